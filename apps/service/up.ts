@@ -3,7 +3,7 @@
 // SERVICE-UP-1. Health answers from before the bus opens until everything is closed. A signal makes
 //     the process unready at once.
 // SERVICE-UP-2. The log on standard error is JSON lines, from `starting` to the line with the end.
-// SERVICE-UP-3. The end is bounded, whatever the bus and the tools do.
+// SERVICE-UP-3. The end has a time limit, even if the bus or a tool hangs.
 
 import type { Logger } from 'pino'
 import { loadAgents } from '../../client/weir.ts'
@@ -29,7 +29,7 @@ import { createReadPartitions, readerOfGuard } from './read-partitions.ts'
 import { runStages } from './run-stages.ts'
 import { serviceSettings } from './service-settings.ts'
 
-/** `stages`: names separated by commas; default: all. `guards`: a folder; `guard`: single guards. */
+/** `stages`: names separated by commas. Default: all. `guards`: a folder. `guard`: single guards. */
 export type UpOptions = SettingFlags & {
   stages?: string
   guards?: string

@@ -24,7 +24,8 @@ import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { createSlots, type Slots } from '../../shared/lib/slots.ts'
 import { createClaims } from './claims.ts'
 import { createRelay } from './guards/verdict-relay.ts'
-import { type Claimed, type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
+import { createJobEnds, releaseClaims } from './job-ends.ts'
+import { type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
 import type { ToolTask, VerdictTask } from './tasks.ts'
 import { createToolRuns } from './tool-runs.ts'
 import type { StartTool } from './tools/tool.ts'
@@ -56,12 +57,13 @@ function performerOf(
   const writes = createWrites(context, () => {
     closing = true
     relay.close()
-    releaseClaims(drop)
+    releaseClaims(units, { drop, release: drop })
   })
   const { write, track } = writes
   const relay = createRelay(context, (verdicts) => track(write('self', verdicts)))
   const claims = createClaims({ clock, owner, slotsOf, writes })
   const runs = createToolRuns({ context, agents, run, writes })
+  const { drop, giveBack } = createJobEnds({ owner, writes, runs })
   let closing = false
 
   return {
@@ -78,7 +80,7 @@ function performerOf(
     async close(how) {
       closing = true
       relay.close()
-      releaseClaims(giveBack)
+      releaseClaims(units, { drop, release: giveBack })
       const cancelStop =
         how === 'shutdown'
           ? clock.after(limits.shutdownGraceMs, () => runs.stopAll('the executor shut down'))
@@ -140,38 +142,6 @@ function performerOf(
     jobs.set(name, { phase: 'over' })
     if (context.formerOwnersDead)
       track(write('self', [{ type: 'lapsed', ...tryIdOf(task), owner: task.owner }]))
-  }
-
-  function giveBack(jobs: Jobs, name: string, { task, sent, free }: Claimed): void {
-    jobs.set(name, { phase: 'over' })
-    free()
-    // After the claim's write: before it, the reducer has no claim to give back.
-    track(
-      sent.then(
-        (isSent) =>
-          isSent && write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result: null }]),
-      ),
-    )
-  }
-
-  /**
-   * Ends a try that is over or another owner's: leaves the line, frees the place, stops the tool.
-   */
-  function drop(jobs: Jobs, name: string): void {
-    const job = jobs.get(name)
-    jobs.delete(name)
-    if (job?.phase === 'queued') job.leaveLine()
-    if (job?.phase === 'claimed') job.free()
-    if (job?.phase === 'running') runs.stop(job, job.task.graceMs, 'its turn is over')
-  }
-
-  /** Leaves all lines, and calls `release` for each claim that has not started. */
-  function releaseClaims(release: (jobs: Jobs, name: string, job: Claimed) => void): void {
-    const all = [...units.values()].flatMap((jobs) =>
-      [...jobs].map(([name, job]) => ({ jobs, name, job })),
-    )
-    for (const { jobs, name, job } of all) if (job.phase === 'queued') drop(jobs, name)
-    for (const { jobs, name, job } of all) if (job.phase === 'claimed') release(jobs, name, job)
   }
 }
 

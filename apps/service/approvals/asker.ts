@@ -1,6 +1,6 @@
 // Asks the person at the terminal about the waiting calls of their turn, one after the other. The
 // start of the call's id approves; n and a reason rejects. A call that was decided elsewhere is no
-// longer asked about.
+// longer on screen.
 // Only the id approves: text typed before the question counts as its answer, and a model can write
 // text that looks like a question. Neither knows the id.
 // Standard input is read only during a question, so Ctrl-C reaches the process otherwise.

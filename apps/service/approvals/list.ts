@@ -10,7 +10,7 @@ import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { elapsed, second } from '../../terminal/quantities.ts'
 
-/** `json`: one WaitingApproval (services/approval/approvals.ts) per line. */
+/** `json`: one WaitingApproval per line. */
 export async function listApprovals(
   { json = false }: { json?: boolean },
   settings: Settings,

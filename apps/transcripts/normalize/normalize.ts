@@ -17,10 +17,7 @@ const columnsDefault = 120
 /** `columns`: of a terminal. */
 export type NormalizeOutput = Writable & { columns?: number }
 
-/**
- * Resolves to the exit code: 1 where a file could not be read as a recorded stream, whatever the
- * others hold.
- */
+/** Resolves to the exit code. 1: one of the files is not a recorded stream. */
 export async function normalize(
   files: string[],
   options: { provider: string; tools?: string; json?: boolean },
@@ -44,7 +41,7 @@ export async function normalize(
   return exitCode
 }
 
-/** The file, or why there is none. */
+/** The file, or the reason why it cannot be read. */
 async function bytesOf(file: string): Promise<Buffer | string> {
   try {
     const { size } = await stat(file)
@@ -61,12 +58,12 @@ async function offeredTools(file: string): Promise<OfferedTool[]> {
   if (!Buffer.isBuffer(bytes)) throw new WeirError('usage', `--tools ${file}: ${bytes}`)
   const list = parseJson(bytes.toString('utf8'))
   if (!Array.isArray(list))
-    throw new WeirError('usage', `--tools ${file}: it has to be a JSON array of {name, schema}`)
+    throw new WeirError('usage', `--tools ${file}: must be a JSON array of {name, schema}`)
   const tools = list.map((tool: unknown, n) => {
     if (!isObject(tool) || typeof tool.name !== 'string' || !isObject(tool.schema))
       throw new WeirError(
         'usage',
-        `--tools ${file}: element ${n} has to be {"name": a text, "schema": an object}`,
+        `--tools ${file}: element ${n} must be {"name": a text, "schema": an object}`,
       )
     return { name: tool.name, schema: tool.schema }
   })
@@ -77,7 +74,7 @@ async function offeredTools(file: string): Promise<OfferedTool[]> {
     const { name } = tools[repeated] as OfferedTool
     throw new WeirError(
       'usage',
-      `--tools ${file}: element ${repeated} has the name of an earlier one, '${name}'; each tool may stand there once`,
+      `--tools ${file}: element ${repeated} has the name of an earlier one, '${name}'; names must be unique`,
     )
   }
   return tools

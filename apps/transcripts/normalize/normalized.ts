@@ -22,21 +22,21 @@ import { declarationOf, judgedRound, type OfferedTool } from './judged-round.ts'
 import { foreignTo, type RecordedBody, recordedBodies } from './recording.ts'
 
 /**
- * One object a file; its fields are what scripts read. Of a file with several responses: what all
- * of them said, in order, and how the last one ended.
+ * One object for each file, for scripts. If a file has several responses, it has the contents of
+ * all of them in order, and the end of the last one.
  */
 export type Normalized = {
   file: string
-  /** Visible text, without calls that were written in it. */
+  /** Visible text, without the calls written in it. */
   text: string
-  /** Thinking that can be read; where it cannot, the blocks as JSON. */
+  /** Readable thinking, otherwise the blocks as JSON. */
   reasoning: string
   calls: NormalizedCall[]
-  /** `provider`: its own word for why it stopped, null: it gave none. */
+  /** `provider`: its reason for stopping. Null: it gave none. */
   stop: { provider: string | null; unified: Stop }
   /**
-   * Why there is no response, live: what is here then is only for looking. Null: there is one, or
-   * the stream just ended.
+   * The reason why this would be no response in production. The other fields then only help to look
+   * at the file. Null: it is a response, or the stream just ended.
    */
   error: { code: string; message: string } | null
 }
@@ -46,22 +46,19 @@ export type NormalizedCall = {
   /** The provider's, or one of ours. */
   id: string
   name: string
-  /** Null where it must not run. */
+  /** Null if it must not run. */
   arguments: Record<string, unknown> | null
   runnable: boolean
-  /** Why not, in a code; null: it may run. */
+  /** The code of the reason why it must not run. Null: it may run. */
   reason: string | null
   source: ArgumentSource
-  /** The text as it came; of a call that was written in the text, as it was read out of it. */
+  /** The text as sent. For a call written in the text, the part read from there. */
   raw: string
-  /** It was mended, or the text in which it was written was. */
+  /** The call, or the text around it, was repaired. */
   repaired: boolean
 }
 
-/**
- * What is behind it, for people. `refusal`: words in which the model has refused, in a channel of
- * their own.
- */
+/** The parts and rounds for people. `refusal`: the text of a refusal, which has its own channel. */
 export type Streamed = { events: PartEvent[]; rounds: RoundChecked[]; refusal: string }
 
 export type NormalizeOptions = {
@@ -102,7 +99,7 @@ export async function normalized(
       .flatMap(({ kind, text }) => (kind === 'refusal' ? [text] : []))
       .join('')
   }
-  // What the provider says of itself may be taken from events of another's.
+  // Events of another provider can resemble this provider's own words.
   const isEmpty =
     result.stop.provider === null && streamed.events.every(({ kind }) => kind === 'provider_said')
   const foreign = isEmpty && result.error === null ? foreignTo(bytes, provider) : undefined
@@ -132,7 +129,7 @@ async function answerOf(
 ): Promise<Answer> {
   const answer: typeof globalThis.fetch = () =>
     Promise.resolve(new Response(inPieces(bytes), { headers: { 'content-type': contentType } }))
-  // No answer has so many tokens, so the bound is no sign of a cut: the one of the request is not
+  // No answer has so many tokens, so the limit never looks like a truncation. The real limit is not
   // in the file.
   const model = {
     provider: provider.name,

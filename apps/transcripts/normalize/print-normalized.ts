@@ -57,7 +57,7 @@ function shown(text: string): string {
     : `${text.slice(0, shownCharactersMax)}… (${text.length} characters)`
 }
 
-/** Pieces of one text that follow each other are shown as one. */
+/** Consecutive pieces of one text are shown as one. */
 function merged(events: PartEvent[]): PartEvent[] {
   const texts = new Set<PartEvent['kind']>([
     'text',

@@ -16,7 +16,7 @@ export type RecordedBody = {
   bytes: Uint8Array
 }
 
-/** At least one. Throws a WeirError where the bytes are no recorded stream. */
+/** At least one. Throws a WeirError if the bytes are no recorded stream. */
 export function recordedBodies(bytes: Buffer, { recording }: ProviderRecord): RecordedBody[] {
   if (bytes.subarray(0, 2).equals(gzipMark))
     throw invalid('it is compressed with gzip: unpack it first')
@@ -37,7 +37,7 @@ export function recordedBodies(bytes: Buffer, { recording }: ProviderRecord): Re
 const gzipMark = Buffer.from([0x1f, 0x8b])
 const endMark = '[DONE]'
 
-/** Rather than the only line of a stream. */
+/** A whole body, not the only line of a stream. */
 function isWholeBody(body: Record<string, unknown>): boolean {
   const { type, choices, error } = body
   if (isObject(error) && choices === undefined && (type === undefined || type === 'error'))
@@ -76,8 +76,8 @@ function lineBodies(text: string, { hasNamedEvents, lastTypes }: RecordingFormat
 }
 
 /**
- * The bytes of each response as they are: one character is one byte here, so that places in the
- * text are places in the bytes.
+ * The unchanged bytes of each response. One character is one byte here, so places in the text are
+ * places in the bytes.
  */
 function eventBodies(bytes: Buffer, { first, last }: RecordingFormat): RecordedBody[] {
   const text = bytes.toString('latin1')
@@ -101,15 +101,15 @@ function eventBodies(bytes: Buffer, { first, last }: RecordingFormat): RecordedB
 }
 
 /**
- * Why nothing of a recording can be the provider's, in words; undefined: something is. A recording
- * without a payload is one that was cut early.
+ * Describes a recording from another provider. Undefined: some of it can be this provider's. A
+ * recording without a payload is one truncated early.
  */
 export function foreignTo(bytes: Buffer, { name, recording }: ProviderRecord): string | undefined {
   const text = bytes.toString('utf8')
   const isBare = !/^(?:data: ?)?\s*\{/m.test(text)
   if (isBare || recording.any.test(text)) return undefined
   const other = providers.find((provider) => provider.recording.any.test(text))?.name
-  return `it has no event of ${name}${other === undefined ? '' : `; by its events it was recorded from ${other}: try --provider ${other}`}`
+  return `it has no event of ${name}${other === undefined ? '' : `; its events are from ${other}: try --provider ${other}`}`
 }
 
 function invalid(message: string): WeirError {

@@ -51,6 +51,34 @@ export async function openBundle(
       .all()
       .map(({ name, kind }) => [String(name), kind as TopicKind]),
   )
+  const queries = queriesOf(db)
+  const bus = busOf({ file, db, facts, kinds, queries, clock })
+
+  return {
+    file,
+    facts,
+    bus,
+    recordsOf(conversation) {
+      const found = queries.ofConversation.all(conversation) as unknown as [
+        topic: string,
+        partition: number,
+        ...row: Row,
+      ][]
+      return found.map(([topic, partition, ...row]) =>
+        stored(facts.topicPrefix + topic, partition, row),
+      )
+    },
+    turnsOf: (conversation) => queries.turnsOf.all(conversation).map(({ turn }) => Number(turn)),
+    topics: () => [...kinds].map(([name, kind]) => ({ name, kind })),
+    *turns() {
+      for (const row of db.prepare('SELECT * FROM turns').iterate()) yield turnIn(row)
+    },
+  }
+}
+
+type Queries = ReturnType<typeof queriesOf>
+
+function queriesOf(db: DatabaseSync) {
   const read = rows(
     'SELECT * FROM records WHERE topic = ? AND partition = ? AND offset >= ? AND offset < ? ORDER BY offset LIMIT ?',
   )
@@ -75,13 +103,27 @@ export async function openBundle(
   const ends = db.prepare(
     'SELECT min(offset) AS first, max(offset) AS last FROM records WHERE topic = ? AND partition = ?',
   )
-  let isClosed = false
+  return { read, list, get, keys, ofConversation, turnsOf, ends }
 
   function rows(select: string): StatementSync {
     const statement = db.prepare(select.replace('*', columns))
     statement.setReturnArrays(true)
     return statement
   }
+}
+
+type BusParts = {
+  file: string
+  db: DatabaseSync
+  facts: BundleFacts
+  kinds: ReadonlyMap<string, TopicKind>
+  queries: Queries
+  clock: Clock
+}
+
+/** Owns the closing of the database. */
+function busOf({ file, db, facts, kinds, queries, clock }: BusParts): Bus {
+  let isClosed = false
 
   /** The name in the file. */
   function topicIn(topic: string, kind?: TopicKind): string {
@@ -111,7 +153,7 @@ export async function openBundle(
   }
 
   function endsOf(name: string, partition: number): PartitionEnds {
-    const { first, last } = ends.get(name, partition) ?? {}
+    const { first, last } = queries.ends.get(name, partition) ?? {}
     return last === null || last === undefined
       ? { partition, begin: 0, end: 0 }
       : { partition, begin: Number(first), end: Number(last) + 1 }
@@ -140,7 +182,7 @@ export async function openBundle(
     }) {
       const found: StoredRecord[] = []
       let bytes = 0
-      for (const row of read.iterate(
+      for (const row of queries.read.iterate(
         topicIn(topic),
         partition,
         from,
@@ -159,7 +201,7 @@ export async function openBundle(
     },
 
     async list({ topic, partition, prefix }) {
-      const found = list.all(
+      const found = queries.list.all(
         topicIn(topic, 'table'),
         partition,
         prefix,
@@ -170,7 +212,7 @@ export async function openBundle(
 
     async keys({ topic, partition, after, limit }) {
       const first = after === undefined ? '' : `${after}\0` // the least text above it
-      const found = keys.all(topicIn(topic, 'table'), partition, first, limit)
+      const found = queries.keys.all(topicIn(topic, 'table'), partition, first, limit)
       return found.map(({ key, offset, time }) => ({
         key: String(key),
         offset: Number(offset),
@@ -179,7 +221,9 @@ export async function openBundle(
     },
 
     async get({ topic, partition, key }) {
-      const row = get.get(topicIn(topic, 'table'), partition, key) as unknown as Row | undefined
+      const row = queries.get.get(topicIn(topic, 'table'), partition, key) as unknown as
+        | Row
+        | undefined
       return row && stored(topic, partition, row)
     },
 
@@ -188,27 +232,7 @@ export async function openBundle(
       isClosed = true
     },
   }
-
-  return {
-    file,
-    facts,
-    bus,
-    recordsOf(conversation) {
-      const found = ofConversation.all(conversation) as unknown as [
-        topic: string,
-        partition: number,
-        ...row: Row,
-      ][]
-      return found.map(([topic, partition, ...row]) =>
-        stored(facts.topicPrefix + topic, partition, row),
-      )
-    },
-    turnsOf: (conversation) => turnsOf.all(conversation).map(({ turn }) => Number(turn)),
-    topics: () => [...kinds].map(([name, kind]) => ({ name, kind })),
-    *turns() {
-      for (const row of db.prepare('SELECT * FROM turns').iterate()) yield turnIn(row)
-    },
-  }
+  return bus
 }
 
 /**

@@ -61,7 +61,7 @@ export const bundleTables = `
     calls INTEGER NOT NULL,
     input_tokens INTEGER NOT NULL,
     output_tokens INTEGER NOT NULL,
-    whole INTEGER NOT NULL, -- 1: its first record is in the bundle; 0: the log no longer had it
+    whole INTEGER NOT NULL, -- 1: its first record is in the bundle; 0: the log had no longer got it
     PRIMARY KEY (conversation, turn)
   ) STRICT, WITHOUT ROWID;
   CREATE VIEW conversations AS

@@ -170,3 +170,8 @@ function topicRecreated(topic: string): WeirError {
 
 const unknownTopicOrPartition = 3
 const leaderNotAvailable = 5
+
+/** A cursor that was removed meanwhile stays removed. */
+export function endFetch(states: CursorState[]): void {
+  for (const state of states) if (state.phase.kind === 'in-flight') state.phase = ready
+}

@@ -14,22 +14,22 @@
 import type { Logger } from 'pino'
 import type { Offset } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
-import { WeirError } from '../../lib/errors.ts'
 import type { BrokerConnection } from './broker-connection.ts'
 import type { Cluster } from './cluster.ts'
-import { type Node, protocolError, sendRaw } from './driver.ts'
-import { asBusError, recoveryOf } from './failure.ts'
+import { type Node, sendRaw } from './driver.ts'
+import { recoveryOf } from './failure.ts'
 import { createFetchConnections } from './fetch-connections.ts'
 import {
   type Cursor,
   type CursorState,
   createFetchCursors,
+  endFetch,
   inFlight,
-  ready,
 } from './fetch-cursors.ts'
-import { type FetchedPartition, fetchRequest } from './fetch-request.ts'
+import { fetchRequest } from './fetch-request.ts'
+import { createResponseHandler } from './fetch-responses.ts'
+import { onceSoon } from './once-soon.ts'
 import { partitionName } from './partition-queues.ts'
-import { decodeRecordSet } from './record-batch.ts'
 
 export type Fetching = {
   /** Reads for the cursor until it is removed or fails. */
@@ -55,27 +55,15 @@ export type FetchingOptions = {
  * all requests are in flight (FETCHING-2).
  */
 const waitMs = 500
-/** How long a partition may have records and return none (FETCHING-5). */
-const stallMs = 30_000
-const stallsMax = 3
-
 export function createFetching(options: FetchingOptions): Fetching {
   const { cluster, log, requestsMax, partitionBytesMax, bytesMax } = options
   const { clock } = cluster
   const cursors = createFetchCursors(cluster, log)
   const connections = createFetchConnections(cluster.connect, requestsMax)
+  const wakeSoon = onceSoon(wake)
   let isClosed = false
-  let isWakeDue = false
   let cancelLater: (() => void) | undefined
-
-  function wakeSoon(): void {
-    if (isWakeDue || isClosed) return
-    isWakeDue = true
-    setImmediate(() => {
-      isWakeDue = false
-      wake()
-    })
-  }
+  const onResponse = createResponseHandler({ cluster, cursors, log, onFailure, wake: wakeSoon })
 
   function refreshAndWake(): void {
     if (!isClosed) cluster.refresh().then(wakeSoon, wakeSoon)
@@ -110,7 +98,7 @@ export function createFetching(options: FetchingOptions): Fetching {
       for (const state of states) {
         const response = byName.get(partitionName(state.cursor))
         if (response !== undefined && state.phase.kind !== 'removed')
-          onResponse(state, response, connection)
+          onResponse(state, response, () => connection.reset())
       }
     } catch (error) {
       endFetch(states)
@@ -119,70 +107,9 @@ export function createFetching(options: FetchingOptions): Fetching {
     wake()
   }
 
-  function onResponse(
-    state: CursorState,
-    response: FetchedPartition,
-    connection: BrokerConnection,
-  ): void {
-    const { cursor } = state
-    const { topic, partition, next: from } = cursor
-    if (response.errorCode === offsetOutOfRange) return void onOutOfRange(state)
-    if (response.errorCode !== 0) return onFailure([state], protocolError(response.errorCode))
-    try {
-      const { aborted, end } = response
-      const decoded = decodeRecordSet(response.set, { topic, partition, from, aborted })
-      const { records, next } = decoded
-      cursor.next = next
-      cursors.succeeded(state, records.length > 0)
-      checkStall(state, next > from || next >= end, connection)
-      if (records.length > 0) cursor.onRecords(records, end)
-      else if (next > from) cursor.onSkipped?.()
-      if (next >= end) cursor.onEnd?.()
-    } catch (error) {
-      cursors.fail(state, asBusError(error, `read ${partitionName(cursor)}`))
-    }
-  }
-
-  /** Keeps FETCHING-5. */
-  function checkStall(state: CursorState, moves: boolean, connection: BrokerConnection): void {
-    const { topic, partition, next: offset } = state.cursor
-    const step = nextStallStep(state.stall, moves, clock.monotonic())
-    if (step === 'read-on') return
-    log.error(
-      { topic, partition, offset },
-      'a partition has records but returns none; reconnecting',
-    )
-    connection.reset()
-    if (step === 'reconnect') return
-    const why = `${topic}/${partition} has records from offset ${offset} on, but the broker returns none: check the broker's log`
-    cursors.fail(state, new WeirError('bus.record-unreadable', why))
-  }
-
   function onFailure(states: CursorState[], error: unknown): void {
     cursors.retryOrFail(states, error)
     if (recoveryOf(error) !== 'fail') refreshAndWake()
-  }
-
-  /** The log's ends show whether the offset is before it, behind it, or in it after all. */
-  async function onOutOfRange(state: CursorState): Promise<void> {
-    const { cursor } = state
-    const { topic, partition, next } = cursor
-    state.phase = inFlight // no other request meanwhile
-    try {
-      const [ends] = await cluster.ends(topic, [partition])
-      if (ends !== undefined && next >= ends.begin && next <= ends.end) {
-        endFetch([state])
-        return onFailure([state], protocolError(offsetNotAvailable)) // a new leader may lag for a moment
-      }
-      if (ends !== undefined && next < ends.begin && cursor.skipsDeleted) {
-        cursor.next = ends.begin
-        endFetch([state])
-        return wakeSoon()
-      }
-      cursors.fail(state, outsideLog(cursor, ends))
-    } catch (error) {
-      cursors.fail(state, asBusError(error, `read ${topic}/${partition}`))
-    }
   }
 
   return {
@@ -246,38 +173,3 @@ function fromOf({ cursor: { topic, partition, next } }: CursorState): {
 } {
   return { topic, partition, from: next }
 }
-
-/** A cursor that was removed meanwhile stays removed. */
-function endFetch(states: CursorState[]): void {
-  for (const state of states) if (state.phase.kind === 'in-flight') state.phase = ready
-}
-
-function outsideLog(
-  { topic, partition, next }: Cursor,
-  ends: { begin: Offset; end: Offset } | undefined,
-): WeirError {
-  const range = ends === undefined ? 'the log' : `the log (${ends.begin} to ${ends.end})`
-  const why = `${topic}/${partition}: cannot read offset ${next}, which is outside ${range}. Retention deleted it before Weir read it, or the topic was created again: delete topics and groups together, or restore the log`
-  return new WeirError('bus.commit-outside-log', why)
-}
-
-/** Updates the stall. A stall of stallMs leads to a new connection, the last one to a failure. */
-function nextStallStep(
-  stall: CursorState['stall'],
-  moves: boolean,
-  now: Milliseconds,
-): 'read-on' | 'reconnect' | 'fail' {
-  if (moves) {
-    stall.since = undefined
-    stall.count = 0
-    return 'read-on'
-  }
-  stall.since ??= now
-  if (now - stall.since < stallMs) return 'read-on'
-  stall.since = undefined
-  stall.count += 1
-  return stall.count < stallsMax ? 'reconnect' : 'fail'
-}
-
-const offsetOutOfRange = 1
-const offsetNotAvailable = 78

@@ -12,6 +12,7 @@ import type { Cluster } from './cluster.ts'
 import { type Node, protocolError, sendRaw } from './driver.ts'
 import { asBusError, protocolTypeOf, recoveryOf } from './failure.ts'
 import { createLogThrottle } from './log-throttle.ts'
+import { onceSoon } from './once-soon.ts'
 import { createPartitionQueues, type PartitionQueues, partitionName } from './partition-queues.ts'
 import { type Produced, produceRequest } from './produce-request.ts'
 import { encodeBatch } from './record-batch.ts'
@@ -46,17 +47,8 @@ export function createSending(options: SendingOptions): Sending {
   const connections = new Map<number, BrokerConnection>()
   const written = new Map<string, WrittenEnd>()
   const throttle = createLogThrottle(clock)
-  let isFlushDue = false
+  const flushSoon = onceSoon(flush)
   let isClosed = false
-
-  function flushSoon(): void {
-    if (isFlushDue) return
-    isFlushDue = true
-    setImmediate(() => {
-      isFlushDue = false
-      flush()
-    })
-  }
 
   function flush(): void {
     for (const [connection, { queued }] of planRequests(queues, connectionFor, clock))

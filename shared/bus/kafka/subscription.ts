@@ -10,19 +10,14 @@
 //     stay until close().
 
 import type { Logger } from 'pino'
-import type {
-  PartitionReader,
-  RecordToAppend,
-  SubscribeOptions,
-  Subscription,
-} from '../../contract/bus.ts'
+import type { RecordToAppend, SubscribeOptions, Subscription } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { createCommitSchedule } from './commit-schedule.ts'
 import { asBusError, recoveryOf } from './failure.ts'
 import { createFetching } from './fetching.ts'
 import { joinGroup, type Membership } from './membership.ts'
-import { createPartitionConsumer, type PartitionConsumer } from './partition-consumer.ts'
+import { createClosings, createConsumers } from './partition-consumers.ts'
 import { createPartitionRestore } from './partition-restore.ts'
 
 export type SubscriptionTimes = {
@@ -42,10 +37,6 @@ export type KafkaSubscriptionOptions = SubscribeOptions & {
   write(records: RecordToAppend[]): Promise<void>
 }
 
-/** The bytes fetched ahead: for all partitions together, and for each. */
-const heldBytesMax = 64 * 1024 * 1024
-const partitionHeldBytesMax = 2 * 1024 * 1024
-const partitionHeldBytesMin = 128 * 1024
 /** How long a close waits for running steps and for the last commits: the broker may be away. */
 const closeStepsMs = 10_000
 const closeCommitMs = 3_000
@@ -61,9 +52,6 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     partitionBytesMax: 1024 * 1024,
     bytesMax: 8 * 1024 * 1024,
   })
-  const consumers = new Map<number, PartitionConsumer>()
-  /** Consumers that lost their partition and are still closing. */
-  const leaving = new Set<PartitionConsumer>()
   const closings = createClosings(log, topic)
   const { promise: failed, reject } = Promise.withResolvers<never>()
   failed.catch(() => {}) // a caller without a handler must not crash
@@ -76,10 +64,14 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     isOwned: (partition) => consumers.has(partition),
     onFailed: onCommitFailed,
   })
+  const consumers = createConsumers({
+    ...{ topic, log, fetching, commits, closings, write: options.write },
+    onFailed: fail,
+  })
   const restores = createPartitionRestore({
     ...{ cluster, log, topic, assign: options.assign },
     committed: (partitions) => membership.committed(partitions),
-    onRestored: startConsumer,
+    onRestored: consumers.start,
     onCancelled: (partition, reader) =>
       closings.addReader(reader.close(life === 'open' ? 'lost' : 'shutdown'), partition),
     onFailed: fail,
@@ -93,36 +85,11 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
   })
 
   function onAssigned(partitions: number[]): void {
-    for (const [partition, consumer] of consumers)
-      if (!partitions.includes(partition)) closeLost(partition, consumer)
+    consumers.keepOnly(partitions)
     restores.keepOnly(partitions)
     if (life !== 'open') return
     const added = partitions.filter((each) => !consumers.has(each) && !restores.has(each))
     if (added.length > 0) closings.add(restores.restore(added))
-  }
-
-  function closeLost(partition: number, consumer: PartitionConsumer): void {
-    consumers.delete(partition)
-    commits.drop(partition)
-    fetching.remove(consumer.cursor)
-    consumer.stop()
-    log.info({ topic, partition }, 'the partition moved to another member')
-    leaving.add(consumer)
-    const closed = consumer.close('lost').finally(() => leaving.delete(consumer))
-    closings.addReader(closed, partition)
-  }
-
-  function startConsumer(partition: number, reader: PartitionReader): void {
-    const share = Math.min(partitionHeldBytesMax, heldBytesMax / (consumers.size + 1))
-    const consumer = createPartitionConsumer({
-      ...{ topic, partition, reader, write: options.write },
-      heldBytesMax: Math.max(partitionHeldBytesMin, share),
-      onCommit: (commit) => commits.add(partition, commit),
-      onRoom: fetching.wake,
-      onFailed: fail,
-    })
-    consumers.set(partition, consumer)
-    fetching.add(consumer.cursor)
   }
 
   function onCommitFailed(error: unknown): 'retry' | 'stop' {
@@ -145,19 +112,14 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
 
   function stopReading(): void {
     restores.stop()
-    for (const consumer of consumers.values()) {
-      fetching.remove(consumer.cursor)
-      consumer.stop()
-    }
+    consumers.stop()
   }
 
   async function close(): Promise<void> {
     if (life === 'open') stopReading()
     life = 'closing'
-    const steps = Promise.all([...consumers.values()].map((consumer) => consumer.idle()))
-    await within(clock, closeStepsMs, steps)
-    for (const consumer of [...consumers.values(), ...leaving])
-      closings.addReader(consumer.close('shutdown'), consumer.partition)
+    await within(clock, closeStepsMs, consumers.idle())
+    consumers.close()
     await closings.done()
     commits.stop()
     await within(clock, closeCommitMs, commits.flush())
@@ -183,33 +145,6 @@ async function within(clock: Clock, ms: Milliseconds, work: Promise<unknown>): P
   const cancel = clock.after(ms, resolve)
   await Promise.race([work.catch(() => {}), late])
   cancel()
-}
-
-/** The work that a close waits for besides its own readers: lost readers and restores. */
-function createClosings(log: Logger, topic: string) {
-  const closings = new Set<Promise<void>>()
-
-  function add(work: Promise<void>): void {
-    const tracked: Promise<void> = work.finally(() => closings.delete(tracked))
-    closings.add(tracked)
-  }
-
-  return {
-    add,
-
-    addReader(closed: Promise<void>, partition: number): void {
-      add(
-        closed.catch((error: unknown) =>
-          log.error({ err: error, topic, partition }, 'a reader could not be closed'),
-        ),
-      )
-    },
-
-    /** Also of work that is added meanwhile. */
-    async done(): Promise<void> {
-      while (closings.size > 0) await Promise.all(closings)
-    },
-  }
 }
 
 /** The group changed, or dropped this member: the membership finds out by itself. */

@@ -1,4 +1,4 @@
-// A kept bundle as a log to replay, whole or with something changed in it.
+// A kept bundle as a log to replay, whole or changed.
 
 import { fileURLToPath } from 'node:url'
 import type { Period, ReadLog } from '../../../apps/replay/log-range.ts'
@@ -16,7 +16,7 @@ export function bundleFile(name: BundleName): string {
   return fileURLToPath(new URL(`../../bundles/${name}.weir`, import.meta.url))
 }
 
-/** All records, of a log that nobody cut. Undefined from `change`: the record is not there. */
+/** All records, as a complete log. If `change` returns undefined, the record is missing. */
 export async function changedLog(
   name: BundleName,
   change: (record: StoredRecord, message: Message) => StoredRecord | undefined,
@@ -56,7 +56,7 @@ export async function changedLog(
   }
 }
 
-/** The record with another content. */
+/** The record with other content. */
 export function rewritten<M extends Message>(record: StoredRecord, message: M): StoredRecord {
   return { ...record, value: encode(message) }
 }

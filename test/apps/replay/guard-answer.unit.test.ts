@@ -1,4 +1,4 @@
-// What a guard's process sends, looked at before it is believed.
+// The messages of a guard's process are checked before use.
 
 import { describe, expect, it } from '@jest/globals'
 import { answerIn, verdictsIn } from '../../../apps/replay/guard/guard-answer.ts'
@@ -14,12 +14,12 @@ describe('an answer', () => {
     ['loaded', { kind: 'loaded', guard }],
     ['failed', { kind: 'failed', reason: 'no idea' }],
     ['judged', { kind: 'judged', rounds: [{ offset: 3, verdict: new Uint8Array(4) }] }],
-  ])('that says %s is taken under the number of its question alone', (_, answer) => {
+  ])('of kind %s is accepted only under the number of its question', (_, answer) => {
     expect(answerIn({ number: 2, ...answer }, 2)).toEqual(answer)
     expect(answerIn({ number: 1, ...answer }, 2)).toBeUndefined()
   })
 
-  it('that gives a reason without end is taken with the beginning of it', () => {
+  it('with an overlong reason keeps the beginning of it', () => {
     const answer = answerIn({ number: 1, kind: 'failed', reason: 'x'.repeat(10_000_000) }, 1)
     expect(answer).toEqual({ kind: 'failed', reason: expect.stringMatching(/^x{4000,4096}…$/) })
   })
@@ -48,13 +48,13 @@ describe('an answer', () => {
       'a round that stands nowhere',
       { number: 2, kind: 'judged', rounds: [{ offset: 0.5, verdict: new Uint8Array() }] },
     ],
-  ])('that is %s is none', (_, message) => {
+  ])('is refused if it is %s', (_, message) => {
     expect(answerIn(message, 2)).toBeUndefined()
   })
 })
 
 describe('the verdicts in an answer', () => {
-  it('are those on the rounds that were asked about', async () => {
+  it('are those on the rounds of the question', async () => {
     const [first, second] = await clearedRounds()
     const rounds = [answered(first), answered(second)]
     expect(verdictsIn(rounds, [first, second])?.map(({ offset }) => offset)).toEqual([
@@ -84,7 +84,7 @@ describe('the verdicts in an answer', () => {
       'is a record of another kind',
       ({ offset, value }) => [{ offset, verdict: value as Uint8Array }],
     ],
-  ])('are none where one %s', async (_, roundsFor) => {
+  ])('are refused if one %s', async (_, roundsFor) => {
     const [cleared] = await clearedRounds()
     expect(verdictsIn(roundsFor(cleared), [cleared])).toBeUndefined()
   })

@@ -1,4 +1,4 @@
-// What a guard's file learns of time and of chance while it judges in a replay.
+// The time and the chance that a guard sees in a replay.
 
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -55,9 +55,9 @@ describe('a guard in a replay', () => {
       names,
     ],
     ['a random name', `randomUUID() < '6' || globalThis.crypto.randomUUID() < '4'`, names],
-    ['what it keeps elsewhere', '++asked.count > 4', 'const asked = { count: 0 }'],
+    ['data that it keeps elsewhere', '++asked.count > 4', 'const asked = { count: 0 }'],
   ])(
-    'that judges by %s is refused: nobody knows what it would have decided then',
+    'that judges by %s is refused, because its live decision is unknown',
     async (_, rejects, before = '') => {
       const file = guardFile(
         `const verdict = ${rejects} ? { verdict: 'reject', code: 'no', text: 'No.' } : { verdict: 'pass' }
@@ -72,7 +72,7 @@ describe('a guard in a replay', () => {
     },
   )
 
-  it('has the number and the machine of no process', async () => {
+  it('sees no real process number and no machine name', async () => {
     const judge = `const known = pid === 1 && process.pid === 1 && process.ppid === 1 && hostname() === 'replay'
       const verdict = known ? { verdict: 'reject', code: 'no', text: 'No.', evidence: 'known' } : { verdict: 'pass' }
       return { state, verdicts: round.calls.map(({ ordinal }: any) => ({ ordinal, ...verdict })) }`
@@ -83,7 +83,7 @@ describe('a guard in a replay', () => {
     expect((await changesBy(file))[0]).toMatchObject({ round: 1, is: { rung: 'veto' } })
   })
 
-  it('that measures itself, draws names for its log and tells the time beside its decision, is not', async () => {
+  it('is accepted if it uses time and chance only beside its decision', async () => {
     const judge = `const began = performance.now()
       const id = Math.random().toString(36) + Date() + new Date(0).toISOString()
       if (!(new Date() instanceof Date) || new Date().constructor !== Date || performance.now() < began) throw new Error('broken')
@@ -94,7 +94,7 @@ describe('a guard in a replay', () => {
     expect(Date.parse(change?.is?.reason.slice(0, 24) ?? '')).toBeLessThan(Date.now() - 1000) // the round's, not now
   })
 
-  it('draws the same in each replay, in the shapes that chance has elsewhere', async () => {
+  it('draws the same numbers in each replay, in the usual shapes', async () => {
     const judge = `const id = randomUUID()
       if (!/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)) throw new Error(id)
       let refused = 0
@@ -111,7 +111,7 @@ describe('a guard in a replay', () => {
     expect(other?.is?.reason).toBe(one?.is?.reason)
   })
 
-  it('has the time of the round by Temporal too, where Node.js has that', () => {
+  it('has the time of the round in Temporal too, if Node.js has it', () => {
     const { stdout, stderr } = spawnSync(
       process.execPath,
       [...temporal, '--no-warnings', '--input-type=module', '--eval', atMoment, module],
@@ -126,7 +126,7 @@ describe('a guard in a replay', () => {
 
 const module = fileURLToPath(new URL('../../../apps/replay/guard/moment.ts', import.meta.url))
 
-/** What Node.js 24 needs for it. */
+/** The flag of Node.js 24 for it. */
 const temporal = 'Temporal' in globalThis ? [] : ['--harmony-temporal']
 
 const atMoment = `

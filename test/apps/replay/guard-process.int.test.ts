@@ -1,4 +1,4 @@
-// A guard's file that judges in a replay: a good one, and those that go wrong.
+// A guard's file in a replay: a good one, and several that fail.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -34,11 +34,11 @@ const third = `const seen = (state ?? 0) + 1
   return { state: seen, verdicts: round.calls.map(({ ordinal }: any) => verdict(ordinal)) }`
 
 describe('a guard in a replay', () => {
-  it('that lets everything pass changes nothing', async () => {
+  it('that passes all calls changes nothing', async () => {
     expect(await changesBy(guardFile(pass))).toEqual([])
   })
 
-  it('is told where it would have vetoed first, and which calls had succeeded; it remembers a conversation as it does in production', async () => {
+  it('is reported with its first veto and the calls that had succeeded, and keeps its state as in production', async () => {
     const [change] = await changesBy(guardFile(third))
     expect(change).toMatchObject({
       round: 3,
@@ -49,7 +49,7 @@ describe('a guard in a replay', () => {
     expect(change?.refused.map(({ round }) => round)).toEqual([3, 4, 5, 6])
   })
 
-  it('is told as no change where an earlier version of it had decided the same', async () => {
+  it('counts as no change if an earlier version decided the same', async () => {
     const earlier = {
       name: 'mine',
       version: '0',
@@ -77,7 +77,7 @@ describe('a guard in a replay', () => {
     expect(others).toEqual([])
   })
 
-  it('is asked about the conversation that was named, and about no other', async () => {
+  it('judges only the named conversation', async () => {
     const file = guardFile(
       'if (round.conversation === "other") throw new Error("not that one"); return pass(state, round)',
       passing,
@@ -107,14 +107,14 @@ describe('a guard in a replay', () => {
       'if (round.round === 3) process.exit(3); return pass(state, round)',
       /its process ended while judging round 3 of turn 0 of conversation i3-no-termination \(exit code 3\)/,
     ],
-  ])('that %s is refused, with its file and the round', async (_, judge, words) => {
+  ])('that %s is refused with its file and the round', async (_, judge, words) => {
     const file = guardFile(judge, passing)
     const refused = changesBy(file)
     await expect(refused).rejects.toThrow(words)
     await expect(refused).rejects.toThrow(file)
   })
 
-  it('whose process ended between two questions is refused, too', async () => {
+  it('whose process ended between two questions is refused', async () => {
     const judging = await startGuardProcess(
       guardFile(pass, 'process.on("message", () => setTimeout(() => process.exit(5), 1))'),
     )
@@ -136,8 +136,8 @@ describe('a guard in a replay', () => {
     await expect(asked()).rejects.toThrow(/its process ended while judging.* \(exit code 5\)/)
   })
 
-  it('whose process sends what is no answer is refused, with the round', async () => {
-    // What it does to its own process is its own affair, until something of it arrives.
+  it('whose process sends an invalid answer is refused with the round', async () => {
+    // It may change its own process. Only a message counts.
     const forging = `${passing}
 const { flatMap } = Array.prototype
 Array.prototype.flatMap = function (this: any[], take: any) {
@@ -149,7 +149,7 @@ Array.prototype.flatMap = function (this: any[], take: any) {
     )
   })
 
-  it('has no environment, writes no file, starts nothing, asks nobody and tells nobody, and reads nothing once it judges', async () => {
+  it('has no environment, no network and no processes, writes no file, and reads none while it judges', async () => {
     const tried = [
       `['environment', () => { if (Object.keys(process.env).length === 0) throw new Error('none') }]`,
       `['file', () => fs.writeFileSync(${JSON.stringify(join(folder, 'out'))}, '')]`,
@@ -179,7 +179,7 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
     await expect(changesBy(file)).rejects.toThrow(/judge threw: done: \./)
   })
 
-  it('says what it may read where it reads something else, while it is loaded and while it judges', async () => {
+  it('gets an error with the readable folders if it reads anything else', async () => {
     const early = startGuardProcess(guardFile(pass, `import ${JSON.stringify(elsewhere)}`))
     await expect(early).rejects.toThrow(`cannot be loaded: it reads ${elsewhere}, which a guard`)
     const late = guardFile(
@@ -191,7 +191,7 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
     )
   })
 
-  it('loads packages that are links in its node_modules, as those of a workspace are, also where that is a link itself', async () => {
+  it('loads linked packages from its node_modules, even if that folder is a link', async () => {
     const workspace = join(folder, 'workspace')
     const store = join(foreign, 'store')
     for (const name of ['lib', 'scoped', 'mine'])
@@ -233,7 +233,7 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
       /its process ended while loading it \(exit code 4\)/,
     ],
     ['is not there', undefined, /there is no file/],
-  ])('that %s is refused when it is loaded', async (_, text, words) => {
+  ])('that %s is refused at loading', async (_, text, words) => {
     const file = join(folder, `bad-${text?.length ?? 0}.ts`)
     if (text !== undefined) writeFileSync(file, text)
     const refused = startGuardProcess(file)
@@ -244,14 +244,14 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
   it.each([
     ['loops', 'for (;;);'],
     ['waits', 'await new Promise(() => {})'],
-  ])('that %s for ever while it is loaded is given up', async (_, before) => {
+  ])('that %s for ever at loading is stopped', async (_, before) => {
     const file = guardFile(pass, before)
     await expect(startGuardProcess(file, { loadMsMax: 500 })).rejects.toThrow(
       `${file}: loading it exceeded 0.5 s`,
     )
   })
 
-  it('ends with the replay, however that ended, also while it loops', async () => {
+  it('ends with the replay in any case, even while it loops', async () => {
     const replay = spawn(
       process.execPath,
       ['--input-type=module', '--eval', replaying, module, guardFile(pass, 'for (;;);')],
@@ -269,7 +269,7 @@ const module = fileURLToPath(
   new URL('../../../apps/replay/guard/guard-process.ts', import.meta.url),
 )
 
-/** Says the number of the guard's process. */
+/** Prints the number of the guard's process. */
 const replaying = `
 import { subscribe } from 'node:diagnostics_channel'
 subscribe('child_process', ({ process: child }) => child.once('spawn', () => process.stdout.write(String(child.pid))))
@@ -280,7 +280,7 @@ await startGuardProcess(process.argv[2])
 function isAlive(pid = 0): boolean {
   try {
     process.kill(pid, 0)
-    // Whoever takes it in may be late in burying it.
+    // Its new parent process may reap it late.
     return !existsSync('/proc') || !/\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {
     return false

@@ -1,6 +1,6 @@
-// Nothing in a replay can touch a model or a tool, because nothing that it imports could. The whole
-// graph of what can be loaded is walked, also what is imported only when it is needed. What knows a
-// broker or a file of SQLite is the bus, and it is given to the replay without the means to write.
+// No file that a replay imports can reach a model or a tool. The test walks the graph of all
+// imports, including dynamic ones. Only the bus knows a broker or a SQLite file, and the replay gets
+// it without the means to write.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -65,8 +65,8 @@ function targetsIn(source: string): string[] {
 const command = 'apps/replay/replay.ts'
 const guard = 'apps/replay/guard/guard-process.ts'
 
-describe('what a replay imports', () => {
-  it('is seen by this test: the executor itself would be found out', () => {
+describe('the imports of a replay', () => {
+  it('are visible to this test, which finds those of the executor', () => {
     const { files, modules } = graphOf('services/stages.ts')
     expect(files).toContain('services/executor/performer.ts')
     expect(modules.map(({ target }) => target)).toEqual(
@@ -74,7 +74,7 @@ describe('what a replay imports', () => {
     )
   })
 
-  it('holds no performer, no provider and no kind of tool', () => {
+  it('include no performer, no provider and no kind of tool', () => {
     const { files } = graphOf(command, [guard])
     expect(files).toContain('services/llm-gateway/reducer.ts')
     const worldly =
@@ -82,7 +82,7 @@ describe('what a replay imports', () => {
     expect([...files].filter((file) => worldly.test(file))).toEqual([])
   })
 
-  it('starts no process or thread, asks no server, and knows no SDK; only a bus has connections', () => {
+  it('include no processes, threads, servers or SDKs, and only a bus has connections', () => {
     const { modules } = graphOf(command, [guard])
     const outside = modules.filter(({ file }) => !file.startsWith('shared/bus/'))
     const worldly =
@@ -95,7 +95,7 @@ describe('what a replay imports', () => {
     ).toEqual([])
   })
 
-  it('starts the process of a guard in one place, which is loaded with --guard only', () => {
+  it('start the process of a guard in one place, which is loaded only for --guard', () => {
     const { files, modules } = graphOf(guard)
     expect(
       modules.filter(({ target }) => target.includes('child_process')).map(({ file }) => file),

@@ -1,5 +1,4 @@
-// The kept bundles (test/bundles): each is judged again as it was, and asked what other thresholds
-// would have changed.
+// The kept bundles (test/bundles): each one is replayed, also with other thresholds.
 
 import { describe, expect, it } from '@jest/globals'
 import { replayLog } from '../../../apps/replay/replay-log.ts'
@@ -21,7 +20,7 @@ async function changesIn(name: BundleName, ...set: string[]): Promise<Change[]> 
 
 describe('the kept bundles', () => {
   it.each<BundleName>(['i1-reflex-loop', 'i3-no-termination', 'i5-broken-schema'])(
-    '%s is decided as it was',
+    '%s is decided as before',
     async (name) => {
       const log = await changedLog(name, (record) => record)
       const { tally, differences, first } = await replayLog({
@@ -40,8 +39,8 @@ describe('the kept bundles', () => {
   )
 })
 
-describe('what would have been decided otherwise', () => {
-  it('is told from the first round on that goes another way, with its rule and the record that led to it', async () => {
+describe('a changed decision', () => {
+  it('is reported at its first round, with its rule and the input record', async () => {
     const [change] = await changesIn('i1-reflex-loop', 'loop.identicalFailures=2')
     expect(change).toMatchObject({
       ...{
@@ -59,7 +58,7 @@ describe('what would have been decided otherwise', () => {
     })
   })
 
-  it('saves nothing where it would have been milder', async () => {
+  it('saves nothing if it is milder', async () => {
     const changes = await changesIn(
       'i1-reflex-loop',
       'loop.identicalFailures=20',
@@ -70,7 +69,7 @@ describe('what would have been decided otherwise', () => {
     ])
   })
 
-  it('counts the calls that had succeeded and would not have run, each with the record that says so', async () => {
+  it('counts successful calls that would not have run, each with its result record', async () => {
     const changes = await changesIn('i3-no-termination', 'loop.identicalSuccesses=2')
     const { refused } = totalsOf(changes)
     expect(refused.map(({ round, tool }) => [round, tool])).toEqual([
@@ -81,7 +80,7 @@ describe('what would have been decided otherwise', () => {
     expect(new Set(refused.map(({ at }) => at.offset)).size).toBe(3)
   })
 
-  it('says which of them only repeated a call of the same turn with the same result', async () => {
+  it('marks calls that only repeated one of the same turn with the same result', async () => {
     const log = await changedLog('i3-no-termination', (record, message) => {
       if (message.type !== 'round-outcome' || message.round !== 5) return record
       return rewritten(record, {
@@ -104,11 +103,11 @@ describe('what would have been decided otherwise', () => {
     ])
   })
 
-  it('is nothing where no threshold is reached that was not reached before', async () => {
+  it('is absent if no further threshold is reached', async () => {
     expect(await changesIn('i3-no-termination', 'loop.identicalFailures=2')).toEqual([])
   })
 
-  it('tells what a lower cap on rounds would have ended', async () => {
+  it('can come from a lower cap on rounds', async () => {
     const [change] = await changesIn('i3-no-termination', 'caps.rounds=3')
     expect(change).toMatchObject({
       round: 3,
@@ -119,7 +118,7 @@ describe('what would have been decided otherwise', () => {
     expect(change?.refused).toHaveLength(3)
   })
 
-  it('tells the reason of a cap as the cap’s, also where a rule has something to say in the same round', async () => {
+  it('names the cap as the reason even if a rule intervenes in the same round', async () => {
     const [change] = await changesIn('i1-reflex-loop', 'caps.rounds=3')
     expect(change).toMatchObject({
       round: 3,
@@ -127,7 +126,7 @@ describe('what would have been decided otherwise', () => {
     })
   })
 
-  it('takes the earlier one of what a cap and a rule would have changed', async () => {
+  it('is the earlier one if both a cap and a rule change the turn', async () => {
     const [change] = await changesIn(
       'i3-no-termination',
       'caps.rounds=4',
@@ -136,7 +135,7 @@ describe('what would have been decided otherwise', () => {
     expect(change).toMatchObject({ round: 2, is: { rule: 'identical-success@2' } })
   })
 
-  it('knows a rule that is only a shadow', async () => {
+  it('can come from a rule in shadow', async () => {
     const changes = await changesIn(
       'i1-reflex-loop',
       'rule.identical-failure=shadow',

@@ -1,4 +1,4 @@
-// What two records differ in, and how it is shown.
+// The differences of two records, and their lines.
 
 import { describe, expect, it } from '@jest/globals'
 import {
@@ -10,8 +10,8 @@ import {
 
 const wide = Number.POSITIVE_INFINITY
 
-describe('members that differ', () => {
-  it('are named as deep as both records have them', () => {
+describe('differing members', () => {
+  it('are named down to the depth that both records have', () => {
     const log = { turn: 1, results: [{ status: 'ok', text: 'a' }], usage: { input: 1 }, gone: 7 }
     const replay = {
       turn: 1,
@@ -29,7 +29,7 @@ describe('members that differ', () => {
     expect(differingMembers(log, { ...log })).toEqual([])
   })
 
-  it('are shown with both values, whole where there is room', () => {
+  it('are shown with both values, whole if there is room', () => {
     expect(differingLines({ path: 'usage', log: { input: 1 }, replay: undefined }, wide)).toEqual([
       '  ≠ usage',
       '      log     {"input":1}',
@@ -37,7 +37,7 @@ describe('members that differ', () => {
     ])
   })
 
-  it('are cut to the width around what differs, and say where that is', () => {
+  it('are cut around the difference, with its position', () => {
     const text = (word: string) => `${'x'.repeat(500)}${word}${'y'.repeat(500)}`
     const lines = differingLines({ path: 'text', log: text('one'), replay: text('two') }, 80)
     expect(lines[0]).toBe('  ≠ text, from character 501 on')
@@ -53,13 +53,13 @@ describe('members that differ', () => {
 })
 
 describe('the other members', () => {
-  it('are told as what both have: single values, and the names of what holds more', () => {
+  it('are listed as equal: single values, and the names of larger members', () => {
     const log = { turn: 1, cap: null, usage: { input: 1 }, list: [], text: 'a' }
     expect(commonText(log, { ...log, text: 'b' })).toBe('turn 1, cap null, list []; all of usage')
     expect(commonText({ a: 1 }, { a: 2 })).toBeUndefined()
   })
 
-  it('are a line each where there is only one record', () => {
+  it('have a line each if there is only one record', () => {
     expect(memberLines({ turn: 1, reason: 'r'.repeat(50) }, 40)).toEqual([
       '    turn    1',
       `    reason  "${'r'.repeat(26)}…`,

@@ -1,4 +1,4 @@
-// A log judged again: what is the same, what is not, and what nobody can say.
+// A log is replayed: equal, different and unjudged records.
 
 import { describe, expect, it } from '@jest/globals'
 import { replayLog } from '../../../apps/replay/replay-log.ts'
@@ -14,7 +14,7 @@ function isRoundOutcome(message: Message, round: number): boolean {
 }
 
 describe('replaying a log', () => {
-  it('finds every decision the same in one that nobody touched', async () => {
+  it('finds equal decisions in an unchanged log', async () => {
     const { tally, differences } = await replayLog({
       log: await changedLog('i1-reflex-loop', asItIs),
       ...atRest,
@@ -24,15 +24,14 @@ describe('replaying a log', () => {
     expect(tally.same).toBeGreaterThan(40)
   })
 
-  it('finds a decision that was changed, with what led to it', async () => {
+  it('finds a changed decision with its input', async () => {
     const log = await changedLog('i1-reflex-loop', (record, message) =>
       message.type === 'round-outcome' && message.round === 3
         ? rewritten(record, { ...message, intervention: null })
         : record,
     )
     const { differences, first } = await replayLog({ log, ...atRest })
-    // What the conversation made of it, a request with a nudge, does not follow from the changed
-    // outcome either.
+    // The conversation's request with a nudge does not follow from the changed outcome either.
     expect(differences).toBeGreaterThan(1)
     expect(first).toMatchObject({
       kind: 'differs',
@@ -42,7 +41,7 @@ describe('replaying a log', () => {
     expect(first?.inputRecord?.offset).toBe(first?.input.offset)
   })
 
-  it('finds a record that is missing where later ones of its stage are there', async () => {
+  it('finds a missing record before later ones of its stage', async () => {
     const log = await changedLog('i1-reflex-loop', (record, message) =>
       isRoundOutcome(message, 2) ? undefined : record,
     )
@@ -61,7 +60,7 @@ describe('replaying a log', () => {
     expect(first?.stage).toBe('validator')
   })
 
-  it('waits for what a stage that is behind has not written yet', async () => {
+  it('counts records that a slow stage has not written yet as awaited', async () => {
     const log = await changedLog('i1-reflex-loop', (record, message) =>
       record.id?.startsWith('loop-detector/') && 'round' in message && message.round > 1
         ? undefined
@@ -69,14 +68,14 @@ describe('replaying a log', () => {
     )
     const { tally, first } = await replayLog({ log, ...atRest })
     expect(tally.awaited).toBeGreaterThan(0)
-    // What the conversation wrote of the rounds that are not there has no input any more.
+    // The conversation's outputs about the missing rounds have no input any more.
     expect(first).toMatchObject({ kind: 'added', stage: 'conversation', inputRecord: undefined })
   })
 
   it.each([
     ['a log', undefined],
-    ['a log that was imported whole', () => true],
-  ])('judges nothing of %s whose beginning was deleted, and names it', async (_, turns) => {
+    ['an imported log with whole turns', () => true],
+  ])('judges no turn of %s whose beginning was deleted, and names it', async (_, turns) => {
     const whole = await changedLog('i1-reflex-loop', asItIs)
     const log = {
       ...{ ...whole, turns },
@@ -95,7 +94,7 @@ describe('replaying a log', () => {
     expect(tally.unjudgedKeys).toContain('i1-reflex-loop')
   })
 
-  it('takes a turn that began behind --since whole, and begins to read before it, because the clocks of brokers differ', async () => {
+  it('judges a turn after --since as a whole, and reads earlier records because clocks differ', async () => {
     const whole = await changedLog('i3-no-termination', asItIs)
     const times: number[] = []
     for (const { partition, end } of await whole.bus.ends('weir.conversation-events'))
@@ -113,7 +112,7 @@ describe('replaying a log', () => {
     expect(behind.tally.same).toBeGreaterThan(70)
   })
 
-  it('ends where --until says, and calls nothing missing that was written later', async () => {
+  it('ends at --until, and does not report later records as missing', async () => {
     const whole = await changedLog('i3-no-termination', asItIs)
     const [ends] = (await whole.bus.ends('weir.rounds-checked')).filter(({ end }) => end > 0)
     const [middle] = await whole.bus.read({

@@ -1,4 +1,4 @@
-// `weir replay` as a command: what it prints, its exit codes, and what it refuses.
+// `weir replay` as a command: its output, exit codes and errors.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ import { type BundleName, bundleFile } from './bundled-log.ts'
 const folder = mkdtempSync(join(tmpdir(), 'weir-replay-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** `columns`: of a terminal; undefined: it is none. */
+/** `columns`: of a terminal. Undefined: there is none. */
 async function run(
   bundle: BundleName | { file: string },
   options: ReplayOptions = {},
@@ -35,7 +35,7 @@ async function run(
 
 /**
  * The bundle of I1 in which the third round was never answered by an intervention. `whole`: false:
- * as if the log had no longer got its beginning.
+ * as if the log no longer had its beginning.
  */
 async function forged({ whole = true } = {}): Promise<{ file: string }> {
   const file = join(folder, 'forged.weir')
@@ -75,13 +75,13 @@ async function turnBegan(name: BundleName): Promise<number> {
 }
 
 describe('weir replay', () => {
-  it('says that all is the same, exit code 0', async () => {
+  it('reports equal decisions with exit code 0', async () => {
     const { code, text } = await run('i5-broken-schema')
     expect(code).toBe(0)
     expect(text).toMatch(/^The same: \d+ records read, 1 turn, \d+ decisions again as in the log/)
   })
 
-  it('shows the first difference with both records and what led to it, exit code 1', async () => {
+  it('shows the first difference with both records and the input, with exit code 1', async () => {
     const { code, text } = await run(await forged())
     expect(code).toBe(1)
     expect(text).toContain('loop-detector writes this round-outcome differently')
@@ -96,7 +96,7 @@ describe('weir replay', () => {
     expect(text).toContain('--full shows the records whole')
   })
 
-  it('cuts what led to it to the width of a terminal, and never in a pipe', async () => {
+  it('cuts the input to the width of a terminal, and never in a pipe', async () => {
     const file = await forged()
     const policyIn = (text: string) =>
       /The input record\n.*\n {4}policy +(\{.*)\n/s.exec(text)?.[1]?.split('\n', 1)[0] ?? ''
@@ -109,14 +109,14 @@ describe('weir replay', () => {
     expect(piped.startsWith(shown.slice(0, -1))).toBe(true)
   })
 
-  it('says of which turns a bundle lacks the beginning', async () => {
+  it('names turns of a bundle without their beginning', async () => {
     expect((await run(await forged({ whole: false }))).text).toContain(
       'the bundle lacks the beginning of 1 turn, which are not counted: turn 0 of i1-reflex-loop',
     )
     expect((await run('i1-reflex-loop')).text).not.toContain('lacks the beginning')
   })
 
-  it('shows them whole with --full', async () => {
+  it('shows whole records with --full', async () => {
     const { text } = await run(await forged(), { full: true })
     const [, log, replayed] =
       /The record in the log\n(.*?)\n\nThe record of the replay\n(.*?)\n\nThe input record\n/s.exec(
@@ -149,7 +149,7 @@ describe('weir replay', () => {
     expect(said.first.input.message.type).toBe('round-checked')
   })
 
-  it('tells what another threshold would have changed, under its singular name too, and that nothing is known behind it', async () => {
+  it('reports the first decision that another threshold changes, and nothing after it', async () => {
     const { code, text } = await run('i1-reflex-loop', { set: ['loop.identicalFailure=2'] })
     expect(code).toBe(0)
     expect(text).toContain('i1-reflex-loop, turn 0, round 2')
@@ -158,7 +158,7 @@ describe('weir replay', () => {
     expect(text).toContain('1 of 1 conversation would have gone another way')
   })
 
-  it('tells a reason whole, and cut at its width only on a terminal', async () => {
+  it('prints whole reasons, and cuts them only on a terminal', async () => {
     const whole =
       "by identical-failure@2: exec({}) failed in 2 rounds, last with: missing required field 'command'\n"
     const options = { set: ['loop.identicalFailures=2'] }
@@ -172,7 +172,7 @@ describe('weir replay', () => {
     expect((await run('i1-reflex-loop', { ...options, full: true }, 60)).text).toContain(whole)
   })
 
-  it('takes a policy from a file, and --set over it', async () => {
+  it('reads a policy from a file, and applies --set on top', async () => {
     const policy = join(folder, 'policy.yaml')
     writeFileSync(
       policy,
@@ -188,7 +188,7 @@ describe('weir replay', () => {
       'name: ours\nmodel: { provider: anthropic, name: claude }\nempty:\nloop: { identicalFailures: 2 }\n',
     ],
     ['a file of weir policy set', '{ "loop.identicalFailures": 2, "rule.cycle": "shadow" }'],
-  ])('takes a policy from %s', async (_, content) => {
+  ])('reads a policy from %s', async (_, content) => {
     const policy = join(folder, 'given.yaml')
     writeFileSync(policy, content)
     const { text } = await run('i1-reflex-loop', { policy, json: true })
@@ -226,7 +226,7 @@ describe('weir replay', () => {
     await expect(run('i1-reflex-loop', { policy })).rejects.toThrow(words)
   })
 
-  it('takes a threshold by its singular, and tells it by its own name', async () => {
+  it('accepts a threshold in the singular, and prints its real name', async () => {
     const { text } = await run('i1-reflex-loop', { set: ['loop.identicalFailure=1'] })
     expect(text).toMatch(/^What if loop\.identicalFailures=1 had been in force\n/)
     expect(text).toContain('exec({}) failed in 1 round, last with')
@@ -271,14 +271,14 @@ describe('weir replay', () => {
     ['a comparison', {}],
     ['a threshold', { set: ['loop.identicalFailures=2'] }],
     ['a sweep', { sweep: 'loop.identicalFailures=2..3' }],
-  ])('is no success where no turn began in the time that was asked for: %s', async (_, options) => {
+  ])('fails if no turn began in the given time: %s', async (_, options) => {
     await expect(run('i1-reflex-loop', { ...options, since: '1s ago' })).rejects.toMatchObject({
       code: 'replay.nothing',
       message: expect.stringContaining('nothing in that time to judge'),
     })
   })
 
-  it('is no success where turns were read for the ones to come, and none came', async () => {
+  it('fails if only earlier turns were read', async () => {
     const began = await turnBegan('i1-reflex-loop')
     await expect(
       run('i1-reflex-loop', { since: new Date(began + 1).toISOString() }),
@@ -353,7 +353,7 @@ describe('bin/weir replay', () => {
     return { code, errors }
   }
 
-  it('ends with 2 where there is nothing to read, and with 2 for a file that is no bundle', async () => {
+  it('exits with 2 for an empty log and for a file that is no bundle', async () => {
     writeFileSync(join(folder, 'no-bundle'), 'nothing of ours')
     const results = await Promise.all([ended(['--data-folder', 'none']), ended(['no-bundle'])])
     expect(results.map(({ code }) => code)).toEqual([2, 2])

@@ -59,7 +59,7 @@ function isOver(one: Box, other: Box): boolean {
   )
 }
 
-it('says of which turn it is that something was saved, and counts one as one', () => {
+it('names the turn of the savings, and uses the singular for one', () => {
   const out = new PassThrough() as unknown as NodeJS.WriteStream
   printSweep(swept([5, 3], [1, 1]), out)
   const text = String(out.read())

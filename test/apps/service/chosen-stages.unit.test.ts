@@ -20,7 +20,7 @@ describe('the stages of weir up', () => {
       '',
       '--stages names no stage. Stages: conversation, llm-gateway, accumulator, validator, loop-detector, executor, approval',
     ],
-  ])('are not taken from %j: it is said what was perhaps meant', (list, message) => {
+  ])('refuse %j with the nearest name', (list, message) => {
     expect(() => chosenStages(list)).toThrow(expect.objectContaining({ code: 'usage', message }))
   })
 

@@ -38,7 +38,7 @@ afterEach(() => server.close())
 
 const ask = (path: string, options?: RequestInit) => fetch(server.url + path, options)
 
-/** What comes back for these bytes until the server ends the connection. */
+/** The answer to these bytes, up to the end of the connection. */
 function raw(bytes: string): Promise<string> {
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   socket.write(bytes)

@@ -30,7 +30,7 @@ function world() {
     read: partitions.add({ ...about, partition: 0 }),
     partitions,
     lags: createLagReader({ bus: { ends }, clock, partitions }),
-    /** How often the bus was asked. */
+    /** The number of requests to the bus. */
     asked: () => asked,
     append: (count: number) => {
       end += count
@@ -76,7 +76,7 @@ describe('the lag of a partition', () => {
     expect(await lags()).toMatchObject([{ records: 1, seconds: 10 }])
   })
 
-  it('is never negative, whatever the clocks of bus and machine are', async () => {
+  it('is never negative, for any clocks of bus and machine', async () => {
     const { clock, lags, read, append } = world()
     append(2)
     read.position = 1

@@ -32,7 +32,7 @@ function world() {
   return {
     metrics,
     series,
-    /** Those whose name begins so, without the ones that are 0. */
+    /** The metrics with this prefix that are not 0. */
     seen: async (name: string) =>
       Object.fromEntries(
         Object.entries(await series()).filter(
@@ -77,7 +77,7 @@ function stored(offset: number, value: Uint8Array | null): StoredRecord {
   return { topic: 'inbox', partition: 0, key: 'c', value, offset, time: now - 500 }
 }
 
-/** What a reducer wrote for one input: acknowledged, side by side with the bytes. */
+/** The records that a reducer wrote for one input, beside their acknowledged bytes. */
 function written(...messages: Message[]) {
   const records: RecordToAppend[] = messages.map((message) => ({
     topic: 't',

@@ -1,4 +1,4 @@
-// A request and its answer, as they stand on a line of a log.
+// A request and its answer on a line of a log.
 
 import { describe, expect, it } from '@jest/globals'
 import { exchangeIn } from '../../../apps/transcripts/exchange.ts'
@@ -6,7 +6,7 @@ import { formats, type TranscriptFormat } from '../../../apps/transcripts/format
 import { createLeftOut } from '../../../apps/transcripts/left-out.ts'
 import { transcriptOf } from '../../../apps/transcripts/transcript.ts'
 
-/** What the model said in a line, its calls as `tool=result`, and what was left out of it. */
+/** The model's text in a line, its calls as `tool=result`, and the parts left out. */
 function saidIn(line: object, format: TranscriptFormat = 'openai') {
   const leftOut = createLeftOut()
   const { turns } = transcriptOf(
@@ -58,7 +58,7 @@ describe('a request and its answer', () => {
       { messages: [asked, hi, called], response: choice(calledAgain) },
       { said: ['hi', 'exec=undefined'], tokens: 5 },
     ],
-  ])('are one answer where the request holds it already, as %s', (_, line, told) => {
+  ])('are one answer if the request already contains it, as %s', (_, line, told) => {
     expect(saidIn(line)).toEqual({ ...told, leftOut: [] })
   })
 
@@ -78,7 +78,7 @@ describe('a request and its answer', () => {
     ['nowhere, but for a list of something else', { log: ['started'] }, ['X is']],
     ['nowhere, but for items of something else', { data: { items: [{ price: 1 }] } }, ['X is']],
     ['nowhere', {}, ['X is']],
-  ])('are read where the question stands beside what was said %s', (_, more, said) => {
+  ])('are read if the question is beside the answer: %s', (_, more, said) => {
     expect(saidIn({ input: asked.content, ...more, output: 'X is' })).toEqual({
       said,
       tokens: 0,
@@ -86,14 +86,14 @@ describe('a request and its answer', () => {
     })
   })
 
-  it("leaves out of OpenAI's what stands beside a request that holds its answer and says something else, and counts it", () => {
+  it('leaves out and counts a different answer of OpenAI beside a request that contains its answer', () => {
     expect(saidIn({ messages: [asked, hi], result: 'pass' })).toEqual({
       ...{ said: ['hi'], tokens: 0 },
       leftOut: ['left out: an answer to a request that ends with another one (log answer)'],
     })
   })
 
-  it("goes on with the beginning of an answer that Anthropic's requests may end with, but not with an answer that they hold", () => {
+  it('continues the prefilled text at the end of an Anthropic request, but not a whole answer in it', () => {
     const begun = { role: 'assistant', content: 'X is' }
     expect(
       saidIn(

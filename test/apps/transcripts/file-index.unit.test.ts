@@ -1,4 +1,4 @@
-// What a file of transcripts has, by the values in it.
+// The transcripts of a file, by its values.
 
 import { describe, expect, it } from '@jest/globals'
 import type { IdField } from '../../../apps/transcripts/conversation-id.ts'
@@ -6,7 +6,7 @@ import { createFileIndex } from '../../../apps/transcripts/file-index.ts'
 import { formats } from '../../../apps/transcripts/formats.ts'
 import { createLeftOut } from '../../../apps/transcripts/left-out.ts'
 
-/** The ids of what is kept of these values, and what is told of them. */
+/** The ids of the kept values, and the lines that are printed about them. */
 function keptOf(idField: IdField, values: unknown[]) {
   const leftOut = createLeftOut()
   const index = createFileIndex({

@@ -12,9 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/**
- * Of more bytes than are held in memory; behind what it begins with there is nothing on the disk.
- */
+/** A sparse file above the limit: after its first bytes, it uses no disk space. */
 function largeFile(beginning: string): string {
   const file = join(folder, 'log.jsonl')
   writeFileSync(file, beginning)
@@ -23,7 +21,7 @@ function largeFile(beginning: string): string {
 }
 
 describe('openValues', () => {
-  it('reads a file that is too large to be held by its lines, though the first of them is broken', async () => {
+  it('reads a large file line by line, even if its first line is broken', async () => {
     const values = await openValues(largeFile('"messages":[]}\n{"messages":[]}\n'))
     try {
       for await (const found of values.each(() => {})) {
@@ -39,7 +37,7 @@ describe('openValues', () => {
     }
   })
 
-  it('refuses one value that is too large to be held', async () => {
+  it('refuses a single value that exceeds the limit', async () => {
     await expect(openValues(largeFile('{\n"messages":\n[]'))).rejects.toMatchObject({
       ...{
         code: 'transcript.invalid',

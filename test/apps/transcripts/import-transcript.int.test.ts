@@ -1,4 +1,4 @@
-// Transcripts of other runtimes become bundles that are read, judged and folded again as any other.
+// Transcripts of other runtimes become bundles, and are read, judged and folded like any other.
 
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -55,8 +55,8 @@ async function judgement(file: string, ...set: string[]): Promise<string> {
 }
 
 /**
- * Of each turn: what was asked, how it ended, and its rounds as `text` or `tool(arguments)=status:
- * result`.
+ * Each turn: its message, its outcome, and its rounds as `text` or
+ * `tool(arguments)=status: result`.
  */
 async function toldOf(conversation: string) {
   const { turns } = await timeline(conversation)
@@ -577,11 +577,11 @@ describe('weir import-transcript', () => {
     expect(await toldOf('s')).toEqual([
       { user: 'go', rounds: ['read({})=ok: a', 'read({})=ok: b', 'Done.'] },
     ])
-    expect((await timeline('s')).turns[0]?.rounds).toHaveLength(2) // what bears one id is one response
+    expect((await timeline('s')).turns[0]?.rounds).toHaveLength(2) // messages with one id are one response
     expect(await toldOf('s/x')).toEqual([{ user: 'a part', rounds: ['Part done.'] }])
   })
 
-  it('reads lists of transcripts, also of elements on lines of their own that JSON does not allow', async () => {
+  it('reads lists of transcripts, also with one element on each line, which JSON does not allow', async () => {
     const two = [{ messages: anthropic }, { messages: anthropic.slice(4) }]
     expect(await imported(two, 'anthropic')).toContain('2 conversations, 3 turns')
     expect(await imported({ object: 'list', data: two }, 'anthropic')).toContain(
@@ -727,9 +727,9 @@ describe('weir import-transcript', () => {
     expect((await toldOf('log')).map(({ user }) => user?.length)).toEqual([1_048_576, 6])
   })
 
-  // Each round takes a turn of the event loop at least, so none of these comes behind the end.
+  // Each round takes a turn of the event loop at least, so all of these come before the end.
   it.each([0, 20, 100])(
-    'stops when it is told to, %i turns of the event loop after its beginning, and leaves nothing',
+    'stops on Ctrl-C, %i turns of the event loop after its start, and leaves nothing',
     async (turns) => {
       const rounds = Array.from({ length: 200 }, (_, n) => [
         chat[2],
@@ -803,7 +803,7 @@ describe('weir import-transcript', () => {
       [{ role: 'user', content: 'Hello?' }],
       'the transcript has no response of a model',
     ],
-  ] as const)('refuses %s, and says where and what is wrong', async (_, format, content, told) => {
+  ] as const)('refuses %s with the place and the reason', async (_, format, content, told) => {
     await expect(imported(content, format)).rejects.toMatchObject({
       code: 'transcript.invalid',
       message: expect.stringContaining(told),

@@ -1,10 +1,10 @@
-// Which transcript a line of a session is of.
+// Finds the transcript of a session's line.
 
 import { describe, expect, it } from '@jest/globals'
 import { createLineKinds } from '../../../apps/transcripts/line-kind.ts'
 
 describe('createLineKinds', () => {
-  it('follows the conversation of an agent inside a session over lines that are no messages', () => {
+  it('follows the conversation of an agent in a session across lines that are no messages', () => {
     const kinds = createLineKinds(undefined)
     const line = (uuid: string, parentUuid: string | null, more: object) => ({
       sessionId: 's',

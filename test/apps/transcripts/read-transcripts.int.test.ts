@@ -1,4 +1,4 @@
-// What is read of a file that has a conversation in many lines.
+// Reads a file with a conversation over many lines.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,8 +32,8 @@ function readIn(
 }
 
 /**
- * By conversation, of each response what it says or calls, and what that brought; and what is told
- * of the file.
+ * By conversation: the text or calls of each response, with the results, and the lines that are
+ * printed about the file.
  */
 async function readOf(content: string, format: TranscriptFormat) {
   const leftOut = createLeftOut()
@@ -99,7 +99,7 @@ describe('readTranscripts', () => {
     },
   )
 
-  it('takes an object with a type that stands beside a request for no message', async () => {
+  it('does not read an object with a type beside a request as a message', async () => {
     const line = {
       request: { messages: [items[0]] },
       response: { role: 'assistant', content: 'Both.' },
@@ -110,12 +110,12 @@ describe('readTranscripts', () => {
     })
   })
 
-  it('counts as many responses as playing does, and never takes those that were played for all of them', async () => {
+  it('counts the same responses as the player, and does not take the played ones for all', async () => {
     const answer = { role: 'assistant', content: 'Both.' }
     const silence = { role: 'assistant', content: '' }
     const lines = [
       ...items.map((item) => ({ session_id: 'a', message_data: item })), // two calls of one response on two lines
-      { messages: [answer] }, // nobody asks
+      { messages: [answer] }, // no user message
       { request: [items[0]], response: silence }, // in no later request
       { request: [items[0]], response: silence },
       { messages: [items[0], answer, { role: 'user', content: 'again' }, answer, answer] },

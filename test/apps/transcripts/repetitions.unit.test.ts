@@ -1,4 +1,4 @@
-// Which entries of a log of requests only repeat what others say.
+// Finds the entries of a request log that only repeat others.
 
 import { describe, expect, it } from '@jest/globals'
 import { createRepetitions } from '../../../apps/transcripts/repetitions.ts'
@@ -19,7 +19,7 @@ describe('createRepetitions', () => {
     ['that its prompt began', ['hm</think>\n\nA'], ['A']],
     ['before a call', ['<think>hm</think>', call], [call]],
   ])(
-    'takes an answer with thinking in its text %s for the one that a later request repeats without it',
+    'treats an answer with thinking in its text %s as equal to its repetition without it',
     (_, first, later) => {
       const repetitions = createRepetitions()
       repetitions.add(entry(user, ...answer(...first), ended))
@@ -37,14 +37,14 @@ describe('createRepetitions', () => {
     },
   )
 
-  it('takes answers for different ones that say different things behind their thinking', () => {
+  it('separates answers with different texts after their thinking', () => {
     const repetitions = createRepetitions()
     for (const said of ['A', 'B'])
       repetitions.add(entry(user, ...answer(`<think>hm</think>${said}`), ended))
     expect(repetitions.results()).toEqual(['kept', 'kept'])
   })
 
-  it('puts back an answer that only thought in its text, and not where it stands already', () => {
+  it('puts back an answer with only thinking in its text, unless it is there already', () => {
     const repetitions = createRepetitions()
     const thought = answer('<think>hm</think>')
     repetitions.add(entry(user, ...thought, ended))

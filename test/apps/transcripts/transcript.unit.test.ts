@@ -1,4 +1,4 @@
-// Pieces that a format found become turns, with each result at the call that it is of.
+// The pieces of a format become turns, with each result at its call.
 
 import { describe, expect, it } from '@jest/globals'
 import { createLeftOut } from '../../../apps/transcripts/left-out.ts'
@@ -15,7 +15,7 @@ const result = (id: string, text: string): Piece => ({
   where: 'log',
 })
 
-/** Of each turn what its calls brought. */
+/** The results of the calls of each turn. */
 function broughtIn(pieces: Piece[]) {
   const { turns } = transcriptOf('log', 'c', { pieces, tools: undefined }, createLeftOut())
   return turns.map(({ responses }) =>
@@ -29,25 +29,22 @@ describe('transcriptOf', () => {
   it.each([
     ['no ids', ''],
     ['an id that is used again', 'call_0'],
-  ])(
-    'gives no result to a call of an earlier turn that never got one, where calls have %s',
-    (_, id) => {
-      expect(
-        broughtIn([
-          user,
-          begins,
-          call(id, 'rm'),
-          user,
-          begins,
-          call(id, 'ls'),
-          result(id, 'LISTING'),
-          begins,
-        ]),
-      ).toEqual([[['rm', undefined]], [['ls', 'LISTING']]])
-    },
-  )
+  ])('gives no result to an unanswered call of an earlier turn if calls have %s', (_, id) => {
+    expect(
+      broughtIn([
+        user,
+        begins,
+        call(id, 'rm'),
+        user,
+        begins,
+        call(id, 'ls'),
+        result(id, 'LISTING'),
+        begins,
+      ]),
+    ).toEqual([[['rm', undefined]], [['ls', 'LISTING']]])
+  })
 
-  it('gives no result to a call of an earlier response that never got one', () => {
+  it('gives no result to an unanswered call of an earlier response', () => {
     const first = [begins, call('call_0', 'rm'), call('call_1', 'cat'), result('call_1', 'A CAT')]
     const second = [begins, call('call_0', 'ls'), result('call_0', 'LISTING'), begins]
     expect(broughtIn([user, ...first, ...second])).toEqual([
@@ -59,7 +56,7 @@ describe('transcriptOf', () => {
     ])
   })
 
-  it('gives results without ids to the calls of a response in their order, and one that comes late to the call that waits for it', () => {
+  it('matches results without ids to the calls of a response by order, and a late one to the call that waits', () => {
     expect(
       broughtIn([user, begins, call('', 'a'), call('', 'b'), result('', 'A'), result('', 'B')]),
     ).toEqual([

@@ -102,7 +102,7 @@ export function ok(text: string): CallResult {
   return { ordinal: 0, status: 'ok', text, reason: '', durationMs: 1 }
 }
 
-/** A result as the executor writes it: the whole output, and its first line as the short reason. */
+/** A failure whose short reason is its first line. The executor uses errorLine(). */
 export function failing(text: string, status: CallResult['status'] = 'error'): CallResult {
   return { ordinal: 0, status, text, reason: text.split('\n')[0] ?? '', durationMs: 1 }
 }

@@ -34,7 +34,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 type World = Pipeline & { settings: Settings }
 
-/** Whoever says `loop` gets a model that loops, everybody else one that calls a tool once. */
+/** The model loops for the message `loop`, and calls a tool once for any other. */
 async function run(
   test: (world: World) => Promise<void>,
   scripted?: PipelineOptions['model'],
@@ -77,7 +77,7 @@ function turnsIn(world: World): Promise<BundleTurn[]> {
   return look(world, async ({ bundle }) => [...(bundle?.turns() ?? [])])
 }
 
-/** All keys of all records, but of policies. */
+/** All keys of all records, except those of policies. */
 async function keysIn(log: OpenLog): Promise<Set<string>> {
   const keys = new Set<string>()
   for (const topic of Object.keys(topics) as TopicName[])
@@ -178,7 +178,7 @@ describe('weir export', () => {
       ).rejects.toThrow(
         /in the log matches\. Its turns have failureClass deterministic\. To list .* weir conversations/,
       )
-      expect((await turnsIn(world)).length).toBe(1) // what was there stays until there is something in its place
+      expect((await turnsIn(world)).length).toBe(1) // the old file stays until the new one is complete
     })
   })
 

@@ -1,4 +1,4 @@
-// What rules find must not survive in any spelling. Whole exports are tested in export.int.test.ts.
+// A value that a rule finds must not survive in any spelling. Whole exports are tested in export.int.test.ts.
 
 import { describe, expect, it } from '@jest/globals'
 import { createRedaction } from '../../../../apps/bundles/export/redaction.ts'

@@ -14,7 +14,7 @@ import { bundleFile } from '../bundled-log.ts'
 const folder = mkdtempSync(join(tmpdir(), 'weir-judge-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The kept bundle of I1 as retention would have left it: its turn is marked as cut. */
+/** The kept bundle of I1 after retention: its turn is marked as cut. */
 async function cutBundle(): Promise<{ file: string; turn: number }> {
   const file = join(folder, 'cut.weir')
   const from = await openBundle(bundleFile('i1-reflex-loop'), systemClock)
@@ -40,7 +40,7 @@ async function cutBundle(): Promise<{ file: string; turn: number }> {
 }
 
 describe('weir judge of a bundle', () => {
-  it('says of which turn the beginning is missing, and nothing where all are whole', async () => {
+  it('names the turns without their beginning, and prints nothing if all are whole', async () => {
     const { file, turn } = await cutBundle()
     const [whole, cut, json] = [output(), output(), output()]
     await judgeFile(bundleFile('i1-reflex-loop'), {}, whole.stream)

@@ -1,4 +1,4 @@
-// `weir judge` of a file, as somebody at a terminal sees it.
+// The output of `weir judge` at a terminal.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,8 +13,8 @@ const { isTTY } = process.stderr
 const { TERM = '' } = process.env
 
 /**
- * What a terminal shows, where a second passes whenever somebody looks at the clock. No scenario is
- * known that stops judging, so here the clock does.
+ * The output on a terminal. A second passes at each reading of the clock. No known scenario makes
+ * judging fail, so the clock does here.
  */
 function terminal(looksMax: number): () => string {
   let looks = 0
@@ -41,7 +41,7 @@ afterEach(() => {
 })
 
 describe('weir judge of a file', () => {
-  it('takes back how far it has come, also where judging comes to a halt', async () => {
+  it('removes its progress line even if judging fails', async () => {
     const file = join(folder, 'scenarios.jsonl')
     const steps = [{ kind: 'text', text: 'done' }]
     writeFileSync(file, ['a', 'b', 'c'].map((id) => JSON.stringify({ id, steps })).join('\n'))

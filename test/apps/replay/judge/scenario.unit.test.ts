@@ -1,4 +1,4 @@
-// The scenario format: what is read, and what a person is told who wrote it otherwise.
+// The scenario format, and the errors for mistakes in it.
 
 import { describe, expect, it } from '@jest/globals'
 import { notDefault } from '../../../../apps/history/effective.ts'
@@ -16,7 +16,7 @@ const read = (...lines: unknown[]) =>
 const step = { kind: 'tool', tool: 'read', args: {}, outcome: 'ok', result: 'text' }
 
 describe('a scenario', () => {
-  it('may have blank lines around it and keys that this Weir does not know', () => {
+  it('can have blank lines around it and unknown keys', () => {
     expect(read('', { id: 'a', steps: [step], source: 'a ticket' }, ' ')).toMatchObject([
       { id: 'a', steps: [{ tool: 'read' }] },
     ])
@@ -54,7 +54,7 @@ describe('a scenario', () => {
   })
 })
 
-describe('a conversation that was exported', () => {
+describe('an exported conversation', () => {
   const call = { ordinal: 0, id: 'x', name: 'read', raw: '{"a":1}' }
   const round = (
     calls: unknown[],
@@ -120,7 +120,7 @@ describe('a conversation that was exported', () => {
     ])
   })
 
-  it('is judged by what was in force in each round, as far as nobody sets another value', () => {
+  it('is judged by the settings in force in each round, unless --set names others', () => {
     const failing = { ...call, result: { status: 'error', text: '', reason: 'no such file' } }
     const under = (differs: object | null) => ({
       ...round([failing]),
@@ -153,7 +153,7 @@ describe('a conversation that was exported', () => {
     expect(judgedUnder([shadow, shadow, shadow], 'rule.identical-failure=enforce')?.step).toBe(4)
   })
 
-  it('is judged by the defaults where it is an imported transcript, whose settings no run wrote', () => {
+  it('is judged by the defaults if it is an imported transcript without real settings', () => {
     const failing = { ...call, result: { status: 'error', text: '', reason: 'no such file' } }
     const imported = {
       ...round([failing]),
@@ -165,10 +165,10 @@ describe('a conversation that was exported', () => {
     })
     expect(scenario).toMatchObject({ isImported: true })
     expect(scenario && judge(scenario, givenBy([]))).toMatchObject({ step: 4, settings: null })
-    expect(() => givenBy(['loop.identicalFailures=100000'])).toThrow() // so no run can have been told so
+    expect(() => givenBy(['loop.identicalFailures=100000'])).toThrow() // so no run had this value
   })
 
-  it('is judged by what its tools were declared as', () => {
+  it('is judged by the declarations of its tools', () => {
     const looked = {
       ...round([{ ...call, result: { status: 'ok', text: 'pending', reason: '' } }]),
       policy: null,
@@ -185,7 +185,7 @@ describe('a conversation that was exported', () => {
     expect(looks({ other: { poll: true, mutates: null, ignoreFields: [], loopKey: [] } })).toBe(6)
   })
 
-  it('leaves alone what a scenario of a file calls by the same name as ours', () => {
+  it('does not read our names in a scenario of a file', () => {
     const [scenario] = read({
       id: 'a',
       steps: [{ kind: 'empty' }],

@@ -1,5 +1,5 @@
-// Scenarios through validator and loop-detector: when an intervention comes, what it is about, and
-// what other thresholds change.
+// Scenarios through the validator and the loop-detector: the place and subject of interventions, also
+// with other thresholds.
 
 import { describe, expect, it } from '@jest/globals'
 import { givenBy } from '../../../../apps/replay/judge/overrides.ts'
@@ -25,7 +25,7 @@ const judged = (scenario: Partial<Scenario>, ...set: string[]) =>
 const times = (count: number, step: Step): Step[] => Array.from({ length: count }, () => step)
 
 describe('the first intervention', () => {
-  it('is told with its step, rule, kind, rung and reason', () => {
+  it('has its step, rule, kind, rung and reason', () => {
     expect(judged({ steps: times(4, failing) })).toMatchObject({
       ...{
         fired: true,
@@ -57,7 +57,7 @@ describe('the first intervention', () => {
     })
   })
 
-  it('is the validator’s evidence where the scenario has schemas: what it refuses never ran', () => {
+  it('can come from rejected calls if the scenario has schemas: those never ran', () => {
     const tools = [{ name: 'post', schema: { type: 'object', required: ['body'] } }]
     const { reason } = judged({
       tools,
@@ -66,13 +66,13 @@ describe('the first intervention', () => {
     expect(reason).toContain('body')
   })
 
-  it('is about a tool that was not offered, where the scenario lists its tools', () => {
+  it('can be about a tool that was not offered, if the scenario lists its tools', () => {
     expect(
       judged({ tools: [{ name: 'read', schema: true }], steps: times(3, failing) }).reason,
     ).toContain('post')
   })
 
-  it('begins anew with each message of the user, and for each session', () => {
+  it('starts over with each user message and for each session', () => {
     expect(
       judged({ steps: [...times(2, failing), { kind: 'user' }, ...times(2, failing)] }),
     ).toMatchObject({ fired: false })
@@ -82,7 +82,7 @@ describe('the first intervention', () => {
     })
   })
 
-  it('is not led to by what is delivered again', () => {
+  it('does not come from repeated deliveries', () => {
     expect(judged({ steps: times(5, { ...failing, call_id: 'x' } as Step) })).toMatchObject({
       fired: false,
     })
@@ -93,7 +93,7 @@ describe('the first intervention', () => {
     ).toMatchObject({ fired: false })
   })
 
-  it('is a budget where a call has none left', () => {
+  it('is a budget if a call exceeds it', () => {
     const files = ['a', 'b', 'c'].map((path) => reading(path, path))
     expect(judged({ steps: files, limits: { max_tool_calls: 2 } })).toMatchObject({
       step: 3,
@@ -133,7 +133,7 @@ describe('a label', () => {
     expect(judged({ steps, ...label })).toMatchObject({ ok, wrong })
   })
 
-  it('of a second intervention counts from the message of the user on', () => {
+  it('for a second intervention counts from the user message on', () => {
     const again: Step[] = [...steps, { kind: 'user' }, ...times(3, failing)]
     expect(
       judged({ steps: again, expect: { fires: true, by_step: 3 }, second_by_step: 8 }),
@@ -151,7 +151,7 @@ describe('--set', () => {
     })
   })
 
-  it('tells of a rule in shadow what it would have done, and does not take it for an intervention', () => {
+  it('reports the effect of a rule in shadow without an intervention', () => {
     const scenario = { steps: times(4, failing), expect: { fires: false } }
     expect(judged(scenario, 'rule.identical-failure=shadow')).toMatchObject({
       ...{ fired: false, step: null, rule: null, ok: true },

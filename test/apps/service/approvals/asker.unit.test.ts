@@ -40,7 +40,7 @@ function decided(id: string): MessageOf<'approval-decided'> {
   }
 }
 
-/** A person at a terminal, and what reached Weir. */
+/** A person at a terminal, with the decisions that reached Weir. */
 function atTerminal({ isTerminal = true, counted = true } = {}) {
   const input = Object.assign(new PassThrough(), { isTTY: isTerminal, setRawMode: () => {} })
   const errors = Object.assign(new PassThrough(), { isTTY: isTerminal, columns: 80 })
@@ -157,7 +157,7 @@ describe('an answer', () => {
     ['later', undefined],
   ])('is read from %j', (line, answer) => expect(answerIn(line, 'k7f3-9qxm-2b4d')).toEqual(answer))
 
-  it('rejects if it begins with no, whatever the id begins with', () => {
+  it('rejects if it begins with no, for any beginning of the id', () => {
     expect(answerIn('n abc', 'nabc-9qxm-2b4d')).toEqual({ approve: false, reason: 'abc' })
     expect(answerIn('nabc', 'nabc-9qxm-2b4d')).toEqual({ approve: true })
     expect(answerIn('no12', 'n012-9qxm-2b4d')).toEqual({ approve: true })

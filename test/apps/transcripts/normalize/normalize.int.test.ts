@@ -27,7 +27,7 @@ async function run(files: string[], options: { provider: string; tools?: string;
   return { exitCode, text: String(out.read() ?? '') }
 }
 
-/** What is said about one file. */
+/** The result for one file. */
 async function said(
   content: string | Buffer,
   provider: string,
@@ -65,7 +65,7 @@ const message = (n: number, input: object) =>
   )
 
 describe('a call', () => {
-  it('shows its arguments with the digits that were sent', async () => {
+  it('shows its arguments with all sent digits', async () => {
     const content = chunks(
       call('{"id":90071992547409931,"ratio":1.0}'),
       piece({}, 'tool_calls'),
@@ -113,11 +113,11 @@ describe('a recorded stream', () => {
     ['JSON lines', `# recorded\n${whole.join('\n')}\n\n[DONE]\n`],
     ['JSON lines in envelopes', whole.map((line) => `{"event":"x","data":${line}}`).join('\n')],
     ['with a mark at its beginning', `\uFEFF${whole.join('\n')}`],
-  ])('is known by its content: %s', async (_, content) => {
+  ])('is recognised by its content: %s', async (_, content) => {
     expect(await said(content, 'openai-chat')).toEqual(expected)
   })
 
-  it('may be one body of a server that does not stream', async () => {
+  it('can be one body of a server that does not stream', async () => {
     const body = {
       object: 'chat.completion',
       choices: [
@@ -137,27 +137,24 @@ describe('a recorded stream', () => {
     })
   })
 
-  it.each([0, 1])(
-    'may be one message of Anthropic, written with an indent of %i',
-    async (indent) => {
-      const use = { type: 'tool_use', id: 't1', name: 'read', input: { path: 'x' } }
-      const body = {
-        id: 'm1',
-        type: 'message',
-        content: [{ type: 'text', text: 'a' }, use],
-        stop_reason: 'tool_use',
-      }
-      expect(await said(JSON.stringify(body, null, indent), 'anthropic')).toMatchObject({
-        text: 'a',
-        calls: [{ id: 't1', arguments: { path: 'x' }, runnable: true, source: 'message_start' }],
-        stop: { provider: 'tool_use', unified: 'calls' },
-        error: null,
-      })
-    },
-  )
+  it.each([0, 1])('can be one message of Anthropic with an indent of %i', async (indent) => {
+    const use = { type: 'tool_use', id: 't1', name: 'read', input: { path: 'x' } }
+    const body = {
+      id: 'm1',
+      type: 'message',
+      content: [{ type: 'text', text: 'a' }, use],
+      stop_reason: 'tool_use',
+    }
+    expect(await said(JSON.stringify(body, null, indent), 'anthropic')).toMatchObject({
+      text: 'a',
+      calls: [{ id: 't1', arguments: { path: 'x' }, runnable: true, source: 'message_start' }],
+      stop: { provider: 'tool_use', unified: 'calls' },
+      error: null,
+    })
+  })
 
   it.each(['anthropic', 'openai-chat', 'openai-responses'])(
-    'may be the body of an error: %s',
+    'can be the body of an error: %s',
     async (provider) => {
       const body = {
         ...(provider === 'anthropic' && { type: 'error' }),
@@ -170,7 +167,7 @@ describe('a recorded stream', () => {
     },
   )
 
-  it('that ends with response.done ends there', async () => {
+  it('ends at response.done', async () => {
     const item = (id: string) => ({
       type: 'function_call',
       id,
@@ -199,7 +196,7 @@ describe('a recorded stream', () => {
         lines.map((line) => `event: ${JSON.parse(line).type}\ndata: ${line}\n\n`).join(''),
     ],
     ['lines', (lines: string[]) => lines.join('\n')],
-  ])('may hold several responses, as %s: their calls follow each other', async (_, written) => {
+  ])('can contain several responses, as %s, with their calls in order', async (_, written) => {
     const both = written([...message(1, { path: 'x' }), ...message(2, { path: 'y' })])
     expect((await said(both, 'anthropic')).calls).toMatchObject([
       { ordinal: 0, id: 't1', arguments: { path: 'x' }, source: 'start' },
@@ -207,7 +204,7 @@ describe('a recorded stream', () => {
     ])
   })
 
-  it('of the Responses API is read as such', async () => {
+  it('is read as the Responses API if it was recorded there', async () => {
     const item = {
       type: 'function_call',
       id: 'f1',
@@ -248,7 +245,7 @@ describe('a call', () => {
     ['schema', [call('{"path":1}'), ending]],
     ['bad_arguments', [call('{"path":"x","path":"y"}'), ending]],
     ['unknown_tool', [call('{}', { function: { name: 'other', arguments: '{}' } }), ending]],
-  ])('that must not run says why: %s', async (reason, payloads) => {
+  ])('that must not run has the reason: %s', async (reason, payloads) => {
     expect(await only(payloads, tools)).toMatchObject([
       { runnable: false, arguments: null, reason },
     ])
@@ -260,13 +257,13 @@ describe('a call', () => {
     ])
   })
 
-  it('without arguments runs as {} where its tool needs none, and says that nothing came', async () => {
+  it('without arguments runs as {} if its tool needs none, and shows that none were sent', async () => {
     expect(await only([call(''), ending])).toMatchObject([
       { arguments: {}, runnable: true, source: 'none', raw: '' },
     ])
   })
 
-  it('that stands in the text is read out of it where its tool was offered', async () => {
+  it('in the text is found if its tool was offered', async () => {
     const written = [
       piece({ content: '<tool_call>\n{"name":"read","arguments":{"path":"x"}}\n</tool_call>' }),
       piece({}, 'stop'),
@@ -280,7 +277,7 @@ describe('a call', () => {
     expect((await said(whole, 'openai-chat')).text).toContain('<tool_call>')
   })
 
-  it('that stands in the text and had to be mended there says so', async () => {
+  it('in the text that had to be repaired is marked', async () => {
     const written = (text: string) => [piece({ content: text }), piece({}, 'stop')]
     expect(
       await only(written("{'name': 'read', 'arguments': {'path': 'x'}}"), tools),
@@ -290,14 +287,14 @@ describe('a call', () => {
     ).toMatchObject([{ source: 'text', repaired: false }])
   })
 
-  it('that was mended shows what came', async () => {
+  it('that was repaired shows the sent text', async () => {
     expect(await only([call("{'path':'x',}"), ending], tools)).toMatchObject([
       { arguments: { path: 'x' }, runnable: true, raw: "{'path':'x',}", repaired: true },
     ])
   })
 })
 
-describe('what cannot be read', () => {
+describe('an unreadable file', () => {
   it.each([
     ['an empty file', ' \n', 'the file is empty'],
     ['a page', '<html>\n', "its first line is '<html>'"],
@@ -331,7 +328,7 @@ describe('what cannot be read', () => {
     ['anthropic', 'openai-responses', responses.join('\n')],
     ['openai-chat', 'openai-responses', responses.join('\n')],
   ])(
-    'may be of another provider: read as %s, and %s wrote it',
+    'can be from another provider: read as %s, written by %s',
     async (provider, other, content) => {
       const { exitCode, text } = await run([fileOf('foreign', content)], { provider, json: true })
       const message = `it has no event of ${provider}; by its events it was recorded from ${other}: try --provider ${other}`
@@ -344,7 +341,7 @@ describe('what cannot be read', () => {
     },
   )
 
-  it('may be of no provider at all', async () => {
+  it('can be from no provider at all', async () => {
     expect((await said('data: {"a":1}\n\n', 'anthropic')).error).toEqual({
       code: 'recording.invalid',
       message: 'it has no event of anthropic',
@@ -352,7 +349,7 @@ describe('what cannot be read', () => {
   })
 
   it.each([': keep-alive\n\n', 'data: [DONE]\n\n', 'event: ping\ndata: {}\n\n'])(
-    'is not a stream that was cut before it said anything: %j',
+    'is not a stream that was cut before its first content: %j',
     async (content) => {
       expect(await said(content, 'anthropic')).toMatchObject({
         stop: { provider: null, unified: 'cut' },
@@ -361,7 +358,7 @@ describe('what cannot be read', () => {
     },
   )
 
-  it('does not keep the other files from being read', async () => {
+  it('does not stop the reading of other files', async () => {
     const good = fileOf('good', chunks(piece({ content: 'a' }, 'stop')).join('\n'))
     const { exitCode, text } = await run([join(folder, 'missing'), good], {
       provider: 'openai-chat',
@@ -391,7 +388,7 @@ describe('what cannot be read', () => {
     })
   })
 
-  it('of a response is an error of the response, and no reason to fail', async () => {
+  it('in a response is an error of the response, and the command succeeds', async () => {
     const file = fileOf(
       'broken',
       chunks(piece({ content: 'a' }), { error: { message: 'overloaded' } }).join('\n'),
@@ -405,7 +402,7 @@ describe('what cannot be read', () => {
   })
 })
 
-it('has the same fields also of a refusal, whose words people are shown', async () => {
+it('has the same fields for a refusal, and shows its text to people', async () => {
   const file = fileOf(
     'refusal',
     chunks(piece({ refusal: 'I will not.' }), piece({}, 'stop')).join('\n'),
@@ -424,7 +421,7 @@ it('has the same fields also of a refusal, whose words people are shown', async 
   expect((await run([file], { provider: 'openai-chat' })).text).toContain('  refuses   I will not.')
 })
 
-it('tells people of a text that is built like a call and cannot run', async () => {
+it('shows people a text that looks like a call and cannot run', async () => {
   const file = fileOf(
     'text-call',
     chunks(piece({ content: '{"name":"read","arguments":{"path":"x' }), piece({}, 'length')).join(
@@ -436,7 +433,7 @@ it('tells people of a text that is built like a call and cannot run', async () =
   expect(text).toContain('is built like a call and must not run: it was cut by the output limit')
 })
 
-it('shows people the parts, the calls and how the response ended', async () => {
+it('shows people the parts, the calls and the end of the response', async () => {
   const file = fileOf(
     'shown',
     chunks(
