@@ -8,7 +8,7 @@ import { withLog } from '../../history/open-log.ts'
 import { argumentLines } from '../../terminal/argument-lines.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
-import { second, elapsed } from '../../terminal/quantities.ts'
+import { elapsed, second } from '../../terminal/quantities.ts'
 
 /** `json`: one WaitingApproval (services/approval/desk.ts) per line. */
 export async function listApprovals(
