@@ -187,7 +187,7 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
       `import { readFileSync } from 'node:fs'\n${passing}`,
     )
     await expect(changesBy(late)).rejects.toThrow(
-      /round 1 of .*: judge threw: it reads .*guard-\d+\.ts, which a guard in a replay may not/,
+      /round 1 of .*: judge threw: it reads .*guard-\d+\.ts, which a guard in a replay must not/,
     )
   })
 

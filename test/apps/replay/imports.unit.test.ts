@@ -104,10 +104,10 @@ describe('the imports of a replay', () => {
     const loads =
       readFileSync(join(root, command), 'utf8')
         .replaceAll(/\s+/g, ' ')
-        .match(/asked\.guard [^;]{0,60}guard-process|guard-process/g) ?? []
+        .match(/given\.guard [^;]{0,60}guard-process|guard-process/g) ?? []
     expect(loads).toEqual([
       expect.stringContaining(
-        "asked.guard === undefined ? undefined : await (await import('./guard/guard-process",
+        "given.guard === undefined ? undefined : await (await import('./guard/guard-process",
       ),
     ])
   })

@@ -139,7 +139,11 @@ describe('weir replay', () => {
     expect(said).toMatchObject({
       same: false,
       turns: 1,
-      first: { kind: 'differs', stage: 'loop-detector', causes: [] },
+      first: {
+        kind: 'differs',
+        stage: 'loop-detector',
+        causes: [expect.stringMatching(/^code version differs: Weir 0\.1\.0 wrote the log/)],
+      },
     })
     expect(said.first.logged.message.intervention).toBeNull()
     expect(said.first.replayed.message.intervention.rule).toBe('identical-failure')
@@ -318,7 +322,7 @@ describe('weir replay', () => {
     [
       'a sweep beside a policy',
       { sweep: 'loop.cycleLaps=2..3', set: ['loop.cycleLaps=2'] },
-      /by itself/,
+      /tries one threshold alone/,
     ],
     ['a plot of nothing', { output: 'plot.svg' }, /--output needs --sweep/],
     ['a time that is none', { since: 'yesterday-ish' }, /--since is/],

@@ -331,7 +331,7 @@ describe('an unreadable file', () => {
     'can be from another provider: read as %s, written by %s',
     async (provider, other, content) => {
       const { exitCode, text } = await run([fileOf('foreign', content)], { provider, json: true })
-      const message = `it has no event of ${provider}; by its events it was recorded from ${other}: try --provider ${other}`
+      const message = `it has no event of ${provider}; its events are from ${other}: try --provider ${other}`
       expect(JSON.parse(text)).toMatchObject({
         calls: [],
         error: { code: 'recording.invalid', message },
