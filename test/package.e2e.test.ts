@@ -100,7 +100,7 @@ describe('its commands', () => {
         out: expect.stringContaining('Nothing is wrong.'),
       })
 
-      const asked = await project.run([
+      const answer = await project.run([
         'weir',
         'ask',
         '--agent',
@@ -109,7 +109,7 @@ describe('its commands', () => {
         'c',
         'Which files?',
       ])
-      expect(asked).toMatchObject({ code: 0, out: 'These files.\n' })
+      expect(answer).toMatchObject({ code: 0, out: 'These files.\n' })
       const [listed, read] = resultsOf(server.requests[1])
       expect(listed).toMatch(/^agent\.schema\.json \d+\n/)
       expect(read).toMatch(/^# yaml-language-server: /)
@@ -120,7 +120,7 @@ describe('its commands', () => {
   })
 
   it('know the shipped guards by name', async () => {
-    const asked = await project.run([
+    const answer = await project.run([
       'weir',
       'ask',
       '--agent',
@@ -129,7 +129,7 @@ describe('its commands', () => {
       'spend',
       'hello',
     ])
-    expect(asked).toMatchObject({
+    expect(answer).toMatchObject({
       code: 2,
       errors: expect.stringMatching(
         /node_modules\/weir-agents\/dist\/services\/guards\/spend\/guard\.js: the spend guard's tools is missing/,

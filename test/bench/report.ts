@@ -89,8 +89,8 @@ async function opened(program: string, file: string): Promise<Row[]> {
       browser.evaluate<number[]>(scrolling),
     )
     const search = await browser.evaluate<number>(searching)
-    if (browser.complaints.length > 0)
-      throw new Error(`the page reports errors: ${browser.complaints.join('\n')}`)
+    if (browser.problems.length > 0)
+      throw new Error(`the page reports errors: ${browser.problems.join('\n')}`)
     return [
       { name: 'first contentful paint (goal: below 1000)', value: paint, unit: 'ms' },
       { name: 'opening it, all threads of the page', value: opening, unit: 'ms CPU' },

@@ -106,10 +106,10 @@ describe('a turn', () => {
     await write('activity', roundStarted())
     await write('model-deltas', part(0, ['Hel']))
     await settled()
-    const heard: string[] = []
+    const yielded: string[] = []
     const reading = (async () => {
       for await (const event of turn)
-        heard.push(event.type === 'text-delta' ? event.text : event.type)
+        yielded.push(event.type === 'text-delta' ? event.text : event.type)
     })()
     await settled()
     await write('model-deltas', part(1, ['lo.']))
@@ -117,7 +117,7 @@ describe('a turn', () => {
     await settled()
     await write('activity', turnFinished())
     await reading
-    expect(heard).toEqual(['turn-started', 'round-started', 'Next.', 'turn-finished'])
+    expect(yielded).toEqual(['turn-started', 'round-started', 'Next.', 'turn-finished'])
   })
 
   it('ends with the error when the activity cannot be read any further', async () => {

@@ -68,7 +68,7 @@ async function starts(): Promise<number> {
 
 const agent = 'test-agent'
 const typesOf = (events: TurnEvent[]) => events.map(({ type }) => type)
-const said = (events: TurnEvent[]) =>
+const textOf = (events: TurnEvent[]) =>
   events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : [])).join('')
 
 describe('a turn', () => {
@@ -90,7 +90,7 @@ describe('a turn', () => {
       ],
       ...['round-started', 'text-delta', 'turn-finished'],
     ])
-    expect(said(events)).toBe('I look.All is well.')
+    expect(textOf(events)).toBe('I look.All is well.')
     expect(await turn.finished).toMatchObject({
       outcome: 'answered',
       reply: 'All is well.',

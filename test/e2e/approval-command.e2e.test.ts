@@ -1,5 +1,5 @@
-// Approval as somebody at a shell has it, on the embedded bus: rules, the list, a decision, and the
-// question on a terminal.
+// Approval from a shell, on the embedded bus: rules, the list, a decision, and the question on a
+// terminal.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ const starts = async ({ folder }: CommandFolder) =>
     .filter((line) => line !== '')
 
 describe('weir approvals, approve and reject', () => {
-  it('set rules, list what waits, and decide it, also while nobody runs the stages', async () => {
+  it('set rules, list waiting calls, and decide them, also while no stage runs', async () => {
     const here = await openFolder()
     const { run, start } = here
     const set = await run(['approvals', 'rules', 'rules.json'])
@@ -93,7 +93,7 @@ describe('weir approvals, approve and reject', () => {
     )
   })
 
-  it('decide from another terminal while somebody waits', async () => {
+  it('decide from another terminal while a client waits', async () => {
     const here = await openFolder()
     const { run, start } = here
     await run(['approvals', 'rules', 'rules.json'])
@@ -113,7 +113,7 @@ describe('weir approvals, approve and reject', () => {
     expect(await starts(here)).toHaveLength(1)
   })
 
-  it('say what is wrong with rules', async () => {
+  it('report mistakes in rules', async () => {
     const { run, folder } = await openFolder()
     await writeFile(
       join(folder, 'bad.json'),
@@ -135,7 +135,7 @@ describe('weir approvals, approve and reject', () => {
 })
 
 onTerminals('at a terminal', () => {
-  it('weir chat asks, and takes the beginning of the id, or n with a reason', async () => {
+  it('ask in weir chat, and accept the beginning of the id, or n with a reason', async () => {
     const here = await openFolder()
     const { run, startOnTerminal, server } = here
     await run(['approvals', 'rules', 'rules.json'])
@@ -163,7 +163,7 @@ onTerminals('at a terminal', () => {
     expect(await starts(here)).toHaveLength(1)
   })
 
-  it('Ctrl-C in the question cancels the turn', async () => {
+  it('cancel the turn after Ctrl-C in the question', async () => {
     const here = await openFolder()
     await here.run(['approvals', 'rules', 'rules.json'])
     const { child, shows, ended } = here.startOnTerminal([...ask, 'go'], { NO_COLOR: '1' })

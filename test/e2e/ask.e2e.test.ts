@@ -1,4 +1,4 @@
-// `weir ask` as somebody at a shell has it: what stands where, exit codes, signals.
+// `weir ask` from a shell: its outputs, exit codes and signals.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ function isRunning(pid: number): boolean {
 const linesOf = (shown: string) => shown.trimEnd().split('\n')
 
 describe('weir ask', () => {
-  it('has the reply alone on stdout, and on stderr text as it comes and what became of each call', async () => {
+  it('prints only the reply to stdout, and streamed text and results of calls to stderr', async () => {
     const { run, server } = await at(
       script(says(text('I look.'), call('act', {}), call('exec', {})), says(text('All is\nwell.'))),
     )
@@ -65,7 +65,7 @@ describe('weir ask', () => {
     ])
   })
 
-  it('exits with 0 also after a round in which the model could call no tool', async () => {
+  it('exits with 0 also after a round without tools', async () => {
     const { run } = await at(always(() => says(call('exec', {}))))
     const { code, out, errors } = await run([...ask, 'go'])
     expect({ code, out }).toEqual({ code: 0, out: 'I have no tools, so I answer.\n' })
@@ -75,14 +75,14 @@ describe('weir ask', () => {
     expect(errors).toContain('  the model is asked once more, and cannot call a tool\n')
   })
 
-  it('exits with 3 and the fallback where there is no answer, with the class on stderr', async () => {
+  it('exits with 3 and the fallback if there is no answer, with the class on stderr', async () => {
     const { run } = await at(() => ({ kind: 'error', status: 400, message: 'no such model' }))
     const { code, out, errors } = await run([...ask, 'go'])
     expect({ code, out }).toEqual({ code: 3, out: 'This is the fallback.\n' })
     expect(errors).toMatch(/^ {2}failed \((refused|provider|deterministic)\): .*no such model/m)
   })
 
-  it('has all events as lines of JSON on stdout, the last one the turn-finished, and nothing on stderr', async () => {
+  it('prints all events as lines of JSON to stdout, up to turn-finished, and nothing to stderr', async () => {
     const { run } = await at(script(says(text('I look.'), call('act', {})), says(text('Well.'))))
     const { code, out, errors } = await run([...ask, '--json', 'go'])
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
@@ -94,7 +94,7 @@ describe('weir ask', () => {
     expect(events.at(-1)).toMatchObject({ outcome: 'answered', reply: 'Well.' })
   })
 
-  it('exits with 3 also where the events are wanted', async () => {
+  it('exits with 3 also if it prints events', async () => {
     const { run } = await at(() => ({ kind: 'error', status: 400, message: 'no' }))
     const { code, out } = await run([...ask, '--json', 'go'])
     expect(code).toBe(3)
@@ -105,7 +105,7 @@ describe('weir ask', () => {
     })
   })
 
-  it('takes its message from standard input', async () => {
+  it('reads its message from standard input', async () => {
     const { run, server } = await at(() => says(text('Read.')))
     expect(await run([...ask, '-'], { input: 'What is\nthis?\n' })).toMatchObject({
       code: 0,
@@ -117,7 +117,7 @@ describe('weir ask', () => {
 
   it.each([
     [
-      'a message that is no UTF-8',
+      'a message that is not UTF-8',
       [...ask],
       Buffer.from([0x68, 0xff]),
       'not UTF-8 (byte 2 is 0xff)',
@@ -131,11 +131,11 @@ describe('weir ask', () => {
       'at most 1048576',
     ],
     ['no agent', ['ask', 'go'], '', "'--agent <file>' not specified"],
-    ['an agent file that is not there', ['ask', '--agent', 'no.yaml', 'go'], '', 'no.yaml'],
+    ['a missing agent file', ['ask', '--agent', 'no.yaml', 'go'], '', 'no.yaml'],
     ['two messages', [...ask, 'one', 'two'], '', 'too many arguments'],
     ['an empty conversation', [...ask, '--conversation', '', 'go'], '', 'conversation has 0 bytes'],
     ['a setting that is none', [...ask, '--partitions', '0', 'go'], '', 'partitions is "0"'],
-  ])('exits with 2 and says what would be right: %s', async (_, args, input, message) => {
+  ])('exits with 2 and names the accepted input: %s', async (_, args, input, message) => {
     const { run, server } = await at(() => says(text('no')))
     const { code, out, errors } = await run(args, { input })
     expect({ code, out }).toEqual({ code: 2, out: '' })
@@ -143,7 +143,7 @@ describe('weir ask', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('exits with 1 while another one has the data folder, and says what to do', async () => {
+  it('exits with 1 while another process has the data folder, and names the remedy', async () => {
     const { run, start } = await at((request) =>
       textsOf(request)[0] === 'wait' ? says(call('act', { sleepMs: 60_000 })) : says(text('Done.')),
     )
@@ -160,7 +160,7 @@ describe('weir ask', () => {
     expect(await first.ended).toMatchObject({ code: 3 })
   })
 
-  it('ends quietly when nobody reads what it writes any more', async () => {
+  it('ends quietly when its reader is gone', async () => {
     const { start } = await at(script(says(call('act', { sleepMs: 300 })), says(text('Done.'))))
     const { child, shows, ended } = start([...ask, 'go'])
     await shows('act started')
@@ -169,7 +169,7 @@ describe('weir ask', () => {
     expect((await ended).signal).toBeNull()
   })
 
-  it('finishes the turn of a killed one first, and then answers', async () => {
+  it('finishes the turn of a killed process first, and then answers', async () => {
     const model = ({ messages }: ModelCall) =>
       messages.length === 1
         ? says(call('act', { sleepMs: 60_000 }))
@@ -187,7 +187,7 @@ describe('weir ask', () => {
   })
 })
 
-it('writes nothing with --json that a terminal obeys, and the same text for who parses it', async () => {
+it('writes no terminal codes with --json, and the same text to a parser', async () => {
   const { run } = await at(() => says(text('a\u001b]0;owned\u0007b')))
   const { out } = await run([...ask, '--json', 'go'])
   expect(out).not.toContain('\u001b')
@@ -200,7 +200,7 @@ it('writes nothing with --json that a terminal obeys, and the same text for who 
 
 describe('Ctrl-C', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    '(%s) in a tool cancels the turn, waits for the tool, and says what became of it',
+    '(%s) in a tool cancels the turn, waits for the tool, and reports its result',
     async (signal) => {
       const { start } = await at(() => says(call('act', { sleepMs: 60_000 })))
       const { child, shows, ended } = start([...ask, 'go'])
@@ -217,7 +217,7 @@ describe('Ctrl-C', () => {
     },
   )
 
-  it('while text streams cancels the turn', async () => {
+  it('cancels the turn while text streams', async () => {
     const { start } = await at(() => ({ kind: 'stall', blocks: [text('I was just about to')] }))
     const { child, shows, ended } = start([...ask, '--json', 'go'])
     await new Promise<void>((resolve) => {
@@ -233,13 +233,13 @@ describe('Ctrl-C', () => {
     })
   })
 
-  it('twice kills, also a tool that cannot be asked to stop', async () => {
+  it('kills at the second time, also a tool that ignores SIGTERM', async () => {
     const { folder, start } = await at(() => says(call('stubborn', {})))
     const { child, shows, ended } = start([...ask, 'go'])
     await shows('stubborn started')
     let tool = 0
     await until(async () => {
-      tool = Number(await readFile(join(folder, 'stubborn-pid'), 'utf8').catch(() => '')) // there as soon as it cannot be asked to stop
+      tool = Number(await readFile(join(folder, 'stubborn-pid'), 'utf8').catch(() => '')) // it exists once the tool ignores SIGTERM
       return tool > 0
     })
     child.kill('SIGINT')
@@ -255,11 +255,11 @@ onTerminals('on a terminal', () => {
   const reply =
     'This is a reply that is longer than one line of a terminal with eighty columns, so it is broken between words.'
 
-  /** What stands on the screen in the end: of each line, what came after it was last taken back. */
+  /** The final screen: of each line, the text after its last clearing. */
   const screenOf = (out: string) =>
     out.split('\r\n').map((line) => line.split('\r\u001b[K').at(-1) ?? '')
 
-  it('shows the reply once, wrapped, and while a tool runs a live line', async () => {
+  it('shows the reply once, wrapped, and a live line while a tool runs', async () => {
     const { folder, startOnTerminal } = await at(
       script(says(text('I look.'), call('act', { until: 'seen' })), says(text(reply))),
     )
@@ -286,7 +286,7 @@ onTerminals('on a terminal', () => {
     )
   })
 
-  it('does not obey what a model says', async () => {
+  it('does not obey terminal codes of a model', async () => {
     const { startOnTerminal } = await at(() => says(text('a\u001b]0;owned\u0007b')))
     const { out } = await startOnTerminal([...ask, 'go']).ended
     expect(out).not.toContain('\u001b]0')

@@ -1,6 +1,6 @@
-// What a model and its tools can do wrong, end to end: calls with arguments, names and ids that
-// nobody expects, and programs that misbehave. A call runs with exactly what was sent or is refused
-// with a reason; what goes back to the provider is always a request that it would take.
+// Mistakes of a model and its tools, end to end: unexpected arguments, names and ids, and programs
+// that misbehave. A call runs with exactly the arguments that were sent, or is refused with a
+// reason. The provider would accept every request.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ import { type Pipeline, recordedTool, withPipeline } from '../support/pipeline.t
 import { quickTool } from '../support/quick-tool.ts'
 import { call, resultsOf, says, saysAtOnce, script, text } from '../support/script.ts'
 
-/** Takes any object. */
+/** Accepts any object. */
 const anything = (file: string) => [
   recordedTool({ name: 'take', schema: { type: 'object' } }, file),
 ]
@@ -53,7 +53,7 @@ describe('arguments', () => {
     )
   })
 
-  it('of 5 MB are refused, and the model is told to send less; only their beginning is quoted', async () => {
+  it('of 5 MB are refused with a demand for less, and only their beginning is quoted', async () => {
     const input = JSON.stringify({ text: 'é'.repeat(2_500_000) })
     await withPipeline(
       { model: script(saysAtOnce('take', input)), tools: anything },
@@ -83,7 +83,7 @@ describe('arguments', () => {
     })
   })
 
-  it('in five calls of 1 MB each in one response are all kept within the bounds of a record', async () => {
+  it('in five calls of 1 MB each in one response all fit the bounds of a record', async () => {
     const blocks = Array.from({ length: 5 }, (_, i) =>
       call('take', JSON.stringify({ i, text: 'x'.repeat(1_000_000) })),
     )
@@ -115,7 +115,7 @@ describe('arguments', () => {
     )
   })
 
-  it('with a required field that only __proto__ brings are refused', async () => {
+  it('with a required field only in __proto__ are refused', async () => {
     await withPipeline(
       { model: script(says(call('exec', '{"__proto__":{"command":"ls"}}'))) },
       async (pipeline) => {
@@ -129,7 +129,7 @@ describe('arguments', () => {
     )
   })
 
-  it('with half a character that was not even escaped run with its replacement', async () => {
+  it('with half a character that was not escaped run with its replacement', async () => {
     await withPipeline(
       { model: script(saysAtOnce('take', '{"text":"\ud83d"}')), tools: anything },
       async (pipeline) => {
@@ -180,7 +180,7 @@ describe('the name of a tool', () => {
     ['other letters that look alike', 'еxес'],
     ['another case', 'Exec'],
   ])(
-    'with %s is refused, shown so that it can be seen, and goes back in a form that the provider takes',
+    'with %s is refused, printed visibly, and sent back in a form that the provider accepts',
     async (_, name) => {
       await withPipeline(
         { model: script(says(call(name, { command: 'ls' }))) },
@@ -199,7 +199,7 @@ describe('the name of a tool', () => {
     },
   )
 
-  it('that nobody has, three times in a row, is a loop of its own, and the reason can be printed', async () => {
+  it('of no tool, three times in a row, is a loop, and its reason is printable', async () => {
     const model = script(...[1, 2, 3, 4].map((n) => says(call('exec\u001b[2J', { n }))))
     await withPipeline({ model }, async (pipeline) => {
       const { activity } = await pipeline.ask('go')
@@ -220,8 +220,8 @@ describe('the ids of calls', () => {
   it.each([
     ['all the same', ['toolu_1', 'toolu_1', 'toolu_1']],
     ['empty', ['', '', '']],
-    ['of a form that no provider takes', ['a b', 'é', 'x'.repeat(10_000)]],
-    ['the ones that Weir itself would make', ['call_0_1_1', 'call_0_1_0', 'call_0_1_1']],
+    ['of a form that no provider accepts', ['a b', 'é', 'x'.repeat(10_000)]],
+    ['that Weir itself would make', ['call_0_1_1', 'call_0_1_0', 'call_0_1_1']],
   ])('may be %s: each call runs once and has its own result', async (_, ids) => {
     const calls = ids.map(
       (id, n): Block => ({ type: 'tool_use', id, name: 'take', input: `{"answer":"${n}"}` }),
@@ -242,7 +242,7 @@ describe('a hundred calls in one response', () => {
   const tools = (file: string) => [quickTool({ name: 'take', schema: { type: 'object' } }, file)]
   const calls = (count: number) => Array.from({ length: count }, (_, i) => call('take', { i }))
 
-  it('run once each, and their results stand in the order of the calls', async () => {
+  it('run once each, and their results have the order of the calls', async () => {
     await withPipeline({ model: script(says(...calls(100))), tools }, async (pipeline) => {
       const { activity } = await pipeline.ask('go')
       expect(await pipeline.starts()).toHaveLength(100)
@@ -255,7 +255,7 @@ describe('a hundred calls in one response', () => {
     })
   })
 
-  it('and more than that in a turn that may make ten: ten run, the others are skipped with a reason', async () => {
+  it('run up to the cap of ten, and the others are skipped with a reason', async () => {
     const settings = { policy: { caps: { rounds: 25, calls: 10, wallMs: 60_000, tokens: null } } }
     await withPipeline(
       { model: script(says(...calls(limits.responseCallsMax))), tools, settings },
@@ -277,7 +277,7 @@ describe('a hundred calls in one response', () => {
     )
   })
 
-  it('over the bound of a response are no response: none of them runs, and the turn ends with a reason', async () => {
+  it('over the bound of a response do not run, and the turn ends with a reason', async () => {
     await withPipeline(
       { model: script(says(...calls(limits.responseCallsMax + 1))), tools },
       async (pipeline) => {
@@ -315,7 +315,7 @@ describe('a tool', () => {
     ],
     ['that dies by a signal', behaving('signal', 'SIGKILL'), /killed by signal SIGKILL/],
     [
-      'that prints what is no UTF-8',
+      'that prints bytes that are not UTF-8',
       behaving('bytes', 'c328ff61'),
       /\ufffd\(\ufffda\n\[some bytes were not UTF-8/,
     ],
@@ -356,7 +356,7 @@ describe('a tool', () => {
     )
   })
 
-  it('that must not be executed says so to the model, and what to do to the operator', async () => {
+  it('that is not executable is an error for the model, and a remedy for the operator', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-tool-'))
     const program = join(folder, 'plain-file')
     writeFileSync(program, 'not a program')
@@ -378,7 +378,7 @@ describe('a tool', () => {
     }
   })
 
-  it('that hangs and does not listen is killed at its time limit, beside siblings that are not held up', async () => {
+  it('that hangs and ignores signals is killed at its time limit, and its siblings go on', async () => {
     const tools = (file: string) => [
       ...tool(behaving('stubborn'), { timeoutMs: 300 })(file),
       recordedTool({ name: 'quick', schema: { type: 'object' } }, file),
@@ -401,7 +401,7 @@ describe('a tool', () => {
     })
   })
 
-  it('in twenty calls that each print 250 KB stays within what a round may hold, and every call has its result', async () => {
+  it('stays within the bounds of a round in twenty calls of 250 KB, and every call has its result', async () => {
     const blocks = Array.from({ length: 20 }, () => call('take', {}))
     await withPipeline(
       { model: script(says(...blocks)), tools: tool(printing250KB), settings },
@@ -416,7 +416,7 @@ describe('a tool', () => {
     )
   })
 
-  it('goes well beside a response of several megabytes: both together are within what a record may hold', async () => {
+  it('fits one record together with a response of several megabytes', async () => {
     const blocks = Array.from({ length: 20 }, () => call('take', {}))
     const model = script(says({ ...text('x'.repeat(3_900_000)), pieceChars: 100_000 }, ...blocks))
     await withPipeline({ model, tools: tool(printing250KB), settings }, async (pipeline) => {
@@ -431,7 +431,7 @@ describe('a tool', () => {
     ['is no JSON', '{'],
     ['is no object', '[]'],
     ['refers to nowhere', '{"$ref":"https://example.org/schema"}'],
-    ['has a type that there is not', '{"type":"banana"}'],
+    ['has an unknown type', '{"type":"banana"}'],
   ])('whose schema %s never runs', async (_, schema) => {
     const tools = (file: string) => [recordedTool({ name: 'take', fields: { schema } }, file)]
     const model = (request: { tools?: object[] }): Reply =>

@@ -1,7 +1,7 @@
-// What may stand in an inbox although no client of ours would write it: bytes that are no record,
-// records in the wrong place, messages that make no sense, too many of them, and cancels at every
-// moment. Everybody gets an answer, dead letters keep what nobody can take, and the next turn is a
-// normal one.
+// Inboxes with content that no client of ours writes: bytes that are no record, misplaced records,
+// messages that make no sense, too many messages, and cancels at every moment.
+// Everybody gets an answer, dead letters keep the unreadable records, and the next turn is a normal
+// one.
 
 import { describe, expect, it } from '@jest/globals'
 import type { ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
@@ -41,7 +41,7 @@ async function expectGoesOn(
 
 const inboxes = [...new Set(Object.values(stages).map(({ inbox }) => inbox))]
 
-describe('what nobody can take', () => {
+describe('a record that cannot be applied', () => {
   const tick: Message = { type: 'tick', conversation: 'c', unit: 'c' }
   const finished: Message = { type: 'turn-ended', conversation: 'c', turn: 0 }
 
@@ -83,7 +83,7 @@ describe('what nobody can take', () => {
     },
   )
 
-  it('as large as a record may be stops nobody: its dead letter keeps the beginning', async () => {
+  it('stops no stage at the largest size, and its dead letter keeps the beginning', async () => {
     await withPipeline({ model: script() }, async (pipeline) => {
       await putBytes(pipeline, 'conversation-events', Buffer.alloc(limits.recordBytesMax, 'x'))
       await pipeline.ask('hello')
@@ -93,7 +93,7 @@ describe('what nobody can take', () => {
     })
   })
 
-  it('in the middle of a turn does not disturb it', async () => {
+  it('does not disturb a running turn', async () => {
     const model = script(says(call('exec', { command: 'ls', sleepMs: 300 })))
     await withPipeline({ model }, async (pipeline) => {
       await put(pipeline, [userMessage(pipeline.agent, { text: 'list my files' })])
@@ -108,7 +108,7 @@ describe('what nobody can take', () => {
     })
   })
 
-  it('is not what concerns a turn that there is not: that means nothing, and nobody hears of it', async () => {
+  it('is no dead letter if it only names an unknown turn: that has no effect', async () => {
     const ids = { conversation: 'c', turn: 7, round: 1 }
     const strangers: [TopicName, Message][] = [
       [
@@ -168,24 +168,21 @@ describe('a message', () => {
     ],
     ['settings.policy.graceMs is -1; it must be at least 0', withPolicy({ graceMs: -1 })],
     ['settings.policy.toolTries is 0; it must be at least 1', withPolicy({ toolTries: 0 })],
-  ])(
-    'whose settings make no sense is refused with what would be accepted: %s',
-    async (reason, change) => {
-      await withPipeline({ model: script() }, async (pipeline) => {
-        const { agent } = pipeline
-        await put(pipeline, [
-          userMessage(agent, { messageId: 'bad', settings: change(agent.settings) }),
-        ])
-        expect(await endsOfMessages(pipeline, 'c', ['bad'])).toMatchObject([
-          { outcome: 'failed', class: 'deterministic', reason },
-        ])
-        expect(pipeline.server.requests).toEqual([])
-        await expectGoesOn(pipeline)
-      })
-    },
-  )
+  ])('with nonsense settings is refused with the accepted values: %s', async (reason, change) => {
+    await withPipeline({ model: script() }, async (pipeline) => {
+      const { agent } = pipeline
+      await put(pipeline, [
+        userMessage(agent, { messageId: 'bad', settings: change(agent.settings) }),
+      ])
+      expect(await endsOfMessages(pipeline, 'c', ['bad'])).toMatchObject([
+        { outcome: 'failed', class: 'deterministic', reason },
+      ])
+      expect(pipeline.server.requests).toEqual([])
+      await expectGoesOn(pipeline)
+    })
+  })
 
-  it('may ask for more than any turn may have: it gets what everybody has at most', async () => {
+  it('gets the general maximum if it asks for more than a turn may have', async () => {
     const most = 2 ** 31 - 1
     await withPipeline(
       {
@@ -238,7 +235,7 @@ describe('a message', () => {
     ],
     ['names no agent', { agent: ' ' }, /^agent is blank/],
     [
-      'names an agent that nobody has',
+      'names an unknown agent',
       { agent: 'nobody' },
       /^the turn is of agent 'nobody', .*start Weir with the agent file of 'nobody'/,
     ],
@@ -261,16 +258,16 @@ describe('a message', () => {
     ['half a character', 'a\ud800b', 'a\ufffdb'],
     ['control characters', 'a\u0000\u001b[31mb', 'a\u0000\u001b[31mb'],
     ['1 MB', 'x'.repeat(limits.userMessageBytesMax), 'x'.repeat(limits.userMessageBytesMax)],
-  ])('may be %s, and the model gets what it can read of it', async (_, said, shown) => {
+  ])('may be %s, and the model gets the readable part', async (_, userText, shown) => {
     await withPipeline({ model: script() }, async (pipeline) => {
-      const { finished } = await pipeline.ask(said, { messageId: 'odd' })
+      const { finished } = await pipeline.ask(userText, { messageId: 'odd' })
       expect(finished).toMatchObject({ outcome: 'answered' })
       expect(textsOf(pipeline.server.requests[0])).toEqual([shown])
       await expectGoesOn(pipeline)
     })
   })
 
-  it('over the limit of a record is refused where it is sent', async () => {
+  it('over the limit of a record is refused by the sender', async () => {
     await withPipeline({ model: script() }, async (pipeline) => {
       await expect(pipeline.ask('x'.repeat(limits.recordBytesMax))).rejects.toMatchObject({
         code: 'bus.record-too-large',
@@ -279,7 +276,7 @@ describe('a message', () => {
     })
   })
 
-  it('with a fallback of megabytes is refused with the reason, and the next one is taken', async () => {
+  it('with a fallback of megabytes is refused with the reason, and the next one runs', async () => {
     await withPipeline({ model: script() }, async (pipeline) => {
       const { agent } = pipeline
       const settings = { ...agent.settings, fallback: 'x'.repeat(limits.recordBytesMax - 2_000) }
@@ -318,7 +315,7 @@ describe('a message', () => {
     })
   })
 
-  it('that declares tools which the agent does not have offers none of them, and a call of one is refused', async () => {
+  it('that declares tools of no agent offers none of them, and a call of one is refused', async () => {
     await withPipeline({ model: script(says(call('rm', { path: '/' }))) }, async (pipeline) => {
       const { agent } = pipeline
       const [{ declaration }] = agent.tools as [(typeof agent.tools)[0]]
@@ -337,7 +334,7 @@ describe('a message', () => {
     })
   })
 
-  it('that comes again and again with the same id is one turn, while it is open and after it', async () => {
+  it('that comes repeatedly with the same id is one turn, while it is open and afterwards', async () => {
     await withPipeline(
       { model: script(says(call('exec', { command: 'ls' }))) },
       async (pipeline) => {
@@ -354,7 +351,7 @@ describe('a message', () => {
 })
 
 describe('twenty messages at once', () => {
-  it('in one conversation: one runs, sixteen wait and run in order, three are refused at once', async () => {
+  it('in one conversation run one by one: sixteen wait in order, three are refused at once', async () => {
     const model = (request: ModelCall) => says(text(`Reply to ${textsOf(request).at(-1)}.`))
     await withPipeline({ model }, async (pipeline) => {
       const names = Array.from({ length: 20 }, (_, i) => `m${i}`)
@@ -380,7 +377,7 @@ describe('twenty messages at once', () => {
     })
   })
 
-  it('that are heavy wait only as far as there is room, and are refused with a reason beyond it', async () => {
+  it('wait only while the queue has room for their bytes, and are refused with a reason beyond', async () => {
     await withPipeline({ model: script() }, async (pipeline) => {
       const names = Array.from({ length: 8 }, (_, i) => `m${i}`)
       await put(
@@ -405,7 +402,7 @@ describe('a cancel', () => {
   const settings = { policy: { graceMs: 100 } }
   const tools = (file: string) => [recordedTool({ name: 'exec', required: ['command'] }, file)]
 
-  it('in the middle of a tool answers the user at once, stops the tool, and the next turn knows that it may have run', async () => {
+  it('during a tool answers the user at once, stops the tool, and the next turn knows that it may have run', async () => {
     const model = script(says(call('exec', { command: 'ls', sleepMs: 60_000 }), call('exec', {})))
     await withPipeline({ model, tools, settings }, async (pipeline) => {
       await put(pipeline, [userMessage(pipeline.agent, { text: 'list my files' })])
@@ -427,7 +424,7 @@ describe('a cancel', () => {
     })
   })
 
-  it('in the middle of a stream closes the connection, and nothing of the answer counts', async () => {
+  it('during a stream closes the connection, and no part of the answer counts', async () => {
     const stall: Reply = {
       kind: 'stall',
       blocks: [text('I am just about to'), call('exec', { command: 'ls' })],
@@ -445,7 +442,7 @@ describe('a cancel', () => {
     })
   })
 
-  it('while a retry is waited for ends the wait', async () => {
+  it('during the wait for a retry ends the wait', async () => {
     const model = script({
       kind: 'error',
       status: 429,
@@ -466,12 +463,14 @@ describe('a cancel', () => {
     })
   })
 
-  it('of a message that waits takes it out, and the others keep their order', async () => {
+  it('of a waiting message removes it, and the others keep their order', async () => {
     const stall: Reply = { kind: 'stall', blocks: [text('Hm')] }
     await withPipeline({ model: script(stall) }, async (pipeline) => {
       await put(
         pipeline,
-        ['first', 'second', 'third'].map((said) => userMessage(pipeline.agent, { text: said })),
+        ['first', 'second', 'third'].map((userText) =>
+          userMessage(pipeline.agent, { text: userText }),
+        ),
       )
       await untilStreaming(pipeline)
       await pipeline.edge.cancel({ conversation: 'c', messageId: 'second' })
@@ -488,7 +487,7 @@ describe('a cancel', () => {
     })
   })
 
-  it('too early, too late, twice, or of nothing at all changes nothing', async () => {
+  it('has no effect if it is early, late, repeated or for an unknown message', async () => {
     await withPipeline({ model: script() }, async (pipeline) => {
       const cancel = (messageId: string) => pipeline.edge.cancel({ conversation: 'c', messageId })
       await cancel('hello')
@@ -514,7 +513,7 @@ describe('a cancel', () => {
 })
 
 describe('conversations whose ids look alike', () => {
-  it('never see each other, whatever is in their ids', async () => {
+  it('never see each other, with any characters in their ids', async () => {
     const ids = [
       'a',
       'a"',

@@ -1,7 +1,7 @@
-// What becomes of turns when the storage under them fails: a disk that is full for a moment or for
-// good, another process on the same file, other settings than before. Nothing that was acknowledged
-// is lost, no tool runs twice, and whoever operates it reads what to do. (What the bus itself
-// refuses to open, and how, is in test/shared/bus.)
+// Turns on storage that fails: a disk that is full for a moment or for good, another process on the
+// same file, other settings than before. No acknowledged record is lost, no tool runs twice, and the
+// operator reads the remedy. The tests in test/shared/bus cover the storage that the bus itself
+// refuses to open.
 
 import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -31,11 +31,11 @@ import { requestFault } from '../support/valid-request.ts'
 import { waitMaxMs } from '../support/wait-limit.ts'
 import type { WeirProcessOptions } from '../support/weir-process.ts'
 
-/** Too long for what is still free on the pages of the file. */
+/** Too long for the free space on the pages of the file. */
 const long = Array.from({ length: 10_000 }, (_, n) => 10_000 + n).join(' ')
 const partitions = 2
 
-/** A running Weir; `fill` takes the disk's last room, `empty` gives it back. */
+/** A running Weir. `fill` makes the disk full, `empty` frees it again. */
 type Weir = {
   bus: Bus
   running: RunningStages
@@ -96,8 +96,8 @@ async function stop(): Promise<void> {
   weir = undefined
 }
 
-function ask({ bus, running, agent }: Weir, said: string): Promise<TurnFinished> {
-  const question = { agent, conversation: 'c', messageId: said, text: said }
+function ask({ bus, running, agent }: Weir, userText: string): Promise<TurnFinished> {
+  const question = { agent, conversation: 'c', messageId: userText, text: userText }
   return Promise.race([
     openEdge({ bus, topicPrefix: 'weir.', partitions }).reply(
       question,
@@ -113,7 +113,7 @@ async function starts(): Promise<string[]> {
 }
 
 /**
- * The next turn is a normal one, tools and all, and every request was one that a provider takes.
+ * The next turn is a normal one with tools, and a provider would accept every request.
  */
 async function expectGoesOn(running: Weir): Promise<void> {
   const before = (await starts()).length
@@ -123,8 +123,8 @@ async function expectGoesOn(running: Weir): Promise<void> {
 }
 
 /**
- * Calls the tool for each thing that the user says, the first time with `input`, and answers when
- * the result is there.
+ * Calls the tool for each message of the user, the first time with `input`. Answers when the result
+ * is there.
  */
 function acting(input: object): (request: ModelCall) => Reply {
   return ({ messages }) => {
@@ -137,7 +137,7 @@ function acting(input: object): (request: ModelCall) => Reply {
 }
 
 describe('a disk that is full for a moment', () => {
-  it('while a tool ends costs nothing: its result is written when there is room again', async () => {
+  it('loses no result of a tool: the result is written when there is room again', async () => {
     const running = await start(acting({ sleepMs: 600, answer: long }))
     const turn = ask(running, 'go')
     await until(async () => (await starts()).length > 0)
@@ -152,7 +152,7 @@ describe('a disk that is full for a moment', () => {
     await expectGoesOn(running)
   })
 
-  it('while the model answers costs nothing: its answer is written when there is room again', async () => {
+  it('loses no answer of the model: the answer is written when there is room again', async () => {
     const running = await start(
       script(
         () => {
@@ -172,7 +172,7 @@ describe('a disk that is full for a moment', () => {
     await expectGoesOn(running)
   })
 
-  it('when a message is sent is told to the client at once, who may send it again', async () => {
+  it('rejects a message at once, and the client may send it again', async () => {
     const running = await start(script(says(call('act', {}))))
     running.fill()
     await expect(ask(running, long)).rejects.toMatchObject({ code: 'bus.full', retryable: true })
@@ -183,7 +183,7 @@ describe('a disk that is full for a moment', () => {
 })
 
 describe('a disk that stays full', () => {
-  it('stops Weir with the file and what to do; with room again it goes on, and what ran does not run again', async () => {
+  it('stops Weir with the file and the remedy; with room again no finished tool runs again', async () => {
     const first = await start(acting({ sleepMs: 600, answer: long }))
     const turn = ask(first, 'go')
     await until(async () => (await starts()).length > 0)
@@ -208,7 +208,7 @@ describe('a disk that stays full', () => {
 })
 
 describe('the file of a running Weir', () => {
-  it('is refused to a second process, which says who has it; the turn of the first one is not disturbed', async () => {
+  it('is refused to a second process, which names the first; the turn of the first goes on', async () => {
     const running = await start(acting({ sleepMs: 1_000 }))
     const turn = ask(running, 'go')
     await until(async () => (await starts()).length > 0)
@@ -224,7 +224,7 @@ describe('the file of a running Weir', () => {
     await expectGoesOn(running)
   })
 
-  it('is refused when it was made for another number of partitions, and can be used with the former one', async () => {
+  it('is refused with another number of partitions, and accepted with the former number', async () => {
     const running = await start(acting({}))
     expect(await ask(running, 'go')).toMatchObject({ outcome: 'answered' })
     await stop()

@@ -1,5 +1,5 @@
-// Bundles on the command line: made of what an agent did, looked into by whatever looks at a log,
-// made a data folder of, and refused when they were cut.
+// Bundles on the command line: exported from a log, read by every command that reads a log,
+// imported to a data folder, and refused when they were cut.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => commands.close())
 
 describe('a bundle', () => {
-  it('is looked into in the place of a log, becomes a log, and is refused when a part is missing', async () => {
+  it('can be read like a log, becomes a log, and is refused when a part is missing', async () => {
     expect(
       await commands.run(['ask', '--agent', 'agent.yaml', '--conversation', 'c', 'look around']),
     ).toMatchObject({

@@ -1,7 +1,7 @@
-// A fleet on a real broker, under load, with processes that are killed, stopped and moved, guards
-// that come, change and go, and a broker that goes away: two minutes of it, or as many as
-// WEIR_CHAOS_MINUTES says; WEIR_CHAOS_SEED plays one again. Afterwards the independent checker
-// reads the topics. `make chaos` is the same without jest.
+// A fleet on a real broker under load. Processes are killed, stopped and moved, guards come, change
+// and go, and the broker goes away. It takes two minutes, or WEIR_CHAOS_MINUTES. WEIR_CHAOS_SEED
+// repeats a run. Afterwards the independent checker reads the topics. `make chaos` is the same
+// without jest.
 
 import { randomBytes } from 'node:crypto'
 import { expect, it } from '@jest/globals'
@@ -11,11 +11,11 @@ import { runChaos } from '../chaos/run.ts'
 const minutes = Number(process.env.WEIR_CHAOS_MINUTES ?? 2)
 const seed = process.env.WEIR_CHAOS_SEED ?? randomBytes(4).toString('hex')
 
-/** Starting, draining, checking: most of it is the time that a turn may take. */
+/** For starting, draining and checking: mostly the time limit of a turn. */
 const besidesMs = 15 * 60_000
 
 it(
-  'a fleet that is killed, stopped and rebalanced loses nothing and does nothing twice',
+  'a fleet that is killed, stopped and rebalanced loses nothing and repeats nothing',
   async () => {
     const options = { seed, minutes, clients: 10, partitions: 4 }
     const lines = [JSON.stringify(options)]
@@ -23,13 +23,13 @@ it(
       ...options,
       print: (line) => lines.push(line),
     })
-    const told = [
+    const printed = [
       ...lines,
       summary,
-      ...(folder === undefined ? [] : [`what is left of it is in ${folder}`]),
+      ...(folder === undefined ? [] : [`its files are in ${folder}`]),
     ].join('\n')
-    if (violations.length > 0) throw new Error(told)
-    process.stdout.write(`${told}\n`)
+    if (violations.length > 0) throw new Error(printed)
+    process.stdout.write(`${printed}\n`)
     expect(recordsOf(evidence, 'turn-finished').length).toBeGreaterThan(10)
     expect(facts.inflicted.filter(({ hit }) => hit).length).toBeGreaterThan(3)
   },

@@ -1,4 +1,4 @@
-// `weir chat` as somebody at a shell has it: piped in, and at a terminal.
+// `weir chat` from a shell: piped in, and at a terminal.
 
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
@@ -18,12 +18,12 @@ async function at(model: (request: ModelCall, number: number) => Reply): Promise
 }
 
 const chat = ['chat', '--agent', 'agent.yaml']
-/** Says what it heard last; runs a tool for a minute when it is asked to wait. */
+/** Repeats the last message. Runs a tool for a minute if the message is to wait. */
 const parrot = (request: ModelCall) => {
-  const heard = textsOf(request).at(-1)
-  return heard === 'wait'
+  const lastText = textsOf(request).at(-1)
+  return lastText === 'wait'
     ? says(call('act', { sleepMs: 60_000 }))
-    : says(text(`You said: ${heard}.`))
+    : says(text(`You said: ${lastText}.`))
 }
 
 describe('a piped chat', () => {
@@ -34,7 +34,7 @@ describe('a piped chat', () => {
     expect(server.requests.map(textsOf)).toEqual([['one'], ['one', 'You said: one.', 'two']])
   })
 
-  it('goes on with a conversation, and tells which one it is', async () => {
+  it('continues a conversation, and prints its id', async () => {
     const { run, server } = await at(parrot)
     await run(['ask', '--agent', 'agent.yaml', '--conversation', 'c', 'before'])
     const { errors } = await run([...chat, '--conversation', 'c'], {
@@ -46,7 +46,7 @@ describe('a piped chat', () => {
     expect(errors).toContain('unknown command /other: /help lists the commands.\n')
   })
 
-  it('ends with the turn that is cancelled by SIGTERM', async () => {
+  it('ends with the turn that SIGTERM cancels', async () => {
     const { start, server } = await at(parrot)
     const { child, shows, ended } = start(chat, { input: 'wait\nnever\n' })
     await shows('act started')
@@ -55,7 +55,7 @@ describe('a piped chat', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('exits with 2 where its input is no UTF-8', async () => {
+  it('exits with 2 if its input is not UTF-8', async () => {
     const { run } = await at(parrot)
     expect(await run(chat, { input: Buffer.from([0xff, 0x0a]) })).toMatchObject({
       code: 2,
@@ -65,7 +65,7 @@ describe('a piped chat', () => {
 })
 
 onTerminals('a chat at a terminal', () => {
-  it('answers what is typed, Ctrl-C cancels the running turn and no more, Ctrl-D ends', async () => {
+  it('answers typed lines; Ctrl-C cancels only the running turn, Ctrl-D ends', async () => {
     const { startOnTerminal } = await at(parrot)
     const { child, shows, ended } = startOnTerminal(chat, { NO_COLOR: '1' })
     await shows('> ')
@@ -89,7 +89,7 @@ onTerminals('a chat at a terminal', () => {
     expect(await ended).toMatchObject({ code: 0 })
   })
 
-  it('takes pasted lines as one message', async () => {
+  it('reads pasted lines as one message', async () => {
     const { startOnTerminal, server } = await at(parrot)
     const { child, shows, ended } = startOnTerminal(chat, { NO_COLOR: '1' })
     await shows('> ')

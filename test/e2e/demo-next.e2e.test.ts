@@ -1,5 +1,5 @@
-// What the demo says to do next works as it stands there, pasted into a shell in the folder where
-// the demo ran.
+// The next commands that the demo prints work unchanged, pasted into a shell in the folder where the
+// demo ran.
 
 import { execFile } from 'node:child_process'
 import { on } from 'node:events'
@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => commands.close())
 
-/** Commands behind `Next`, without what they are for. */
+/** The commands after `Next`, without their descriptions. */
 function stepsIn(text: string, pattern: RegExp): string[] {
   const [, next = ''] = text.split(/^Next.*$/m)
   return next
@@ -32,19 +32,19 @@ async function pasted(step: string): Promise<string> {
   return stdout
 }
 
-describe('what to do next', () => {
-  it('after the demo whose log was kept: inspect, export, replay and report', async () => {
+describe('the next commands', () => {
+  it('after a demo with a kept log inspect, export, replay and report it', async () => {
     const { out } = await commands.run(['demo', '--data-folder', 'the log'])
     const steps = stepsIn(out, /demo\.weir|inspect/)
     expect(steps).toHaveLength(5)
-    const told: string[] = []
-    for (const step of steps) told.push(await pasted(step))
-    expect(told[2]).toMatch(/^The same: /)
-    expect(told[3]).toContain('What if loop.identicalFailures=2 had been in force')
+    const outputs: string[] = []
+    for (const step of steps) outputs.push(await pasted(step))
+    expect(outputs[2]).toMatch(/^The same: /)
+    expect(outputs[3]).toContain('What if loop.identicalFailures=2 had been in force')
     expect(readFileSync(join(commands.folder, 'demo.html'), 'utf8')).toContain('identical-failure')
   }, 120_000)
 
-  it('after the model of the demo has begun to serve: ask it without a key, and so on', async () => {
+  it("after the start of the demo's model ask it without a key, and more", async () => {
     const model = commands.start(['demo-model', '--agent', 'demo agent.yaml'])
     let out = ''
     for await (const [text] of on(model.child.stdout, 'data')) {
@@ -53,10 +53,10 @@ describe('what to do next', () => {
     }
     const steps = stepsIn(out, /weir /)
     expect(steps).toHaveLength(4)
-    const told: string[] = []
-    for (const step of steps) told.push(await pasted(step))
-    expect(told[0]).toContain('Which command should I run?')
-    expect(told[2]).toMatch(/^The same: /)
+    const outputs: string[] = []
+    for (const step of steps) outputs.push(await pasted(step))
+    expect(outputs[0]).toContain('Which command should I run?')
+    expect(outputs[2]).toMatch(/^The same: /)
     model.child.kill('SIGINT')
     expect(await model.ended).toMatchObject({ code: 0 })
   }, 120_000)

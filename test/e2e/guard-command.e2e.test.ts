@@ -1,5 +1,4 @@
-// `weir guard` and guards in the process of the stages, as somebody at a shell has them, on the
-// embedded bus.
+// `weir guard`, and guards in the process of the stages, from a shell and on the embedded bus.
 
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -51,7 +50,7 @@ const starts = async ({ folder }: CommandFolder) =>
     .filter((line) => line !== '')
 
 describe('weir guard', () => {
-  it('has guards run, switched, listed, inspected and removed', async () => {
+  it('runs, switches, lists, inspects and removes guards', async () => {
     const { run, ...rest } = await openFolder()
     const here = { run, ...rest }
     const shadow = await run([...ask, '--guard', 'guard.mjs', 'one'])
@@ -127,7 +126,7 @@ describe('weir guard', () => {
     expect((await up.ended).code).toBe(0)
   })
 
-  it('runs a guard in a process of its own beside a Weir on the embedded bus, and again after it was killed', async () => {
+  it('runs a guard in its own process beside a Weir on the embedded bus, and again after a kill', async () => {
     const here = await openFolder()
     const up = startUp(here, { args: ['--agents', 'agent.yaml'] })
     await up.untilReady()
@@ -182,7 +181,7 @@ describe('weir guard', () => {
 
       first.signal('SIGKILL')
       await first.ended
-      await ask('two') // it waits for a guard that is not there
+      await ask('two') // it waits for a guard that does not run
       const second = runGuard()
       await until(async () => (await finished()).length === 2)
       expect(await starts(here)).toEqual([])
@@ -208,10 +207,10 @@ describe('weir guard', () => {
         'guard.no-removal: no process writes .weir: answers wait',
       ])
       second.signal('SIGTERM')
-      const { code, ...said } = await second.ended
+      const { code, ...ended } = await second.ended
       expect(code).toBe(0)
-      expect(JSON.stringify(said)).toContain('the guard is now 1: shadow for exec')
-      expect(JSON.stringify(said)).toContain('it is removed: no further call waits for it')
+      expect(JSON.stringify(ended)).toContain('the guard is now 1: shadow for exec')
+      expect(JSON.stringify(ended)).toContain('it is removed: no further call waits for it')
     } finally {
       await bus.close()
     }
@@ -266,7 +265,7 @@ describe('weir guard', () => {
     expect(vetoed.errors).toContain('exec vetoed: vetoed by guard remote: guard.silent')
   })
 
-  it('takes the guards that ship by their names, with options behind them, and tells a name that is also a file', async () => {
+  it('runs shipped guards by name, with options, and reports a name that is also a file', async () => {
     const here = await openFolder()
     const { run, folder } = here
     await writeFile(
@@ -313,8 +312,8 @@ describe('weir guard', () => {
       ['approve', 'abc'],
       ['reject', 'abc'],
     ]) {
-      const said = await run([...command, '--data-folder', 'typo'])
-      expect(said).toMatchObject({
+      const ended = await run([...command, '--data-folder', 'typo'])
+      expect(ended).toMatchObject({
         code: 2,
         errors: expect.stringContaining('there is no log at typo/weir.db'),
       })
@@ -322,12 +321,12 @@ describe('weir guard', () => {
     expect(existsSync(join(folder, 'typo'))).toBe(false)
   })
 
-  it('takes no decision of a nobody, and points to the help of the command that was used', async () => {
+  it('accepts no decision without a name, and points to the help of the command', async () => {
     const { run } = await openFolder()
     for (const by of ['', '  ']) {
-      const said = await run(['approve', 'abc', '--by', by])
-      expect(said).toMatchObject({ code: 2, errors: expect.stringContaining('It is empty.') })
-      expect(said.errors).toContain('(weir approve --help lists all options)')
+      const ended = await run(['approve', 'abc', '--by', by])
+      expect(ended).toMatchObject({ code: 2, errors: expect.stringContaining('It is empty.') })
+      expect(ended.errors).toContain('(weir approve --help lists all options)')
     }
     expect((await run(['guard', 'mode', 'spend', 'no-mode'])).errors).toContain(
       '(weir guard mode --help lists all options)',
@@ -335,7 +334,7 @@ describe('weir guard', () => {
     expect((await run(['nothing'])).errors).toContain('(weir --help lists all options)')
   })
 
-  it('fails, with a word, where a guard ends the process', async () => {
+  it('fails with an error if a guard ends the process', async () => {
     const { run, folder } = await openFolder()
     await writeFile(
       join(folder, 'exits.mjs'),
@@ -352,7 +351,7 @@ describe('weir guard', () => {
     })
   })
 
-  it('says what is wrong with a guard, a name and a bus', async () => {
+  it('reports mistakes in a guard, a name and a bus', async () => {
     const { run, folder } = await openFolder()
     await writeFile(
       join(folder, 'bad.mjs'),

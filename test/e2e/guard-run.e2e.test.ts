@@ -1,6 +1,6 @@
-// `weir guard` on a real broker, all from processes of their own: a guard is added, switched,
-// listed, killed beside another instance of it, and removed, while one turn runs through all of it,
-// and nothing else is started again.
+// `weir guard` on a real broker, each command in its own process. A guard is added, switched,
+// listed, killed beside another instance of it, and removed. One turn runs all the time, and nothing
+// is restarted but the guard.
 
 import { randomBytes } from 'node:crypto'
 import { appendFile, writeFile } from 'node:fs/promises'
@@ -20,8 +20,8 @@ let isOver = false
 beforeAll(async () => {
   const brokers = (await sharedBroker()).bootstrapServers
   let round = 0
-  // Each round takes a while, brings something new, and removes something; the guard is asked about
-  // the removal.
+  // Each round takes a while, brings something new, and removes something. The guard judges the
+  // removal.
   commands = await openCommandFolder(() => {
     round += 1
     const goesOn = says(
@@ -84,7 +84,7 @@ const listed = async (): Promise<ListedGuard | undefined> => {
 }
 
 describe('weir guard run over Kafka', () => {
-  it('adds a guard to what runs; it is switched, listed and removed, and instances of it come and go', async () => {
+  it('adds a guard to a running turn, switches, lists and removes it while instances come and go', async () => {
     const turn = commands.start(['ask', '--agent', 'agent.yaml', ...place, 'Tidy up.'])
     await turn.shows('exec ok')
     const first = await runGuard()

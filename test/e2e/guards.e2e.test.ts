@@ -1,6 +1,5 @@
-// Guards over the whole pipeline: real stages on a real file, a scripted model, real processes as
-// tools. What a guard rejected never started: the tools' own word for it is the file of their
-// starts.
+// Guards over the whole pipeline: real stages on a real file, a scripted model, and real processes
+// as tools. A rejected call never starts: the tools write their starts to a file, which proves it.
 
 import { describe, expect, it } from '@jest/globals'
 import { decode } from '../../shared/codec/codec.ts'
@@ -17,7 +16,7 @@ import { call, says, script, text } from '../support/script.ts'
 const log = createLog({ level: 'silent' })
 const retentionMs = 7 * 24 * 3_600_000
 
-/** Stops commands that remove something, and counts what it has seen of a conversation. */
+/** Stops commands that remove something, and counts the calls of a conversation. */
 const noRemoval: Guard<{ seen: number }> = {
   ...{ name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 20_000, onTimeout: 'reject' },
   judge: (state = { seen: 0 }, { calls }) => ({
@@ -66,7 +65,7 @@ describe('a guard', () => {
     says(text('Once more.')),
   )
 
-  it('stops what it rejects while it enforces, only watches as a shadow, and is nobody once it is removed', async () => {
+  it('stops rejected calls while it enforces, only watches as a shadow, and does nothing once removed', async () => {
     await withPipeline({ model }, async (pipeline) => {
       const guards = await start(pipeline, [noRemoval], 'enforce')
       const { activity } = await pipeline.ask('first')
@@ -115,7 +114,7 @@ describe('a guard', () => {
     })
   })
 
-  it('that nobody runs is silent: its calls are vetoed at its deadline, or go on where that is allowed', async () => {
+  it('that nobody runs has its calls vetoed at its deadline, or passed if that is its on-timeout', async () => {
     const two = script(
       says(call('exec', { command: 'ls' })),
       says(text('Vetoed.')),
@@ -148,7 +147,7 @@ describe('a guard', () => {
     })
   })
 
-  it('that throws, loops for ever or answers nonsense stops the call, and the next round has its turn', async () => {
+  it('that throws, loops for ever or answers nonsense stops the call, and judges the next round', async () => {
     const hangs = script(
       ...['throw', 'loop', 'nonsense', 'good'].flatMap((command) => [
         says(call('exec', { command })),
@@ -182,7 +181,7 @@ describe('a guard', () => {
     })
   })
 
-  it('whose registration cannot be read keeps every model from being asked, with the reason, until it is removed', async () => {
+  it('with an unreadable registration blocks every model request, with the reason, until its removal', async () => {
     await withPipeline(
       { model: script(says(text('Hello.'))), settings: { attempts: 1 } },
       async (pipeline) => {
@@ -205,7 +204,7 @@ describe('a guard', () => {
     )
   })
 
-  it('asks the model for something else in its own words', async () => {
+  it('sends its own intervention to the model', async () => {
     const wishing: Guard = {
       ...(noRemoval as Guard),
       judge: (state, { calls }) => ({

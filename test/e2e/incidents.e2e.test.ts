@@ -37,7 +37,7 @@ Do not retry with the same arguments. If you do not know what command
 to run, respond in text and ask the user for clarification.`
 
 describe('I1, the reflex loop', () => {
-  it('is told word for word in the fourth request that it loops, answers in text, and no tool ever started', async () => {
+  it('gets the exact intervention in the fourth request, answers in text, and no tool ever starts', async () => {
     await withPipeline({ model: reflexModel('reflex') }, async ({ ask, server, starts, log }) => {
       const { activity, finished } = await ask('list my files')
       expect(finished).toMatchObject({ outcome: 'answered', totals: { rounds: 4, calls: 3 } })
@@ -57,7 +57,7 @@ describe('I1, the reflex loop', () => {
     })
   })
 
-  it('ends in text by the fifth request also when the model ignores the intervention, and its tools come back in the next turn', async () => {
+  it('ends in text by the fifth request even if the model ignores the intervention, and the next turn has tools again', async () => {
     await withPipeline({ model: reflexModel('stubborn') }, async ({ ask, server, starts }) => {
       const { finished } = await ask('list my files')
       expect(finished.outcome).toBe('answered')
@@ -76,7 +76,7 @@ describe('I1, the reflex loop', () => {
     })
   })
 
-  it('ends by the fifth request too when nothing checks the schema and the tool itself answers the error', async () => {
+  it('ends by the fifth request even if only the tool reports the error, and no schema check', async () => {
     const tools = (file: string) => [
       recordedTool({ name: 'exec', schema: { type: 'object' } }, file),
     ]
@@ -94,7 +94,7 @@ describe('I1, the reflex loop', () => {
     )
   })
 
-  it('is one loop however the model spells nothing', async () => {
+  it('is one loop, however the model spells empty arguments', async () => {
     const spellings = ['{}', '{"command":""}', '{"command":" "}', '{"command":null}']
     const tools = (file: string) => [
       recordedTool({ name: 'exec', schema: { type: 'object' } }, file),
@@ -115,7 +115,7 @@ describe('I2, the foreign dialect', () => {
   ]
   const written = '[{"tool": "file_write", "path": "hello.py", "content": "print(1)"}]'
 
-  it('is a call that runs once, has one result, and is gone from the visible answer', async () => {
+  it('is a call that runs once, has one result, and is not in the visible answer', async () => {
     await withPipeline(
       { model: script(says(text(written)), says(text('It is written.'))), tools },
       async ({ ask, server, starts, records }) => {
@@ -145,7 +145,7 @@ describe('I2, the foreign dialect', () => {
     )
   })
 
-  it('is answered with the reason where it cannot run, twice, and then it is the reply; nothing runs', async () => {
+  it('gets the reason twice if it cannot run, and then it is the reply; nothing runs', async () => {
     const incomplete = (path: string) => `[{"tool": "file_write", "path": "${path}"}]`
     const model = script(...['a', 'b', 'c'].map((path) => says(text(incomplete(path)))))
     await withPipeline({ model, tools }, async ({ ask, server, starts }) => {
@@ -160,7 +160,7 @@ describe('I2, the foreign dialect', () => {
     })
   })
 
-  it('is how a model without tool calls of its own is told to call, and told what came of it', async () => {
+  it('carries the calls and results of a model without native tool calls', async () => {
     const shape = '{"name": "file_write", "arguments": {"path":"hello.py","content":"print(1)"}}'
     await withPipeline(
       { model: script(says(text(shape)), says(text('It is written.'))), tools },
@@ -186,7 +186,7 @@ describe('I2, the foreign dialect', () => {
     )
   })
 
-  it('is text where it is only quoted', async () => {
+  it('is text if it is only quoted', async () => {
     const quoted = `I will not run ${written} for you.`
     await withPipeline({ model: script(says(text(quoted))), tools }, async ({ ask, starts }) => {
       expect((await ask('write it')).finished).toMatchObject({ outcome: 'answered', reply: quoted })
@@ -208,7 +208,7 @@ describe('I3, no termination', () => {
     })
   })
 
-  it('asks once more without tools when the calls are used up, and names the cap', async () => {
+  it('sends one request without tools when the calls are used up, and names the cap', async () => {
     let n = 0
     const model = always(() => says(call('lookup', { word: `w${n++}` })))
     const settings = { policy: { caps: { rounds: 25, calls: 4, wallMs: 60_000, tokens: null } } }
@@ -224,7 +224,7 @@ describe('I3, no termination', () => {
     })
   })
 
-  it('never runs more calls than are left, though one response brings them all', async () => {
+  it('never runs more calls than are left, even if one response has them all', async () => {
     const calls = Array.from({ length: 6 }, (_, i) => call('lookup', { word: `w${i}` }))
     const settings = { policy: { caps: { rounds: 25, calls: 4, wallMs: 60_000, tokens: null } } }
     await withPipeline(
@@ -238,7 +238,7 @@ describe('I3, no termination', () => {
     )
   })
 
-  it('gives the fallback as capped, with the cap named, when the last request brings no text', async () => {
+  it('ends as capped with the fallback and the name of the cap if the last response has no text', async () => {
     let n = 0
     const settings = {
       fallback: 'I tried but could not resolve the grammar question in time.',
@@ -260,7 +260,7 @@ describe('I3, no termination', () => {
     )
   })
 
-  it('gives the fallback at once when the time of the turn is over, and the tool that still runs is stopped', async () => {
+  it('gives the fallback at once when the time of the turn is over, and stops the running tool', async () => {
     const wallMs = 10_000 // the tool has to start in it, also on a slow machine
     const settings = {
       policy: { caps: { rounds: 25, calls: 50, wallMs, tokens: null }, graceMs: 200 },
@@ -292,7 +292,7 @@ describe('I3, no termination', () => {
     )
   })
 
-  it('counts tokens where the agent caps them', async () => {
+  it('counts tokens if the agent caps them', async () => {
     const settings = { policy: { caps: { rounds: 25, calls: 50, wallMs: 60_000, tokens: 10 } } }
     await withPipeline(
       { model: script(says(call('lookup', { word: 'w' }))), settings, tools: lookup },
@@ -311,7 +311,7 @@ describe('I3, no termination', () => {
 describe('I4, thinking-only responses', () => {
   const lookup = (file: string) => [recordedTool({ name: 'lookup', required: ['word'] }, file)]
 
-  it('are nudged twice before any tool call; the third is the last request, without tools', async () => {
+  it('lead to two nudges before any tool call; the third request is the last, without tools', async () => {
     await withPipeline(
       {
         model: (request) =>
@@ -330,7 +330,7 @@ describe('I4, thinking-only responses', () => {
     )
   })
 
-  it('end the turn with a reason when the last request is answered by thinking too', async () => {
+  it('end the turn with a reason if the last response only thinks too', async () => {
     await withPipeline({ model: () => says(thinking('hm')) }, async ({ ask, server }) => {
       const { finished } = await ask('think')
       expect(finished).toMatchObject({
@@ -343,7 +343,7 @@ describe('I4, thinking-only responses', () => {
     })
   })
 
-  it('are counted over the whole turn too, however often a tool call comes between', async () => {
+  it('count over the whole turn too, with any number of tool calls between them', async () => {
     let n = 0
     const model = always(() => {
       n += 1
@@ -351,13 +351,13 @@ describe('I4, thinking-only responses', () => {
     })
     await withPipeline({ model, tools: lookup }, async ({ ask, server }) => {
       await ask('think and look')
-      // rounds 1, 4, 7, ... look something up; the eleventh response that only thinks is the
-      // seventeenth
+      // Rounds 1, 4, 7, ... read something. The eleventh response that only thinks is the
+      // seventeenth.
       expect(server.requests.findIndex((request) => request.tool_choice?.type === 'none')).toBe(17)
     })
   })
 
-  it('go back to the provider exactly as they came, beside the call they led to', async () => {
+  it('go back to the provider unchanged, beside their call', async () => {
     await withPipeline(
       { model: script(says(thinking('first look'), call('lookup', { word: 'w' }))), tools: lookup },
       async ({ ask, server }) => {
@@ -386,7 +386,7 @@ describe('I5, the corrupted stream, the breaker and the stall', () => {
     )
   })
 
-  it('ends the turn as deterministic there when the agent wants that', async () => {
+  it('ends the turn as deterministic there if the agent asks for that', async () => {
     const settings = {
       policy: {
         loop: {
@@ -411,7 +411,7 @@ describe('I5, the corrupted stream, the breaker and the stall', () => {
     )
   })
 
-  it('gives up a provider that falls silent, tries again, and ends the turn with a reason', async () => {
+  it('stops waiting for a silent provider, retries, and ends the turn with a reason', async () => {
     const settings = { stallMs: 250, attempts: 2 }
     await withPipeline({ model: () => ({ kind: 'stall' }), settings }, async ({ ask, server }) => {
       const { finished } = await ask('hello')

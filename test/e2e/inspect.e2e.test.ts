@@ -1,5 +1,4 @@
-// `weir inspect` and `weir conversations` as somebody at a shell has them, on what real runs of
-// `weir ask` left behind.
+// `weir inspect` and `weir conversations` from a shell, on the logs of real runs of `weir ask`.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Reply } from '../../apps/demo/anthropic-server.ts'
@@ -10,7 +9,7 @@ import { type CommandFolder, openCommandFolder } from '../support/weir-command.t
 
 const evil = '\u001b]0;owned\u0007\u202e'
 
-/** By the user's first text: what the model says to each of its requests. */
+/** The model's responses, by the user's first text. */
 const scripts: Record<string, (number: number) => Reply> = {
   mixed: (number) =>
     [
@@ -55,7 +54,7 @@ beforeAll(async () => {
 })
 afterAll(() => commands.close())
 
-/** With what differs from run to run taken out. */
+/** The text without the parts that differ from run to run. */
 const steady = (shown: string) =>
   shown
     .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{3} UTC|Z)/g, 'WHEN')
@@ -65,7 +64,7 @@ const steady = (shown: string) =>
     .replaceAll(/\d+ in, \d+ out|\d+ \+ \d+ tokens/g, 'N tokens')
 
 describe('weir inspect', () => {
-  it('shows what happened, to whom it may concern: attempts, calls, verdicts, results, and how it ended', async () => {
+  it('shows attempts, calls, verdicts, results, and the end of the turn', async () => {
     const { code, out, errors } = await commands.run(['inspect', 'mixed'])
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     expect(steady(out)).toMatch(
@@ -87,7 +86,7 @@ describe('weir inspect', () => {
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   })
 
-  it('has no colour and nothing that a terminal obeys where it is piped', async () => {
+  it('has no colour and no terminal codes if it is piped', async () => {
     for (const args of [
       ['inspect', 'mixed'],
       ['inspect', 'mixed', '--full', '--reasoning'],
@@ -99,7 +98,7 @@ describe('weir inspect', () => {
     }
   })
 
-  it('shows the intervention where it was raised, and its text where the model read it', async () => {
+  it('shows the intervention in its round, and its text in the request that has it', async () => {
     const { out } = await commands.run(['inspect', 'loop'])
     expect(out).toMatch(
       / {4}detector {2}nudge \(rule identical-failure, version 2\): exec\(\{\}\) failed in 3\n/,
@@ -111,7 +110,7 @@ describe('weir inspect', () => {
     expect(out).toMatch(/ {2}Round 5,.*\n {4}limited {3}text only/)
   })
 
-  it('as JSON is one object, with the same in it for programs', async () => {
+  it('prints one object with the same content as JSON', async () => {
     const { code, out } = await commands.run(['inspect', 'mixed', '--json'])
     expect(code).toBe(0)
     const timeline = JSON.parse(out) as Timeline
@@ -155,7 +154,7 @@ describe('weir inspect', () => {
     )
   })
 
-  it('shows a turn that is open while it runs, beside the Weir that runs it, and disturbs nothing', async () => {
+  it('shows an open turn beside the Weir that runs it, and disturbs nothing', async () => {
     const asking = commands.start([
       'ask',
       '--agent',
@@ -182,7 +181,7 @@ describe('weir inspect', () => {
     expect(after.out).toMatch(/ {2}cancelled after .*: the client cancelled it\n/)
   })
 
-  it('says which conversations there are when there is none of that name', async () => {
+  it('lists the conversations if it does not know the given one', async () => {
     const { code, out, errors } = await commands.run(['inspect', 'mixd'])
     expect({ code, out, errors }).toEqual({
       code: 1,
@@ -195,7 +194,7 @@ describe('weir inspect', () => {
     )
   })
 
-  it('says what to do where there is no log, or none with these topics', async () => {
+  it('names the remedy if there is no log, or none with these topics', async () => {
     const nowhere = await commands.run(['inspect', 'mixed', '--data-folder', 'nowhere'])
     expect(nowhere).toMatchObject({
       code: 2,
@@ -210,7 +209,7 @@ describe('weir inspect', () => {
 })
 
 describe('weir conversations', () => {
-  it('lists them, the newest first, with how the last turn of each ended', async () => {
+  it("lists them, the newest first, with the end of each one's last turn", async () => {
     const { code, out } = await commands.run(['conversations'])
     expect(code).toBe(0)
     const lines = steady(out).split('\n')
@@ -223,7 +222,7 @@ describe('weir conversations', () => {
     )
   })
 
-  it('as JSON is one object a line, as many as are wanted', async () => {
+  it('prints one JSON object a line, up to the limit', async () => {
     const { out } = await commands.run(['conversations', '--json', '--limit', '2'])
     const summaries = out
       .trimEnd()
@@ -240,7 +239,7 @@ describe('weir conversations', () => {
     })
   })
 
-  it.each(['0', '-1', 'many', '1000000'])('takes no limit of %s', async (limit) => {
+  it.each(['0', '-1', 'many', '1000000'])('refuses a limit of %s', async (limit) => {
     const { code, errors } = await commands.run(['conversations', '--limit', limit])
     expect({ code, errors }).toEqual({
       code: 2,

@@ -1,5 +1,5 @@
-// Approval over a real broker: the stage approval in a process of its own, which is killed while a
-// call waits, the other stages in another one, and a person who asks and decides from others still.
+// Approval over a real broker. The stage approval has its own process, which is killed while a call
+// waits. The other stages run in another process, and a person asks and decides from others.
 
 import { randomUUID } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -41,7 +41,7 @@ const starts = async () =>
     .split('\n')
     .filter((line) => line !== '').length
 
-/** The id of the call that waits, once one does. */
+/** The id of the waiting call, once there is one. */
 async function waitingId(): Promise<string> {
   let listed = ''
   await until(async () => {
@@ -52,7 +52,7 @@ async function waitingId(): Promise<string> {
 }
 
 describe('approval over Kafka', () => {
-  it('is decided from another process, survives the end of its own, and the first word counts', async () => {
+  it('accepts a decision from another process after the stage was killed, and the first decision counts', async () => {
     const acts = () => [says(call('act', { env: 'prod' })), says(text('Done.'))]
     commands = await openCommandFolder(script(...acts(), ...acts()))
     await writeFile(

@@ -1,6 +1,6 @@
-// What a foreign producer may write into the inboxes on Kafka, by a client that is not ours: bytes
-// that are no record, records of other versions, in the wrong place, about calls that there are
-// not, and one that a stage stumbles over. Each is kept with its origin or means nothing, and turns
+// Records of a foreign producer in the inboxes on Kafka, by a client that is not ours. They are
+// bytes that are no record, records of other versions, misplaced records, records of unknown calls,
+// and a record that makes a reducer throw. Each is kept with its origin or has no effect, and turns
 // go on.
 
 import { randomUUID } from 'node:crypto'
@@ -97,7 +97,7 @@ async function lettersOf(
 }
 
 describe('a foreign producer on Kafka', () => {
-  it('may write what is no record into every inbox: each is kept with its origin, and the turns of that partition go on', async () => {
+  it('may write broken records into every inbox: each is kept with its origin, and turns go on', async () => {
     await onKafka(async (pipeline) => {
       const tick = encode({ type: 'tick', conversation: 'c', unit: 'c' })
       const newer = Buffer.from(tick)
@@ -158,7 +158,7 @@ describe('a foreign producer on Kafka', () => {
     })
   })
 
-  it('may be of an older release: what it writes is read. Of a newer one it is kept, and of a conversation with an id of 10 KB refused with the reason', async () => {
+  it('may be of an older release, which is read, or a newer one, which is kept; an id of 10 KB is refused', async () => {
     await onKafka(async (pipeline) => {
       const message = (fields: Partial<UserMessage>) => userMessage(pipeline.agent, fields)
       const older = message({ messageId: 'older', conversation: 'o' })
@@ -184,7 +184,7 @@ describe('a foreign producer on Kafka', () => {
     })
   })
 
-  it('opens no turn in another partition than that of its key, and none of its claims counts for a call that there is not', async () => {
+  it('opens no turn outside the partition of its key, and its claims for unknown calls do not count', async () => {
     await onKafka(async (pipeline) => {
       const home = partitionOf('c', pipeline.wiring.partitions)
       const stray = encode(userMessage(pipeline.agent, { messageId: 'stray' }))
@@ -225,7 +225,7 @@ describe('a foreign producer on Kafka', () => {
 })
 
 describe('a record that makes a reducer throw, on Kafka', () => {
-  it('fails its turn and no other, once, also when the stage is started again', async () => {
+  it('fails only its own turn, once, also if the stage is restarted', async () => {
     const bus = await openBus()
     const topicPrefix = `throws-${randomUUID()}.`
     await bus.ensureTopics(topicSpecs(topicPrefix, 1))

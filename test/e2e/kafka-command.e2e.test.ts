@@ -1,6 +1,6 @@
-// The command line over a real Kafka broker: `weir up` runs the stages in a process of its own, and
-// `weir ask`, `chat`, `inspect`, `conversations`, `tail` and `doctor` work on the same topics from
-// others.
+// The command line over a real Kafka broker. `weir up` runs the stages in its own process. `weir
+// ask`, `chat`, `inspect`, `conversations`, `tail` and `doctor` use the same topics from other
+// processes.
 
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -25,8 +25,7 @@ let place: string[]
 let topicPrefix: string
 let up: RunningWeir
 /**
- * Begun first: it looks for ten seconds until it says that there is no broker, and does nothing
- * else.
+ * Begun first: it searches for ten seconds before it reports that there is no broker.
  */
 let brokerless: RunningWeir
 
@@ -86,7 +85,7 @@ const run = (prefix: string, ...args: string[]) =>
 
 async function newTopics(): Promise<string> {
   const prefix = `test-${randomBytes(6).toString('hex')}.`
-  // It is about Kafka in any case, so it has no --bus.
+  // It always uses Kafka, so it has no --bus.
   const { code, errors } = await commands.run([
     'topics',
     'create',
@@ -110,13 +109,13 @@ async function linesOf(...args: string[]): Promise<RecordLine[]> {
 const typesOf = (lines: RecordLine[]) => lines.map(({ type }) => type)
 
 describe('weir ask and chat over Kafka', () => {
-  it('are answered by stages elsewhere, and show on the way what happens', async () => {
+  it('get answers from stages in other processes, and show the progress', async () => {
     const { code, out, errors } = await ask('act', '--conversation', 'shown')
     expect({ code, out }).toEqual({ code: 0, out: 'Done.\n' })
     expect(errors).toMatch(/act started\n(.*\n)*.*act ok/)
   })
 
-  it('need neither the keys nor the programs that the stages have', async () => {
+  it('need neither the keys nor the programs of the stages', async () => {
     const elsewhere = 'elsewhere.yaml'
     writeFileSync(
       join(commands.folder, elsewhere),
@@ -128,7 +127,7 @@ describe('weir ask and chat over Kafka', () => {
     })
   })
 
-  it('go on with a conversation, each line piped in being a message', async () => {
+  it('continue a conversation with a message for each piped line', async () => {
     const chat = await commands.run(
       ['chat', '--agent', 'agent.yaml', ...place, '--conversation', 'chat'],
       { input: 'one\ntwo\n' },
@@ -136,7 +135,7 @@ describe('weir ask and chat over Kafka', () => {
     expect(chat).toMatchObject({ code: 0, out: 'Done.\nDone.\n' })
   })
 
-  it('say that no stage runs, and go on by themselves once somebody runs them', async () => {
+  it('report that no stage runs, and continue once the stages run', async () => {
     const prefix = await newTopics()
     const waiting = commands.start(['ask', '--agent', 'agent.yaml', ...placeOf(prefix), 'hello'])
     await waiting.shows('no event for 5 s: no stage runs. Start them: weir up.')
@@ -146,7 +145,7 @@ describe('weir ask and chat over Kafka', () => {
     expect((await started.ended).code).toBe(0)
   })
 
-  it('say which stage nobody runs, and can be cancelled meanwhile', async () => {
+  it('name the stage that nobody runs, and can be cancelled meanwhile', async () => {
     const prefix = await newTopics()
     const partly = run(
       prefix,
@@ -162,7 +161,7 @@ describe('weir ask and chat over Kafka', () => {
     await partly.ended
   })
 
-  it('say what to do where there are no topics, and where there is no broker', async () => {
+  it('name the remedy if there are no topics, and if there is no broker', async () => {
     const nowhere = await commands.run([
       'ask',
       '--agent',
@@ -182,7 +181,7 @@ describe('weir ask and chat over Kafka', () => {
 })
 
 describe('weir inspect over Kafka', () => {
-  it('shows what happened in a conversation', async () => {
+  it('shows the rounds of a conversation', async () => {
     const { code, out } = await commands.run(['inspect', ...place, 'act'])
     expect(code).toBe(0)
     expect(out).toMatch(/^Conversation act: idle, 1 turn\n/)
@@ -200,7 +199,7 @@ describe('weir inspect over Kafka', () => {
     expect(timeline).toMatchObject({ state: 'idle', troubles: [], unreadable: 0 })
   })
 
-  it('says which conversations there are when there is none of that name', async () => {
+  it('lists the conversations if it does not know the given one', async () => {
     const { code, errors } = await commands.run(['inspect', ...place, 'plan'])
     expect({ code, errors }).toEqual({
       code: 1,
@@ -232,7 +231,7 @@ describe('weir conversations over Kafka', () => {
 })
 
 describe('weir tail over Kafka', () => {
-  it('shows what stands in a topic, of all partitions and of one conversation', async () => {
+  it('shows the records of a topic, of all partitions and of one conversation', async () => {
     const lines = await linesOf('activity')
     expect(lines.map(({ time }) => time)).toEqual(lines.map(({ time }) => time).toSorted())
     expect(new Set(lines.map(({ topic }) => topic))).toEqual(new Set([`${topicPrefix}activity`]))
@@ -254,7 +253,7 @@ describe('weir tail over Kafka', () => {
     ).toEqual(['history-entry', 'history-entry'])
   })
 
-  it('follows what comes', async () => {
+  it('follows new records', async () => {
     const following = commands.start([
       'tail',
       ...place,
@@ -294,7 +293,7 @@ describe('weir doctor over Kafka', () => {
     }
   }
 
-  it('looks at brokers, topics, stages and records', async () => {
+  it('checks brokers, topics, stages and records', async () => {
     expect(await examine(...place)).toEqual({
       code: 0,
       lines: [
@@ -308,7 +307,7 @@ describe('weir doctor over Kafka', () => {
     })
   })
 
-  it('says what is missing', async () => {
+  it('reports missing topics and stages', async () => {
     expect(await examine(...placeOf('nobody.'))).toEqual({
       code: 1,
       lines: [
@@ -345,7 +344,7 @@ describe('a program over Kafka', () => {
       ...{ bus: { kind: 'kafka', bootstrapServer: brokers }, ...options },
     })
 
-  it('asks stages elsewhere and hears the answer, also when it asks again', async () => {
+  it('asks stages in other processes and gets the answer, also if it asks again', async () => {
     const weir = await openWeir({})
     const question = { agent: 'agent', text: 'act', conversation: 'program', messageId: 'm1' }
     const finished = await weir.ask(question).finished
@@ -354,7 +353,7 @@ describe('a program over Kafka', () => {
     await weir.close()
   })
 
-  it('is told when it believes in another number of partitions than the topics have', async () => {
+  it('gets an error if its number of partitions is not that of the topics', async () => {
     const wrong = openWeir({ partitions: partitions + 1 })
     await expect(wrong).rejects.toMatchObject({
       code: 'bus.topic-differs',
@@ -362,7 +361,7 @@ describe('a program over Kafka', () => {
     })
   })
 
-  it('runs the stages itself, if it is told to', async () => {
+  it('runs the stages itself if that is its option', async () => {
     const weir = await openWeir({ stages: 'here', topicPrefix: await newTopics() })
     expect(await weir.ask({ agent: 'agent', text: 'act' }).finished).toMatchObject({
       outcome: 'answered',

@@ -1,4 +1,4 @@
-// Bundles of a log on Kafka: by time, as the broker knows it, with gaps in the offsets.
+// Bundles of a log on Kafka: by the broker's time, with gaps in the offsets.
 
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -29,7 +29,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-it('exports whole turns of a stretch of time, which every stage folds again to the same records', async () => {
+it('exports whole turns of a time range, which every stage folds again to the same records', async () => {
   const topicPrefix = `export-${randomUUID()}.`
   const file = join(folder, 'a.weir')
   const settings = readSettings(
@@ -64,11 +64,11 @@ it('exports whole turns of a stretch of time, which every stage folds again to t
           )
         }
 
-    const { stream, text: told } = output()
+    const { stream, text: printed } = output()
     expect(
       await exportBundle({ output: file, since: new Date(time).toISOString() }, settings, stream),
     ).toBe(0)
-    expect(told()).toContain('1 conversation, 1 turn,')
+    expect(printed()).toContain('1 conversation, 1 turn,')
   })
   const { compared, missing, differing } = await withLog(settings, refoldLog, { bundle: file })
   expect({ missing, differing }).toEqual({ missing: [], differing: [] })

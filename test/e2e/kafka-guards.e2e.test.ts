@@ -1,5 +1,5 @@
-// Guards over a real broker: registered, answering from a client of their own, switched and
-// removed, while the stages run on.
+// Guards over a real broker: registered, run by their own client, switched and removed, while the
+// stages run on.
 
 import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -56,7 +56,7 @@ export default {
 `
 
 describe('weir guard over Kafka', () => {
-  it('runs one as a service with health and metrics, registers another, and topics, doctor and tail know both', async () => {
+  it('runs one guard as a service with health and metrics, and topics, doctor and tail know it and another', async () => {
     const removes = () => [says(call('exec', { command: 'rm x' })), says(text('Done.'))]
     const topicPrefix = `guard-command-${randomUUID().slice(0, 8)}.`
     const environment = {
@@ -140,7 +140,7 @@ describe('weir guard over Kafka', () => {
 })
 
 describe('a guard over Kafka', () => {
-  it('stops calls from a client of its own, only watches as a shadow, and is nobody once it is removed', async () => {
+  it('stops calls from its own client, only watches as a shadow, and does nothing once removed', async () => {
     const removes = (command = 'rm x') => [says(call('exec', { command })), says(text('Done.'))]
     const model = script(...removes(), ...removes('ls'), ...removes(), ...removes())
     const topicPrefix = `guards-${randomUUID()}.`

@@ -1,5 +1,5 @@
-// The commands at a broker that asks who they are: what a Kafka user has in a client.properties is
-// all that `weir` needs.
+// The commands at a broker with authentication. The client.properties of a Kafka user is all that
+// `weir` needs.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -49,7 +49,7 @@ function as(user: string, password: string): string[] {
 }
 
 describe('a client.properties with SCRAM through TLS', () => {
-  it('lets topics be created, stages run and a message be answered', async () => {
+  it('is enough to create topics, run stages and answer a message', async () => {
     commands = await openCommandFolder(script())
     const login = as('weir', 'a-secret')
     for (const what of ['create', 'check'])

@@ -16,7 +16,7 @@ beforeAll(async () => {
   brokers = (await sharedBroker()).bootstrapServers.split(',')
 }, brokerStartMs)
 
-it('sets thresholds and modes of rules that count from the next model response on, shows them, and takes them back', async () => {
+it('sets thresholds and modes of rules from the next model response on, shows them, and unsets them', async () => {
   const topicPrefix = `policy-${randomUUID().slice(0, 8)}.`
   const environment = {
     WEIR_BUS: 'kafka',

@@ -1,5 +1,5 @@
-// Looking back over a real Kafka broker: `weir replay`, its what-if, `weir report`, `weir export`
-// and `weir dead-letters` on topics that a `weir up` of another process wrote and goes on writing.
+// The commands for past turns over a real Kafka broker: `weir replay`, its what-if, `weir report`,
+// `weir export` and `weir dead-letters`, on topics that another process's `weir up` still writes.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ let place: string[]
 let up: RunningWeir
 let bus: Bus
 let settings: Settings
-/** Between the turns of `loop` and `work` and that of `late`. */
+/** A time between the turns of `loop` and `work` and that of `late`. */
 let middle: string
 
 beforeAll(async () => {
@@ -75,7 +75,7 @@ afterAll(async () => {
 const ask = (conversation: string) =>
   weir('ask', '--agent', 'agent.yaml', ...place, '--conversation', conversation, conversation)
 
-/** What it writes to standard output; anything but exit code 0 fails the test. */
+/** Returns its standard output; any exit code but 0 fails the test. */
 async function weir(...args: string[]): Promise<string> {
   const { code, out, errors } = await commands.run(args)
   expect({ args, code, errors: code === 0 ? '' : errors }).toEqual({ args, code: 0, errors: '' })
@@ -84,15 +84,15 @@ async function weir(...args: string[]): Promise<string> {
 
 const parsed = async (...args: string[]) => JSON.parse(await weir(...args, ...place, '--json'))
 
-/** In this process: a start of its own for each costs more than what it does. */
+/** Runs in this process, because starting a process costs more than the command. */
 async function replayed(options: ReplayOptions = {}, bundle?: string) {
-  const { stream, text: said } = output()
+  const { stream, text: printed } = output()
   const code = await replay(bundle, { ...options, json: true }, settings, stream)
-  return { code, ...JSON.parse(said()) }
+  return { code, ...JSON.parse(printed()) }
 }
 
 describe('weir replay over Kafka', () => {
-  it('decides everything again as the stages of another process did, and the same of a bundle of these topics', async () => {
+  it("repeats the decisions of another process's stages, also from a bundle of these topics", async () => {
     const live = await replayed()
     expect(live).toMatchObject({ code: 0, same: true, differences: 0, turns: 3, unjudged: 0 })
     await weir('export', ...place, '-o', 'kafka.weir')
@@ -100,13 +100,13 @@ describe('weir replay over Kafka', () => {
     expect(bundled).toMatchObject({ code: 0, same: true, turns: 3, decisions: live.decisions })
   })
 
-  it('judges only what began in the time that is asked for', async () => {
+  it('replays only turns that began in the given time', async () => {
     expect(await replayed({ since: middle })).toMatchObject({ same: true, turns: 1 })
     expect(await replayed({ until: middle })).toMatchObject({ same: true, turns: 2 })
     await expect(replayed({ until: '1h ago' })).rejects.toMatchObject({ code: 'replay.nothing' })
   })
 
-  it('tells what a threshold and a guard would have changed, of the conversations of that time', async () => {
+  it('reports the effect of a threshold and a guard on the conversations of a time', async () => {
     const { totals, changes } = await replayed({ set: ['loop.identicalFailures=2'] })
     expect(totals).toMatchObject({ conversations: 3, touched: 1, falseAlarms: [] })
     expect(changes).toMatchObject([
@@ -128,7 +128,7 @@ export default { name: 'no-act', version: '1', tools: ['act'], deadlineMs: 500, 
 })
 
 describe('weir report over Kafka', () => {
-  it('makes a page of the topics, with where each record stands on the broker', async () => {
+  it("makes a page of the topics, with each record's position on the broker", async () => {
     await weir('report', ...place, '--conversation', 'work', '-o', 'work.html')
     const page = readFileSync(join(commands.folder, 'work.html'), 'utf8')
     expect(page.includes('The agent answered after 2 rounds')).toBe(true)
@@ -151,10 +151,10 @@ describe('weir report over Kafka', () => {
 })
 
 describe('weir dead-letters over Kafka', () => {
-  it('lists what no stage could take, refuses to write it again in vain, and it is no difference to a replay', async () => {
+  it('lists unreadable records, refuses a useless retry, and a replay finds no difference', async () => {
     const topic = `${topicPrefix}conversation-events`
     const bad = { topic, partition: partitionOf('bad', partitions), key: 'bad' }
-    // One that nobody can read, and a good message at which the key is another's.
+    // An unreadable record, and a good message under a foreign key.
     const misplaced = encode({ type: 'cancel-requested', conversation: 'somebody', messageId: 'm' })
     await bus.append([
       { ...bad, value: Buffer.from('no record') },

@@ -52,7 +52,7 @@ describe('a turn over Kafka', () => {
     })
   })
 
-  it('ends the reflex loop as on the embedded bus: told in the fourth request, and no tool ever started', async () => {
+  it('ends the reflex loop as on the embedded bus: the fourth request has the intervention, and no tool ever starts', async () => {
     await withPipeline(
       onKafka({ model: reflexModel('reflex') }),
       async ({ ask, server, starts }) => {

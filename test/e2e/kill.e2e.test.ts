@@ -1,6 +1,5 @@
-// A process is killed in the middle of a turn, started again, and killed no more: every turn ends,
-// every call has one result, and no tool that may not be repeated started twice, by the tools' own
-// records.
+// A process is killed in the middle of a turn and started again. Every turn ends, every call has one
+// result, and no tool that may not be repeated starts twice. The tools' own records prove it.
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -22,8 +21,8 @@ import { compiled, compileStages } from '../support/compiled.ts'
 import { call, says, text } from '../support/script.ts'
 import type { WeirProcessOptions } from '../support/weir-process.ts'
 
-// The model decides by what it is shown, so that a repeated request gets the same answer: a call
-// that may not be repeated, then two at once of which one may, then the reply.
+// The model decides by the history, so a repeated request gets the same answer. It makes a call that
+// may not be repeated, then two calls of which one may, then the reply.
 function model({ messages }: ModelCall): Reply {
   const rounds = messages.filter(({ role }) => role === 'assistant').length % 3
   if (rounds === 0) return says(call('note', { n: `${messages.length}` }))
@@ -51,7 +50,7 @@ type Seen = {
 }
 
 /**
- * Runs Weir to the end, killing it as `kill` says: `dieAt` by itself at a step, `afterMs` from
+ * Runs Weir to the end and kills it as `kill` demands: `dieAt` by itself at a step, `afterMs` from
  * outside.
  */
 async function runKilled(kill: { dieAt?: number; afterMs?: number[] }): Promise<Seen> {
@@ -173,17 +172,17 @@ function expectPaired({ messages }: ModelCall): void {
 describe('a killed process', () => {
   beforeAll(compileStages)
 
-  // Every step in turn would take minutes; these are spread over the whole of three turns, and the
-  // simulation tries the rest.
+  // All steps would take minutes. These are spread over three whole turns, and the simulation tries
+  // the rest.
   const steps = Array.from({ length: 14 }, (_, i) => 3 + i * 15)
 
-  it.each(steps)('at step %d leaves nothing lost and nothing done twice', async (dieAt) => {
+  it.each(steps)('loses and repeats nothing when it dies at step %d', async (dieAt) => {
     const seen = await runKilled({ dieAt })
     expect(seen.kills).toBe(1)
     expectAllIsWell(seen)
   })
 
-  it('five times from outside leaves nothing lost and nothing done twice', async () => {
+  it('loses and repeats nothing when it is killed five times from outside', async () => {
     const seen = await runKilled({ afterMs: [450, 500, 550, 600, 650] })
     expect(seen.kills).toBeGreaterThan(0)
     expectAllIsWell(seen)

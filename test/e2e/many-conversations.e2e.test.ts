@@ -1,5 +1,5 @@
-// Thirty conversations at once over two partitions, each with a behaviour of its own: all of them
-// end as they should, and nothing of one is ever seen in another.
+// Thirty conversations at once over two partitions, each with its own behaviour. All end as
+// expected, and none ever sees a part of another.
 
 import { describe, expect, it } from '@jest/globals'
 import type { Block, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
@@ -22,7 +22,7 @@ const act = (name: string, n: number): Block =>
   call('act', { command: `${name} ${n}`, answer: `${name} did ${n}` })
 const done = (name: string): Reply => says(text(`This is ${name}.`))
 
-/** What the model does in the rounds of a turn, from 1. */
+/** The model's behaviour in the rounds of a turn, from 1. */
 const behaviours: Record<string, Behaviour> = {
   answers: { outcome: 'answered', starts: 0, model: done },
   works: {
@@ -71,7 +71,7 @@ const names = Object.keys(behaviours).flatMap((kind) =>
 const behaviourOf = (name: string) => behaviours[name.split('-')[0] as string] as Behaviour
 
 describe('thirty conversations at once', () => {
-  it('all end as they should, twice in a row, and never mix', async () => {
+  it('all end as expected, twice in a row, and never mix', async () => {
     const stuttered = new Set<string>()
     const model = (request: ModelCall): Reply => {
       const [name = ''] = textsOf(request)
@@ -79,8 +79,8 @@ describe('thirty conversations at once', () => {
         stuttered.add(JSON.stringify(request.messages))
         return { kind: 'error', status: 529, message: 'busy', headers: soon }
       }
-      // A turn that failed has no round after the one that did: so rounds are counted from the
-      // newest thing that the user said.
+      // A failed turn has no round after the failed one. So rounds are counted from the user's newest
+      // message.
       const since = request.messages.findLastIndex(
         ({ role, content }) =>
           role === 'user' && JSON.stringify(content).includes(`"text":"${name}"`),
@@ -126,7 +126,7 @@ describe('thirty conversations at once', () => {
   })
 })
 
-/** No other conversation's name is in it. */
+/** Expects no other conversation's name in the text. */
 function expectOwn(name: string, written: string): void {
   expect(names).toContain(name)
   const others = names.filter((other) => other !== name)

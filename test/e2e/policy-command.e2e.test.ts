@@ -1,5 +1,5 @@
-// `weir policy`, as somebody at a shell has it: beside a turn that runs on the embedded bus, and
-// over the log of one that is over.
+// `weir policy` from a shell: beside a turn that runs on the embedded bus, and over the log of one
+// that is over.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
@@ -17,7 +17,7 @@ afterEach(async () => {
   commands = undefined
 })
 
-/** A model that makes the same failing call for ever; each waits until it is told to go on. */
+/** A model that repeats one failing call. Each call waits for a file of the test. */
 async function openFolder(): Promise<CommandFolder> {
   commands = await openCommandFolder(always(() => says(call('try', { what: 'it' }))))
   const waits =
@@ -34,12 +34,12 @@ tools:
 }
 
 describe('weir policy', () => {
-  it('judges the next round of a turn that runs: another threshold, a rule in shadow, the rule again, and all taken back', async () => {
+  it('counts from the next round of a running turn: a threshold, a rule in shadow, enforced again, and all unset', async () => {
     const { run, start, folder, server } = await openFolder()
-    const asked = start(['ask', '--agent', 'coder.yaml', '--conversation', 'c', 'go'])
+    const asking = start(['ask', '--agent', 'coder.yaml', '--conversation', 'c', 'go'])
     const tries = () =>
       existsSync(join(folder, 'tries')) ? readFileSync(join(folder, 'tries'), 'utf8').length : 0
-    /** While the tool of round `n` runs: what counts from the round after it on. */
+    /** Acts while the tool of round `n` runs. It counts from the next round on. */
     const during = async (n: number, ...change: string[]) => {
       await until(async () => tries() === n)
       if (change.length > 0)
@@ -51,7 +51,7 @@ describe('weir policy', () => {
     await during(3, 'set', 'coder', 'rule.identical-failure=enforce')
     await during(4, 'unset', 'coder')
     await during(5)
-    const { code, errors } = await asked.ended
+    const { code, errors } = await asking.ended
     expect(code).toBe(0)
     expect(errors.match(/intervention:/g)).toHaveLength(2)
 
@@ -97,7 +97,7 @@ describe('weir policy', () => {
     )
   })
 
-  it('sets, shows, compares and unsets, and says what was meant', async () => {
+  it('sets, shows, compares and unsets, and suggests the nearest name', async () => {
     const { run, folder } = await openFolder()
     expect((await run(['policy', 'get'])).errors).toContain('there is no log')
     expect(await run(['policy', 'set', '*', 'rule.sweep=shadow', 'caps.rounds=10'])).toMatchObject({
@@ -181,11 +181,11 @@ rule.sweep: shadow (set for all agents) → enforce (set for this agent)
     [['set', 'coder'], 'nothing to set: give KEY=VALUE'],
     [['unset', 'coder', 'rule.cycel'], 'did you mean rule.cycle?'],
     [['diff', 'coder', '--file', 'missing.json'], 'missing.json does not exist'],
-  ])('refuses %j before it opens anything', async (args, told) => {
+  ])('refuses %j before it opens anything', async (args, fault) => {
     const { run, folder } = await openFolder()
     const { code, errors } = await run(['policy', ...args])
     expect(code).toBe(2)
-    expect(errors).toContain(told)
+    expect(errors).toContain(fault)
     expect(existsSync(join(folder, '.weir'))).toBe(false)
   })
 })

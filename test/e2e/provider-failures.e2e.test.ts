@@ -1,6 +1,6 @@
-// What a provider can do wrong, end to end: the user gets an answer or the fallback with a reason,
-// nothing runs that should not, and the conversation goes on. `retry-after-ms` keeps the tests
-// short; without it the gateway waits a second before the second attempt.
+// Failures of a provider, end to end. The user gets an answer or the fallback with a reason, only
+// whole calls run, and the conversation goes on. `retry-after-ms` keeps the tests short; without it
+// the gateway waits a second before the second attempt.
 
 import { describe, expect, it } from '@jest/globals'
 import type { Block, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
@@ -23,8 +23,8 @@ const error = (
 })
 
 /**
- * The conversation goes on with a normal turn, which has the time that a slow machine needs, and
- * all that must always hold does.
+ * The conversation goes on with a normal turn, with enough time for a slow machine, and all
+ * invariants hold.
  */
 async function expectGoesOn(pipeline: Pipeline): Promise<Turn> {
   const turn = await pipeline.ask('and now?', { agent: patient(pipeline.agent) })
@@ -35,7 +35,7 @@ async function expectGoesOn(pipeline: Pipeline): Promise<Turn> {
 
 describe('a provider that refuses', () => {
   it.each([400, 401, 403, 404, 422])(
-    'with %d is asked once, and the turn ends with what it said',
+    'with %d gets one request, and the turn ends with its message',
     async (status) => {
       await withPipeline(
         { model: script(error(status, 'max_tokens: too many')) },
@@ -54,7 +54,7 @@ describe('a provider that refuses', () => {
     },
   )
 
-  it('because its context is full is asked once, and the turn ends with a class of its own and what to do', async () => {
+  it('because its context is full gets one request, and the turn ends with its own class and the remedy', async () => {
     await withPipeline(
       { model: script(error(400, 'prompt is too long: 213462 tokens > 200000 maximum')) },
       async (pipeline) => {
@@ -76,7 +76,7 @@ describe('a provider that refuses', () => {
   const unpaired =
     'messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_9.'
 
-  it('because calls and results do not go together gets the history once more, with ids of ours, and the turn goes on (I5.4)', async () => {
+  it('because calls and results do not match gets the history again with ids of ours, and the turn goes on (I5.4)', async () => {
     const model = script(
       says(call('exec', { command: 'ls' })),
       error(400, unpaired),
@@ -96,7 +96,7 @@ describe('a provider that refuses', () => {
     })
   })
 
-  it('because of that a second time ends the turn with a reason', async () => {
+  it('for that reason a second time ends the turn with a reason', async () => {
     await withPipeline(
       { model: script(error(400, unpaired), error(400, unpaired)) },
       async (pipeline) => {
@@ -115,7 +115,7 @@ describe('a provider that refuses', () => {
   })
 
   it.each([408, 409, 429, 500, 502, 503, 529])(
-    'with %d is asked three times, and the turn ends as transient',
+    'with %d gets three requests, and the turn ends as transient',
     async (status) => {
       await withPipeline(
         { model: script(error(status), error(status), error(status)) },
@@ -134,7 +134,7 @@ describe('a provider that refuses', () => {
     },
   )
 
-  it('twice and then answers has answered: the same request is asked again', async () => {
+  it('twice and then answers gets the same request each time, and the answer counts', async () => {
     await withPipeline(
       { model: script(error(529), error(429), says(text('Here I am.'))) },
       async (pipeline) => {
@@ -151,7 +151,7 @@ describe('a provider that refuses', () => {
     )
   })
 
-  it('is not asked again before the time that it named', async () => {
+  it('gets no request before the time that it named', async () => {
     await withPipeline(
       { model: script(error(429, 'slow down', { 'retry-after': '1' })) },
       async (pipeline) => {
@@ -164,7 +164,7 @@ describe('a provider that refuses', () => {
   })
 
   it.each(['3600', '86400', '999999999'])(
-    'until after the turn would be over (%s s) is not waited for',
+    'until after the end of the turn (%s s) ends the turn without a wait',
     async (seconds) => {
       const settings = {
         policy: { caps: { rounds: 25, calls: 100, wallMs: 60_000, tokens: null } },
@@ -184,7 +184,7 @@ describe('a provider that refuses', () => {
     },
   )
 
-  it('in the middle of a turn ends it, and the calls that ran are in the history of the next one', async () => {
+  it('in the middle of a turn ends it, and its finished calls are in the history of the next one', async () => {
     await withPipeline(
       { model: script(says(call('exec', { command: 'ls' })), error(400, 'no more')) },
       async (pipeline) => {
@@ -242,7 +242,7 @@ describe('a provider that refuses', () => {
 })
 
 describe('a provider that cannot be reached', () => {
-  it('is tried again, and the turn ends with the fallback; its address is not in the reason', async () => {
+  it('gets retries, and the turn ends with the fallback; its address is not in the reason', async () => {
     await withPipeline({ model: script(), settings: { attempts: 2 } }, async (pipeline) => {
       await pipeline.server.close()
       const { finished } = await pipeline.ask('hello')
@@ -256,7 +256,7 @@ describe('a provider that cannot be reached', () => {
     })
   })
 
-  it('because it hangs up without an answer is tried again', async () => {
+  it('because it hangs up without an answer gets a retry', async () => {
     await withPipeline(
       { model: script({ kind: 'hangup' }), settings: { attempts: 2 } },
       async (pipeline) => {
@@ -269,7 +269,7 @@ describe('a provider that cannot be reached', () => {
   })
 })
 
-describe('a stream that is no whole answer', () => {
+describe('an incomplete or broken stream', () => {
   const start = {
     type: 'message_start',
     message: { id: 'm', type: 'message', role: 'assistant', content: [], usage: {} },
@@ -292,7 +292,7 @@ describe('a stream that is no whole answer', () => {
       { kind: 'cut', blocks: [call('exec', { command: 'ls' }), text('and')] },
     ],
     [
-      'that ends after a whole call without a word',
+      'that ends after a whole call without a reason',
       stream(start, ...toolBlock(0, '{"command":"ls"}')),
     ],
     ['of garbage', { kind: 'garbage' }],
@@ -328,7 +328,7 @@ describe('a stream that is no whole answer', () => {
     ],
   ]
 
-  it('is given up, nothing of it runs, and the next attempt is the answer, whatever was wrong with it', async () => {
+  it('is dropped for any fault, none of it runs, and the next attempt is the answer', async () => {
     const seen = new Map<string, number>()
     const model = (request: ModelCall): Reply => {
       const name = textsOf(request)[0] ?? ''
@@ -370,7 +370,7 @@ describe('a stream that is no whole answer', () => {
     },
   )
 
-  it('that is too long for a round is not asked for again: the same would come', async () => {
+  it('that is too long for a round gets no retry, which would be as long', async () => {
     const piece = {
       type: 'content_block_delta',
       index: 0,
@@ -403,7 +403,7 @@ describe('a stream that is no whole answer', () => {
     })
   })
 
-  it('that falls silent in the middle is given up, nothing of it runs, and its connection is closed', async () => {
+  it('that falls silent in the middle is dropped, none of it runs, and its connection is closed', async () => {
     const stall: Reply = {
       kind: 'stall',
       blocks: [call('exec', { command: 'ls' }), text('Let me')],
@@ -425,7 +425,7 @@ describe('a stream that is no whole answer', () => {
     )
   })
 
-  it('is left as soon as its turn is cancelled, or its time is over', async () => {
+  it('is closed as soon as its turn is cancelled, or its time is over', async () => {
     const caps = { rounds: 25, calls: 100, wallMs: 3_000, tokens: null }
     for (const settings of [{}, { policy: { caps } }])
       await withPipeline(
@@ -465,9 +465,9 @@ describe('a stream that is no whole answer', () => {
   }
 })
 
-describe('a provider that stops for a reason of its own', () => {
+describe('a provider that stops for a special reason', () => {
   it.each(['end_turn', 'max_tokens', 'stop_sequence', 'refusal', 'pause_turn', 'banana'])(
-    '(%s) has answered where it wrote a text',
+    '(%s) has answered if it wrote a text',
     async (stopReason) => {
       await withPipeline(
         { model: script({ kind: 'message', blocks: [text('So far.')], stopReason }) },
@@ -481,7 +481,7 @@ describe('a provider that stops for a reason of its own', () => {
   )
 
   it.each(['end_turn', 'max_tokens', 'refusal', 'banana'])(
-    '(%s) and never writes anything ends the turn in a bounded number of rounds',
+    '(%s) and never writes a text ends the turn in a bounded number of rounds',
     async (stopReason) => {
       let silent = true
       const model = (): Reply =>
@@ -503,7 +503,7 @@ describe('a provider that cannot count', () => {
     ['less than nothing', { input_tokens: -5, output_tokens: -1 }],
     ['more than any number', { input_tokens: 1e300, output_tokens: Number.MAX_VALUE }],
     [
-      'the most that is a whole number',
+      'the largest whole number',
       { input_tokens: most, output_tokens: most, cache_read_input_tokens: most },
     ],
     ['halves', { input_tokens: 1.5, output_tokens: 0.5 }],
@@ -528,14 +528,14 @@ describe('a provider that cannot count', () => {
   })
 })
 
-describe('a provider that refuses that no tool may be called', () => {
+describe('a provider that refuses requests without tools', () => {
   const settings = { policy: { caps: { rounds: 1, calls: 10, wallMs: 60_000, tokens: null } } }
   const refusing = (model: ModelCall): Reply =>
     model.tool_choice?.type === 'none'
       ? error(400, "tool_choice: Input should be 'auto', 'any' or 'tool'")
       : says(model.tools === undefined ? text('I saw it.') : call('exec', { command: 'look' }))
 
-  it('is told the calls in plain text, and the turn ends with its words; the next turn pays nothing for it', async () => {
+  it('gets the calls in plain text, and the turn ends with its text; the next turn is a normal one', async () => {
     await withPipeline({ model: refusing, settings }, async (pipeline) => {
       for (const [n, requests] of [3, 5].entries()) {
         const { finished } = await pipeline.ask(`look around ${n}`)
@@ -552,11 +552,11 @@ describe('a provider that refuses that no tool may be called', () => {
   })
 })
 
-describe('a provider that ignores that no tool may be called', () => {
+describe('a provider that calls tools in spite of a request without tools', () => {
   const looks = (n: number): Block => call('exec', { command: `look ${n}` })
   const settings = { policy: { caps: { rounds: 1, calls: 10, wallMs: 60_000, tokens: null } } }
 
-  it('and says nothing else: the call never runs, and the user gets the fallback', async () => {
+  it('and without a text never runs the call, and the user gets the fallback', async () => {
     await withPipeline(
       { model: script(says(looks(1)), says(looks(2))), settings },
       async (pipeline) => {
@@ -575,7 +575,7 @@ describe('a provider that ignores that no tool may be called', () => {
     )
   })
 
-  it('beside a text: the call never runs, and the text is the reply', async () => {
+  it('beside a text never runs the call, and the text is the reply', async () => {
     await withPipeline(
       { model: script(says(looks(1)), says(text('I saw it.'), looks(2))), settings },
       async (pipeline) => {

@@ -1,5 +1,4 @@
-// `weir report` as somebody at a shell has it: on a data folder, on a bundle, and what it says to
-// what cannot be.
+// `weir report` from a shell: on a data folder, on a bundle, and with impossible arguments.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,9 +20,9 @@ function dataIn<T>(html: string, id: string): T {
 describe('weir report', () => {
   beforeAll(async () => {
     commands = await openCommandFolder((call, number) => {
-      const told = JSON.stringify(call.system ?? '').includes('SYSTEM INTERVENTION')
+      const isWarned = JSON.stringify(call.system ?? '').includes('SYSTEM INTERVENTION')
       const isLoop = JSON.stringify(call.messages[0]).includes('list')
-      if (isLoop && !told)
+      if (isLoop && !isWarned)
         return {
           kind: 'message',
           blocks: [{ type: 'tool_use', id: `toolu_${number}`, name: 'exec', input: '{}' }],
@@ -46,7 +45,7 @@ describe('weir report', () => {
   })
   afterAll(() => commands.close())
 
-  it('makes one page of a conversation, and says where', async () => {
+  it('makes one page of a conversation, and prints its path', async () => {
     const { code, out, errors } = await report(
       ...at,
       '--conversation',
@@ -113,7 +112,7 @@ describe('weir report', () => {
     })
   })
 
-  it('writes over nothing that is there, unless it is told to', async () => {
+  it('overwrites no file without --force', async () => {
     await writeFile(join(commands.folder, 'mine.html'), 'mine')
     const refused = await report(...at, '-o', 'mine.html')
     expect(refused.code).toBe(2)
@@ -125,7 +124,7 @@ describe('weir report', () => {
     expect(await page('mine.html')).toContain('<!doctype html>')
   })
 
-  it('says what was meant where there is no such conversation, and where nothing can be written', async () => {
+  it('suggests the nearest conversation, and reports a file that it cannot write', async () => {
     const unknown = await report(...at, '--conversation', 'looping-2', '-o', 'none.html')
     expect(unknown.code).toBe(1)
     expect(unknown.errors).toContain('there is no conversation looping-2; did you mean looping-1')

@@ -1,5 +1,5 @@
-// What time does to a log: a week later its records and the histories of its conversations are
-// gone, and everything goes on. The clock is the real one with days added to it.
+// An old log: after a week its records and the histories of its conversations are gone, and
+// everything goes on. The clock is the real one plus some days.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -41,8 +41,7 @@ afterEach(async () => {
 })
 
 /**
- * A bus that ends looks after retention for a moment; on a machine that is busy with other things
- * as long as it takes.
+ * A bus that closes runs retention for a moment, and on a busy machine as long as it takes.
  */
 const patient: Clock = { ...clock, monotonic: () => clock.monotonic() / 20 }
 
@@ -56,7 +55,7 @@ const openBus = () =>
 
 type Running = { bus: Bus; ask(message: string): Promise<TurnFinished> }
 
-/** One process's life. */
+/** The lifetime of one process. */
 async function weir(retention: number, live: (running: Running) => Promise<void>): Promise<void> {
   const bus = await openBus()
   const agent = testAgent(server.url, {}, join(folder, 'starts'))
@@ -94,7 +93,7 @@ const twoTurns = () =>
   )
 
 /**
- * How many records of each topic are still there, but for those that nothing has been written to.
+ * The number of remaining records of each topic, without topics that never had one.
  */
 async function records(bus: Bus): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
@@ -107,7 +106,7 @@ async function records(bus: Bus): Promise<Record<string, number>> {
 }
 
 describe('a log', () => {
-  it('has lost what is older than its retention, and Weir goes on with the same conversation from there', async () => {
+  it('loses records older than its retention, and Weir continues the same conversation from there', async () => {
     server = await startAnthropicServer(twoTurns())
     await weir(7, async ({ ask }) =>
       expect(await ask('list the files')).toMatchObject({ outcome: 'answered' }),
@@ -115,8 +114,8 @@ describe('a log', () => {
 
     daysLater = 8
     await weir(7, async ({ bus }) => {
-      // By any record that comes the gateway learns what time the log has; its own clock alone
-      // forgets nobody.
+      // The gateway reads the log's time from any record. By its own clock alone it forgets no
+      // conversation.
       const message = { type: 'tick', conversation: 'another', unit: 'another' } as const
       await bus.append([toRecord({ topic: 'weir.model-requests', partition: 0, message })])
       await until(
@@ -129,8 +128,8 @@ describe('a log', () => {
     await bus.close()
     expect(tombstones).toBeGreaterThan(0)
     expect(Object.keys(logs).length).toBeGreaterThan(5)
-    // The conversation was idle and remembered its message when the first process ended; it is
-    // folded from there, and then closed.
+    // The conversation was idle and kept its message when the first process ended. It is folded from
+    // there, and then closed.
     expect(Object.values(logs).reduce((sum, count) => sum + count, 0)).toBeLessThan(10)
 
     await weir(7, async ({ ask }) =>
@@ -139,7 +138,7 @@ describe('a log', () => {
     expect(JSON.stringify(server.requests.at(-1))).not.toContain('list the files')
   })
 
-  it('that was begun without a retention takes the one of the settings, and a longer one keeps what is there', async () => {
+  it('without a retention gets that of the settings, and a longer one keeps all records', async () => {
     server = await startAnthropicServer(twoTurns())
     const before = await openBus()
     await before.ensureTopics(topicSpecs('weir.', 1).map(({ retentionMs: _, ...spec }) => spec))

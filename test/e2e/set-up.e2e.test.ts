@@ -1,4 +1,4 @@
-// `weir init`, `weir settings` and `weir doctor` as somebody at a shell has them who begins.
+// `weir init`, `weir settings` and `weir doctor`, as a new user runs them from a shell.
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
@@ -35,7 +35,7 @@ function edit(name: string, from: string, to: string): void {
 }
 
 describe('weir init', () => {
-  it('writes an agent that answers at once, with tools that look at its folder and at nothing else', async () => {
+  it('writes an agent that answers at once, with tools that read only its folder', async () => {
     const written = await commands.run(['init', 'start'])
     expect(written.code).toBe(0)
     expect(written.out).toMatch(
@@ -60,7 +60,7 @@ describe('weir init', () => {
     expect(refused).toContain('is outside of the working folder')
   })
 
-  it('never writes over a file, and says which ones it kept', async () => {
+  it('never overwrites a file, and lists the kept ones', async () => {
     const before = readFileSync(path('agent.yaml'), 'utf8')
     const { code, out } = await commands.run(['init'], { environment })
     expect(code).toBe(0)
@@ -70,7 +70,7 @@ describe('weir init', () => {
     expect((await commands.run(['init'])).out).not.toContain('written')
   })
 
-  it('says so where it cannot write', async () => {
+  it('reports a folder that it cannot write', async () => {
     const { code, errors } = await commands.run(['init', 'agent.yaml'])
     expect({ code, errors }).toEqual({
       code: 2,
@@ -126,7 +126,7 @@ describe('weir settings', () => {
     ).toBeLessThanOrEqual(80)
   })
 
-  it('as JSON is one object, by setting', async () => {
+  it('prints one JSON object with a member for each setting', async () => {
     writeFileSync(path('other.json'), '{ "partitions": 8 }')
     const given = {
       WEIR_BUS: 'kafka',
@@ -155,7 +155,7 @@ describe('weir settings', () => {
     })
   })
 
-  it('tells every mistake at once, in any command', async () => {
+  it('are checked by every command, which reports all mistakes at once', async () => {
     writeFileSync(path('weir.yaml'), 'partitons: 4\nlogLevel: loud\n')
     for (const command of [
       ['settings'],
@@ -186,7 +186,7 @@ describe('weir doctor', () => {
     return { code, out, lines, notWell: lines.filter((line) => !line.startsWith('ok ')) }
   }
 
-  it('is content with what weir init wrote: one line for each thing, aligned', async () => {
+  it('accepts the files of weir init: one line for each check, aligned', async () => {
     await commands.run(['init', 'start'])
     const { code, out, lines, notWell } = await examine(['--agent', 'start'])
     expect({ code, notWell }).toEqual({ code: 0, notWell: [] })
@@ -208,7 +208,7 @@ describe('weir doctor', () => {
     expect(out.endsWith('\n\nNothing is wrong.\n')).toBe(true)
   })
 
-  it('says what is missing, all of it, with what to do', async () => {
+  it('lists everything that is missing, with the remedies', async () => {
     await commands.run(['init', 'start'])
     edit('start/agent.yaml', 'command: [node,', 'command: [no-such-program,')
     const { code, notWell } = await examine(['--agent', 'start', '--data-folder', 'agent.yaml'], {})
@@ -223,7 +223,7 @@ describe('weir doctor', () => {
     ])
   })
 
-  it('says what is wrong with settings and modules', async () => {
+  it('reports mistakes in settings and modules', async () => {
     await commands.run(['init', 'start'])
     writeFileSync(path('start/tools/read-file.mjs'), "import 'no-such-package'\n")
     const { code, notWell } = await examine(['--agent', 'start', '--partitions', '0'])
@@ -239,7 +239,7 @@ describe('weir doctor', () => {
     ])
   })
 
-  it('says what is odd about a log: its partitions, its version, that it is none', async () => {
+  it("reports a log's wrong partitions or version, and a file that is not a log", async () => {
     await commands.run(['ask', '--agent', 'agent.yaml', 'hello'])
     expect((await examine([])).notWell).toEqual([])
     expect((await examine(['--partitions', '8'])).notWell).toEqual([
@@ -261,7 +261,7 @@ describe('weir doctor', () => {
     ])
   })
 
-  it('says where to begin when there is no agent', async () => {
+  it('names the first step if there is no agent', async () => {
     rmSync(path('agent.yaml'))
     const { code, notWell } = await examine()
     expect({ code, notWell }).toEqual({
@@ -289,7 +289,7 @@ describe('weir doctor', () => {
       return (await examine(['--online'])).lines.filter((line) => line.includes(' provider '))
     }
 
-    it('asks whether the model is there, with the key', async () => {
+    it('checks the model with the key', async () => {
       const seen: string[] = []
       const lines = await answering((request) => {
         seen.push(`${request.method} ${request.url} ${request.headers['x-api-key']}`)
@@ -305,11 +305,11 @@ describe('weir doctor', () => {
       [401, /^wrong .*refuses the key \(401\): put a valid key/],
       [404, /^odd .*does not know a model some-model: check model\.name/],
       [503, /^odd .*answers with 503: try again later/],
-    ])('says what a %d means', async (status, words) => {
+    ])('explains a %d', async (status, words) => {
       expect(await answering(() => status)).toEqual([expect.stringMatching(words)])
     })
 
-    it('says when nobody answers', async () => {
+    it('reports a provider that does not answer', async () => {
       const url = commands.server.url
       await commands.server.close()
       writeFileSync(

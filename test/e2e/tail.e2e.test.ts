@@ -1,5 +1,5 @@
-// `weir tail` as somebody at a shell has it, on the file of the embedded bus: what two turns left
-// behind, and what comes while it follows.
+// `weir tail` from a shell, on the file of the embedded bus: the records of two turns, and new
+// records while it follows.
 
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
@@ -52,7 +52,7 @@ const actTypes = [
 ]
 
 describe('weir tail', () => {
-  it('shows what stands in a topic, decoded, of all partitions in the order of time', async () => {
+  it('shows the decoded records of a topic, of all partitions in the order of time', async () => {
     const lines = await linesOf('activity')
     expect(typesOf(lines)).toEqual([...actTypes, 'turn-started', 'round-started', 'turn-finished'])
     expect(lines.map(({ key }) => key)).toEqual([
@@ -77,7 +77,7 @@ describe('weir tail', () => {
     expect(lines.find(({ type }) => type === 'tool-started')?.id).toBeNull()
   })
 
-  it('takes a topic with its prefix too, and shows only what was asked for', async () => {
+  it('accepts a topic with its prefix too, and shows only the selected records', async () => {
     expect(typesOf(await linesOf('weir.activity', '--conversation', 'plain'))).toEqual([
       'turn-started',
       'round-started',
@@ -124,7 +124,7 @@ describe('weir tail', () => {
     expect(await linesOf('activity', '--until', '1h ago')).toEqual([])
   })
 
-  it('follows what comes, and ends well by Ctrl-C', async () => {
+  it('follows new records, and ends with 0 after Ctrl-C', async () => {
     const following = commands.start([
       'tail',
       'activity',
@@ -148,7 +148,7 @@ describe('weir tail', () => {
     expect(typesOf(parsed(out))).toEqual(['turn-started', 'round-started', 'turn-finished'])
   })
 
-  it('follows until a time, or as many records as were wanted', async () => {
+  it('follows until a time, or up to a number of records', async () => {
     expect(await commands.run(['tail', 'activity', '--follow', '--until', 'now'])).toMatchObject({
       code: 0,
       out: '',
@@ -165,13 +165,13 @@ describe('weir tail', () => {
     expect({ code, lines: parsed(out).length }).toEqual({ code: 0, lines: 3 })
   })
 
-  it('ends without a word when its reader has gone', async () => {
+  it('ends without a message when its reader is gone', async () => {
     const { child, ended } = commands.start(['tail', 'activity', '--follow', '--from', 'beginning'])
     child.stdout.destroy()
     expect(await ended).toMatchObject({ code: 0, signal: null, errors: '' })
   })
 
-  it('shows what is no message as such, with the reason, and bytes in base64', async () => {
+  it('shows records that are not messages with the reason, and bytes in base64', async () => {
     const strange = Buffer.from('no frame')
     const bus = await openEmbeddedBus({
       file: join(commands.folder, '.weir', 'weir.db'),
@@ -206,7 +206,7 @@ describe('weir tail', () => {
       ({ key }) => key === 'gone',
     )
     expect(tombstone).toMatchObject({ type: null, message: null })
-    await commands.run(['ask', '--agent', 'agent.yaml', 'another turn']) // the stages meet the strange record
+    await commands.run(['ask', '--agent', 'agent.yaml', 'another turn']) // the stages read the strange record
     const [letter] = await linesOf('dead-letters', '--conversation', 'str\u001bange')
     expect(letter).toMatchObject({
       type: 'dead-letter',
@@ -250,7 +250,7 @@ describe('weir tail', () => {
     ],
     [['activity', '--since', 'now', '--from', 'end'], /--from and --since both set the start/],
     [['activity', '--bus', 'kafka'], /no broker is configured; set --bootstrap-server HOST:9092/],
-  ])('refuses %j with what would be taken', async (args, words) => {
+  ])('refuses %j and names the accepted values', async (args, words) => {
     const { code, out, errors } = await commands.run(['tail', ...args])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(errors).toMatch(words)

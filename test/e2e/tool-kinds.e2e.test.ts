@@ -14,8 +14,8 @@ const secret = 'key-of-the-weather-server'
 type Weather = { url: string; keys: string[]; atOnceMost: number; close(): void }
 
 /**
- * Answers after a moment with the town and the credential that it got; remembers idempotency keys
- * and how many calls it had at once.
+ * Answers after a moment with the town and the credential that it got. Counts idempotency keys and
+ * parallel calls.
  */
 async function startWeather(): Promise<Weather> {
   const weather: Weather = { url: '', keys: [], atOnceMost: 0, close: () => server.close() }
@@ -41,7 +41,7 @@ function toolOf(file: string, name: string, run: ToolRun, fields: Partial<Tool> 
 }
 
 describe('tools of all kinds', () => {
-  it('give their results in one round, keep what the agent file says to themselves, and get a key of their own', async () => {
+  it('give their results in one round, keep secrets of the agent file, and get their own idempotency key', async () => {
     const weather = await startWeather()
     const tools = (file: string) => [
       recordedTool({ name: 'exec', required: ['command'] }, file),

@@ -1,5 +1,5 @@
-// `weir up` on a real broker: the stages in two processes, a client in a third, and what becomes of
-// it all when a process leaves.
+// `weir up` on a real broker: the stages in two processes, a client in a third, and a process that
+// leaves.
 
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals'
@@ -50,7 +50,7 @@ async function open(
   if (topics) await bus.ensureTopics(topicSpecs(topicPrefix, partitions))
 }
 
-/** Each has a data folder of its own, as processes on different machines have. */
+/** Each has its own data folder, as on different machines. */
 function up(stages: string): WeirUp {
   const environment = { WEIR_DATA_FOLDER: `data-${randomUUID()}`, ...onKafka() }
   return startUp(commands, { args: ['--stages', stages, '--agents', 'agent.yaml'], environment })
@@ -62,8 +62,8 @@ const onKafka = () => ({
   WEIR_TOPIC_PREFIX: topicPrefix,
 })
 
-function ask(said: string) {
-  return commands.run(['ask', '--agent', 'agent.yaml', said], { environment: onKafka() })
+function ask(userText: string) {
+  return commands.run(['ask', '--agent', 'agent.yaml', userText], { environment: onKafka() })
 }
 
 async function records(topic: TopicName): Promise<Message[]> {
@@ -84,7 +84,7 @@ const ofType = async (topic: TopicName, type: Message['type']) =>
   (await records(topic)).filter((message) => message.type === type)
 
 describe('weir up on Kafka', () => {
-  it('plays a turn through two processes with three stages each, and both say what they did', async () => {
+  it('runs a turn through two processes with three stages each, and both report their work', async () => {
     await open(script(says(call('act', {}), call('exec', {})), says(text('All is well.'))))
     const both = [up(agentSide), up(otherSide)]
     await Promise.all(both.map((one) => one.untilReady()))
@@ -113,14 +113,14 @@ describe('weir up on Kafka', () => {
     ])
   })
 
-  it('at SIGTERM lets a running tool end and leaves its group; the next process goes on with its outcome', async () => {
+  it('lets a running tool end at SIGTERM and leaves its group; the next process uses the result', async () => {
     await open(
       script(says(call('act', { sleepMs: 2_000, answer: 'done' })), says(text('All is well.'))),
     )
     const others = up(otherSide)
     const first = up(agentSide)
     await Promise.all([others.untilReady(), first.untilReady()])
-    const asked = ask('go')
+    const asking = ask('go')
     await until(async () => (await ofType('activity', 'tool-started')).length === 1)
     first.signal('SIGTERM')
     expect((await first.ended).code).toBe(0)
@@ -129,7 +129,7 @@ describe('weir up on Kafka', () => {
     ])
 
     const next = up(agentSide)
-    expect(await asked).toMatchObject({ code: 0, out: 'All is well.\n' })
+    expect(await asking).toMatchObject({ code: 0, out: 'All is well.\n' })
     expect(resultsOf(commands.server.requests[1])).toEqual(['done'])
     expect(commands.server.requests).toHaveLength(2)
     expect((await ofType('activity', 'tool-started')).length).toBe(1)
@@ -137,7 +137,7 @@ describe('weir up on Kafka', () => {
     expect((await Promise.all([others.ended, next.ended])).map(({ code }) => code)).toEqual([0, 0])
   })
 
-  it('is ready as the member to which a group has no partition left to give', async () => {
+  it('is ready also as a member that gets no partition', async () => {
     await open(script())
     const all = Array.from({ length: partitions + 1 }, () => up('validator'))
     await Promise.all(all.map((one) => one.untilReady()))
@@ -155,7 +155,7 @@ describe('weir up on Kafka', () => {
     ])
   })
 
-  it('ends with 1 and the names of topics that are missing: it creates none', async () => {
+  it('ends with 1 and the names of missing topics, and creates none', async () => {
     await open(script(), { topics: false })
     const up1 = up('validator')
     expect((await up1.ended).code).toBe(1)
@@ -168,7 +168,7 @@ describe('weir up on Kafka', () => {
     })
   })
 
-  it('ends with 1 and the difference where a topic is not as it must be', async () => {
+  it('ends with 1 and the difference if a topic has a wrong configuration', async () => {
     await open(script(), { topics: false })
     const specs = topicSpecs(topicPrefix, partitions)
     await bus?.ensureTopics(

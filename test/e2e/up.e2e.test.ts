@@ -1,5 +1,5 @@
-// `weir up` as whoever runs services has it: what it runs, what its probes say, and how it ends.
-// The embedded bus; test/e2e/up-kafka.e2e.test.ts has Kafka.
+// `weir up` as an operator runs it: its stages, its probes, and its end. This is the embedded bus;
+// test/e2e/up-kafka.e2e.test.ts has Kafka.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ afterEach(async () => {
   commands = undefined
 })
 
-/** Takes two minutes, and cannot be asked to stop. */
+/** Takes two minutes, and ignores SIGTERM. */
 const endless = `  - { name: endless, description: d, schema: { type: object }, timeoutMs: 300000, command: [sh, -c, "trap '' TERM; sleep 60; sleep 60"] }\n`
 
 /** A folder with an agent, and a log in which a message waits. */
@@ -62,7 +62,7 @@ async function folderWithMessage(
 
 const fileOf = ({ folder }: CommandFolder) => join(folder, '.weir', 'weir.db')
 
-/** All messages of a topic, beside the process that writes or after it. */
+/** All messages of a topic, read beside the process that writes them or after its end. */
 async function records(topic: TopicName): Promise<Message[]> {
   const bus = await openEmbeddedBus({
     file: fileOf(commands as CommandFolder),
@@ -87,7 +87,7 @@ async function ofType<T extends Message['type']>(
 }
 
 describe('weir up', () => {
-  it('plays what waits in the log, says in its probes that it is ready and what it did, and ends with 0', async () => {
+  it('runs waiting messages, reports readiness and work in its probes, and ends with 0', async () => {
     const up = startUp(
       await folderWithMessage(
         script(says(call('act', {}), call('exec', {})), says(text('All is well.'))),
@@ -145,7 +145,7 @@ describe('weir up', () => {
     expect(up.lines.at(-1)).toMatchObject({ msg: 'stopped' })
   })
 
-  it('at SIGTERM lets a running tool end, keeps its outcome, asks no model any more, and the next one goes on from there', async () => {
+  it('lets a running tool end at SIGTERM, keeps its result, asks no model, and the next process continues', async () => {
     const model = script(
       says(call('act', { until: 'probed', answer: 'done' })),
       says(text('All is well.')),
@@ -178,7 +178,7 @@ describe('weir up', () => {
     )
   })
 
-  it('at SIGTERM does not wait longer than its grace for a tool that cannot be asked to stop, and says what became of it', async () => {
+  it('waits at SIGTERM only for its grace if a tool ignores signals, and reports the end of the call', async () => {
     const up = startUp(await folderWithMessage(script(says(call('endless', {})))), withAgent)
     await until(async () => (await ofType('activity', 'tool-started')).length === 1)
     up.signal('SIGTERM')
@@ -198,12 +198,12 @@ describe('weir up', () => {
   })
 })
 
-describe('a weir up that cannot go on', () => {
-  it('ends with 1 and the reason, the stage by name, when the log can be written no more', async () => {
+describe('a weir up that fails', () => {
+  it('ends with 1, the stage and the reason when the log cannot be written', async () => {
     const opened = await folderWithMessage(() =>
       says(text('x'.repeat(400_000)), call('act', { more: 'x'.repeat(400_000) })),
     )
-    // 4 MiB are as much as one of its files may have; the log of records reaches that first.
+    // Each of its files may have 4 MiB, and the log of records reaches that first.
     const up = startUp(opened, { ...withAgent, fileSizeMax: 4 * 1024 * 1024 })
     expect(await up.ended).toMatchObject({ code: 1 })
     expect(await up.line('a stage cannot go on')).toMatchObject({
@@ -214,7 +214,7 @@ describe('a weir up that cannot go on', () => {
     expect(up.lines.at(-1)).toMatchObject({ msg: 'ended after a failure', end: 'failed' })
   })
 
-  it('ends with 1 and says who writes the file, when another process does', async () => {
+  it('ends with 1 and names the process that writes the file, if another one does', async () => {
     const opened = await folderWithMessage(script())
     const first = startUp(opened, withAgent)
     await first.untilReady()
@@ -229,7 +229,7 @@ describe('a weir up that cannot go on', () => {
     expect((await first.ended).code).toBe(0)
   })
 
-  it('ends with 1 where a commit stands outside the log: it does not judge half a past', async () => {
+  it('ends with 1 if a commit is outside the log, because it would judge half a history', async () => {
     const opened = await folderWithMessage(script())
     const bus = await openEmbeddedBus({ file: fileOf(opened), clock: systemClock })
     const commit = { offset: 1_000, metadata: '{"from":900,"marks":{}}' }
@@ -255,7 +255,7 @@ describe('a weir up that cannot go on', () => {
   })
 })
 
-describe('a weir up that is asked for what cannot be', () => {
+describe('a weir up with impossible arguments', () => {
   const refused = async (args: string[], environment?: Record<string, string>) => {
     commands ??= await openCommandFolder(script())
     const { code, errors } = await startUp(commands, { args, ...(environment && { environment }) })
@@ -263,13 +263,13 @@ describe('a weir up that is asked for what cannot be', () => {
     return { code, errors }
   }
 
-  it('ends with 2 and names the stage that was perhaps meant', async () =>
+  it('ends with 2 and suggests the nearest stage', async () =>
     expect(await refused(['--stages', 'validatr'])).toEqual({
       code: 2,
       errors: "weir: unknown stage 'validatr' (--stages). Did you mean validator?\n",
     }))
 
-  it('ends with 2 where a stage needs agent files and none are named', async () =>
+  it('ends with 2 if a stage needs agent files and none are named', async () =>
     expect(await refused(['--stages', 'executor,validator'])).toMatchObject({
       code: 2,
       errors: expect.stringContaining('executor need'),
@@ -283,7 +283,7 @@ describe('a weir up that is asked for what cannot be', () => {
     expect(errors).toContain('bad.yaml:1')
   })
 
-  it('ends with 2 where its port is in use', async () => {
+  it('ends with 2 if its port is in use', async () => {
     commands = await openCommandFolder(script())
     const { port } = new URL(commands.server.url)
     const { code, errors } = await refused(['--stages', 'validator', '--health-port', port])
@@ -293,7 +293,7 @@ describe('a weir up that is asked for what cannot be', () => {
     })
   })
 
-  it('asks for no agent files and no key where no stage needs them, and says that the rest is missing', async () => {
+  it('needs no agent files and no key if its stages need none, and reports the missing stages', async () => {
     commands = await openCommandFolder(script())
     const up = startUp(commands, {
       args: ['--stages', 'validator,loop-detector', '--agents', 'there-is-none'],
@@ -310,7 +310,7 @@ describe('a weir up that is asked for what cannot be', () => {
     expect((await up.ended).code).toBe(0)
   })
 
-  it('writes no secret, whatever it logs', async () => {
+  it('logs no secret', async () => {
     commands = await openCommandFolder(script())
     await writeFile(
       join(commands.folder, 'secret.yaml'),

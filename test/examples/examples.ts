@@ -32,10 +32,10 @@ export const examples: Example[] = [
 ]
 
 /** The model's behaviour follows the user's last message. */
-const model = (said: string) => {
-  if (said.includes('Which files are here?')) return says(text('I look.'), call('list', {}))
-  if (said.includes('Wait an hour.')) return says(call('wait', {}))
-  return says(text(said.includes('Never mind.') ? 'As you like.' : 'Only agent.yaml.'))
+const model = (userText: string) => {
+  if (userText.includes('Which files are here?')) return says(text('I look.'), call('list', {}))
+  if (userText.includes('Wait an hour.')) return says(call('wait', {}))
+  return says(text(userText.includes('Never mind.') ? 'As you like.' : 'Only agent.yaml.'))
 }
 
 export type ExampleFolder = { folder: string; close(): Promise<void> }

@@ -1,4 +1,4 @@
-// Records that clients hear of a turn, from the fields that a test is about.
+// Activity records of a turn, made from the fields that a test is about.
 
 import type { Activity } from '../../client/edge.ts'
 import type { CallFinished, Part, PartEvent, TurnFinished } from '../../shared/contract/messages.ts'

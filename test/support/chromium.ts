@@ -1,5 +1,4 @@
-// A real browser without a window, where the machine has one: Chromium, spoken to over its
-// debugging protocol.
+// A real headless browser, if the machine has one: Chromium, driven over its debugging protocol.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
@@ -10,21 +9,21 @@ import { pathToFileURL } from 'node:url'
 export type Browser = {
   /** Opens a file and waits until it is loaded. */
   open(file: string): Promise<void>
-  /** The value of an expression in the page; a promise is waited for. */
+  /** The value of an expression in the page. Awaits a promise. */
   evaluate<T>(expression: string): Promise<T>
   send<T = Record<string, unknown>>(method: string, parameters?: object): Promise<T>
-  /** Milliseconds of CPU that the page's process has had. */
+  /** The CPU time of the page's process, in milliseconds. */
   cpuMs(): Promise<number>
   /** CPU time, in milliseconds, of each task of the page's main thread while `act` goes on. */
   traced<T>(act: () => Promise<T>): Promise<{ value: T; tasks: number[] }>
-  /** What the page complained about: errors, and loads that its policy refused. */
-  complaints: string[]
+  /** The page's problems: errors, and loads that its policy refused. */
+  problems: string[]
   close(): Promise<void>
 }
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
-/** Where it is; undefined: this machine has none. CHROMIUM names one that is not on the path. */
+/** The path of Chromium. Undefined: this machine has none. CHROMIUM names one outside the path. */
 export function findChromium(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter)
   const files = [
@@ -80,7 +79,7 @@ export async function openChromium(program: string): Promise<Browser> {
 
   let count = 0
   const waiting = new Map<number, (reply: Reply) => void>()
-  const complaints: string[] = []
+  const problems: string[] = []
   let loaded: (() => void) | undefined
   let traceEnded: (() => void) | undefined
   let trace: TraceEvent[] = []
@@ -92,7 +91,7 @@ export async function openChromium(program: string): Promise<Browser> {
       trace.push(...((reply.params?.value ?? []) as TraceEvent[]))
     if (reply.method === 'Tracing.tracingComplete') traceEnded?.()
     if (reply.method === 'Runtime.exceptionThrown' || reply.method === 'Log.entryAdded')
-      complaints.push(JSON.stringify(reply.params))
+      problems.push(JSON.stringify(reply.params))
   }
 
   function send<T>(method: string, parameters: object = {}): Promise<T> {
@@ -109,7 +108,7 @@ export async function openChromium(program: string): Promise<Browser> {
 
   for (const domain of ['Page', 'Runtime', 'Log', 'Performance']) await send(`${domain}.enable`)
   return {
-    complaints,
+    problems,
     send,
     async open(file) {
       const isLoaded = new Promise<void>((resolve) => {
@@ -193,7 +192,7 @@ function debuggerAddress(child: ChildProcess): Promise<string> {
       if (address !== undefined) resolve(address)
     })
     child.once('exit', () =>
-      reject(new Error(`the browser ended before it could be asked: ${text}`)),
+      reject(new Error(`the browser ended before its first request: ${text}`)),
     )
     child.once('error', reject)
   })

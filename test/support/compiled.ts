@@ -1,5 +1,5 @@
-// What Node compiled once is kept for the processes that tests start: it takes half of the time in
-// which the stages start.
+// A cache of the code that Node compiled, for processes that tests start. Without it, compiling
+// takes half of the stages' start.
 
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -11,8 +11,8 @@ const folder = join(root, 'node_modules', '.cache', 'weir-command')
 export const compiled = { NODE_COMPILE_CACHE: folder }
 
 /**
- * Before many processes start: otherwise each of them compiles the same, and writes it when it is
- * stopped, all of them at once. Where everything is there already, it takes as long as one start.
+ * Call it before many processes start. Otherwise each of them compiles the same code and writes it
+ * when it is stopped, all at once. With a full cache it takes as long as one start.
  */
 export function compileStages(): void {
   const files = [

@@ -1,6 +1,6 @@
-// Reducers as sentences: given these records, when this one, then those. The in-memory player folds
-// them as the runtime does. It is kinder than the runtime: nothing is encoded or delivered, and
-// errors are thrown. Each step works on a copy of the state, so one history can go on in two ways.
+// Tests of reducers: given these records, when this one comes, then expect those. The in-memory
+// player folds them as the runtime does, but it encodes and delivers nothing, and throws errors.
+// Each step works on a copy of the state, so one history can continue in two ways.
 
 import type { Message } from '../../shared/contract/messages.ts'
 import type { Output, Stage } from '../../shared/contract/stage.ts'
@@ -8,8 +8,8 @@ import { stages } from '../../shared/contract/topology.ts'
 import { createPlayer, type PlayedStage, type Player } from '../../shared/runtime/in-memory.ts'
 
 /**
- * A message, and when it was appended: `at(1000, message)`; without, each record comes one
- * millisecond after the one before.
+ * A message and its append time: `at(1000, message)`. Otherwise each record comes one millisecond
+ * after the previous one.
  */
 export type Timed<M extends Message> = { message: M; time: number }
 
@@ -20,23 +20,22 @@ export function at<M extends Message>(time: number, message: M): Timed<M> {
 export type Folded<State, In extends Message, Task> = {
   /** The state of the unit of the last record; undefined: closed. */
   state: State | undefined
-  /** What the last record led to. */
+  /** The outputs of the last record. */
   records: Output[]
-  /** What all records together led to. */
+  /** The outputs of all records. */
   all: Output[]
   /** The messages of `records` that went to a port. */
   to(port: Output['to']): Message[]
   wants: Task[]
   due: number | undefined
-  /** Goes on with a further record. */
+  /** Continues with another record. */
   when(record: In | Timed<In>): Folded<State, In, Task>
-  /** What `failed` makes of a record that threw. */
+  /** Continues with a record that threw, by `failed`. */
   whenFails(record: In | Timed<In>, reason?: string): Folded<State, In, Task>
 }
 
 /**
- * Folds records into their units from offset `from` on, in order, and answers for the unit of the
- * last one.
+ * Folds records into their units in order. The result is about the unit of the last record.
  */
 export function given<State, In extends Message, Task>(
   stage: Stage<State, In, Task>,
@@ -69,7 +68,7 @@ function begin<State, In extends Message, Task>(stage: Stage<State, In, Task>): 
   return { player, played, applied: 0 }
 }
 
-/** The history after its last step. A run that another history has taken further is repeated. */
+/** The history after its last step. Repeats a run that another history has continued. */
 function after<State, In extends Message, Task>(
   history: History<State, In, Task>,
 ): Folded<State, In, Task> {
@@ -102,7 +101,7 @@ function after<State, In extends Message, Task>(
   }
 }
 
-/** Of the last step's unit. */
+/** The state of the last step's unit. */
 function stateAfter<State, In extends Message, Task>({
   stage,
   run,

@@ -1,5 +1,5 @@
-// A client that is not ours: it may write anything into an inbox, in any form, and it watches the
-// activity of a conversation.
+// A foreign client: it may write anything into an inbox, in any form, and it watches the activity
+// of a conversation.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Activity } from '../../client/edge.ts'
@@ -13,7 +13,7 @@ import { toRecord } from '../../shared/runtime/record.ts'
 import type { Pipeline } from './pipeline.ts'
 import { waitMaxMs } from './wait-limit.ts'
 
-/** A message as the edge would write it, but for what a test is about. */
+/** A message as the edge would write it, with the fields of a test. */
 export function userMessage(agent: Agent, fields: Partial<UserMessage>): UserMessage {
   return {
     type: 'user-message',
@@ -28,7 +28,7 @@ export function userMessage(agent: Agent, fields: Partial<UserMessage>): UserMes
 }
 
 /**
- * Writes messages into an inbox, all of them at once, each to the partition of its conversation.
+ * Writes messages into an inbox, all at once, each to the partition of its conversation.
  */
 export function put(
   { wiring: { bus, topicPrefix, partitions } }: Pipeline,
@@ -46,7 +46,7 @@ export function put(
   )
 }
 
-/** Writes bytes that are perhaps no message at all. `id`: as if a reducer had written them. */
+/** Writes bytes that need not be a message. `id`: as if a reducer had written them. */
 export function putBytes(
   { wiring: { bus, topicPrefix } }: Pipeline,
   topic: TopicName,
@@ -56,7 +56,7 @@ export function putBytes(
   return bus.append([{ topic: topicPrefix + topic, partition: 0, key, value, id }])
 }
 
-/** All activity of a conversation so far, without repeats, as soon as `isEnough` says so. */
+/** All activity of a conversation so far, without repeats, once `isEnough` accepts it. */
 export async function activityUntil(
   { wiring: { bus, topicPrefix, partitions }, failed }: Pipeline,
   conversation: string,
@@ -86,24 +86,24 @@ export function endsOf(activity: Activity[]): TurnFinished[] {
   return activity.filter((one) => one.type === 'turn-finished')
 }
 
-/** The ends of these messages, in the order in which they came. */
+/** The turn-finished records of these messages, in the order of the log. */
 export async function endsOfMessages(
   pipeline: Pipeline,
   conversation: string,
   messageIds: string[],
 ): Promise<TurnFinished[]> {
-  const wanted = (activity: Activity[]) =>
+  const endsAmong = (activity: Activity[]) =>
     endsOf(activity).filter(({ messageId }) => messageIds.includes(messageId))
-  return wanted(
+  return endsAmong(
     await activityUntil(
       pipeline,
       conversation,
-      (activity) => wanted(activity).length >= messageIds.length,
+      (activity) => endsAmong(activity).length >= messageIds.length,
     ),
   )
 }
 
-/** Resolves as soon as it is so; looks all the time. */
+/** Polls until the condition is true. */
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
   const deadline = AbortSignal.timeout(waitMaxMs)
   while (!(await isSo())) {

@@ -1,6 +1,6 @@
-// The npm package as somebody has it who installed it: packed from this checkout, and unpacked into
-// the node_modules of a project, with links to its commands where npm makes them. What it depends
-// on is linked to the checkout's; what it does not name is not there.
+// The npm package as a user installs it: packed from this checkout, and unpacked into the
+// node_modules of a project, with npm's links to its commands. Its dependencies are links to those
+// of the checkout. The project has no other packages.
 
 import { execFileSync, spawn } from 'node:child_process'
 import {
@@ -31,15 +31,15 @@ export type Ended = { code: number | null; out: string; errors: string }
 
 export type Project = {
   folder: string
-  /** Where the package is. */
+  /** The folder of the package. */
   installed: string
   manifest: Manifest
-  /** What was packed, as paths in the package. */
+  /** The packed files, as paths in the package. */
   files: string[]
   tarballBytes: number
   /**
-   * Runs a command: one of the project's, or any other. Its node is the one that runs the tests,
-   * its home an empty folder of the project.
+   * Runs a command of the project, or any other. Its node is the one that runs the tests, its home
+   * an empty folder of the project.
    */
   run(
     command: string[],

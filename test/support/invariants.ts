@@ -1,5 +1,5 @@
-// What must hold at the end of every test, whatever was put in: the invariants that a user, a
-// provider and an operator rely on.
+// The invariants at the end of every test, for any input. Users, providers and operators rely on
+// them.
 
 import { expect } from '@jest/globals'
 import { decode } from '../../shared/codec/codec.ts'
@@ -17,12 +17,11 @@ import type { Pipeline } from './pipeline.ts'
 import { requestFault } from './valid-request.ts'
 
 /**
- * What a test put in on purpose: records that nobody can take, and further lines of the log at
- * error and above.
+ * The deliberate faults of a test: unreadable records, and further log lines at error and above.
  */
 export type Expected = { deadLetters?: number; errors?: number }
 
-/** Throws when something does not hold. Call it when all turns have ended. */
+/** Throws if an invariant is broken. Call it when all turns have ended. */
 export async function expectInvariants(
   pipeline: Pipeline,
   { deadLetters = 0, errors = 0 }: Expected = {},
@@ -36,7 +35,7 @@ export async function expectInvariants(
   await expectHonestResults(pipeline)
 }
 
-/** The key is in no record and in no line of the log, whoever quoted it. */
+/** The key is in no record and in no log line. */
 async function expectNoKey({ bus, log, agent, wiring: { topicPrefix } }: Pipeline): Promise<void> {
   const key = agent.model.apiKey
   expect(log.filter((line) => line.includes(key))).toEqual([])
@@ -57,7 +56,7 @@ async function expectNoKey({ bus, log, agent, wiring: { topicPrefix } }: Pipelin
   }
 }
 
-/** A message has one end, a turn that began has one end, and each end can be understood. */
+/** A message has one end, a started turn has one end, and each end explains itself. */
 async function expectTurnsEnded(pipeline: Pipeline): Promise<void> {
   const { records } = pipeline
   const fallbacks = await fallbacksOf(pipeline)
@@ -81,7 +80,7 @@ async function expectTurnsEnded(pipeline: Pipeline): Promise<void> {
   }
 }
 
-/** Of all messages that were taken, by message. */
+/** The fallbacks of all user messages, by message. */
 async function fallbacksOf({
   bus,
   wiring: { topicPrefix },
@@ -114,7 +113,7 @@ function messageOf({ conversation, messageId }: TurnFinished | UserMessage): str
   return JSON.stringify([conversation, messageId])
 }
 
-/** Every call has one result, and what it says about running is true by the tools' own records. */
+/** Every call has one result. By the tools' own records, only calls with a suitable status ran. */
 async function expectHonestResults({ records, starts }: Pipeline): Promise<void> {
   const results: { key: string; result: CallResult }[] = []
   for (const entry of (await records('history')) as HistoryEntry[]) {
@@ -136,7 +135,7 @@ async function expectHonestResults({ records, starts }: Pipeline): Promise<void>
   expect(started.filter((key) => neverRan.includes(key))).toEqual([])
 }
 
-/** Of a noted start: some tools note the key as text, some as the JSON that it is. */
+/** The key of a recorded start: some tools write it as text, some as JSON. */
 function keyIn({ key }: { key: unknown }): string {
   return typeof key === 'string' ? key : JSON.stringify(key)
 }

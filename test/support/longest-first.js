@@ -1,15 +1,15 @@
-// The order in which the test files of a run begin. Jest goes by the durations of the last run, but
-// a fresh clone has none, and its guess then, the size of the file, puts the longest last: one
-// worker would be left alone with it for minutes. JavaScript, because the types of the package
-// describe another module than the one that an import gets.
+// The order in which the test files of a run begin. Jest sorts by the durations of the last run, but
+// a fresh clone has none. Then it sorts by file size, which puts the longest last, and one worker
+// runs alone for minutes. This file is JavaScript, because the types of the package describe another
+// module than an import gets.
 
 import Sequencer from '@jest/test-sequencer'
 
-/** Parts of paths. What none of them names comes last, in jest's order. */
+/** Parts of paths. All other files come last, in jest's order. */
 const order = [
   'test/e2e/chaos.',
-  // In the other worker at the same time what only computes: the fleet of the chaos run keeps both
-  // cores busy, and what starts processes would wait for it.
+  // The other worker gets tests that only compute at the same time. The fleet of the chaos run keeps
+  // both cores busy, and tests that start processes would wait for it.
   'test/simulation/',
   'test/shared/codec.',
   'test/services/conversation/refold.',
@@ -19,7 +19,7 @@ const order = [
   'test/services/llm-gateway/stream-proofs.',
   'test/services/accumulator/',
   'test/services/validator/',
-  // By the time that they take.
+  // The slowest first.
   'test/shared/bus/kafka.int.',
   'test/e2e/kill.',
   'test/shared/bus/kafka/broker-away.',

@@ -3,7 +3,7 @@
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 
 export type ManualClock = Clock & {
-  /** Moves time on and fires the timers that came due, in order. */
+  /** Moves time on and fires the due timers in order. */
   advance(ms: Milliseconds): void
 }
 

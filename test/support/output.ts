@@ -1,4 +1,4 @@
-// Where a command writes to, in a test.
+// The standard output of a command in a test.
 
 import { PassThrough } from 'node:stream'
 

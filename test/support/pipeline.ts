@@ -1,5 +1,5 @@
-// All stages on a bus of their own, the embedded one in a folder unless told otherwise, with a
-// scripted model behind real HTTP and real processes as tools.
+// All stages on their own bus, by default the embedded one in a folder, with a scripted model behind
+// real HTTP and real processes as tools.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -41,7 +41,7 @@ export type Pipeline = {
   server: AnthropicServer
   bus: Bus
   edge: Edge
-  /** Where its records are. */
+  /** The place of its records. */
   wiring: { bus: Bus; topicPrefix: string; partitions: number }
   agent: Agent
   /** Log lines at debug and above. */
@@ -52,23 +52,23 @@ export type Pipeline = {
     options?: { conversation?: string; messageId?: string; agent?: Agent },
   ): Promise<Turn>
   records(topic: TopicName): Promise<Message[]>
-  /** The lines that tools wrote into the file of their starts: what really ran. */
+  /** The recorded starts of tools, one line each. */
   starts(): Promise<string[]>
-  /** Rejects when a stage cannot go on. */
+  /** Rejects when a stage stops by an error. */
   failed: Promise<never>
 }
 
 export type PipelineOptions = {
   model: (call: ModelCall, number: number) => Reply
   settings?: Partial<Omit<AgentSettings, 'policy'>> & { policy?: Partial<Omit<Policy, 'version'>> }
-  /** What the agent offers; `startsFile` is where a tool writes a line when it starts. */
+  /** The agent's tools. A tool that starts writes a line to `startsFile`. */
   tools?: (startsFile: string) => Tool[]
-  /** Another bus than the embedded one, and names on it that nobody else has. */
+  /** Another bus than the embedded one, with unique names on it. */
   openBus?: (folder: string) => Promise<Bus>
   topicPrefix?: string
 }
 
-/** Starts everything, runs the test, and takes everything away again. */
+/** Starts everything, runs the test, and removes everything. */
 export async function withPipeline(
   options: PipelineOptions,
   test: (pipeline: Pipeline) => Promise<void>,
@@ -136,7 +136,7 @@ export async function withPipeline(
   }
 }
 
-/** An agent whose settings are the defaults but for what a test is about. */
+/** An agent with default settings, and the changes of a test. */
 export function testAgent(
   baseUrl: string,
   { settings = {}, tools }: Pick<PipelineOptions, 'settings' | 'tools'>,
@@ -164,7 +164,7 @@ export function testAgent(
   }
 }
 
-/** The same agent with all the time that one has by default. */
+/** The same agent with the default time limits. */
 export function patient(agent: Agent): Agent {
   const { settings } = agent
   const { version: _, ...policy } = settings.policy
@@ -174,7 +174,7 @@ export function patient(agent: Agent): Agent {
 }
 
 /**
- * The tool of incident I1, which also notes each start: wants a command, and answers it with `ran:
+ * The tool of incident I1, which also records each start. It requires a command, and answers `ran:
  * <command>`.
  */
 export function execTool(startsFile: string): { declaration: Declaration; run: CommandTool }[] {
@@ -189,8 +189,8 @@ export type RecordedTool = {
 }
 
 /**
- * A real process that notes its start as a line of JSON {name, key, arguments} and then does what
- * its arguments say; see tools/recorded.mjs.
+ * A real process that records its start as a line of JSON {name, key, arguments} and then obeys its
+ * arguments; see tools/recorded.mjs.
  */
 export function recordedTool(
   { name, required = [], schema, fields = {} }: RecordedTool,

@@ -1,12 +1,12 @@
 // Recorded and hand-broken provider streams from the shared fixtures, as the bytes that a server
-// would send, and a `fetch` that sends them. The folder is not part of the repository: where it is
-// missing, `fixtures` is undefined and the tests over it report themselves as skipped.
+// would send, and a `fetch` that sends them. The folder is not part of the repository. Without it
+// `fixtures` is undefined, and its tests are skipped.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The APIs of which there are streams. */
+/** The APIs with recorded streams. */
 export type Api = 'anthropic' | 'openai-chat' | 'openai-responses'
 
 export type ExpectedCall = {
@@ -20,12 +20,12 @@ export type ExpectedCall = {
   input_text?: string
 }
 
-/** One HTTP response and what must come out of it. */
+/** One HTTP response and its expected result. */
 export type StreamCase = {
   name: string
   bytes: Buffer
   calls: ExpectedCall[]
-  /** What the request offered, where the case says it. */
+  /** The tools of the request, if the case names them. */
   tools?: { name: string; schema: unknown }[]
   text?: string
   refusal?: string
@@ -58,7 +58,7 @@ type Deviation = {
 
 const folder = fileURLToPath(new URL('../../../shared/fixtures/', import.meta.url))
 
-/** All responses of one API, or undefined where the fixtures are missing. */
+/** All responses of one API. Undefined: the fixtures are missing. */
 export function streamFixtures(api: Api): StreamCase[] | undefined {
   return existsSync(folder) ? [...recordings(api), ...deviations(api)] : undefined
 }
@@ -91,8 +91,8 @@ function recordings(api: Api): StreamCase[] {
 }
 
 /**
- * The responses of a file with one payload a line: `{sequence, event, data}`, or the payload
- * itself; a message_stop ends one, and so does the end.
+ * The responses of a file with one payload a line, as `{sequence, event, data}` or as the payload
+ * itself. A message_stop or the end of the file ends a response.
  */
 function responsesOf(api: Api, text: string): Buffer[] {
   const responses: string[] = []
@@ -147,7 +147,7 @@ export function sse(name: string, data: string): string {
 }
 
 /**
- * A `fetch` that answers every request with these bytes, in pieces of a size; `breaks`: the
+ * A `fetch` that answers every request with these bytes, in pieces of one size. `breaks`: the
  * connection breaks after them.
  */
 export function answering(

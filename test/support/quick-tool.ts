@@ -1,11 +1,11 @@
-// A recorded tool as a shell script, which costs a fraction of a process of Node: for tests with
-// many calls. It notes its start and answers `done with <arguments>`.
+// A recorded tool as a shell script, which costs a fraction of a Node process, for tests with many
+// calls. It records its start and answers `done with <arguments>`.
 
 import type { CommandTool } from '../../shared/agents/agents.ts'
 import type { Declaration } from '../../shared/contract/messages.ts'
 import { type RecordedTool, recordedTool } from './pipeline.ts'
 
-/** The key is noted as the JSON that it is: a shell would need another process to quote it. */
+/** Writes the key as raw JSON, because a shell would need another process to quote it. */
 const program = `read -r arguments
 printf '{"key":%s}\\n' "$WEIR_IDEMPOTENCY_KEY" >> "$0"
 printf 'done with %s' "$arguments"`

@@ -1,5 +1,5 @@
-// A log folded again by every reducer, without a look at how `weir replay` does it: what each stage
-// makes of the records in its inbox, against the records that stand in the log under the same ids.
+// Folds a log again with every reducer, independently of `weir replay`. Compares the outputs of each
+// stage with the records in the log under the same ids.
 
 import type { OpenLog } from '../../apps/history/open-log.ts'
 import { type AnyStage, reducers } from '../../services/reducers.ts'
@@ -11,8 +11,8 @@ import { foldOfLog } from '../../shared/runtime/log-fold.ts'
 export type Refolded = { compared: number; missing: string[]; differing: string[] }
 
 /**
- * `missing`: ids that a stage makes and the log has not; `differing`: those under which it has
- * something else.
+ * `missing`: ids of outputs that the log does not have. `differing`: ids under which the log has
+ * another record.
  */
 export async function refoldLog(log: OpenLog): Promise<Refolded> {
   const { bus, topicPrefix, partitions } = log

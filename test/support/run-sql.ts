@@ -1,9 +1,8 @@
-// SQL on a file as a foreign program would run it. The tests themselves have no business with
-// node:sqlite.
+// Runs SQL on a file as a foreign program would. The tests themselves must not import node:sqlite.
 
 import { execFileSync } from 'node:child_process'
 
-/** The rows of a SELECT or a PRAGMA; null of anything else. */
+/** The rows of a SELECT or a PRAGMA; null for other statements. */
 export function runSql(database: string, sql: string): unknown {
   const program = `
     const { DatabaseSync } = require('node:sqlite')

@@ -25,7 +25,7 @@ export function says(...blocks: Block[]): Reply {
   return { kind: 'message', blocks }
 }
 
-/** Answers the requests in turn; after the last one it says so in text. */
+/** Answers the requests in turn. After the last reply it answers with a text. */
 export function script(
   ...replies: (Reply | ((call: ModelCall) => Reply))[]
 ): (call: ModelCall, number: number) => Reply {
@@ -35,7 +35,7 @@ export function script(
   }
 }
 
-/** The same for every request in which the model may call a tool; text where it may not. */
+/** The same reply to every request with tools, and a text to requests without. */
 export function always(reply: () => Reply): (call: ModelCall) => Reply {
   return (model) =>
     model.tool_choice?.type === 'none' ? says(text('I have no tools, so I answer.')) : reply()
@@ -71,7 +71,7 @@ export function resultsOf(model: ModelCall | undefined): string[] {
   )
 }
 
-/** A response whose events are written by hand: for what a well-behaved server would never send. */
+/** A response with handwritten events, which a well-behaved server would never send. */
 export function stream(...events: { type: string; [key: string]: unknown }[]): Reply {
   return {
     kind: 'bytes',
@@ -81,7 +81,7 @@ export function stream(...events: { type: string; [key: string]: unknown }[]): R
   }
 }
 
-/** An answer with one call whose arguments come in one piece, which matters where they are long. */
+/** An answer with one call whose arguments come in one piece, for long arguments. */
 export function saysAtOnce(name: string, input: string): Reply {
   ids += 1
   return stream(

@@ -1,8 +1,8 @@
-// What tests get as `fast-check` (jest.config.js): every property tries the same examples in every
-// run, so that a run that fails fails again, and one that passed was not lucky. WEIR_TEST_SEED, a
-// whole number, has it try others.
+// The module that tests import as `fast-check` (jest.config.js). Every property tries the same
+// examples in every run, so a failure repeats and a success is not luck. WEIR_TEST_SEED, a whole
+// number, selects other examples.
 
-// By its path, because the name leads here.
+// Imported by its path, because the name leads to this file.
 import fc, { type StringConstraints } from '../../node_modules/fast-check/lib/fast-check.js'
 
 const seed = Number(process.env.WEIR_TEST_SEED ?? 1)
@@ -13,8 +13,8 @@ fc.configureGlobal({ ...fc.readConfigureGlobal(), seed })
 const surrogates = { from: 0xd800, count: 0x800 }
 
 /**
- * The same characters as the unit `binary`, for which fast-check makes a table of all 1.1 million:
- * seconds in each file that uses it.
+ * The same characters as the unit `binary`. For that, fast-check makes a table of all 1.1 million,
+ * which takes seconds in each file that uses it.
  */
 const anyCharacter = fc.nat(0x10ffff - surrogates.count).map(
   (n) => String.fromCodePoint(n < surrogates.from ? n : n + surrogates.count),
@@ -24,7 +24,7 @@ const anyCharacter = fc.nat(0x10ffff - surrogates.count).map(
         ? character.codePointAt(0)
         : undefined
     if (codePoint === undefined || !(character as string).isWellFormed())
-      throw new Error('It is no character.')
+      throw new Error('This is not a character.')
     return codePoint < surrogates.from ? codePoint : codePoint - surrogates.count
   },
 )

@@ -1,5 +1,5 @@
-// What Anthropic's Messages API would refuse a request for, as far as its history goes (I5.4). Our
-// fake server takes anything, so tests ask here.
+// The faults of a request's history that Anthropic's Messages API would refuse (I5.4). Our fake
+// server accepts anything, so tests check here.
 
 import type { ModelCall } from '../../apps/demo/anthropic-server.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -14,7 +14,7 @@ type Block = {
   content?: unknown
 }
 
-/** The first thing that is wrong with it; undefined: nothing is. */
+/** The first fault of the request; undefined: it has none. */
 export function requestFault({ messages }: ModelCall): string | undefined {
   const ids = new Set<string>()
   for (const [i, { role, content }] of messages.entries()) {
@@ -41,7 +41,7 @@ export function requestFault({ messages }: ModelCall): string | undefined {
   return valueFault(messages, 0)
 }
 
-/** Depth: of a message, its blocks, and the arguments in one of them. */
+/** The depth of a message with its blocks, and the arguments in a block. */
 const depthMax = limits.argumentDepthMax + 8
 
 function valueFault(value: unknown, depth: number): string | undefined {

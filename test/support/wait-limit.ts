@@ -1,5 +1,5 @@
 /**
- * How long a test waits for what must come, however busy the machine is: less than a test's limit
- * (jest.config.js), so that it ends with what it waited for.
+ * The longest wait of a test for an expected event, also on a busy machine. It is below a test's time
+ * limit (jest.config.js), so the error names the event.
  */
 export const waitMaxMs = 100_000

@@ -1,5 +1,5 @@
-// `bin/weir` as a process, as somebody at a shell has it: an agent file in a folder, a scripted
-// model behind real HTTP, and what comes out.
+// `bin/weir` as a process, as a user runs it in a shell: an agent file in a folder, a scripted model
+// behind real HTTP, and the outputs.
 
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -29,16 +29,16 @@ export type Ended = {
 export type RunningWeir = {
   child: ChildProcessWithoutNullStreams
   /**
-   * Resolves when standard error (or on a terminal: the screen) holds this text, after what was
-   * asked for before; rejects when the process ends without it.
+   * Resolves when standard error (or on a terminal: the screen) has this text, after the texts of
+   * earlier calls. Rejects when the process ends without it.
    */
   shows(text: string): Promise<void>
   ended: Promise<Ended>
 }
 
 /**
- * `input`: what is piped in; without it standard input is empty. `fileSizeMax`: bytes that a file
- * may get; beyond, it is as if the disk were full.
+ * `input`: the piped input; by default standard input is empty. `fileSizeMax`: the largest size of a
+ * file in bytes. Beyond it, writes fail as on a full disk.
  */
 type StartOptions = {
   input?: string | Uint8Array
@@ -52,8 +52,8 @@ export type CommandFolder = {
   /** Starts `weir ARGUMENTS` in the folder. */
   start(args: string[], options?: StartOptions): RunningWeir
   /**
-   * Starts it on a terminal of 80 columns, if the machine has util-linux's script; what is typed
-   * goes to `child.stdin`.
+   * Starts it on a terminal of 80 columns, if the machine has util-linux's script. Typed text goes to
+   * `child.stdin`.
    */
   startOnTerminal(args: string[], environment?: Record<string, string>): RunningWeir
   run(
@@ -64,8 +64,8 @@ export type CommandFolder = {
 }
 
 /**
- * A folder with `agent.yaml`: the tools `act` (any arguments), `exec` (wants a command) and
- * `stubborn` (cannot be asked to stop, and notes its process in `stubborn-pid`).
+ * A folder with `agent.yaml`: the tools `act` (any arguments), `exec` (requires a command) and
+ * `stubborn` (ignores SIGTERM, and writes its process id to `stubborn-pid`).
  */
 export async function openCommandFolder(
   model: (call: ModelCall, number: number) => Reply,
@@ -140,7 +140,7 @@ function limited(fileSizeMax: number, command: [string, ...string[]]): [string, 
   ]
 }
 
-/** Without what the machine that runs the tests has set. */
+/** The environment without Weir's and Node's variables of the machine. */
 function environmentOf(environment: Record<string, string>): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(CI$|WEIR_|NO_COLOR|FORCE_COLOR|NODE_|ANTHROPIC_|OPENAI_)/.test(name),
@@ -176,13 +176,13 @@ function watch(child: ChildProcessWithoutNullStreams, watched: NodeJS.ReadableSt
         return at >= 0
       }
       return new Promise((resolve, reject) => {
-        const look = (): void => {
+        const resolveIfSeen = (): void => {
           if (!seen()) return
-          watched.off('data', look)
+          watched.off('data', resolveIfSeen)
           resolve()
         }
-        watched.on('data', look)
-        look()
+        watched.on('data', resolveIfSeen)
+        resolveIfSeen()
         ended.then(
           () => reject(new Error(`it ended without ${JSON.stringify(text)}: ${out}\n${errors}`)),
           reject,
@@ -192,7 +192,7 @@ function watch(child: ChildProcessWithoutNullStreams, watched: NodeJS.ReadableSt
   }
 }
 
-/** Where a terminal can be had; elsewhere these tests are skipped, and reported as such. */
+/** Skips these tests, visibly, on a machine without terminals. */
 export const onTerminals = hasScript() ? describe : describe.skip
 
 function hasScript(): boolean {

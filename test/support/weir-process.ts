@@ -1,6 +1,6 @@
-// Weir as a process of its own, for tests that kill it: all stages on one file. It sends its
-// messages (again, after a restart: their ids are known by then), waits until every turn has ended,
-// and exits with 0. Usage: weir-process.ts OPTIONS, a JSON object.
+// Weir as a process, for tests that kill it: all stages on one file. It sends its messages (again
+// after a restart, when their ids are known), waits until every turn has ended, and exits with 0.
+// Usage: weir-process.ts OPTIONS, a JSON object.
 
 import { pino } from 'pino'
 import { startStages } from '../../services/stages.ts'
@@ -12,7 +12,7 @@ import { systemClock } from '../../shared/lib/clock.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { recordedTool, testAgent } from './pipeline.ts'
 
-/** `dieAt`: it kills itself at that step, counted over all that it does with the bus; 0: never. */
+/** `dieAt`: the step on the bus at which it kills itself; 0: never. */
 export type WeirProcessOptions = {
   file: string
   url: string

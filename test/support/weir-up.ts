@@ -8,11 +8,11 @@ export type LogLine = { level: number; msg: string; [field: string]: unknown }
 export type Probe = { status: number; text: string }
 
 export type WeirUp = {
-  /** So far. */
+  /** The lines so far. */
   lines: LogLine[]
-  /** The first line that says this; rejects when the process ends without it. */
+  /** The first line with this message. Rejects when the process ends without it. */
   line(msg: string | RegExp): Promise<LogLine>
-  /** Asks the health server. */
+  /** Requests a path of the health server. */
   probe(path: '/livez' | '/readyz' | '/metrics'): Promise<Probe>
   untilReady(): Promise<void>
   signal(name: NodeJS.Signals): void
@@ -20,8 +20,8 @@ export type WeirUp = {
 }
 
 /**
- * `command`: another service than `weir up`. `fileSizeMax`: bytes of a file that it writes; what
- * goes beyond fails as on a full disk.
+ * `command`: another service than `weir up`. `fileSizeMax`: the largest size of a file in bytes.
+ * Beyond it, writes fail as on a full disk.
  */
 export type UpOptions = {
   command?: string[]
@@ -30,7 +30,7 @@ export type UpOptions = {
   fileSizeMax?: number
 }
 
-/** Starts `weir up ARGUMENTS` in the commands's folder. */
+/** Starts `weir up ARGUMENTS` in the folder. */
 export function startUp(
   commands: Pick<CommandFolder, 'start'>,
   { command = ['up'], args = [], environment = {}, fileSizeMax }: UpOptions = {},
@@ -75,7 +75,7 @@ export function startUp(
   }
 }
 
-/** The value of a metric with these labels, as they are written; undefined: there is none. */
+/** The value of a series, written with its labels; undefined: there is none. */
 export function metricOf({ text }: Probe, series: string): number | undefined {
   const line = text.split('\n').find((one) => one.startsWith(`${series} `))
   return line === undefined ? undefined : Number(line.slice(series.length + 1))

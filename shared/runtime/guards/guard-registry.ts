@@ -1,8 +1,8 @@
 // The registry of guards: records in `policies` that put a guard in force, switch its mode and
 // remove it. Also creates the topic of a guard.
-// GUARDS-REGISTER-1. One name is one guard. Another version under the name needs `replace`, and the
+// GUARD-REGISTRY-1. One name is one guard. Another version under the name needs `replace`, and the
 //     operator's mode stays.
-// GUARDS-REGISTER-2. The topic comes first: a guard that is in force must be able to answer.
+// GUARD-REGISTRY-2. The topic comes first: a guard that is in force must be able to answer.
 
 import { decode } from '../../codec/codec.ts'
 import { approvalGuard } from '../../contract/approval-guard.ts'

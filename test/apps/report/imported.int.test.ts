@@ -129,7 +129,7 @@ describe('the report of an imported transcript', () => {
         expect(text).not.toContain('no loop was found')
         expect(text).not.toMatch(/\d (?:ms|s)\b/)
         expect(await browser.evaluate('document.querySelector(".chart")')).toBeNull()
-        expect(browser.complaints).toEqual([])
+        expect(browser.problems).toEqual([])
       } finally {
         await browser.close()
       }

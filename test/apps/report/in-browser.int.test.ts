@@ -101,7 +101,7 @@ inBrowser('the page in a browser', () => {
     const wide =
       '[...document.querySelectorAll(".details > *")].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.className)'
     expect(await browser.evaluate(wide)).toEqual([])
-    expect(browser.complaints).toEqual([])
+    expect(browser.problems).toEqual([])
   })
 
   it('moves from row to row with j and k, opens and closes with Enter, and unfolds a loop', async () => {
@@ -267,6 +267,6 @@ inBrowser('the page in a browser', () => {
     expect(await browser.evaluate('document.querySelector(".loop-title").textContent')).toBe(
       'Loop: rounds 4 to 8',
     )
-    expect(browser.complaints).toEqual([])
+    expect(browser.problems).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
-// Apache Kafka's jars and Java: fetched from Maven Central once per machine, into the user's cache
-// folder. Several processes may ask at once.
+// Apache Kafka's jars and Java. The jars come from Maven Central once a machine, into the user's
+// cache folder. Several processes may fetch them at once.
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -14,8 +14,8 @@ const javaMin = 17
 export const kafkaVersion = '4.3.1'
 
 /**
- * Where the jars are; the folder also keeps what shortens a broker's start. Throws with what to
- * install.
+ * The folder of the jars, which also keeps files that shorten a broker's start. The error names the
+ * packages to install.
  */
 export async function kafkaJars(): Promise<string> {
   await requireJava()
@@ -23,19 +23,19 @@ export async function kafkaJars(): Promise<string> {
 }
 
 async function requireJava(): Promise<void> {
-  const wanted = `Java ${javaMin} or newer, to run Apache Kafka ${kafkaVersion} for the tests (Debian: apt install openjdk-17-jre-headless)`
+  const required = `Java ${javaMin} or newer, to run Apache Kafka ${kafkaVersion} for the tests (Debian: apt install openjdk-17-jre-headless)`
   try {
     const { stderr } = await run('java', ['-version'])
     const major = Number(/version "(\d+)/.exec(stderr)?.[1] ?? 0)
     if (major < javaMin)
-      throw new Error(`This is Java ${major || stderr.split('\n')[0]}; install ${wanted}.`)
+      throw new Error(`This is Java ${major || stderr.split('\n')[0]}; install ${required}.`)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    throw new Error(`There is no java; install ${wanted}.`, { cause: error })
+    throw new Error(`There is no java; install ${required}.`, { cause: error })
   }
 }
 
-/** Filled beside its place and then renamed, so that it is whole whenever it is there. */
+/** Filled under another name and then renamed, so an existing folder is always complete. */
 async function jarFolder(): Promise<string> {
   const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'weir')
   const folder = join(cache, `kafka-${kafkaVersion}`)

@@ -1,5 +1,5 @@
-// What a test can want of a broker, and what it can do to one; and the server properties that both
-// ways of starting one share.
+// The options of a test's broker, the actions on it, and the server properties that both ways of
+// starting one share.
 
 import { createServer } from 'node:net'
 
@@ -19,13 +19,13 @@ export type BrokerOptions = {
    * Names and passwords for SASL listeners; they work with PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512.
    */
   users?: Record<string, string>
-  /** Added to server.properties, or instead of what stands there. */
+  /** Added to server.properties, or replacing values in it. */
   properties?: Record<string, string>
   /** The JVM's. */
   heapMiB?: number
   /**
-   * For measuring: with the JVM's optimizing compiler, on which a broker that lives for some
-   * minutes spends more than it gets back.
+   * For measuring: with the JVM's optimizing compiler, which costs a broker of a few minutes more
+   * than it saves.
    */
   optimized?: boolean
 }
@@ -33,7 +33,7 @@ export type BrokerOptions = {
 export type Broker = {
   /** The plain listener. */
   bootstrapServers: string
-  /** By name, of those that were asked for. */
+  /** The requested listeners, by name. */
   listeners: Record<string, string>
   way: 'docker' | 'jars'
   /** Ends it at once and removes its data. Twice is harmless. */
@@ -44,7 +44,7 @@ export type Broker = {
    * Shuts it down in order, unless it was killed, and starts it again: same addresses, same data.
    */
   restart(): Promise<void>
-  /** It holds its connections and answers nothing until resume(). */
+  /** Keeps its connections and answers nothing until resume(). */
   pause(): Promise<void>
   resume(): Promise<void>
 }
@@ -68,9 +68,8 @@ export async function freePorts(options: BrokerOptions): Promise<BrokerPorts> {
 }
 
 /**
- * Below the ports that systems give to outgoing connections: while a broker is down its port must
- * stay free for its restart, and a client that knocks at a local port of that range can even
- * connect to itself.
+ * Below the ports of outgoing connections, because a broker's port must stay free for its restart.
+ * In that range, a client that connects to a local port can even connect to itself.
  */
 async function distinctFreePorts(count: number): Promise<number[]> {
   const ports = new Set<number>()
@@ -118,7 +117,7 @@ export function serverProperties(
     'inter.broker.listener.name': 'PLAINTEXT',
     'log.dirs': logDir,
     'auto.create.topics.enable': 'false',
-    'broker.session.timeout.ms': '4000', // what a broker that was killed waits for when it starts again
+    'broker.session.timeout.ms': '4000', // a killed broker waits for it when it restarts
     'broker.heartbeat.interval.ms': '500',
     'group.initial.rebalance.delay.ms': '0',
     'group.min.session.timeout.ms': '1000',
@@ -165,14 +164,14 @@ function saslProperties({ listeners = {}, users = {} }: BrokerOptions): Record<s
   )
 }
 
-/** As a value of a .properties file, in which certificates have line ends. */
+/** A value of a .properties file, with escaped line ends of certificates. */
 function escaped(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '')
 }
 
 /**
- * The arguments by which `kafka-storage format` makes the users of SCRAM: nobody can log in by
- * SCRAM to make the first one.
+ * The arguments by which `kafka-storage format` makes the users of SCRAM, because nobody can log in
+ * by SCRAM to make the first one.
  */
 export function scramArguments({ users = {}, listeners = {} }: BrokerOptions): string[] {
   if (!Object.values(listeners).some((protocol) => protocol !== 'SSL')) return []

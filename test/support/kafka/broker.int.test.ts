@@ -1,5 +1,5 @@
-// The brokers that other tests build on: shared, restarted, paused, and gone when whoever started
-// them is.
+// The brokers that other tests use: shared, restarted, paused, and stopped when their process is
+// gone.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ const waitMs = 60_000
 
 describe('the shared broker', () => {
   it(
-    'is one for all who ask, and takes and gives records',
+    'is one for all callers, and stores and returns records',
     async () => {
       const [{ bootstrapServers }, again] = await Promise.all([sharedBroker(), sharedBroker()])
       expect(again.bootstrapServers).toBe(bootstrapServers)
@@ -40,7 +40,7 @@ describe('an own broker', () => {
   afterAll(() => broker.stop())
 
   it(
-    'has its records and its address again after it was killed, and after it was shut down',
+    'keeps its records and its address after a kill and after a shutdown',
     async () => {
       await createTopic(broker.bootstrapServers, 'kept')
       await produce(broker.bootstrapServers, 'kept', ['before the kill'])
@@ -72,9 +72,9 @@ describe('an own broker', () => {
   )
 })
 
-describe('who is killed with brokers', () => {
+describe('a killed process with brokers', () => {
   it(
-    'leaves none behind, neither shared nor its own',
+    'leaves no broker behind, neither the shared one nor its own',
     async () => {
       const parent = await mkdtemp(join(tmpdir(), 'weir-orphans-'))
       const folder = join(parent, 'run')

@@ -1,10 +1,10 @@
-// Real Kafka brokers for tests. sharedBroker() is one for the whole test run, which whoever asks
-// first starts; startBroker() is one of the caller's own, to be killed, paused and restarted.
-// Neither is started unless a test asks.
-// KAFKA-BROKER-1. The order of what is tried: KAFKA_BROKERS (shared only), Docker, Kafka's own
-//     jars. WEIR_TEST_KAFKA=docker or =jars forces one.
-// KAFKA-BROKER-2. No broker outlives who asked for it, however that ended: an own broker hangs on a
-//     pipe of its process, the shared one looks for the run's process.
+// Real Kafka brokers for tests. The first call of sharedBroker() starts one for the whole test run.
+// startBroker() starts one for the caller alone, which can be killed, paused and restarted. Neither
+// starts without a caller.
+// KAFKA-BROKER-1. The order of tries: KAFKA_BROKERS (shared only), Docker, Kafka's own jars.
+//     WEIR_TEST_KAFKA=docker or =jars forces one.
+// KAFKA-BROKER-2. No broker outlives its caller. An own broker watches a pipe of its process, the
+//     shared one watches the process of the run.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs'
@@ -23,18 +23,18 @@ import { jarHost, startJarBroker } from './jar-broker.ts'
 export const brokerStartMs = 300_000
 
 /**
- * The variable by which test/support/kafka/run-setup.ts tells all workers of a jest run where their
- * shared broker's state is.
+ * The variable with the folder of the shared broker's state. test/support/kafka/run-setup.ts sets it
+ * for all workers of a jest run.
  */
 export const runFolderVariable = 'WEIR_TEST_RUN_FOLDER'
 
-/** What the process of the shared broker tells those who wait for it. */
+/** The state file, by which the shared broker's process reports to waiting tests. */
 export type SharedState = ({ bootstrapServers: string } | { error: string }) & { host: number }
 
 /**
- * The broker of this test run: KAFKA_BROKERS, or one that is started for the first test that asks
- * and stopped when the run ends. Tests share it, so they take names of topics and groups that
- * nobody else has. It has a plain listener only.
+ * The broker of this test run: KAFKA_BROKERS, or one that starts with the first call and stops when
+ * the run ends. Tests share it, so they use unique names of topics and groups. It has only a plain
+ * listener.
  */
 export async function sharedBroker(): Promise<{ bootstrapServers: string }> {
   const given = process.env.KAFKA_BROKERS
@@ -54,8 +54,8 @@ export async function sharedBroker(): Promise<{ bootstrapServers: string }> {
 }
 
 /**
- * A broker of the caller's own, which must stop() it. Throws with what to install when there is no
- * way to have one.
+ * A broker for one caller, which must stop() it. The error names the packages to install if none
+ * can be started.
  */
 export async function startBroker(options: BrokerOptions = {}): Promise<Broker> {
   const noDocker = await whyNotByDocker()
@@ -74,8 +74,8 @@ export async function brokerHost(): Promise<string> {
 }
 
 /**
- * Keeps KAFKA-BROKER-1. Undefined: Docker is the way. Throws where it is the only one that is
- * wanted, and is none.
+ * The reason not to use Docker (keeps KAFKA-BROKER-1). Undefined: Docker works. Throws if Docker is
+ * forced and does not work.
  */
 async function whyNotByDocker(): Promise<string | undefined> {
   const forced = process.env.WEIR_TEST_KAFKA ?? ''
@@ -97,7 +97,7 @@ export function sharedStateFile(folder: string): string {
   return join(folder, 'shared-broker.json')
 }
 
-/** Undefined: it is still starting, or nobody asked for it. */
+/** Undefined: it is still starting, or was never requested. */
 export function sharedState(folder: string): SharedState | undefined {
   const file = sharedStateFile(folder)
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as SharedState) : undefined
@@ -115,8 +115,7 @@ function isFirst(folder: string): boolean {
 }
 
 /**
- * In a process of its own, because the worker that asks first may be gone before the others are
- * done.
+ * Starts its own process, because the first worker may be gone before the others are done.
  */
 function startHost(folder: string): void {
   const log = openSync(hostLog(folder), 'a')

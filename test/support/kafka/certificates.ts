@@ -1,5 +1,5 @@
-// Certificates for tests of TLS: an authority, and what it vouches for. Written as DER by hand, so
-// that the tests need no openssl.
+// Certificates for tests of TLS: an authority, and the certificates that it signs. Written as DER by
+// hand, so the tests need no openssl.
 
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -30,8 +30,8 @@ export function makeCertificates(hosts: string[]): Certificates {
 type Identity = Pair & { name: Buffer }
 
 /**
- * A certificate of X.509 (RFC 5280), valid for a day around now; without an issuer it vouches for
- * itself.
+ * A certificate of X.509 (RFC 5280), valid for a day around now. Without an issuer it is
+ * self-signed.
  */
 function newIdentity(
   commonName: string,
@@ -80,8 +80,8 @@ function objectId(hex: string): Buffer {
 }
 
 /**
- * Positive, and as short as it can be: a first byte of 0 stands only where it keeps a leading one
- * bit from being a sign. Any other is an error of DER.
+ * A positive integer in its shortest form. DER allows a first byte of 0 only before a leading one
+ * bit.
  */
 export function integer(bytes: Buffer): Buffer {
   const padded = Buffer.concat([Buffer.from([0]), bytes])

@@ -1,5 +1,5 @@
-// The certificates of the tests' brokers: what is in them by chance must not make them unreadable,
-// once in some hundred runs.
+// The certificates of the tests' brokers. Their random bytes must not make them unreadable, once in
+// some hundred runs.
 
 import { X509Certificate } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
@@ -7,8 +7,8 @@ import { integer, makeCertificates } from './certificates.ts'
 
 describe('a serial number', () => {
   it.each([
-    ['is written as it is', [0x12, 0x34], [0x12, 0x34]],
-    ['is no negative one', [0x80, 0x01], [0x00, 0x80, 0x01]],
+    ['is written unchanged', [0x12, 0x34], [0x12, 0x34]],
+    ['is never negative', [0x80, 0x01], [0x00, 0x80, 0x01]],
     ['has no zeros in front', [0x00, 0x00, 0x12], [0x12]],
     ['keeps the zero that makes it positive', [0x00, 0x80], [0x00, 0x80]],
     ['may be zero', [0x00, 0x00], [0x00]],
@@ -18,7 +18,7 @@ describe('a serial number', () => {
 })
 
 describe('certificates', () => {
-  it('are what a client can read and check', () => {
+  it('can be read and checked by a client', () => {
     const { authority, broker, client } = makeCertificates(['localhost', '127.0.0.1'])
     const issuer = new X509Certificate(authority)
     for (const { certificate } of [broker, client])

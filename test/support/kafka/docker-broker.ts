@@ -18,7 +18,7 @@ const startMs = 120_000
 const shutdownMs = 20_000
 const properties = '/mnt/shared/config/server.properties'
 
-/** Why a broker cannot be had this way; undefined: it can. Pulls the image if it must. */
+/** The reason why Docker cannot run a broker; undefined: it can. Pulls the image if it must. */
 export async function whyNoDocker(): Promise<string | undefined> {
   const { getContainerRuntimeClient, getReaper, ImageName } = await testcontainers()
   try {
@@ -48,7 +48,7 @@ export async function startDockerBroker(options: BrokerOptions): Promise<Broker>
     ports,
     logDir: '/var/lib/kafka/data/log',
   })
-  // Formatted before the image's own script would do it, which cannot make users.
+  // Formatted here, because the image's own script cannot make users.
   const format = [
     '/opt/kafka/bin/kafka-storage.sh',
     'format',
@@ -115,7 +115,7 @@ export async function startDockerBroker(options: BrokerOptions): Promise<Broker>
   }
 }
 
-/** Loaded when it is wanted: it is large. */
+/** Loaded on use, because it is large. */
 function testcontainers(): Promise<typeof import('testcontainers')> {
   return import('testcontainers')
 }

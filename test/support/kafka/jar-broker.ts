@@ -24,7 +24,7 @@ import {
 
 const run = promisify(execFile)
 const startMs = 240_000
-/** What an orderly shutdown may take until it is killed. */
+/** The time limit of an orderly shutdown, before a kill. */
 const shutdownMs = 20_000
 const host = '127.0.0.1'
 export const jarHost = 'localhost'
@@ -76,7 +76,7 @@ export async function startJarBroker(options: BrokerOptions): Promise<Broker> {
   }
 }
 
-/** A folder with server.properties, and what is said in there. */
+/** A folder with server.properties, and the addresses in it. */
 async function brokerFolder(options: BrokerOptions) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-kafka-'))
   const ports = await freePorts(options)
@@ -97,7 +97,7 @@ async function brokerFolder(options: BrokerOptions) {
 }
 
 /**
- * What halves a broker's start and saves its formatting. Beside the jars, because Java checks an
+ * Files that halve a broker's start and save its formatting. Beside the jars, because Java checks an
  * archive against the class path of its making.
  */
 function prepared(jars: string) {
@@ -105,14 +105,14 @@ function prepared(jars: string) {
 }
 
 /**
- * Without the preparation everything works, only slower: so others do not wait for it, and one that
- * was broken off is not repeated.
+ * Without the preparation everything works, but slower. So others do not wait for it, and an
+ * interrupted one is not repeated.
  */
 async function isFirstToPrepare(jars: string): Promise<boolean> {
   return (await mkdir(join(jars, 'preparing'), { recursive: true })) !== undefined
 }
 
-/** One short life of a broker, which writes the archive of its classes at its end. */
+/** Runs a broker for a moment, which writes the archive of its classes at its end. */
 async function prepare(jars: string): Promise<void> {
   const { archive, formatted } = prepared(jars)
   const { folder } = await brokerFolder({})
@@ -154,8 +154,8 @@ function commonOptions(jars: string): string[] {
 }
 
 /**
- * Reads nothing but the end of its pipe. `$1`: the folder to remove when whoever started it has
- * died; the rest is the command.
+ * Reads only the end of its pipe. `$1`: the folder to remove when the parent has died. The rest is
+ * the command.
  */
 const watchedCommand = `
 folder=$1; shift
@@ -168,7 +168,7 @@ exec 4>&-
 wait $broker
 `
 
-/** Resolves when it takes requests: its ports are open before, while it refuses to make topics. */
+/** Resolves when it accepts requests. Its ports open earlier, but then it creates no topics. */
 async function startJvm({ jars, folder, options }: Place): Promise<Jvm> {
   const log = join(folder, 'broker.log')
   const from = existsSync(log) ? statSync(log).size : 0
@@ -201,20 +201,21 @@ async function startJvm({ jars, folder, options }: Place): Promise<Jvm> {
 }
 
 /**
- * A signal stops one thread, and that one the others: on a busy machine they answer for a while.
+ * A signal stops one thread, and that one stops the others. On a busy machine they answer on for a
+ * while.
  */
 async function allStopped(pid: number): Promise<void> {
   const threads = `/proc/${pid}/task`
-  if (!existsSync(threads)) return sleep(1_000) // not Linux: nothing says it
+  if (!existsSync(threads)) return sleep(1_000) // not Linux: the state is unknown
   while (readdirSync(threads).some((thread) => !isStopped(join(threads, thread, 'stat'))))
     await sleep(5)
 }
 
-/** The state stands behind the name, which is in brackets and may hold any. */
+/** The state follows the name, which is in brackets and may contain brackets. */
 function isStopped(stat: string): boolean {
   try {
-    const said = readFileSync(stat, 'utf8')
-    return /^ [Tt]/.test(said.slice(said.lastIndexOf(')') + 1))
+    const text = readFileSync(stat, 'utf8')
+    return /^ [Tt]/.test(text.slice(text.lastIndexOf(')') + 1))
   } catch {
     return true // the thread is gone
   }
@@ -222,7 +223,7 @@ function isStopped(stat: string): boolean {
 
 async function endJvm({ pid, shell, exited }: Jvm, signal: NodeJS.Signals): Promise<void> {
   if (shell.exitCode !== null) return // it died by itself
-  process.kill(pid, 'SIGCONT') // a stopped process takes no SIGTERM
+  process.kill(pid, 'SIGCONT') // a stopped process ignores SIGTERM
   process.kill(pid, signal)
   const late = setTimeout(() => process.kill(pid, 'SIGKILL'), shutdownMs)
   await exited

@@ -1,5 +1,5 @@
-// Before a jest run: names the folder in which its workers find their shared broker. Makes nothing:
-// most runs need none.
+// Before a jest run: sets the folder of the shared broker for all workers. Creates nothing, because
+// most runs need no broker.
 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -19,7 +19,7 @@ try {
   await broker.stop()
 } catch (error) {
   tell({ error: (error as Error).message })
-  while (!isOver && isAlive(Number(run))) await sleep(200) // those who ask later get the same answer
+  while (!isOver && isAlive(Number(run))) await sleep(200) // later callers get the same answer
 }
 rmSync(folder, { recursive: true, force: true })
 process.exit()

@@ -5,7 +5,7 @@ import { appendFileSync, closeSync, writeSync } from 'node:fs'
 
 const [, , how, more] = process.argv
 
-/** Starts itself again, with other manners and without the copy. */
+/** Starts itself again, with another behaviour and without the copy. */
 const startAnother = (manners, stdio) => {
   const { TEST_COPY, ...env } = process.env
   return spawn(process.execPath, [process.argv[1], manners], { stdio, env })
@@ -13,7 +13,7 @@ const startAnother = (manners, stdio) => {
 
 const idle = () => setInterval(() => {}, 1_000)
 /**
- * The output, and a copy for the test: while the tool runs, its pipe belongs to whoever started it.
+ * The output, and a copy for the test: while the tool runs, its pipe belongs to its parent.
  */
 const write = (text) => {
   writeSync(1, text)
@@ -63,7 +63,7 @@ switch (how) {
     idle()
     break
   case 'flood': {
-    // Far more than any pipe or bound holds; ends well only if somebody reads it all.
+    // Far more than any pipe or bound holds. Ends well only if somebody reads all of it.
     const line = `${'é'.repeat(1_023)}\n`
     for (let written = 0; written < Number(more); written += line.length) {
       if (!process.stdout.write(line))
@@ -85,7 +85,7 @@ switch (how) {
     write('ready')
     idle()
     break
-  case 'hang-closed': // closes what it writes to, and stays
+  case 'hang-closed': // closes its outputs, and stays
     write('almost')
     closeSync(1)
     closeSync(2)
@@ -96,7 +96,7 @@ switch (how) {
     write('ready')
     idle()
     break
-  case 'polite': // when asked to stop it finishes its work
+  case 'polite': // finishes its work after SIGTERM
     process.on('SIGTERM', () => {
       writeSync(1, ', finished')
       process.exit(Number(more))
@@ -105,7 +105,7 @@ switch (how) {
     idle()
     break
   case 'tree': {
-    // A stubborn child and grandchild in the same group; says their process ids, then goes on.
+    // A stubborn child and grandchild in the same group. Prints their process ids and continues.
     const child = startAnother('stubborn-parent', ['ignore', 'pipe', 'inherit'])
     child.stdout.once('data', (data) => write(`${child.pid} ${data}`))
     if (more === 'stubborn') process.on('SIGTERM', () => {})
@@ -120,7 +120,7 @@ switch (how) {
     break
   }
   case 'leave-behind': {
-    // Ends at once; what it leaves behind holds its pipes open for a minute.
+    // Ends at once, but a child that it leaves behind holds its pipes open for a minute.
     const left = startAnother('hang-quietly', 'inherit')
     left.unref()
     write(`${left.pid}`)

@@ -1,5 +1,5 @@
-// A module for tests that behaves as the first word of its argument `how` says. What a test waits
-// for while a call runs goes into the file `copy`.
+// A module for tests that behaves as its argument `how` demands. Output that a test waits for while a
+// call runs goes into the file `copy`.
 
 import { spawn } from 'node:child_process'
 import { appendFileSync, writeSync } from 'node:fs'
@@ -105,7 +105,7 @@ export default async function behave(
     case 'hang':
       say('ready')
       return new Promise(() => {})
-    case 'polite': // when asked to stop it finishes its work
+    case 'polite': // finishes its work after an abort
       say('ready')
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve('finished')))
     case 'obedient':

@@ -1,6 +1,6 @@
-// A tool that notes its start in a file before it does anything else, so that a test can count what
-// really ran. Usage: recorded.mjs NAME STARTS_FILE, arguments as JSON on standard input. `sleepMs`
-// in them: how long it takes; `until`: it takes until there is this file; `fail`: its error.
+// A tool that first writes its start to a file, so a test can count the calls that really ran.
+// Usage: recorded.mjs NAME STARTS_FILE, with arguments as JSON on standard input. Its arguments are
+// `sleepMs` (its duration), `until` (a file that it waits for) and `fail` (its error).
 
 import { appendFileSync, existsSync } from 'node:fs'
 
