@@ -124,7 +124,7 @@ it('ends with 2 for a flipped byte, for a file that is there already, and for tr
         'flipped.weir is damaged: its content has changed since the export',
       ),
     },
-    { code: 2, errors: expect.stringContaining('there.html is there already') },
+    { code: 2, errors: expect.stringContaining('there.html exists already') },
     { code: 2, errors: expect.stringContaining('there is no log at nowhere') },
   ])
 }, 120_000)
