@@ -1,5 +1,5 @@
 // One reader of a topic's partition for all clients in this process. Without it, each of a hundred
-// clients would decode every record. It reads only while somebody listens.
+// clients would decode every record. It reads only while it has a listener.
 
 import { decode, typeIn } from '../shared/codec/codec.ts'
 import type { Bus, StoredRecord } from '../shared/contract/bus.ts'

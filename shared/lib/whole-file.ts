@@ -34,7 +34,7 @@ export function refuseTaken(
   if (file === '-')
     throw new WeirError(
       'usage',
-      'nothing is written to standard output: name a file (--output), or ./- for one of that name',
+      'cannot write to standard output: name a file (--output), or ./- for a file with that name',
     )
   if (existsSync(file)) {
     if (!force) throw taken(file)
@@ -157,14 +157,14 @@ export function guarded<T>(file: string, write: () => T): T {
 function taken(file: string): WeirError {
   return new WeirError(
     'output.exists',
-    `${file} is there already: name another file (--output), or write over it with --force`,
+    `${file} exists already: name another file (--output), or overwrite it with --force`,
   )
 }
 
-function kept(file: string, what: string): WeirError {
+function kept(file: string, kind: string): WeirError {
   return new WeirError(
     'output.exists',
-    `${file} is ${what}, and nothing is written over that, also with --force: name another file (--output)`,
+    `${file} is ${kind}, which is never overwritten, not even with --force: name another file (--output)`,
   )
 }
 

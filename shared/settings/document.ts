@@ -97,7 +97,7 @@ const depthMax = limits.schemaDepthMax + 8
 
 const jsonFaults = {
   unexpected: 'is not JSON from here on',
-  unfinished: 'ends before its JSON does',
+  unfinished: 'ends inside its JSON',
   'too-deep': `is nested deeper than ${depthMax} levels`,
 }
 
@@ -120,9 +120,9 @@ function wordsOf({ code, message, pos: [offset] }: YAMLError, text: string): str
     case 'MULTIPLE_DOCS':
       return 'has a second document from here on; write one agent into each file'
     case 'TAG_RESOLVE_FAILED':
-      return 'has a tag (!...), which means nothing here; remove it, or put quotes around the text'
+      return 'has a tag (!...), which has no meaning here; remove it, or put quotes around the text'
     case 'BAD_DIRECTIVE':
-      return 'has a directive (%...), which means nothing here; remove it'
+      return 'has a directive (%...), which has no meaning here; remove it'
     default: {
       const words = message.replace(/(?<=\S): .*$/s, '') // after such a colon it quotes the text (DOCUMENT-3)
       return `is not YAML: ${words.charAt(0).toLowerCase()}${words.slice(1)}${hintAt(text, offset)}`
@@ -161,7 +161,7 @@ function check(yaml: Yaml, at: (offset: number, path: Path, words: string) => Mi
           `refers to &${node.source}, which is not above; write the value itself`,
         )
       else if (around.includes(node.source))
-        refuseAlias(offset, path, `refers to &${node.source}, of which it is a part`)
+        refuseAlias(offset, path, `refers to &${node.source}, which contains it`)
       return
     }
     if (node.anchor !== undefined) anchors.add(node.anchor)
@@ -190,7 +190,7 @@ function check(yaml: Yaml, at: (offset: number, path: Path, words: string) => Mi
 
   function checkScalar(value: unknown, offset: number, path: Path): void {
     if (typeof value === 'number' && !Number.isFinite(value))
-      addMistake(offset, path, 'is no number that JSON can hold')
+      addMistake(offset, path, 'is not a number that JSON can hold')
     if (typeof value === 'string' && !value.isWellFormed())
       addMistake(offset, path, 'has half of a surrogate pair (\\ud800 to \\udfff) in it')
   }

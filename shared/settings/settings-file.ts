@@ -56,7 +56,9 @@ export function findSettingsFile({
 function read(name: string, folder: string, by: string): SettingsFile {
   const refused = (mistakes: string[]): SettingsFile => ({ name, values: {}, mistakes })
   if (!/\.(ya?ml|json)$/.test(name))
-    return refused([`${name}${by} is no settings file; its name must end in .yaml, .yml or .json`])
+    return refused([
+      `${name}${by} is not a settings file; its name must end in .yaml, .yml or .json`,
+    ])
   const content = readText(resolve(folder, name), limits.settingsFileBytesMax)
   if ('fault' in content) return refused([`${name}:${content.line}${by} ${content.fault}`])
 
@@ -84,8 +86,8 @@ function isSettingKey(key: string): key is SettingKey {
 function unknownKey(key: string): string {
   const near = nearestName(key, settingKeys)
   return near === undefined
-    ? `is no setting; there are ${alternatives(settingKeys, 'and')}`
-    : `is no setting; did you mean ${near}?`
+    ? `is an unknown setting; settings: ${alternatives(settingKeys, 'and')}`
+    : `is an unknown setting; did you mean ${near}?`
 }
 
 function lineOf({ file, line, column, path, text }: Mistake): string {

@@ -22,7 +22,7 @@ function quickClock(): Clock {
   } as Clock
 }
 
-/** Fails with the error of `failure` until that is undefined. */
+/** A bus whose requests fail with the error of `failure` until that is undefined. */
 function busThat(failure: (time: number) => WeirError | undefined) {
   const clock = quickClock()
   const ends = async () => {

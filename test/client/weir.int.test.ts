@@ -360,7 +360,7 @@ describe('a stage that cannot go on', () => {
     const events = all(turn)
     await until(async () => (await starts()) === 1)
     const holder = await holdForever(join(folder, 'data', 'weir.db'))
-    await writeFile(held, '') // the tool's result cannot be written from here on
+    await writeFile(held, '') // the tool's result can no longer be written
     try {
       await expect(opened.failed).rejects.toMatchObject({ code: 'bus.unwritable' })
       await expect(turn.finished).rejects.toMatchObject({ code: 'bus.unwritable' })

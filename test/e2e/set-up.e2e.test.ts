@@ -171,7 +171,7 @@ describe('weir settings', () => {
           'weir: Settings cannot be used.\n' +
           '  logLevel is "loud" (from weir.yaml:2); must be trace, debug, info, warn, error, fatal or silent\n' +
           '  dataFolder is "" (from the variable WEIR_DATA_FOLDER); must not be empty\n' +
-          '  weir.yaml:1:1 partitons: is no setting; did you mean partitions?\n',
+          '  weir.yaml:1:1 partitons: is an unknown setting; did you mean partitions?\n',
       })
     }
   })

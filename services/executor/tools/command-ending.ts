@@ -20,11 +20,11 @@ export function commandEnding({
   stdout: Output
   stderr: Output
 }): ToolEnding {
-  const said = excerpt(stdout, stderr)
-  if (cause.kind === 'timeout') return timedOut(cause.timeoutMs, said)
+  const output = excerpt(stdout, stderr)
+  if (cause.kind === 'timeout') return timedOut(cause.timeoutMs, output)
   // A program that ends well after a stop has done its work. After any other end its effect is
   // unknown.
-  if (cause.kind === 'stop' && exit?.code !== 0) return stopped(cause.why, said)
+  if (cause.kind === 'stop' && exit?.code !== 0) return stopped(cause.why, output)
   if (exit?.code === 0) return { status: 'ok', text: stdout.text + notes(stdout), reason: '' }
 
   const how = howOf(exit)
@@ -33,7 +33,7 @@ export function commandEnding({
   const line = errorLine(stderr.text) ?? errorLine(stdout.text)
   return {
     status: 'error',
-    text: text + (said === '' ? ' It wrote nothing.' : said),
+    text: text + (output === '' ? ' It wrote nothing.' : output),
     reason: line ?? how,
   }
 }

@@ -87,8 +87,8 @@ export function notAnswered({
   timeoutMs: number
   body: Output | undefined
 }): ToolEnding {
-  const said = body === undefined || body.text === '' ? '' : excerpt(body.text + notes(body))
-  const text = `The tool did not finish its answer within ${timeoutMs} ms. ${mayHaveEffect}${said}`
+  const output = body === undefined || body.text === '' ? '' : excerpt(body.text + notes(body))
+  const text = `The tool did not finish its answer within ${timeoutMs} ms. ${mayHaveEffect}${output}`
   return { status: 'timed_out', text, reason: `timed out after ${timeoutMs} ms` }
 }
 

@@ -10,9 +10,9 @@ export type Output = { text: string; bytes: number; cut: boolean; replaced: bool
 /** The part of a result's bound for error output and notes. */
 const besideBytes = 16 * 1024
 
-/** How many bytes of a tool's output to keep if its agent file sets `wanted`. */
-export function keptBytes(wanted = limits.resultBytesMax): number {
-  return Math.min(wanted, limits.resultBytesMax - besideBytes)
+/** How many bytes of a tool's output to keep if its agent file sets `configured`. */
+export function keptBytes(configured = limits.resultBytesMax): number {
+  return Math.min(configured, limits.resultBytesMax - besideBytes)
 }
 
 /** Keeps the first `bytesMax` bytes. Returns a function that reads them. */
@@ -23,9 +23,9 @@ export function keepBeginning(stream: Readable, bytesMax: number): () => Output 
   ignoreErrors(stream)
   stream.on('data', (chunk: Buffer) => {
     bytes += chunk.length
-    const wanted = Math.min(length + chunk.length, bytesMax)
-    if (wanted > kept.length) {
-      const larger = Buffer.alloc(Math.min(bytesMax, Math.max(wanted, 2 * kept.length)))
+    const needed = Math.min(length + chunk.length, bytesMax)
+    if (needed > kept.length) {
+      const larger = Buffer.alloc(Math.min(bytesMax, Math.max(needed, 2 * kept.length)))
       kept.copy(larger, 0, 0, length)
       kept = larger
     }

@@ -13,20 +13,20 @@ export type Cause =
 const setupAdvice =
   'This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.'
 
-/** `said`: the output so far, beginning on a new line, or nothing. */
-export function timedOut(timeoutMs: number, said = ''): ToolEnding {
+/** `output`: the output so far, beginning on a new line, or nothing. */
+export function timedOut(timeoutMs: number, output = ''): ToolEnding {
   const event = `The tool was stopped because it did not finish within ${timeoutMs} ms.`
   const advice = 'It may have done a part of its work; check before doing it again.'
   return {
     status: 'timed_out',
-    text: `${event} ${advice}${said}`,
+    text: `${event} ${advice}${output}`,
     reason: `timed out after ${timeoutMs} ms`,
   }
 }
 
-export function stopped(why: string, said = ''): ToolEnding {
+export function stopped(why: string, output = ''): ToolEnding {
   const unknown = outcomeUnknown(`The tool was stopped while it ran: ${why}.`, `stopped: ${why}`)
-  return { ...unknown, text: unknown.text + said }
+  return { ...unknown, text: unknown.text + output }
 }
 
 /**

@@ -160,8 +160,8 @@ function unknownKey(name: string, known: string[]): string {
   const near = nearestName(name, known)
   const keys = known.filter((key) => !key.startsWith('$'))
   return near === undefined
-    ? `is no key here; there are ${alternatives(keys, 'and')}`
-    : `is no key here; did you mean ${near}?`
+    ? `is an unknown key; keys here: ${alternatives(keys, 'and')}`
+    : `is an unknown key; did you mean ${near}?`
 }
 
 function choice({ oneOf }: Schema, data: object): string {

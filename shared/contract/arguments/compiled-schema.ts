@@ -238,8 +238,8 @@ const uniqueItemsError = { message: 'must not have the same item twice' }
 /**
  * Ajv compares each pair of items: a list of a hundred thousand small objects would take minutes.
  */
-function hasUniqueItems(wanted: boolean, items: unknown[]): boolean {
-  return !wanted || new Set(items.map(canonical)).size === items.length
+function hasUniqueItems(required: boolean, items: unknown[]): boolean {
+  return !required || new Set(items.map(canonical)).size === items.length
 }
 
 /**

@@ -19,10 +19,10 @@ const namesSuggested = 3
  * because a response may hold hundreds of wrong names.
  */
 export function nearestNames(name: string, offered: readonly string[]): string[] {
-  const wanted = plain(name)
+  const given = plain(name)
   return offered
     .slice(0, namesCompared)
-    .map((candidate) => ({ candidate, distance: distance(wanted, plain(candidate)) }))
+    .map((candidate) => ({ candidate, distance: distance(given, plain(candidate)) }))
     .filter((near) => near.distance <= editsMax)
     .sort((a, b) => a.distance - b.distance) // stable: equal distances keep the order
     .slice(0, namesSuggested)

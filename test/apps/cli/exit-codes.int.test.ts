@@ -123,7 +123,7 @@ it('a flipped byte or an existing file ends a command with 2, and so does a fail
         'flipped.weir is damaged: its content has changed since the export',
       ),
     },
-    { code: 2, errors: expect.stringContaining('there.html is there already') },
+    { code: 2, errors: expect.stringContaining('there.html exists already') },
     { code: 2, errors: expect.stringContaining('there is no log at nowhere') },
   ])
 }, 120_000)

@@ -48,7 +48,7 @@ describe('a file that is written whole', () => {
 
   it('cannot have the path -, which means standard output, but ./- is allowed', () => {
     expect(() => refuseTaken('-', { force: true })).toThrow(
-      /nothing is written to standard output: name a file/,
+      /cannot write to standard output: name a file/,
     )
     expect(() => refuseTaken(join(folder, '-'), { force: false })).not.toThrow()
   })
@@ -93,13 +93,13 @@ describe('a file that is written whole', () => {
     const log = join(folder, 'weir.db')
     await (await openEmbeddedBus({ file: log, clock: systemClock })).close()
     expect(() => refuseTaken(log, { force: true })).toThrow(
-      /is a log of Weir, and nothing is written over that, also with --force/,
+      /is a log of Weir, which is never overwritten, not even with --force/,
     )
     writeFileSync(file, 'mine')
     symlinkSync(file, join(folder, 'link'))
     for (const reads of [file, join(folder, 'link')])
       expect(() => refuseTaken(file, { force: true, reads })).toThrow(
-        /is the file that is read, and nothing is written over that/,
+        /is the file that is read, which is never overwritten/,
       )
     refuseTaken(file, { force: true, reads: log })
   })

@@ -248,8 +248,8 @@ describe('a settings file', () => {
         'synchronous is 1 (from weir.yaml:3); must be off, normal or full',
         'logLevel is "loud" (from weir.yaml:2); must be trace, debug, info, warn, error, fatal or silent',
         'dataFolder is "" (from the flag --data-folder); must not be empty',
-        'weir.yaml:1:1 partitons: is no setting; did you mean partitions?',
-        `weir.yaml:5:1 colour: is no setting; there are ${settingKeys.slice(0, -1).join(', ')} and ${settingKeys.at(-1)}`,
+        'weir.yaml:1:1 partitons: is an unknown setting; did you mean partitions?',
+        `weir.yaml:5:1 colour: is an unknown setting; settings: ${settingKeys.slice(0, -1).join(', ')} and ${settingKeys.at(-1)}`,
       ],
     )
   })
@@ -259,7 +259,7 @@ describe('a settings file', () => {
     [
       'weir.toml',
       'x',
-      'weir.toml (from the flag --config) is no settings file; its name must end in .yaml, .yml or .json',
+      'weir.toml (from the flag --config) is not a settings file; its name must end in .yaml, .yml or .json',
     ],
     ['', '', 'the flag --config is empty; must be the path of a settings file'],
     ['list.yaml', '- 1', 'list.yaml:1:1: is a list of 1; must be a mapping of settings'],

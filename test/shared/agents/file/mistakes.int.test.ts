@@ -72,13 +72,13 @@ describe('the text of the file', () => {
       'a tag',
       `${top}name: !secret x\n`,
       [
-        'a.yaml:3:7: has a tag (!...), which means nothing here; remove it, or put quotes around the text',
+        'a.yaml:3:7: has a tag (!...), which has no meaning here; remove it, or put quotes around the text',
       ],
     ],
     [
       'a directive',
       `%TAGS x\n---\n${top}`,
-      ['a.yaml:1:1: has a directive (%...), which means nothing here; remove it'],
+      ['a.yaml:1:1: has a directive (%...), which has no meaning here; remove it'],
     ],
     ['no closing quote', 'system: "x\n', ['a.yaml:2:1: is not YAML: missing closing "quote']],
     [
@@ -102,7 +102,7 @@ describe('the text of the file', () => {
       'no number',
       `${top}attempts: .inf\n`,
       [
-        'a.yaml:3:11 attempts: is no number that JSON can hold',
+        'a.yaml:3:11 attempts: is not a number that JSON can hold',
         'a.yaml:3:11 attempts: is Infinity; must be a whole number from 1 to 10',
       ],
     ],
@@ -133,7 +133,7 @@ describe('the text of the file', () => {
       'a.yaml:4:7 name: refers to &g, which is not above; write the value itself',
     ])
     expect(tool('    type: object\n    default: &d [*d]')).toEqual([
-      'a.yaml:9:18 tools[0].schema.default[0]: refers to &d, of which it is a part',
+      'a.yaml:9:18 tools[0].schema.default[0]: refers to &d, which contains it',
     ])
     expect(tool(`    type: object\n${bomb.join('\n')}`)).toEqual([
       'a.yaml:10:14: its aliases stand for too much; repeat at most 100 parts by alias',
@@ -153,7 +153,7 @@ describe('the text of the file', () => {
     expect(ofFile('{"system": "x",\n "name": a}', 'a.json')).toEqual([
       'a.json:2:10: is not JSON from here on',
     ])
-    expect(ofFile('{"system": "x"', 'a.json')).toEqual(['a.json:1:15: ends before its JSON does'])
+    expect(ofFile('{"system": "x"', 'a.json')).toEqual(['a.json:1:15: ends inside its JSON'])
     expect(
       ofFile(
         '{"system": "x",\n"system": "y", "model": {"provider": "anthropic", "name": "m", "maxOutputTokens": 1}}',
@@ -182,7 +182,7 @@ describe('the text of the file', () => {
     expect(lines).toHaveLength(101)
     expect(lines.at(-1)).toBe('and 50 more')
     expect(of('"a\\nb\\e[2J\\u202E": 1')[0]).toMatch(
-      /^a\.yaml:3:1 a\\u\{a\}b\\u\{1b\}\[2J\\u\{202e\}: is no key here; there are /,
+      /^a\.yaml:3:1 a\\u\{a\}b\\u\{1b\}\[2J\\u\{202e\}: is an unknown key; keys here: /,
     )
   })
 })
@@ -192,10 +192,10 @@ describe('an agent', () => {
     'name, system, systemFile, model, fallback, caps, loop, empty, attempts, stallMs, startWithinMs, graceMs, toolTries and tools'
 
   it.each<[string, string[]]>([
-    ['colour: red', [`a.yaml:3:1 colour: is no key here; there are ${keys}`]],
-    ['Fall_back: x', ['a.yaml:3:1 Fall_back: is no key here; did you mean fallback?']],
-    ['__proto__: { name: x }', [`a.yaml:3:1 __proto__: is no key here; there are ${keys}`]],
-    ['toString: x', [`a.yaml:3:1 toString: is no key here; there are ${keys}`]],
+    ['colour: red', [`a.yaml:3:1 colour: is an unknown key; keys here: ${keys}`]],
+    ['Fall_back: x', ['a.yaml:3:1 Fall_back: is an unknown key; did you mean fallback?']],
+    ['__proto__: { name: x }', [`a.yaml:3:1 __proto__: is an unknown key; keys here: ${keys}`]],
+    ['toString: x', [`a.yaml:3:1 toString: is an unknown key; keys here: ${keys}`]],
     [
       'name: My Agent',
       ['a.yaml:3:7 name: is "My Agent"; must be 1 to 64 of a-z, 0-9 and -, not beginning with -'],
@@ -238,7 +238,9 @@ describe('an agent', () => {
     ],
     [
       'caps:\n  wallSeconds: 5',
-      ['a.yaml:4:3 caps.wallSeconds: is no key here; there are rounds, calls, wallMs and tokens'],
+      [
+        'a.yaml:4:3 caps.wallSeconds: is an unknown key; keys here: rounds, calls, wallMs and tokens',
+      ],
     ],
     [
       'caps:\n  tokens: null',
@@ -246,7 +248,7 @@ describe('an agent', () => {
     ],
     [
       'loop:\n  identicalFailure: 2',
-      ['a.yaml:4:3 loop.identicalFailure: is no key here; did you mean identicalFailures?'],
+      ['a.yaml:4:3 loop.identicalFailure: is an unknown key; did you mean identicalFailures?'],
     ],
     [
       'loop:\n  cycleLaps: 0',
@@ -254,7 +256,7 @@ describe('an agent', () => {
     ],
     [
       'loop:\n  rules: { cycles: shadow }',
-      ['a.yaml:4:12 loop.rules.cycles: is no key here; did you mean cycle?'],
+      ['a.yaml:4:12 loop.rules.cycles: is an unknown key; did you mean cycle?'],
     ],
     [
       'loop:\n  rules: { cycle: shadowed }',
@@ -353,7 +355,7 @@ describe('a model', () => {
     ],
     [
       'provider: anthropic\n  max_tokens: 5',
-      ['a.yaml:6:3 model.max_tokens: is no key here; did you mean maxOutputTokens?'],
+      ['a.yaml:6:3 model.max_tokens: is an unknown key; did you mean maxOutputTokens?'],
     ],
     [
       'provider: anthropic\n  apiKey: sk-1',
@@ -446,7 +448,7 @@ describe('a tool', () => {
   })
 
   it.each<[string, string[]]>([
-    [`${run}, timeout: 5`, ['tools[0].timeout: is no key here; did you mean timeoutMs?']],
+    [`${run}, timeout: 5`, ['tools[0].timeout: is an unknown key; did you mean timeoutMs?']],
     [
       `${run}, timeoutMs: 3600001`,
       ['tools[0].timeoutMs: is 3600001; must be a whole number from 1 to 3600000'],
@@ -781,7 +783,7 @@ describe('an http tool', () => {
     ],
     [
       'http: { url: "http://h", timeoutMs: 5 }',
-      ['tools[0].http.timeoutMs: is no key here; there are url, headers and outputBytesMax'],
+      ['tools[0].http.timeoutMs: is an unknown key; keys here: url, headers and outputBytesMax'],
     ],
     [
       'http: { url: "http://h", headers: [x] }',
