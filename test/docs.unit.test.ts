@@ -22,32 +22,8 @@ const otherPages = ['apps', 'client', 'services', 'shared', 'test', '.github']
   .flatMap((folder) => textsIn(root, folder))
   .filter((file) => file.endsWith('.md'))
 
-/** Folders and files without a fault of the prose lint. Grows to the whole tree. */
-const clean = [
-  'apps/service/doctor',
-  'apps/service/guards',
-  'apps/service/policy',
-  'apps/service/topics',
-  'services/llm-gateway/providers/openai-chat',
-  'shared/settings',
-  'test/bin',
-  'test/bundles',
-  'test/docs.int.test.ts',
-  'test/docs.unit.test.ts',
-  'test/prose',
-  'test/shared/contract',
-  'test/shared/lib/json',
-  'test/shared/settings',
-]
-/** The same for titles of tests. */
-const cleanTitles = [
-  'test/bin',
-  'test/docs.int.test.ts',
-  'test/docs.unit.test.ts',
-  'test/prose',
-  'test/shared/lib/json',
-  'test/shared/settings',
-]
+/** Folders whose comments, pages and test titles keep the rules of our voice. */
+const proseFolders = ['apps', 'bin', 'client', 'schemas', 'services', 'shared', 'test']
 
 const makeTargets = new Set(
   [...textOf('Makefile').matchAll(/^([a-z][a-z0-9-]*):/gm)].map(([, target]) => target ?? ''),
@@ -59,11 +35,7 @@ test('every page is read', () => {
   expect(pages).toEqual(expect.arrayContaining(['README.md', join('docs', 'architecture.md')]))
 })
 
-test.each([...pages, ...otherPages, ...clean])('%s keeps the rules of our voice', (path) => {
-  expect(faultsBelow(path).filter(({ kind }) => kind !== 'title')).toEqual([])
-})
-
-test.each(cleanTitles)('the test titles in %s keep the rules of our voice', (path) => {
+test.each([...pages, ...proseFolders])('%s keeps the rules of our voice', (path) => {
   expect(faultsBelow(path)).toEqual([])
 })
 

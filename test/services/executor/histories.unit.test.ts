@@ -1,5 +1,5 @@
-// The histories that go wrong when a part of the protocol is left out (the "holes" of its
-// exhaustive model), one test each: what the executor makes of them. Two of them are closed
+// The histories that go wrong without a part of the protocol (the "holes" of its exhaustive model),
+// one test each. Two of them are closed
 // elsewhere; there the test holds the executor's share, and the name says whose the rest is.
 
 import { describe, expect, it } from '@jest/globals'

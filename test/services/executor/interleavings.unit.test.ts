@@ -1,5 +1,5 @@
-// One call, and records of any owner in any order: first every reachable state of the reducer with
-// a small alphabet of records, then random longer histories with time in them. Nothing here trusts
+// One call, and records of any owner in any order. The first part visits every reachable state of
+// the reducer with a small alphabet of records. The second runs longer random histories with time. Nothing here trusts
 // the writers: they also claim late, lie about whose claim it is, and repeat themselves.
 
 import { describe, expect, it } from '@jest/globals'
@@ -30,7 +30,7 @@ import {
 
 type Given = RoundCleared | Cancel | Claim | Outcome | Lapsed | Tick
 
-/** What an onlooker knows of the call. */
+/** The state of the call as an observer sees it. */
 type Seen = {
   /** Accepted claims that were not given back: each may have started the tool. */
   mayHaveStarted: number
@@ -134,7 +134,7 @@ describe.each([
     for (let world = open.pop(); world !== undefined; world = open.pop()) {
       // A round that comes again after its turn is over is dropped by the runtime's mark, not here.
       if (world.turn === undefined && world.seen.results.length > 0) continue
-      // Time is coarse here: none passes, or what is due passes.
+      // Time is coarse here: it stands still, or moves to the next deadline.
       const due = world.turn && executor.due(world.turn)
       const next = records.map((record) => step(world, record, 0, idempotent))
       if (due !== undefined) next.push(step(world, tick, due - world.time, idempotent))

@@ -1,5 +1,5 @@
 // A world for the executor's performer: clocks that a test moves, an inbox that folds through the
-// real reducer, tools that end when told to. Kinder than the real one: one partition, and every
+// real reducer, tools that end on command. Kinder than the real one: one partition, and every
 // write is read at once by every owner that is awake.
 
 import { executor } from '../../../services/executor/reducer.ts'
@@ -122,7 +122,7 @@ type InboxMessage =
   | Tick
 
 export type Owner = Performer<ExecutorTask> & {
-  /** What it wrote, wherever to. */
+  /** All records that it wrote, to any topic. */
   written: Message[]
   /** Its log lines. */
   lines: string[]

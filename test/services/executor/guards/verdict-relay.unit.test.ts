@@ -35,7 +35,7 @@ function verdict(round = 1, fields: Partial<GuardVerdict> = {}): GuardVerdict {
   }
 }
 
-/** Topics of guards that a test fills, and what the relay made of them. */
+/** Topics of guards that a test fills, and the records of the relay. */
 function world() {
   const clock = testClock()
   const topics = new Map<string, StoredRecord[]>()

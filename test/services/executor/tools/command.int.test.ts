@@ -1,5 +1,5 @@
-// The tool kind `command` with real processes. Nothing here is timed: what must come late waits for
-// an output, what must not come is bounded by the tool's own timeout.
+// The tool kind `command` with real processes. Nothing here is timed: a late event waits for an output, and the tool's timeout bounds the wait
+// for an event that must not come.
 
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -49,8 +49,7 @@ function behave(how: string[], options?: Options): Promise<ToolEnding> {
 }
 
 /**
- * Starts it and waits until it has said that it is ready, so that what comes then does not hit it
- * while it starts.
+ * Starts it and waits until it reports that it is ready: a later signal then never hits a starting process.
  */
 async function behaveUntil(
   text: RegExp,
@@ -78,8 +77,7 @@ async function contentOf(file: string, text: RegExp): Promise<string> {
 }
 
 /**
- * A process that ended and that nobody has asked about is a zombie; where there is no init to ask,
- * it stays one.
+ * A process that ended and was not reaped is a zombie. Without an init process it stays one.
  */
 function isGone(pid: number): boolean {
   try {
@@ -132,7 +130,7 @@ describe('a program that ends well', () => {
     expect(await behave(['folder'], { run: { cwd: folder } })).toMatchObject({ text: folder })
   })
 
-  it('sees PATH, what the agent file allows and its idempotency key, nothing else', async () => {
+  it('sees only PATH, the variables that the agent file allows, and its idempotency key', async () => {
     process.env.WEIR_TEST_ALLOWED = 'yes'
     process.env.WEIR_TEST_SECRET = 'hush'
     const { text } = await behave(['environment'], {

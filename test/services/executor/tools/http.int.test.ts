@@ -1,5 +1,4 @@
-// The tool kind `http` against a real server on this machine. Nothing here is timed: what must not
-// come is bounded by the tool's own timeout.
+// The tool kind `http` against a real server on this machine. Nothing here is timed: the tool's timeout bounds the wait for an event that must not come.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -34,7 +33,7 @@ const server = createServer((request, response) => {
 server.on('connection', () => {
   connections += 1
 })
-/** Takes connections, and says nothing on them, or what a test wants. */
+/** Accepts connections and sends nothing, or the bytes of a test. */
 const mute = createTcpServer((socket) => sockets.add(socket.on('error', () => {})))
 const sockets = new Set<Socket>()
 

@@ -1,5 +1,5 @@
-// The tool kind `module` with real processes. Nothing here is timed: what must come late waits for
-// a file, what must not come is bounded by the tool's own timeout.
+// The tool kind `module` with real processes. Nothing here is timed: a late event waits for a file, and the tool's timeout bounds the wait for
+// an event that must not come.
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -53,7 +53,7 @@ function behave(how: string, options?: Options & { size?: number }): Promise<Too
   return start({ how, size: options?.size }, options).ended
 }
 
-/** Starts it and waits until it has said that it is there. */
+/** Starts it and waits until it reports that it is ready. */
 async function behaveUntil(
   text: RegExp,
   how: string,
@@ -81,8 +81,7 @@ function newFile(content?: string, ending = '.mjs'): string {
 }
 
 /**
- * A process that ended and that nobody has asked about is a zombie; where there is no init to ask,
- * it stays one.
+ * A process that ended and was not reaped is a zombie. Without an init process it stays one.
  */
 function isGone(pid: number): boolean {
   return !isThere(pid) || /\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
@@ -132,7 +131,7 @@ describe('a function that returns', () => {
     expect(await behave('key')).toMatchObject({ text: '["c",7,1,0]' })
   })
 
-  it('sees PATH and what the agent file allows, nothing else', async () => {
+  it('sees only PATH and the variables that the agent file allows', async () => {
     process.env.WEIR_TEST_ALLOWED = 'yes'
     process.env.WEIR_TEST_SECRET = 'hush'
     const { text } = await behave('environment', {
