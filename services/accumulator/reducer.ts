@@ -12,8 +12,8 @@
 //     makes the answer a failure: a call without its last bytes can look complete.
 // ACC-3. Arguments come from one source, the best that was sent (source-precedence.ts). Sources are
 //     never joined (I1.1, I5.1), and a repair keeps the value (ACCUMULATOR-CALL-1).
-// ACC-4. The bytes of all attempts of a round are bounded together (R7). At the bound the attempt
-//     that is silent for longest is dropped first, then the attempt that brought the part.
+// ACC-4. The bytes of a round's attempts are bounded together (R7). Over the bound, attempts are
+//     dropped, the longest silent one first. One that is over the bound alone is dropped too.
 
 import { roundKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'

@@ -177,8 +177,8 @@ function addToCall(
 }
 
 /**
- * All calls in the order in which they began. No format has both kinds. A piece of no call is
- * missing from some call (CALL-PIECES-4).
+ * All calls in the order in which they began. No format has both kinds. If a piece belongs to no
+ * call, some call lacks it (CALL-PIECES-4).
  */
 function streamedCalls(stream: Stream): StreamedCall[] {
   const { pieced, calls } = stream

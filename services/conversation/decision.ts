@@ -31,8 +31,8 @@ export function decide(
     if (totals.wallMs >= caps.wallMs) return capped('wall', reasons.wall(caps.wallMs))
     return failed(failure.class, failure.reason)
   }
-  // A last request without text ends the turn in any case. If a cap required that request, the turn
-  // ends as capped and names the cap (I3).
+  // The turn ends if the response to the last request has no text. If a cap required that request,
+  // the turn ends as capped and names the cap (I3).
   if (intervention?.rung === 'end' && !textOnly?.cap)
     return failed(intervention.class ?? 'no_progress', intervention.reason)
   // A text with an intervention against it (it repeats itself) is no reply, except in the last

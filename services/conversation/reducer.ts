@@ -10,8 +10,8 @@
 //
 // CONV-1. One turn is open at a time. Each accepted message opens one turn, in the order of the
 //     log, or a cancel removes it from the queue. A known message id changes nothing.
-// CONV-2. A unit ends or begins anew only by a `carried` that counts: its unit is not open, or no
-//     other record of the unit came since it was written. See `carry`.
+// CONV-2. A unit ends or begins anew only by a `carried` that counts. It counts if the unit is not
+//     open, or has no other record after the one that led to it. See `carry`.
 // CONV-3. No turn is without caps (I3): each request has its deadline and the calls left. A text of
 //     an intervention or a cap is in the very next request, or the turn ends.
 // CONV-4. A turn that ends early is answered at once. The next one waits for the outstanding round,

@@ -26,8 +26,8 @@ export function createClaims({ clock, owner, slotsOf, writes }: ClaimsOptions): 
   let isCollecting = false
 
   /**
-   * One write for all claims that got a place. A place without a waiting job goes to the next
-   * waiter, which may be one of ours: hence the loop.
+   * One write for all claims that got a place. A place whose job is gone goes to the next
+   * waiter. That can be a job of this performer, so this is a loop.
    */
   function send(): void {
     while (places.length > 0) {

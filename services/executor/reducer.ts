@@ -15,8 +15,8 @@
 //     now. Its outcome or its deadline decides.
 // EXEC-4. Nothing becomes ready, and no claim is accepted, at or after the round's expiresAt (R6).
 //     Time is append time (R2).
-// EXEC-5. A cancel can overtake its round, so it is remembered until the turn expires. A round that
-//     waits for slow guards may run longer, but must arrive before that.
+// EXEC-5. A cancel can overtake its round, so it is remembered until the turn expires. Each round
+//     arrives before then; one that waits for slow guards may run longer.
 
 import {
   type CallEnding,

@@ -182,7 +182,7 @@ describe('weir topics create and check', () => {
       expect(nobody.errors).toContain('no broker could be reached to look at the topics')
       const unnamed = await topics('check')
       expect(unnamed).toMatchObject({ code: 2, out: '' })
-      expect(unnamed.errors).toContain('give --bootstrap-server HOST:9092')
+      expect(unnamed.errors).toContain('set --bootstrap-server HOST:9092')
       const file = join(folder, 'client.properties')
       writeFileSync(file, 'acks=all\nsecurity.protocl=SSL')
       const misspelled = await topics(
