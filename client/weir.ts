@@ -229,14 +229,20 @@ async function open(options: WeirOptions): Promise<Weir> {
         ? await runHere({ bus, agents, topicPrefix, partitions, retentionMs, log }, options)
         : runElsewhere()
     // Loaded for the first decision: it imports the engines of the rules.
-    const desk = async () =>
+    const approvals = async () =>
       (await import('../services/approval/approvals.ts')).openApprovals({
         bus,
         append: (records) => bus.append(records),
         topicPrefix,
         partitions,
       })
-    return weirOf({ agents, bus, running, edge: openEdge({ bus, topicPrefix, partitions }), desk })
+    return weirOf({
+      agents,
+      bus,
+      running,
+      edge: openEdge({ bus, topicPrefix, partitions }),
+      approvals,
+    })
   } catch (error) {
     await bus.close()
     throw error
@@ -326,10 +332,10 @@ type Parts = {
   bus: Bus
   running: Pick<RunningStages, 'failed' | 'close'>
   edge: Edge
-  desk: () => Promise<Approvals>
+  approvals: () => Promise<Approvals>
 }
 
-function weirOf({ agents, bus, running, edge, desk }: Parts): Weir {
+function weirOf({ agents, bus, running, edge, approvals }: Parts): Weir {
   const turns = new Set<ReturnType<typeof askTurn>>()
   let failure: { error: unknown } | undefined
   let closing: Promise<void> | undefined
@@ -391,17 +397,17 @@ function weirOf({ agents, bus, running, edge, desk }: Parts): Weir {
 
     async approvals() {
       assertOpen()
-      return (await desk()).waiting()
+      return (await approvals()).waiting()
     },
 
     async approve(id, { by = personHere(), hash } = {}) {
       assertOpen()
-      return (await desk()).decide({ id, answer: 'approve', by, hash })
+      return (await approvals()).decide({ id, answer: 'approve', by, hash })
     },
 
     async reject(id, { by = personHere(), hash, reason } = {}) {
       assertOpen()
-      return (await desk()).decide({ id, answer: 'reject', by, hash, reason })
+      return (await approvals()).decide({ id, answer: 'reject', by, hash, reason })
     },
 
     close() {

@@ -18,7 +18,6 @@ import { version } from '../../shared/lib/version.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
 import { listenForInterrupts } from '../terminal/interrupts.ts'
-import { chosenStages, stagesWithAgents } from './chosen-stages.ts'
 import { guardsIn } from './guards/guard-folder.ts'
 import { guardNamed } from './guards/named-guard.ts'
 import { createHealth } from './health.ts'
@@ -27,6 +26,7 @@ import { createLagReader } from './lag.ts'
 import { createMetrics } from './metrics.ts'
 import { createReadPartitions, readerOfGuard } from './read-partitions.ts'
 import { runStages } from './run-stages.ts'
+import { selectedStages, stagesWithAgents } from './selected-stages.ts'
 import { serviceSettings } from './service-settings.ts'
 
 /** `stages`: names separated by commas. Default: all. `guards`: a folder. `guard`: single guards. */
@@ -39,7 +39,7 @@ export type UpOptions = SettingFlags & {
 
 /** Resolves to the exit code. Throws before it starts: `usage`, `settings.invalid`, `agent.invalid`. */
 export async function up(options: UpOptions): Promise<0 | 1> {
-  const stages = chosenStages(options.stages)
+  const stages = selectedStages(options.stages)
   const settings = serviceSettings(options)
   const agents = agentsFor(stages, settings)
   const guards = await guardsOf(options)

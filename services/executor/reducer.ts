@@ -131,7 +131,7 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
     clearedAt: time,
     calls: [],
     guards: [],
-    asked: [],
+    pendingApprovals: [],
     interventions: [],
     ...counts,
   }

@@ -35,7 +35,7 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
   /** The guards that a call still waits for. */
   guards: AwaitedGuard[]
   /** Ordinals of the calls that wait for an answer of the approval guard. */
-  asked: number[]
+  pendingApprovals: number[]
   interventions: GuardWish[]
   callsLeft: number
   resultBytesLeft: number

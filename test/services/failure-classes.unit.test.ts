@@ -152,7 +152,7 @@ function queueFull() {
 }
 
 const http = (status: number, said = 'no', words: unknown[] = []) =>
-  httpFailure({ status, headers: undefined, words, said }, '')
+  httpFailure({ status, headers: undefined, words, statement: said }, '')
 const reported = (message: string, refused: boolean) =>
   reportedError({ type: 'some_error', words: [], message, refused })
 const system = (code: string) => Object.assign(new Error(code), { code })

@@ -174,13 +174,14 @@ function add(
   result: Normalized,
   { events, ending, round }: Answer & { round: RoundChecked },
 ): void {
-  const said = (kind: PartEvent['kind']) =>
+  const textsOf = (kind: PartEvent['kind']) =>
     events.flatMap((event) => (event.kind === kind ? [event.text] : []))
-  const thought = said('reasoning').join('')
+  const thought = textsOf('reasoning').join('')
   // Calls recovered from the text replace it.
   if (round.response.textCalls === null || round.response.textCalls.fault !== null)
-    result.text += said('text').join('')
-  result.reasoning += thought === '' ? said('reasoning_block').map(blockText).join('\n') : thought
+    result.text += textsOf('text').join('')
+  result.reasoning +=
+    thought === '' ? textsOf('reasoning_block').map(blockText).join('\n') : thought
   const before = result.calls.length
   result.calls.push(
     ...round.response.calls.map((call) => callOf(call, before + call.ordinal, round)),

@@ -17,7 +17,7 @@ export function askForApproval({ conversation, turn }: Turn, round: Round): Outp
   const calls = round.calls
     .filter(isAsked)
     .map(({ call }) => ({ ordinal: call.ordinal, name: call.name, arguments: argumentText(call) }))
-  round.asked = calls.map(({ ordinal }) => ordinal)
+  round.pendingApprovals = calls.map(({ ordinal }) => ordinal)
   const { version, deadlineMs, rules } = guard
   const until = Math.min(awaited.due, expiresAt)
   const place = { conversation, turn, round: round.round }
@@ -41,12 +41,14 @@ export function askForApproval({ conversation, turn }: Turn, round: Round): Outp
 
 /** Withdraws requested calls that wait no more (keeps APPROVAL-ASKING-1). */
 export function withdrawApproval({ conversation, turn }: Turn, round: Round): Output[] {
-  if (round.asked.length === 0) return []
+  if (round.pendingApprovals.length === 0) return []
   const gone = round.calls.filter(
-    (open) => round.asked.includes(open.call.ordinal) && !isAsked(open),
+    (open) => round.pendingApprovals.includes(open.call.ordinal) && !isAsked(open),
   )
   if (gone.length === 0) return []
-  round.asked = round.asked.filter((ordinal) => !gone.some(({ call }) => call.ordinal === ordinal))
+  round.pendingApprovals = round.pendingApprovals.filter(
+    (ordinal) => !gone.some(({ call }) => call.ordinal === ordinal),
+  )
   const calls = gone.map(({ call: { ordinal }, phase }) => ({
     ordinal,
     reason: phase.kind === 'done' ? phase.result.reason : '',
@@ -61,9 +63,9 @@ export function withdrawApproval({ conversation, turn }: Turn, round: Round): Ou
 
 /** Withdraws all requests of a failed turn (keeps APPROVAL-ASKING-1). */
 export function withdrawAll({ conversation, turn, rounds }: Turn, reason: string): Output[] {
-  return rounds.flatMap(({ round, asked }): Output[] => {
-    if (asked.length === 0) return []
-    const calls = asked.map((ordinal) => ({ ordinal, reason }))
+  return rounds.flatMap(({ round, pendingApprovals }): Output[] => {
+    if (pendingApprovals.length === 0) return []
+    const calls = pendingApprovals.map((ordinal) => ({ ordinal, reason }))
     return [
       { to: 'person', message: { type: 'approval-withdrawn', conversation, turn, round, calls } },
     ]

@@ -58,7 +58,7 @@ export function applyVerdict(
   const records = endOverdueWaits(turn, round, time)
   const guard = round.guards.find(({ name }) => name === message.guard)
   if (guard === undefined) return records
-  if (guard.name === approvalGuard) round.asked = [] // answered: nothing to withdraw
+  if (guard.name === approvalGuard) round.pendingApprovals = [] // answered: nothing to withdraw
   if (message.intervention !== null)
     round.interventions.push(boundedIntervention(guard.name, message.intervention))
   return [...records, ...applyAnswer(turn, round, guard, answerOf(guard, message), time)]

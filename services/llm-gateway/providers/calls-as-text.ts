@@ -18,10 +18,10 @@ export function callsAsText(
   const text = [...(response.text.trim() === '' ? [] : [response.text]), ...write(calls)].join(
     '\n\n',
   )
-  const told = calls.map((call) => resultText(call, results)).join('\n\n')
+  const resultsText = calls.map((call) => resultText(call, results)).join('\n\n')
   return [
     { ...entry, response: { ...response, text, calls: [] }, results: [] },
-    { ...entry, user: told, response: null, results: [], note: null },
+    { ...entry, user: resultsText, response: null, results: [], note: null },
   ]
 }
 

@@ -5,8 +5,8 @@
 
 import type { Failed } from './provider.ts'
 
-/** `words`: types and codes of the error. `said`: its message. */
-export type DeclineWords = { words: unknown[]; said: string }
+/** `words`: types and codes of the error. `statement`: its message. */
+export type DeclineWords = { words: unknown[]; statement: string }
 
 const codes = new Set([
   'content_filter', // Azure
@@ -26,10 +26,10 @@ const wordings = [
   /\bContent Exists Risk\b/i, // DeepSeek
 ]
 
-export function saysContentDeclined({ words, said }: DeclineWords): boolean {
+export function saysContentDeclined({ words, statement }: DeclineWords): boolean {
   return (
     words.some((word) => typeof word === 'string' && codes.has(word)) ||
-    wordings.some((wording) => wording.test(said))
+    wordings.some((wording) => wording.test(statement))
   )
 }
 

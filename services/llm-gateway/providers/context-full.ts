@@ -8,9 +8,9 @@ import type { HistoryEntry } from '../../../shared/contract/messages.ts'
 import type { Failed } from './provider.ts'
 
 /**
- * `status`: the HTTP status, if any. `words`: types and codes of the error. `said`: its message.
+ * `status`: the HTTP status, if any. `words`: types and codes of the error. `statement`: its message.
  */
-export type ProviderWords = { status: number | undefined; words: unknown[]; said: string }
+export type ProviderWords = { status: number | undefined; words: unknown[]; statement: string }
 
 /** Types and codes with no other meaning. */
 const codes = new Set([
@@ -37,12 +37,12 @@ const wordings = [
 ]
 
 /** 413 is always about the size of the request. 429 is about a rate, even if it counts tokens. */
-export function saysContextFull({ status, words, said }: ProviderWords): boolean {
+export function saysContextFull({ status, words, statement }: ProviderWords): boolean {
   if (status === 413) return true
   if (status === 401 || status === 403 || status === 429) return false
   return (
     words.some((word) => typeof word === 'string' && codes.has(word)) ||
-    wordings.some((wording) => wording.test(said))
+    wordings.some((wording) => wording.test(statement))
   )
 }
 

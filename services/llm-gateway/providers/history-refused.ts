@@ -2,8 +2,8 @@
 // it, so servers use each wording below. Add a new one here and to the test. An unknown wording
 // stays a refusal with the provider's text.
 
-/** `status`: the HTTP status, if any. `said`: the provider's message. */
-export type Refusal = { status: number | undefined; said: string }
+/** `status`: the HTTP status, if any. `statement`: the provider's message. */
+export type Refusal = { status: number | undefined; statement: string }
 
 const wordings = [
   /`?tool_use`? ids were found without `?tool_result`?/i, // Anthropic: … blocks immediately after: toolu_1.
@@ -28,9 +28,9 @@ const wordings = [
 ]
 
 /** Only if the server refused the request itself, or its error has no status. */
-export function saysHistoryRefused({ status, said }: Refusal): boolean {
+export function saysHistoryRefused({ status, statement }: Refusal): boolean {
   return (
     (status === undefined || status === 400 || status === 422) &&
-    wordings.some((wording) => wording.test(said))
+    wordings.some((wording) => wording.test(statement))
   )
 }

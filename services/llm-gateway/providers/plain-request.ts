@@ -36,7 +36,7 @@ export function obstacleIn(
 }
 
 /** The form of a request, and its outcome. */
-type Asked = {
+type SentRequest = {
   agent: Agent
   obstacle: Obstacle
   isPlain: boolean
@@ -51,7 +51,7 @@ type Asked = {
 export type PlainLessons = {
   /** Whether the provider accepts such a request only in plain text. */
   has(agent: Agent, obstacle: Obstacle): boolean
-  note(asked: Asked): void
+  note(asked: SentRequest): void
 }
 
 export function createPlainLessons(): PlainLessons {
@@ -103,12 +103,12 @@ function asSentences(calls: Call[]): string[] {
  */
 export function formRefusedBy({
   status,
-  said,
+  statement,
 }: {
   status: number | undefined
-  said: string
+  statement: string
 }): Failed['formRefused'] {
-  const speaksOfTools = /tool|function/i.test(said)
+  const speaksOfTools = /tool|function/i.test(statement)
   if (status === 400 || status === 422) return speaksOfTools ? 'tools' : 'unsaid'
   // OpenRouter: 404, No endpoints found that support the provided 'tool_choice' value.
   return speaksOfTools && (status === undefined || status === 404 || status === 501)

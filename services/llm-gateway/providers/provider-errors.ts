@@ -11,32 +11,32 @@ import { formRefusedBy } from './plain-request.ts'
 import type { Failed } from './provider.ts'
 import { shortReason } from './short-reason.ts'
 
-/** An HTTP error. `words`: its types and codes. `said`: its message or body; empty: none. */
+/** An HTTP error. `words`: its types and codes. `statement`: its message or body; empty: none. */
 export function httpFailure(
   {
     status,
     headers,
     words,
-    said,
-  }: { status: number; headers: Headers | undefined; words: unknown[]; said: string },
+    statement,
+  }: { status: number; headers: Headers | undefined; words: unknown[]; statement: string },
   apiKey: string,
 ): Failed {
   if (status >= 300 && status < 400) return redirected({ status, headers }, apiKey)
   const refused = isRefusal(status) || words.some((word) => spent.has(`${word}`))
   const reason = shortReason(
-    `the provider answered ${status}${said === '' ? ' without a body' : `: ${said}`}`,
+    `the provider answered ${status}${statement === '' ? ' without a body' : `: ${statement}`}`,
     apiKey,
   )
-  if (saysContextFull({ status, words, said })) return contextFull(reason)
-  if (refused && saysContentDeclined({ words, said })) return contentDeclined(reason)
+  if (saysContextFull({ status, words, statement })) return contextFull(reason)
+  if (refused && saysContentDeclined({ words, statement })) return contentDeclined(reason)
   return {
     kind: 'failed',
     code: refused ? 'provider.refused' : 'provider.unavailable',
     class: refused ? 'refused' : 'transient',
     reason,
     retryable: !refused && headers?.get('x-should-retry') !== 'false',
-    retryAfterMs: refused ? null : retryHint({ status, headers, said }),
-    ...whatIsRefused(refused, { status, said }),
+    retryAfterMs: refused ? null : retryHint({ status, headers, statement }),
+    ...whatIsRefused(refused, { status, statement }),
   }
 }
 
@@ -100,25 +100,26 @@ type Reported = { type: string; words: unknown[]; message: unknown; refused: boo
  * be refused too.
  */
 export function reportedError({ type, words, message, refused }: Reported): Failed {
-  const said = typeof message === 'string' ? message : (JSON.stringify(message) ?? 'no message')
-  const reason = `the provider reported ${type} inside the stream: ${said}`
-  if (saysContextFull({ status: undefined, words, said })) return contextFull(reason)
-  if (saysContentDeclined({ words, said })) return contentDeclined(reason)
-  const what = whatIsRefused(refused, { status: undefined, said })
+  const statement =
+    typeof message === 'string' ? message : (JSON.stringify(message) ?? 'no message')
+  const reason = `the provider reported ${type} inside the stream: ${statement}`
+  if (saysContextFull({ status: undefined, words, statement })) return contextFull(reason)
+  if (saysContentDeclined({ words, statement })) return contentDeclined(reason)
+  const what = whatIsRefused(refused, { status: undefined, statement })
   if (!refused)
-    return { ...transient('provider.stream', reason), retryAfterMs: waitIn(said), ...what }
+    return { ...transient('provider.stream', reason), retryAfterMs: waitIn(statement), ...what }
   return { ...transient('provider.refused', reason), class: 'refused', retryable: false, ...what }
 }
 
-type Said = { status: number | undefined; said: string }
+type Statement = { status: number | undefined; statement: string }
 
 /** The change that may help: new ids in the history, or plain text. */
 function whatIsRefused(
   refused: boolean,
-  said: Said,
+  statement: Statement,
 ): Pick<Failed, 'historyRefused' | 'formRefused'> {
-  if (saysHistoryRefused(said)) return { historyRefused: true }
-  const formRefused = refused ? formRefusedBy(said) : undefined
+  if (saysHistoryRefused(statement)) return { historyRefused: true }
+  const formRefused = refused ? formRefusedBy(statement) : undefined
   return formRefused === undefined ? {} : { formRefused }
 }
 

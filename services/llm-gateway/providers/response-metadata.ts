@@ -7,11 +7,11 @@ import { partEvent } from '../wire/part-events.ts'
 const bytesMax = 4_096
 
 /**
- * `said`: values by name; undefined and empty ones are dropped. No event if nothing is left, or if
+ * `metadata`: values by name; undefined and empty ones are dropped. No event if nothing is left, or if
  * it is implausibly large.
  */
-export function metadataEvents(index: number, said: Record<string, unknown>): PartEvent[] {
-  const given = Object.entries(said).filter(
+export function metadataEvents(index: number, metadata: Record<string, unknown>): PartEvent[] {
+  const given = Object.entries(metadata).filter(
     ([, value]) => value !== undefined && value !== null && value !== '',
   )
   const text = JSON.stringify(Object.fromEntries(given))

@@ -39,31 +39,33 @@ const noResult = 'The result of this call is not known.'
  * kept. The model must know that calls may have run before it repeats them (R5).
  */
 export function utterances(history: HistoryEntry[], callIds: CallIds): Utterance[] {
-  const said: Utterance[] = []
+  const utterances: Utterance[] = []
   const used = new Set<string>()
   for (const entry of history) {
     if (entry.user !== null)
-      said.push(userSays(entry.user.trim() === '' ? blankMessage : entry.user))
-    if (entry.response !== null) modelSays({ said, used, callIds, entry, response: entry.response })
-    else if (entry.note !== null && entry.note.trim() !== '') said.push(userSays(`(${entry.note})`))
+      utterances.push(userSays(entry.user.trim() === '' ? blankMessage : entry.user))
+    if (entry.response !== null)
+      modelSays({ utterances, used, callIds, entry, response: entry.response })
+    else if (entry.note !== null && entry.note.trim() !== '')
+      utterances.push(userSays(`(${entry.note})`))
   }
-  if (waitsForUser(said)) said.push(userSays(goOn))
-  return said
+  if (waitsForUser(utterances)) utterances.push(userSays(goOn))
+  return utterances
 }
 
 type Saying = {
-  said: Utterance[]
+  utterances: Utterance[]
   used: Set<string>
   callIds: CallIds
   entry: HistoryEntry
   response: Response
 }
 
-function modelSays({ said, used, callIds, entry, response }: Saying): void {
+function modelSays({ utterances, used, callIds, entry, response }: Saying): void {
   // Thinking alone is left out: a provider refuses a message that ends with it.
   if (response.text.trim() === '' && response.calls.length === 0) return
-  if (waitsForUser(said)) said.push(userSays(goOn))
-  said.push({
+  if (waitsForUser(utterances)) utterances.push(userSays(goOn))
+  utterances.push({
     by: 'model',
     text: response.text.trim() === '' ? '' : response.text.toWellFormed(),
     thinking: thinkingOf(response.reasoning),
@@ -79,8 +81,8 @@ function userSays(text: string): Utterance {
   return { by: 'user', text: text.toWellFormed() }
 }
 
-function waitsForUser(said: Utterance[]): boolean {
-  const last = said.at(-1)
+function waitsForUser(utterances: Utterance[]): boolean {
+  const last = utterances.at(-1)
   return last === undefined || (last.by === 'model' && last.calls.length === 0)
 }
 

@@ -14,7 +14,7 @@ type Json = Record<string, unknown>
 export type Payload =
   | { kind: 'object'; value: Json; exact: ExactValues }
   | { kind: 'end' | 'nothing' | 'unread' | 'broken' }
-  | { kind: 'error'; said: string }
+  | { kind: 'error'; statement: string }
 
 /** `name`: the `event:` line. */
 export function payloadOf(name: string | null, data: string): Payload {
@@ -28,6 +28,6 @@ export function payloadOf(name: string | null, data: string): Payload {
     ? value.find((one) => isObject(one) && isObject(one.error))
     : undefined
   if (isObject(listed)) return { kind: 'object', value: listed, exact: exactValues(text) }
-  if (name === 'error') return { kind: 'error', said: text }
+  if (name === 'error') return { kind: 'error', statement: text }
   return { kind: text.startsWith('{') || text.startsWith('[') ? 'broken' : 'unread' }
 }

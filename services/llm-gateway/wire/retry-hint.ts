@@ -11,28 +11,30 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 export function retryHint({
   status,
   headers,
-  said,
+  statement,
 }: {
   status: number
   headers: Headers | undefined
-  said: string
+  statement: string
 }): Milliseconds | null {
   const milliseconds = numberOf(headers?.get('retry-after-ms'))
   if (milliseconds !== null) return waitOf(milliseconds)
   const given = headers?.get('retry-after')
   const seconds = numberOf(given)
   if (seconds !== null) return waitOf(seconds * 1000)
-  return untilDate(given, headers) ?? (status === 429 ? untilReset(headers) : null) ?? waitIn(said)
+  return (
+    untilDate(given, headers) ?? (status === 429 ? untilReset(headers) : null) ?? waitIn(statement)
+  )
 }
 
 /**
  * "Please try again in 6m0s." (OpenAI, Groq), "Please retry in 37.5s." (Gemini), "retry after 20
  * seconds" (Azure).
  */
-export function waitIn(said: string): Milliseconds | null {
+export function waitIn(statement: string): Milliseconds | null {
   const [, wait] =
     /\b(?:try again|retry) (?:in|after) ((?:\d{1,9}(?:\.\d{1,9})? ?[a-z]{1,12}[ ,]{0,2}){1,4})/i.exec(
-      said,
+      statement,
     ) ?? []
   return wait === undefined ? null : durationOf(wait)
 }

@@ -56,17 +56,21 @@ function errorBody(chunk: Json): Json | undefined {
     (name) => name.endsWith('Exception') && isObject(chunk[name]),
   ) // Bedrock's error names
   if (exception !== undefined) return { type: exception, ...(chunk[exception] as Json) }
-  const said = [chunk.error_msg, chunk.error_message, chunk.msg].find(
+  const statement = [chunk.error_msg, chunk.error_message, chunk.msg].find(
     (words) => typeof words === 'string',
   )
   const isError =
     saysSomething(chunk.error_code) ||
-    said !== undefined ||
+    statement !== undefined ||
     success === false ||
     status === 'error' ||
     Number(status) >= 400
   if (typeof message === 'string' || detail !== undefined || isError)
-    return { ...chunk, code: chunk.code ?? chunk.error_code, message: message ?? said ?? detail }
+    return {
+      ...chunk,
+      code: chunk.code ?? chunk.error_code,
+      message: message ?? statement ?? detail,
+    }
   return undefined
 }
 

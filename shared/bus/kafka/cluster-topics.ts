@@ -16,7 +16,7 @@ export type ClusterTopics = {
   nodes(): Node[]
   known(name: string): Topic | undefined
   /** The names to request. */
-  wanted(): string[]
+  requested(): string[]
   want(name: string): void
   /** The error code of the last response for this topic, if it had one. */
   errorCodeOf(name: string): number | undefined
@@ -33,7 +33,7 @@ export type ClusterTopics = {
 export const unknownTopic = 3
 
 export function createClusterTopics(): ClusterTopics {
-  const wanted = new Set<string>()
+  const requested = new Set<string>()
   const topics = new Map<string, Topic>()
   const seen = new Set<string>()
   const errorCodes = new Map<string, number>()
@@ -43,13 +43,13 @@ export function createClusterTopics(): ClusterTopics {
   return {
     nodes: () => nodes,
     known: (name) => topics.get(name),
-    wanted: () => [...wanted],
-    want: (name) => void wanted.add(name),
+    requested: () => [...requested],
+    want: (name) => void requested.add(name),
     errorCodeOf: (name) => errorCodes.get(name),
     wasSeen: (name) => seen.has(name),
 
     forget(name) {
-      if (!seen.has(name)) wanted.delete(name)
+      if (!seen.has(name)) requested.delete(name)
     },
 
     apply(picture, requested) {

@@ -79,11 +79,11 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
   async function refresh(): Promise<void> {
     const sinceMs = clock.monotonic() - refreshedAt
     if (sinceMs < refreshGapMs) await pause(clock, refreshGapMs - sinceMs, closed)
-    const wanted = topics.wanted()
+    const requested = topics.requested()
     const picture = await requests.toAny(topics.nodes(), (broker) =>
-      requestMetadata(broker, wanted),
+      requestMetadata(broker, requested),
     )
-    topics.apply(picture, wanted)
+    topics.apply(picture, requested)
     refreshedAt = clock.monotonic()
     cancelNext?.()
     cancelNext = clock.after(refreshMs, () => {

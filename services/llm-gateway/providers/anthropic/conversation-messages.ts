@@ -30,16 +30,16 @@ export function conversationMessages(
   rebuilt = false,
 ): ConversationMessage[] {
   const messages: ConversationMessage[] = []
-  for (const said of utterances(history, rebuilt ? ownIds : callIds)) {
-    if (said.by === 'user') append(messages, 'user', [textBlock(said.text)])
+  for (const utterance of utterances(history, rebuilt ? ownIds : callIds)) {
+    if (utterance.by === 'user') append(messages, 'user', [textBlock(utterance.text)])
     else {
-      const text = said.text === '' ? [] : [textBlock(said.text)]
+      const text = utterance.text === '' ? [] : [textBlock(utterance.text)]
       append(messages, 'assistant', [
-        ...thinkingBlocks(said.thinking),
+        ...thinkingBlocks(utterance.thinking),
         ...text,
-        ...said.calls.map(toolUse),
+        ...utterance.calls.map(toolUse),
       ])
-      if (said.calls.length > 0) append(messages, 'user', said.calls.map(toolResult))
+      if (utterance.calls.length > 0) append(messages, 'user', utterance.calls.map(toolResult))
     }
   }
   return rebuilt ? withBlocks(validMessages(messages)) : messages

@@ -13,7 +13,7 @@ export function refusalOf(error: unknown, apiKey: string): Failed {
       status: error.status,
       headers: error.headers,
       words: [error.type],
-      said: saidBy(error, error.status),
+      statement: statementOf(error, error.status),
     },
     apiKey,
   )
@@ -23,7 +23,7 @@ export function refusalOf(error: unknown, apiKey: string): Failed {
  * The provider's message, otherwise its body. Strips the status that the SDK adds, and the SDK's
  * text for an empty body.
  */
-function saidBy({ apiMessage, message }: APIError, status: number): string {
+function statementOf({ apiMessage, message }: APIError, status: number): string {
   if (typeof apiMessage === 'string') return apiMessage
   const body = message.startsWith(`${status} `) ? message.slice(`${status} `.length) : message
   return body === 'status code (no body)' ? '' : body

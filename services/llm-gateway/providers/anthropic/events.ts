@@ -81,7 +81,7 @@ export function newMessageStream(secret: string): MessageStream {
 export function readEvent(stream: MessageStream, name: string | null, data: string): PartEvent[] {
   const sent = payloadOf(name, data)
   if (sent.kind === 'unread') stream.hasUnread = true
-  if (sent.kind === 'error') return spoil(stream, streamError({ message: sent.said }))
+  if (sent.kind === 'error') return spoil(stream, streamError({ message: sent.statement }))
   if (sent.kind === 'broken')
     return spoil(stream, brokenStream('an event of the stream is no JSON object'))
   if (sent.kind !== 'object') return []

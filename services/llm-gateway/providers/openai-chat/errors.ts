@@ -15,7 +15,7 @@ export function refusalOf(error: unknown, apiKey: string): Failed {
       status: error.status,
       headers: error.headers,
       words: [error.type, error.code],
-      said: saidBy(error, error.status),
+      statement: statementOf(error, error.status),
     },
     apiKey,
   )
@@ -41,12 +41,12 @@ export function withErrorsShown(fetch: typeof globalThis.fetch): typeof globalTh
  * The provider's message, otherwise its body. Strips the status that the SDK adds, and the SDK's
  * text for an empty body.
  */
-function saidBy({ error, message }: APIError, status: number): string {
+function statementOf({ error, message }: APIError, status: number): string {
   const given: unknown = error
   if (typeof given === 'string') return given
   if (isObject(given)) {
-    const said = [given.message, given.detail].find((words) => typeof words === 'string')
-    return typeof said === 'string' ? said : JSON.stringify(given)
+    const statement = [given.message, given.detail].find((words) => typeof words === 'string')
+    return typeof statement === 'string' ? statement : JSON.stringify(given)
   }
   const body = message.startsWith(`${status} `) ? message.slice(`${status} `.length) : message
   return body === 'status code (no body)' ? '' : body

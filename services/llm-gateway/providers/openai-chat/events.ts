@@ -205,7 +205,7 @@ export function stopOf({
 function readOther(stream: ChatStream, sent: Exclude<Payload, { kind: 'object' }>): PartEvent[] {
   if (sent.kind === 'end') stream.over = true
   if (sent.kind === 'unread') stream.hasUnread = true
-  if (sent.kind === 'error') return spoil(stream, faultOf({ message: sent.said }))
+  if (sent.kind === 'error') return spoil(stream, faultOf({ message: sent.statement }))
   return sent.kind === 'broken'
     ? spoil(stream, brokenStream('an event of the stream is no JSON object'))
     : []

@@ -52,12 +52,12 @@ export function chatMessages(
   const messages: ChatCompletionMessageParam[] = []
   let hasCalled = false
   const taken = how.nineCharacterIds ? { ...callIds, taken: strictForm.id } : callIds
-  for (const said of utterances(history, how.rebuilt ? ownIds : taken)) {
-    hasCalled = said.by === 'model' && (hasCalled || said.calls.length > 0)
-    if (said.by === 'user') appendUser(messages, said.text)
+  for (const utterance of utterances(history, how.rebuilt ? ownIds : taken)) {
+    hasCalled = utterance.by === 'model' && (hasCalled || utterance.calls.length > 0)
+    if (utterance.by === 'user') appendUser(messages, utterance.text)
     else {
-      messages.push(assistantMessage(said, hasCalled ? returned : undefined))
-      for (const { id, result } of said.calls)
+      messages.push(assistantMessage(utterance, hasCalled ? returned : undefined))
+      for (const { id, result } of utterance.calls)
         messages.push({ role: 'tool', tool_call_id: id, content: result.text })
     }
   }

@@ -142,7 +142,7 @@ export function stopOf({
   if (items.some(({ kind, isUnfinished }) => kind === 'text' && isUnfinished)) return 'length'
   if (items.some(({ kind }) => kind === 'call')) return 'calls'
   // Two versions of a text: the right one is unknown.
-  return items.some(({ said }) => said.isDisputed) ? 'other' : 'end'
+  return items.some(({ streamed }) => streamed.isDisputed) ? 'other' : 'end'
 }
 
 function readUnusual(
@@ -151,7 +151,7 @@ function readUnusual(
 ): PartEvent[] {
   if (sent.kind === 'end') stream.over = true
   if (sent.kind === 'unread') stream.hasUnread = true
-  if (sent.kind === 'error') return spoil(stream, faultOf({ message: sent.said }))
+  if (sent.kind === 'error') return spoil(stream, faultOf({ message: sent.statement }))
   return sent.kind === 'broken'
     ? spoil(stream, brokenStream('an event of the stream is no JSON object'))
     : []
@@ -208,7 +208,9 @@ function saidEvents(
   return textEvents(
     kind,
     item.index,
-    event.delta === undefined ? endPart(item.said, key, text) : addPiece(item.said, key, text),
+    event.delta === undefined
+      ? endPart(item.streamed, key, text)
+      : addPiece(item.streamed, key, text),
   )
 }
 
@@ -241,8 +243,8 @@ function endOfResponse(
   const output = given.flatMap((sent: unknown, index): SentItem[] => {
     return isObject(sent) ? [{ sent, index, exact, path: ['response', 'output', index] }] : []
   })
-  const said = new Set(output.map((item) => knownItem(stream, item, () => false)))
-  const events = output.flatMap((item) => finalItem(stream, item, said))
+  const streamed = new Set(output.map((item) => knownItem(stream, item, () => false)))
+  const events = output.flatMap((item) => finalItem(stream, item, streamed))
   // A call whose arguments ended but whose item did not.
   const open = stream.items.filter((item) => item.kind === 'call' && item.isDone && !item.ended)
   return [
@@ -260,22 +262,22 @@ function finishOf(word: string, status: unknown): string {
 
 /**
  * Accepts an item that only the whole response has, unless it may have come under another id.
- * `said`: items of the stream that the response has under their own id.
+ * `streamed`: items of the stream that the response has under their own id.
  */
 function finalItem(
   stream: ResponseStream,
   item: SentItem,
-  said: Set<Item | undefined>,
+  streamed: Set<Item | undefined>,
 ): PartEvent[] {
   const known = knownItem(stream, item, () => true)
   const isNew =
     known === undefined &&
-    stream.items.every((other) => other.type !== item.sent.type || said.has(other))
+    stream.items.every((other) => other.type !== item.sent.type || streamed.has(other))
   if (known === undefined && !isNew) return []
   const wasEnded = known?.ended === true
   const events = known === undefined ? wholeItem(stream, item) : ending(known, item)
   const meant = known ?? stream.items.at(-1)
-  if (isNew) said.add(meant)
+  if (isNew) streamed.add(meant)
   // Servers keep this status in items that an event has already ended. Without such an event the
   // status is final.
   if (meant !== undefined && item.sent.status === 'in_progress' && !wasEnded)

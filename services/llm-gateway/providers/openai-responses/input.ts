@@ -27,22 +27,27 @@ export function responsesInput(
   model: string,
   rebuilt = false,
 ): ResponseInputItem[] {
-  return utterances(history, rebuilt ? ownIds : callIds).flatMap((said): ResponseInputItem[] => {
-    if (said.by === 'user') return [{ role: 'user', content: said.text }]
-    const reasoning = rebuilt ? [] : reasoningOf(said.thinking, model)
-    const before = (call: number) =>
-      reasoning.flatMap(({ calls, item }) => (calls === call ? [item] : []))
-    return [
-      ...(said.calls.length === 0 && said.text === '' ? [] : before(0)),
-      ...(said.text === '' ? [] : [{ role: 'assistant' as const, content: said.text }]),
-      ...said.calls.flatMap((spoken, n) => [...(n === 0 ? [] : before(n)), functionCall(spoken)]),
-      ...said.calls.map(({ id, result }) => ({
-        type: 'function_call_output' as const,
-        call_id: id,
-        output: result.text,
-      })),
-    ]
-  })
+  return utterances(history, rebuilt ? ownIds : callIds).flatMap(
+    (utterance): ResponseInputItem[] => {
+      if (utterance.by === 'user') return [{ role: 'user', content: utterance.text }]
+      const reasoning = rebuilt ? [] : reasoningOf(utterance.thinking, model)
+      const before = (call: number) =>
+        reasoning.flatMap(({ calls, item }) => (calls === call ? [item] : []))
+      return [
+        ...(utterance.calls.length === 0 && utterance.text === '' ? [] : before(0)),
+        ...(utterance.text === '' ? [] : [{ role: 'assistant' as const, content: utterance.text }]),
+        ...utterance.calls.flatMap((spoken, n) => [
+          ...(n === 0 ? [] : before(n)),
+          functionCall(spoken),
+        ]),
+        ...utterance.calls.map(({ id, result }) => ({
+          type: 'function_call_output' as const,
+          call_id: id,
+          output: result.text,
+        })),
+      ]
+    },
+  )
 }
 
 /** `calls`: the number of calls that began before it. */

@@ -5,7 +5,7 @@ import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { plainJson, sameJson } from '../../../../shared/lib/json/same-json.ts'
 import type { ExactValues, Path } from '../../wire/exact-json.ts'
 import { partEvent, textEvents } from '../../wire/part-events.ts'
-import { endText, newText, type SaidText } from './texts.ts'
+import { endText, newText, type StreamedText } from './texts.ts'
 
 type Json = Record<string, unknown>
 
@@ -26,7 +26,7 @@ export type Item = {
   model: string
   callsBefore: number
   /** The emitted text. */
-  said: SaidText
+  streamed: StreamedText
   /** The emitted arguments. */
   given: string
   /** The joined pieces of the arguments. */
@@ -59,7 +59,7 @@ export function itemOf({ sent, ...place }: NewItem): Item {
       callId: textOr(sent.call_id, ''),
       name: textOr(sent.name, ''),
     },
-    ...{ said: newText(), given: '', pieced: '', whole: undefined },
+    ...{ streamed: newText(), given: '', pieced: '', whole: undefined },
     ...{ begun: false, isDone: false, ended: false, isUnfinished: false, isRenamed: false },
   }
 }
@@ -180,7 +180,7 @@ export function endItem(item: Item, { sent, text, raw }: EndedItem): PartEvent[]
       if (item.ended || raw === undefined) return []
       item.ended = true
       const shown =
-        item.said.length === 0
+        item.streamed.length === 0
           ? textEvents(
               'reasoning',
               item.index,
@@ -196,8 +196,8 @@ export function endItem(item: Item, { sent, text, raw }: EndedItem): PartEvent[]
       if (sent.status === 'incomplete') item.isUnfinished = true
       if (!isFirst) return []
       const [text, refusal] = [textIn(sent.content, 'text'), textIn(sent.content, 'refusal')]
-      if (refusal === '') return textEvents('text', item.index, endText(item.said, text))
-      if (item.said.length > 0) return []
+      if (refusal === '') return textEvents('text', item.index, endText(item.streamed, text))
+      if (item.streamed.length > 0) return []
       return [
         ...textEvents('text', item.index, text),
         ...textEvents('refusal', item.index, refusal),

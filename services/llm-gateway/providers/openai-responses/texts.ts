@@ -9,7 +9,7 @@
 // OPENAI-RESPONSES-TEXTS-3. The cost of an event depends only on its own text.
 
 /** `pieces`: never empty ones. `length`: their sum. `part`: the newest one. */
-export type SaidText = {
+export type StreamedText = {
   pieces: string[]
   length: number
   part: Part | undefined
@@ -19,48 +19,48 @@ export type SaidText = {
 /** `key` identifies the part. `pieces` and `length`: the counts before it. */
 type Part = { key: string; pieces: number; length: number; isEnded: boolean }
 
-export function newText(): SaidText {
+export function newText(): StreamedText {
   return { pieces: [], length: 0, part: undefined, isDisputed: false }
 }
 
 /** Adds a piece of a part. Returns its new text, which is all of it. */
-export function addPiece(said: SaidText, key: string, text: string): string {
-  if (said.part?.key !== key) said.part = beginPart(said, key)
-  return add(said, text)
+export function addPiece(streamed: StreamedText, key: string, text: string): string {
+  if (streamed.part?.key !== key) streamed.part = beginPart(streamed, key)
+  return add(streamed, text)
 }
 
 /** Adds a whole part. Returns its new text. */
-export function endPart(said: SaidText, key: string, text: string): string {
-  if (hasEnding(said, text)) return ''
-  const part = said.part?.key === key ? said.part : beginPart(said, key)
-  const rest = part.isEnded ? undefined : restOf(said, part, text)
-  said.part = { ...part, isEnded: true }
-  if (rest === undefined && differs(said, part, text)) said.isDisputed = true
-  return add(said, rest ?? '')
+export function endPart(streamed: StreamedText, key: string, text: string): string {
+  if (hasEnding(streamed, text)) return ''
+  const part = streamed.part?.key === key ? streamed.part : beginPart(streamed, key)
+  const rest = part.isEnded ? undefined : restOf(streamed, part, text)
+  streamed.part = { ...part, isEnded: true }
+  if (rest === undefined && differs(streamed, part, text)) streamed.isDisputed = true
+  return add(streamed, rest ?? '')
 }
 
 /** Adds the whole item. Returns its new text. A blank text means no statement. */
-export function endText(said: SaidText, text: string): string {
+export function endText(streamed: StreamedText, text: string): string {
   if (text.trim() === '') return ''
   const item = { pieces: 0, length: 0 }
-  const rest = restOf(said, item, text)
-  if (rest === undefined && differs(said, item, text)) said.isDisputed = true
-  return add(said, rest ?? '')
+  const rest = restOf(streamed, item, text)
+  if (rest === undefined && differs(streamed, item, text)) streamed.isDisputed = true
+  return add(streamed, rest ?? '')
 }
 
-function beginPart({ pieces, length }: SaidText, key: string): Part {
+function beginPart({ pieces, length }: StreamedText, key: string): Part {
   return { key, pieces: pieces.length, length, isEnded: false }
 }
 
-function add(said: SaidText, text: string): string {
-  if (text !== '') said.pieces.push(text)
-  said.length += text.length
+function add(streamed: StreamedText, text: string): string {
+  if (text !== '') streamed.pieces.push(text)
+  streamed.length += text.length
   return text
 }
 
 /** The rest of `text` after everything since `from`; undefined: they differ. */
 function restOf(
-  { pieces, length }: SaidText,
+  { pieces, length }: StreamedText,
   from: Pick<Part, 'pieces' | 'length'>,
   text: string,
 ): string | undefined {
@@ -71,7 +71,7 @@ function restOf(
 
 /** Whether `text` differs from everything since `from`, apart from outer blanks. */
 function differs(
-  { pieces, length }: SaidText,
+  { pieces, length }: StreamedText,
   from: Pick<Part, 'pieces' | 'length'>,
   text: string,
 ): boolean {
@@ -82,7 +82,7 @@ function differs(
 const blanksMax = 64
 
 /** Whether all pieces together end with this text: then it is a repetition. */
-function hasEnding({ pieces }: SaidText, text: string): boolean {
+function hasEnding({ pieces }: StreamedText, text: string): boolean {
   let rest = text
   for (let n = pieces.length - 1; n >= 0; n -= 1) {
     const piece = pieces[n] as string

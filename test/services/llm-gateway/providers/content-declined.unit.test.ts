@@ -14,13 +14,13 @@ describe('content that a provider declines', () => {
     'Output data may contain inappropriate content.',
     'Content Exists Risk',
   ])('is known by its wording: %s', (said) =>
-    expect(saysContentDeclined({ words: [], said })).toBe(true),
+    expect(saysContentDeclined({ words: [], statement: said })).toBe(true),
   )
 
   it.each(['content_filter', 'content_policy_violation', 'data_inspection_failed'])(
     'is known by its code: %s',
     (code) =>
-      expect(saysContentDeclined({ words: ['invalid_request_error', code], said: 'no' })).toBe(
+      expect(saysContentDeclined({ words: ['invalid_request_error', code], statement: 'no' })).toBe(
         true,
       ),
   )
@@ -31,7 +31,7 @@ describe('content that a provider declines', () => {
     'messages: text content blocks must be non-empty',
     'tool_choice none is not supported by the content API',
   ])('is no other refusal: %s', (said) =>
-    expect(saysContentDeclined({ words: ['invalid_request_error'], said })).toBe(false),
+    expect(saysContentDeclined({ words: ['invalid_request_error'], statement: said })).toBe(false),
   )
 
   const declined = {
@@ -43,9 +43,9 @@ describe('content that a provider declines', () => {
 
   it('is not retried, neither before the answer nor in the middle of it', () => {
     const said = 'Content Exists Risk'
-    expect(httpFailure({ status: 400, headers: undefined, words: [], said }, '')).toMatchObject(
-      declined,
-    )
+    expect(
+      httpFailure({ status: 400, headers: undefined, words: [], statement: said }, ''),
+    ).toMatchObject(declined)
     expect(
       reportedError({ type: 'api_error', words: [], message: said, refused: false }),
     ).toMatchObject(declined)
@@ -56,7 +56,7 @@ it('a 429 that is about money and not about a rate is not tried again', () => {
   const words = ['insufficient_quota', 'insufficient_quota']
   const headers = new Headers({ 'retry-after': '1' })
   expect(
-    httpFailure({ status: 429, headers, words, said: 'You exceeded your current quota' }, ''),
+    httpFailure({ status: 429, headers, words, statement: 'You exceeded your current quota' }, ''),
   ).toMatchObject({
     ...{ class: 'refused', retryable: false, retryAfterMs: null },
   })

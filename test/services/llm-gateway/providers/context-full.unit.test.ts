@@ -12,7 +12,7 @@ import {
 import { limits } from '../../../../shared/contract/limits.ts'
 import { call, modelSays, result, userSays } from '../samples.ts'
 
-const full: [server: string, status: number, said: string][] = [
+const full: [server: string, status: number, statement: string][] = [
   ['Anthropic', 400, 'prompt is too long: 213462 tokens > 200000 maximum'],
   [
     'Anthropic, with its output',
@@ -97,7 +97,7 @@ const full: [server: string, status: number, said: string][] = [
   ['a proxy', 413, '<html>413 Request Entity Too Large</html>'],
 ]
 
-const other: [what: string, status: number, said: string][] = [
+const other: [what: string, status: number, statement: string][] = [
   [
     'a rate that counts tokens',
     429,
@@ -117,16 +117,18 @@ const other: [what: string, status: number, said: string][] = [
 
 describe('a full context', () => {
   it.each(full)('is recognized in the error of %s with status %i', (_, status, said) => {
-    expect(httpFailure({ status, headers: undefined, words: [], said }, '')).toMatchObject({
+    expect(
+      httpFailure({ status, headers: undefined, words: [], statement: said }, ''),
+    ).toMatchObject({
       ...{ kind: 'failed', class: 'context_full', retryable: false },
       reason: expect.stringContaining('begin a new conversation'),
     })
   })
 
   it.each(other)('is not %s', (_, status, said) => {
-    expect(httpFailure({ status, headers: undefined, words: [], said }, '').class).not.toBe(
-      'context_full',
-    )
+    expect(
+      httpFailure({ status, headers: undefined, words: [], statement: said }, '').class,
+    ).not.toBe('context_full')
   })
 
   it('is recognized by its code alone', () => {
@@ -136,9 +138,13 @@ describe('a full context', () => {
       'exceed_context_size_error',
       'request_too_large',
     ])
-      expect(saysContextFull({ status: 400, words: [null, code], said })).toBe(true)
+      expect(saysContextFull({ status: 400, words: [null, code], statement: said })).toBe(true)
     expect(
-      saysContextFull({ status: 400, words: [undefined, 'invalid_request_error'], said }),
+      saysContextFull({
+        status: 400,
+        words: [undefined, 'invalid_request_error'],
+        statement: said,
+      }),
     ).toBe(false)
   })
 
@@ -155,7 +161,7 @@ describe('a full context', () => {
 
   it("names the remedy first, then the provider's message without the key", () => {
     const { reason } = httpFailure(
-      { status: 400, headers: undefined, words: [], said: 'prompt is too long for key-1' },
+      { status: 400, headers: undefined, words: [], statement: 'prompt is too long for key-1' },
       'key-1',
     )
     expect(reason).toBe(

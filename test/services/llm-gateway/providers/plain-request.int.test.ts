@@ -347,16 +347,18 @@ describe('a request in plain text', () => {
   })
 
   it('may help where the request is refused, and not where its sender is', () => {
-    expect(formRefusedBy({ status: 400, said: 'no' })).toBe('unsaid')
+    expect(formRefusedBy({ status: 400, statement: 'no' })).toBe('unsaid')
     expect(
       formRefusedBy({
         status: 404,
-        said: "No endpoints found that support the provided 'tool_choice' value.",
+        statement: "No endpoints found that support the provided 'tool_choice' value.",
       }),
     ).toBe('tools')
-    expect(formRefusedBy({ status: 404, said: 'no such model' })).toBeUndefined()
-    expect(formRefusedBy({ status: undefined, said: 'tool_choice is not supported' })).toBe('tools')
+    expect(formRefusedBy({ status: 404, statement: 'no such model' })).toBeUndefined()
+    expect(formRefusedBy({ status: undefined, statement: 'tool_choice is not supported' })).toBe(
+      'tools',
+    )
     for (const status of [401, 402, 403, 429, 500, 529])
-      expect(formRefusedBy({ status, said: 'tool_choice' })).toBeUndefined()
+      expect(formRefusedBy({ status, statement: 'tool_choice' })).toBeUndefined()
   })
 })

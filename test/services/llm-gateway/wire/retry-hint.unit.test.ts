@@ -4,8 +4,8 @@ import { retryHint, waitIn } from '../../../../services/llm-gateway/wire/retry-h
 const date = 'Wed, 01 Jan 2020 00:00:00 GMT'
 const nineLater = 'Wed, 01 Jan 2020 00:00:09 GMT'
 const epoch = Date.parse(date) / 1000
-const hint = (headers: Record<string, string>, { status = 429, said = '' } = {}) =>
-  retryHint({ status, headers: new Headers({ date, ...headers }), said })
+const hint = (headers: Record<string, string>, { status = 429, statement = '' } = {}) =>
+  retryHint({ status, headers: new Headers({ date, ...headers }), statement: statement })
 
 describe('the retry hint of a provider', () => {
   it.each<[string, Record<string, string>, number | null]>([
@@ -107,11 +107,12 @@ describe('the retry hint of a provider', () => {
       hint(
         {},
         {
-          said: 'Rate limit reached for gpt-x. Please try again in 1.242s. Visit the page for more.',
+          statement:
+            'Rate limit reached for gpt-x. Please try again in 1.242s. Visit the page for more.',
         },
       ),
     ).toBe(1242)
-    expect(hint({ 'retry-after': '3' }, { said: 'Please try again in 9s.' })).toBe(3000)
+    expect(hint({ 'retry-after': '3' }, { statement: 'Please try again in 9s.' })).toBe(3000)
   })
 })
 

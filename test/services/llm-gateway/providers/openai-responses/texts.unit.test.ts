@@ -12,11 +12,13 @@ import {
  * whole part.
  */
 function shown(sent: (string | [whole: string])[], whole = ''): [string, boolean] {
-  const said = newText()
+  const streamed = newText()
   const fresh = sent.map((one) =>
-    typeof one === 'string' ? addPiece(said, 'text 0', one) : endPart(said, 'text 0', one[0]),
+    typeof one === 'string'
+      ? addPiece(streamed, 'text 0', one)
+      : endPart(streamed, 'text 0', one[0]),
   )
-  return [fresh.join('') + endText(said, whole), said.isDisputed]
+  return [fresh.join('') + endText(streamed, whole), streamed.isDisputed]
 }
 
 describe('a text that comes in pieces and whole', () => {
@@ -45,15 +47,19 @@ describe('a text that comes in pieces and whole', () => {
   })
 
   it('may have several parts, each in pieces or whole', () => {
-    const said = newText()
+    const streamed = newText()
     const fresh = [
-      addPiece(said, '0', 'a'),
-      endPart(said, '0', 'ab'),
-      endPart(said, '1', 'c'),
-      addPiece(said, '2', 'd'),
-      endPart(said, '2', 'd'),
+      addPiece(streamed, '0', 'a'),
+      endPart(streamed, '0', 'ab'),
+      endPart(streamed, '1', 'c'),
+      addPiece(streamed, '2', 'd'),
+      endPart(streamed, '2', 'd'),
     ]
-    expect([fresh.join(''), endText(said, 'abcd'), said.isDisputed]).toEqual(['abcd', '', false])
+    expect([fresh.join(''), endText(streamed, 'abcd'), streamed.isDisputed]).toEqual([
+      'abcd',
+      '',
+      false,
+    ])
   })
 
   it('is the whole text, wherever its pieces were split and lost at the end', () => {
@@ -77,19 +83,19 @@ describe('a text that comes in pieces and whole', () => {
   })
 
   it('is looked for in no more pieces than a whole text has characters, however many came', () => {
-    const said = newText()
-    for (let n = 0; n < 10_000; n += 1) addPiece(said, '', 'x')
+    const streamed = newText()
+    for (let n = 0; n < 10_000; n += 1) addPiece(streamed, '', 'x')
     const asked: unknown[] = []
     const get = (pieces: string[], key: string | symbol) => {
       if (key !== 'length') asked.push(key)
       return Reflect.get(pieces, key)
     }
-    said.pieces = new Proxy(said.pieces, { get })
-    expect([endPart(said, '', 'xxx'), endPart(said, '', 'yyy'), said.isDisputed]).toEqual([
-      '',
-      '',
-      true,
-    ])
+    streamed.pieces = new Proxy(streamed.pieces, { get })
+    expect([
+      endPart(streamed, '', 'xxx'),
+      endPart(streamed, '', 'yyy'),
+      streamed.isDisputed,
+    ]).toEqual(['', '', true])
     expect(asked.length).toBeLessThanOrEqual(4)
   })
 })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
-import { chosenStages, stagesWithAgents } from '../../../apps/service/chosen-stages.ts'
+import { selectedStages, stagesWithAgents } from '../../../apps/service/selected-stages.ts'
 import { stageNames } from '../../../shared/contract/topology.ts'
 
 describe('the stages of weir up', () => {
-  it('are all by default', () => expect(chosenStages(undefined)).toEqual(stageNames))
+  it('are all by default', () => expect(selectedStages(undefined)).toEqual(stageNames))
 
   it('are the named ones, each once, in any order and with any blanks', () =>
-    expect(chosenStages(' executor,validator, executor,')).toEqual(['validator', 'executor']))
+    expect(selectedStages(' executor,validator, executor,')).toEqual(['validator', 'executor']))
 
   it.each([
     ['validatr', "unknown stage 'validatr' (--stages). Did you mean validator?"],
@@ -21,7 +21,7 @@ describe('the stages of weir up', () => {
       '--stages names no stage. Stages: conversation, llm-gateway, accumulator, validator, loop-detector, executor, approval',
     ],
   ])('refuse %j with the nearest name', (list, message) => {
-    expect(() => chosenStages(list)).toThrow(expect.objectContaining({ code: 'usage', message }))
+    expect(() => selectedStages(list)).toThrow(expect.objectContaining({ code: 'usage', message }))
   })
 
   it('need agent files only for llm-gateway and executor', () => {

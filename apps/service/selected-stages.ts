@@ -10,7 +10,7 @@ import { printable } from '../terminal/printable.ts'
  * In the order of the topology, each once. `list`: names separated by commas; default: all. Throws
  * `usage`, with the nearest name.
  */
-export function chosenStages(list: string | undefined): StageName[] {
+export function selectedStages(list: string | undefined): StageName[] {
   if (list === undefined) return stageNames
   const names = list
     .split(',')
@@ -24,8 +24,8 @@ export function chosenStages(list: string | undefined): StageName[] {
 }
 
 /** The stages that need agent files. */
-export function stagesWithAgents(chosen: readonly StageName[]): StageName[] {
-  return chosen.filter(performs)
+export function stagesWithAgents(selected: readonly StageName[]): StageName[] {
+  return selected.filter(performs)
 }
 
 function unknownStage(name: string): string {
