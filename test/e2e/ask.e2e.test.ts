@@ -133,7 +133,7 @@ describe('weir ask', () => {
     ['no agent', ['ask', 'go'], '', "'--agent <file>' not specified"],
     ['a missing agent file', ['ask', '--agent', 'no.yaml', 'go'], '', 'no.yaml'],
     ['two messages', [...ask, 'one', 'two'], '', 'too many arguments'],
-    ['an empty conversation', [...ask, '--conversation', '', 'go'], '', 'conversation has 0 bytes'],
+    ['an empty conversation', [...ask, '--conversation', '', 'go'], '', 'id has 0 bytes'],
     ['a setting that is none', [...ask, '--partitions', '0', 'go'], '', 'partitions is "0"'],
   ])('exits with 2 and names the accepted input: %s', async (_, args, input, message) => {
     const { run, server } = await at(() => says(text('no')))

@@ -72,7 +72,7 @@ describe('a client.properties with SCRAM through TLS', () => {
       'of a user without rights',
       'stranger',
       'another-secret',
-      /may not read or write the topic weir\.conversation-events: .*Give it the right/,
+      /may not read or write the topic weir\.conversation-events .*Grant the permission/,
     ],
   ])('%s ends a stage with 1 and the reason', async (_, user, password, message) => {
     commands = await openCommandFolder(script())
