@@ -21,7 +21,7 @@ afterAll(() => project.close())
 describe('the packed package', () => {
   it('has compiled code and public declarations, and no source, test, bench, map or tool', () => {
     const isMeant = (file: string) =>
-      /^(package\.json|README\.md|LICENSE|bin\/weir\.js|dist\/schemas\/lock\.json|dist\/(apps|client|services|shared)\/.+)$/.test(
+      /^(package\.json|README\.md|LICENSE|bin\/weir\.js|dist\/schemas\/lock\.json|dist\/(apps|client|services|shared)\/.+|docs\/.+\.md)$/.test(
         file,
       ) &&
       (!/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file) || file.startsWith('dist/apps/report/page/')) // a text for the browser

@@ -107,8 +107,8 @@ function stepsBehind(bad: BadModel, keptIn: string | undefined): Step[] {
   const weir = ownCommand(process.env, process.cwd())
   const other: Step =
     bad === 'reflex'
-      ? [`${weir} demo --bad stubborn`, 'a model that ignores even the intervention']
-      : [`${weir} demo`, 'a model that obeys the intervention']
+      ? [`${weir} demo --bad stubborn`, 'the demo with a model that ignores even the intervention']
+      : [`${weir} demo`, 'the demo with a model that obeys the intervention']
   return [
     ...(keptIn === undefined ? [] : stepsWithLog(weir, shellWord(keptIn))),
     other,
@@ -116,28 +116,28 @@ function stepsBehind(bad: BadModel, keptIn: string | undefined): Step[] {
       ? [
           [
             `${weir} demo --data-folder demo-log`,
-            'with its log kept, to look at, export and replay',
+            'the demo with its log kept, to inspect, export and replay',
           ] satisfies Step,
         ]
       : []),
-    [`${weir} demo-model --agent demo-agent.yaml`, 'this model for weir ask, without a key'],
+    [`${weir} demo-model --agent demo-agent.yaml`, 'serve this model for weir ask, without a key'],
     ...(isCheckout
       ? stepsInCheckout
-      : [[`${weir} init my-agent`, 'an agent file and tools to start from'] satisfies Step]),
+      : [[`${weir} init my-agent`, 'create an agent file and tools to start from'] satisfies Step]),
   ]
 }
 
 function stepsWithLog(weir: string, folder: string): Step[] {
   return [
-    [`${weir} inspect demo --data-folder ${folder}`, 'each round, call and verdict'],
-    [`${weir} export --data-folder ${folder} -o demo.weir`, 'all of it as one file'],
-    [`${weir} replay demo.weir`, 'every decision again: the same?'],
-    [`${weir} replay demo.weir --set loop.identicalFailures=2`, 'and under another threshold?'],
-    [`${weir} report demo.weir -o demo.html`, 'a page for a browser'],
+    [`${weir} inspect demo --data-folder ${folder}`, 'show each round, call and verdict'],
+    [`${weir} export --data-folder ${folder} -o demo.weir`, 'write everything to one file'],
+    [`${weir} replay demo.weir`, 'make every decision again and compare'],
+    [`${weir} replay demo.weir --set loop.identicalFailures=2`, 'the same with another threshold'],
+    [`${weir} report demo.weir -o demo.html`, 'write a page for a browser'],
   ]
 }
 
 const stepsInCheckout: Step[] = [
-  ['make test', 'all tests, processes killed and all'],
-  ['docs/architecture.md', 'one call followed through the files'],
+  ['make test', 'run all tests'],
+  ['docs/architecture.md', 'follow one call through the files'],
 ]

@@ -122,14 +122,15 @@ function endOf(
 function afterText(rounds: number, lasted: string | null): string {
   if (lasted === null) return `after ${roundsText(rounds)}`
   return rounds === 0
-    ? `after ${lasted}, before the model was asked`
+    ? `after ${lasted}, before the first request to the model`
     : `after ${roundsText(rounds)} and ${lasted}`
 }
 
 /** For a transcript that ends without an answer, or has the next message before one. */
 function leftIn({ end, rounds }: TurnTimeline): End {
   const last = rounds.at(-1)
-  const where = last === undefined ? ', before the model was asked' : ` in round ${last.round}`
+  const where =
+    last === undefined ? ', before the first request to the model' : ` in round ${last.round}`
   return {
     phrases: [
       `The transcript ${end === null ? 'ends' : 'goes on to the next message'}${where}, without an answer`,

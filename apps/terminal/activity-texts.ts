@@ -114,10 +114,8 @@ export function interventionText({ intervention: { rule, reason } }: Interventio
 
 /** Undefined: an ordinary request. */
 export function roundStartedText({ callsLeft, nudged }: RoundStarted): string | undefined {
-  if (callsLeft === 0) return 'the model is asked once more, and cannot call a tool'
-  return nudged
-    ? 'the model is asked, with the intervention as its newest system message'
-    : undefined
+  if (callsLeft === 0) return 'the model gets one more request, without tools'
+  return nudged ? 'the next request has the intervention as its newest system message' : undefined
 }
 
 /** The end of a turn: outcome, failure class if it adds information, reason. */

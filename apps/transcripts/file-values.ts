@@ -216,7 +216,7 @@ function lineValue({ bytes }: Pick<Line, 'bytes'>, faultOfFile?: string): Value 
   return 'value' in value
     ? value
     : {
-        fault: `is no JSON${faultOfFile === undefined ? '' : ` (${faultOfFile})`}; a transcript is JSON, or JSON lines`,
+        fault: `is not JSON${faultOfFile === undefined ? '' : ` (${faultOfFile})`}; a transcript is JSON, or JSON lines`,
       }
 }
 

@@ -157,7 +157,7 @@ export function guarded<T>(file: string, write: () => T): T {
 function taken(file: string): WeirError {
   return new WeirError(
     'output.exists',
-    `${file} exists already: name another file (--output), or overwrite it with --force`,
+    `${file} exists already: name another file, or overwrite it with --force`,
   )
 }
 

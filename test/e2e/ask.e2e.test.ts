@@ -72,7 +72,7 @@ describe('weir ask', () => {
     expect(errors).toContain(
       "  intervention: identical-failure: exec({}) failed in 3 rounds, last with: missing required field 'command'\n",
     )
-    expect(errors).toContain('  the model is asked once more, and cannot call a tool\n')
+    expect(errors).toContain('  the model gets one more request, without tools\n')
   })
 
   it('exits with 3 and the fallback if there is no answer, with the class on stderr', async () => {

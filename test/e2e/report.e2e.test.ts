@@ -117,7 +117,7 @@ describe('weir report', () => {
     const refused = await report(...at, '-o', 'mine.html')
     expect(refused.code).toBe(2)
     expect(refused.errors).toContain(
-      'mine.html exists already: name another file (--output), or overwrite it with --force',
+      'mine.html exists already: name another file, or overwrite it with --force',
     )
     expect(await page('mine.html')).toBe('mine')
     expect((await report(...at, '-o', 'mine.html', '--force')).code).toBe(0)

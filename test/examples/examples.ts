@@ -47,7 +47,8 @@ export async function openExampleFolder(): Promise<ExampleFolder> {
   )
   await writeFile(
     join(folder, 'agent.yaml'),
-    `system: You are an example.
+    `name: starter
+system: You are an example.
 model: { provider: anthropic, name: scripted, baseUrl: '${server.url}', maxOutputTokens: 1000 }
 tools:
   - { name: list, description: lists files, schema: { type: object }, command: [ls] }

@@ -51,7 +51,7 @@ function listIn(file: string, text: string): unknown[] {
 }
 
 function ruleIn(value: unknown, where: string): RedactionRule {
-  if (typeof value !== 'object' || value === null) throw bad(where, 'is no object')
+  if (typeof value !== 'object' || value === null) throw bad(where, 'is not an object')
   const rule = value as Record<string, unknown>
   for (const key of Object.keys(rule))
     if (!keys.includes(key))

@@ -76,7 +76,7 @@ function parsed(file: string, text: string): unknown {
 function noJson(file: string, cause: unknown): WeirError {
   return new WeirError(
     'usage',
-    `${file} is no JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
+    `${file} is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
     { cause },
   )
 }

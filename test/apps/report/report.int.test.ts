@@ -125,7 +125,7 @@ describe('weir report of an imported transcript', () => {
   })
 
   it.each([
-    ['before the model was asked', [text('assistant', 'Hi.'), text('user', 'And now?')]],
+    ['before the first request to the model', [text('assistant', 'Hi.'), text('user', 'And now?')]],
     [
       'in a call',
       [

@@ -267,7 +267,7 @@ describe('the sentence at the top of a report', () => {
     log.write('activity', { type: 'turn-finished', ...second, ...failed, totals }, { at: 9_400 })
     expect(summaryOf(log.records)).toEqual({
       sentence:
-        "1 of 2 turns ended with an answer; turn 2: ended without an answer after 400 ms, before the model was asked: the model's provider failed (gone); it cost 15 tokens in all.",
+        "1 of 2 turns ended with an answer; turn 2: ended without an answer after 400 ms, before the first request to the model: the model's provider failed (gone); it cost 15 tokens in all.",
       tone: 'bad',
     })
   })

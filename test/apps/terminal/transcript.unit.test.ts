@@ -129,13 +129,13 @@ describe('the events of a turn', () => {
     ] as TurnEvent[]
     expect(linesOf(events)).toEqual([
       '  intervention: identical-failure: exec({}) failed in 3 rounds',
-      '  the model is asked, with the intervention as its newest system message',
+      '  the next request has the intervention as its newest system message',
     ])
   })
 
   it('include a round without tools', () => {
     expect(linesOf([roundStarted(5, { callsLeft: 0 }) as TurnEvent])).toEqual([
-      '  the model is asked once more, and cannot call a tool',
+      '  the model gets one more request, without tools',
     ])
   })
 

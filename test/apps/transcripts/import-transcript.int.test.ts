@@ -610,7 +610,7 @@ describe('weir import-transcript', () => {
       'a transcript that cannot be used: messages[].role: is "king"; must be system',
     )
     expect(told).toMatch(/assistant or tool \(2 times, first .*log\.jsonl:2\)/)
-    expect(told).toMatch(/cannot be used: is no JSON; .*log\.jsonl:3\)/)
+    expect(told).toMatch(/cannot be used: is not JSON; .*log\.jsonl:3\)/)
     expect(told).toMatch(/cannot be used: has neither messages nor input; .*log\.jsonl:7\)/)
   })
 
@@ -748,13 +748,18 @@ describe('weir import-transcript', () => {
 
   it.each([
     ['an empty file', 'anthropic', '', 'log.json: is empty'],
-    ['no JSON', 'anthropic', 'hello', 'log.json:1: is no JSON'],
-    ['lines that are no JSON', 'anthropic', '{"messages":\n{"messages":', 'log.json:1: is no JSON'],
+    ['no JSON', 'anthropic', 'hello', 'log.json:1: is not JSON'],
+    [
+      'lines that are no JSON',
+      'anthropic',
+      '{"messages":\n{"messages":',
+      'log.json:1: is not JSON',
+    ],
     [
       'a mistake in JSON of many lines',
       'openai',
       '{\n  "messages": [\n  }\n}',
-      'log.json:1: is no JSON (Unexpected token',
+      'log.json:1: is not JSON (Unexpected token',
     ],
     ['something else', 'anthropic', { a: 1 }, 'log.json: has no messages'],
     [
