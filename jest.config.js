@@ -10,8 +10,8 @@ import { availableParallelism } from 'node:os'
 const tier = process.env.WEIR_TEST_TIER ?? '*'
 
 /**
- * Tests of the int and e2e tiers start and kill processes: one test file can keep several cores
- * busy. Beyond this bound they would only slow each other down.
+ * A test of the int or e2e tier mostly waits for processes that it starts, so one worker more than
+ * cores keeps the cores busy. Beyond the bound, processes under test would only slow each other.
  */
 const processTestWorkersMax = 6
 
@@ -45,7 +45,7 @@ export default {
   globalTeardown: '<rootDir>/test/support/kafka/run-teardown.ts',
   testSequencer: '<rootDir>/test/support/longest-first.js',
   moduleNameMapper: { '^fast-check$': '<rootDir>/test/support/seeded-fast-check.ts' },
-  maxWorkers: tier === 'unit' ? cores : Math.min(cores, processTestWorkersMax),
+  maxWorkers: tier === 'unit' ? cores : Math.min(cores + 1, processTestWorkersMax),
   // A limit against hangs, not a measure of speed: on an overloaded machine a second can become
   // half a minute.
   testTimeout: 120_000,

@@ -29,15 +29,12 @@ const translations: {
   [Name in BusName]: Translation<Extract<BusChoice, { kind: Name }>>
 } = {
   embedded: {
-    toFlags: () => ({}),
+    // Options of another bus pass too: the settings refuse them by name.
+    toFlags: flagsOf,
     ofSettings: () => ({ kind: 'embedded' }),
   },
   kafka: {
-    toFlags: ({ bootstrapServer, commandConfig, properties = {} }) => ({
-      ...(bootstrapServer !== undefined && { bootstrapServer: String(bootstrapServer) }),
-      ...(commandConfig !== undefined && { commandConfig: String(commandConfig) }),
-      commandProperty: Object.entries(properties).map(([name, value]) => `${name}=${value}`),
-    }),
+    toFlags: flagsOf,
     ofSettings: ({ bootstrapServer, commandConfig, commandProperty }) => ({
       kind: 'kafka',
       bootstrapServer,
@@ -56,4 +53,16 @@ export function flagsOfChoice<Name extends BusName>(
 
 export function choiceOfSettings(settings: Settings): BusChoice {
   return translations[settings.bus].ofSettings(settings)
+}
+
+type GivenChoice = { kind: BusName } & Omit<KafkaBusChoice, 'kind'>
+
+function flagsOf(choice: GivenChoice): SettingFlagValues {
+  const { bootstrapServer, commandConfig, properties } = choice
+  const pairs = Object.entries(properties ?? {}).map(([name, value]) => `${name}=${value}`)
+  return {
+    ...(bootstrapServer !== undefined && { bootstrapServer: String(bootstrapServer) }),
+    ...(commandConfig !== undefined && { commandConfig: String(commandConfig) }),
+    ...(pairs.length > 0 && { commandProperty: pairs }),
+  }
 }

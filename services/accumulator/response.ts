@@ -277,7 +277,7 @@ function failureOf({ errors, strayArguments }: Stream, calls: number): RoundFail
   if (calls > limits.responseCallsMax)
     return {
       class: 'provider',
-      reason: `the response has ${calls} calls; the limit is ${limits.responseCallsMax}`,
+      reason: `the response has ${calls} calls, and at most ${limits.responseCallsMax} are taken`,
     }
   if (calls > 0) return null
   if (errors[0] !== undefined)

@@ -161,7 +161,7 @@ function silent(stallMs: Milliseconds): Failed {
 function wordless(ms: Milliseconds): Failed {
   const rule = `${limits.wordlessStallsMax} times the agent's setting stallMs`
   return stalled(
-    `only keep-alives from the provider for ${ms} ms, and nothing of an answer (${rule})`,
+    `nothing of an answer from the provider for ${ms} ms, only signs of life (${rule})`,
   )
 }
 
@@ -177,7 +177,7 @@ function stalled(reason: string): Failed {
 }
 
 function tooLarge(bytes: number): Failed {
-  const reason = `the unfinished response has ${bytes} bytes; the limit is ${limits.roundPartsBytesMax}`
+  const reason = `the response has ${bytes} bytes and is not over; at most ${limits.roundPartsBytesMax} are taken`
   return {
     kind: 'failed',
     code: 'provider.stream',

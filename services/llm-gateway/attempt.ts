@@ -318,7 +318,7 @@ async function prepare({ gateway, context, task, log }: Attempt): Promise<Ready 
  */
 function missingAgent(name: string, agents: Agents): string {
   const those = agents.size === 1 ? `'${[...agents.keys()][0]}' only` : `${agents.size} others`
-  return `the turn is of agent '${name}', but this process has ${those}; start Weir with the agent file of '${name}' and send the message again`
+  return `the turn is of agent '${name}', and the process that is to ask its model has ${those}; start Weir with the agent file of '${name}', and ask again`
 }
 
 function notReady(code: Failed['code'], reason: string, retryable: boolean): Failed {
@@ -379,18 +379,18 @@ const cutOff: Failed = {
   kind: 'failed',
   code: 'provider.stream',
   class: 'transient',
-  reason: 'the stream ended before the provider reported why the model stopped',
+  reason: 'the stream ended before the provider said why the model stopped',
   retryable: true,
   retryAfterMs: null,
 }
 
 /** Explains whether a refused request is sent once more. */
 const refusals = {
-  history: 'the provider refused the history of this conversation; it is sent once more, rebuilt',
+  history: 'the history of this conversation is refused, and sent once more, rebuilt',
   historyAgain:
-    'the provider refused the history of this conversation, even rebuilt; begin a new conversation',
-  tools: 'the provider refused the request; it is sent once more in plain text, without tools',
-  toolsAgain: 'the provider refused the request, even in plain text and without tools',
+    'the history of this conversation is refused, also rebuilt; begin a new conversation',
+  tools: 'the request is refused, and sent once more in plain text, without tools',
+  toolsAgain: 'the request is refused, also in plain text and without tools',
 }
 
 /** `sent`: the request that the provider got. Undefined: it got none. */

@@ -11,7 +11,7 @@ import type { GuardInForce, Message, Policy } from '../../shared/contract/messag
 /** The guards by name. A text: the reason why they cannot be known, so no round may run (R6). */
 export function guardsInForce(registrations: Message[]): GuardInForce[] | string {
   if (registrations.length > limits.guardsMax)
-    return `${registrations.length} guards are registered; the limit is ${limits.guardsMax}. Remove some with weir guard remove`
+    return `${registrations.length} guards are registered; at most ${limits.guardsMax} are taken: remove some with weir guard remove`
   const guards: GuardInForce[] = []
   for (const registration of registrations) {
     if (registration.type !== 'guard-registration')

@@ -166,7 +166,7 @@ type Reason = { class: FailureClass; reason: string }
 const cancelled: Reason = { class: 'cancelled', reason: 'the turn was cancelled' }
 const expired: Reason = {
   class: 'budget',
-  reason: "the turn's time ran out before the model answered",
+  reason: 'the time of the turn was over before the model had answered',
 }
 
 function triesOf(request: ModelRequest): number {

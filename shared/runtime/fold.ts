@@ -391,17 +391,13 @@ function admit(
     read: (value: Uint8Array) => Message
   },
 ): Message {
-  if (record.value === null)
-    throw new WeirError('codec.bad-message', 'a log has no tombstones, and this record is one')
+  if (record.value === null) throw new WeirError('codec.bad-message', 'a log takes no tombstone')
   const message = read(record.value)
   const admitted = admission.get(message.type)
   if (admitted === undefined)
-    throw new WeirError('codec.bad-message', `${message.type} does not belong in ${inbox}`)
+    throw new WeirError('codec.bad-message', `${message.type} does not belong into ${inbox}`)
   if (record.id !== undefined && id === undefined)
-    throw new WeirError(
-      'codec.bad-message',
-      `the id ${JSON.stringify(record.id)} is not a derived id`,
-    )
+    throw new WeirError('codec.bad-message', `the id ${JSON.stringify(record.id)} is no derived id`)
   if (
     id === undefined
       ? !admitted.isObserved

@@ -336,6 +336,11 @@ describe('options that do not go together', () => {
     [{ stages: 'elsewhere' }, /stages cannot run elsewhere on the embedded bus/],
     [{ bus: { kind: 'kafka' } }, /bus is kafka, and no broker is configured/],
     [
+      // As JavaScript, or a configuration file, may pass it.
+      { bus: JSON.parse('{"kind":"embedded","bootstrapServer":"a:1"}') },
+      /bus is embedded.*bootstrapServer/,
+    ],
+    [
       { bus: { kind: 'kafka', bootstrapServer: 'nowhere' } },
       /bootstrapServer is "nowhere"; must be HOST:PORT/,
     ],

@@ -287,7 +287,7 @@ describe('a hundred calls in one response', () => {
           class: 'provider',
           reply: 'This is the fallback.',
         })
-        expect(finished.reason).toBe('the response has 257 calls; the limit is 256')
+        expect(finished.reason).toBe('the response has 257 calls, and at most 256 are taken')
         expect(await pipeline.starts()).toEqual([])
         await expectGoesOn(pipeline)
       },

@@ -105,7 +105,7 @@ describe('a provider that refuses', () => {
           outcome: 'failed',
           class: 'refused',
           reason: expect.stringMatching(
-            /^the provider refused the history of this conversation, even rebuilt; begin a new conversation: /,
+            /^the history of this conversation is refused, also rebuilt; begin a new conversation: /,
           ),
         })
         expect(pipeline.server.requests).toHaveLength(2)
@@ -384,7 +384,7 @@ describe('an incomplete or broken stream', () => {
         class: 'deterministic',
         reply: 'This is the fallback.',
       })
-      expect(finished.reason).toMatch(/bytes; the limit is/)
+      expect(finished.reason).toMatch(/bytes and is not over; at most/)
       expect(pipeline.server.requests).toHaveLength(1)
       await expectGoesOn(pipeline)
     })

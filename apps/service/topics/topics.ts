@@ -134,9 +134,20 @@ function printReport(
   { json }: Options,
   out: NodeJS.WriteStream,
 ): number {
-  if (json) out.write(`${printableJson(report)}\n`)
+  if (json) out.write(`${printableJson(jsonOf(report))}\n`)
   else printDifferences(report.differences, plan, out)
   return report.differences.length === 0 ? 0 : 1
+}
+
+/** The printed names are older than ours: a script that reads `what` goes on working. */
+function jsonOf({ differences, ...report }: TopicsReport) {
+  return {
+    ...report,
+    differences: differences.map(({ property, ...difference }) => ({
+      ...difference,
+      what: property,
+    })),
+  }
 }
 
 function printDifferences(

@@ -466,7 +466,7 @@ describe('a response', () => {
       response: { calls: [] },
       failure: {
         class: 'provider',
-        reason: 'the response has 257 calls; the limit is 256',
+        reason: 'the response has 257 calls, and at most 256 are taken',
       },
     })
   })

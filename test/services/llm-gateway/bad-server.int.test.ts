@@ -143,7 +143,7 @@ function trickle(response: ServerResponse, bytes: string): void {
 
 describe.each(apis)('a server of %s', (api) => {
   const stream = { 'content-type': 'text/event-stream' }
-  const wordless = `only keep-alives from the provider for ${limits.wordlessStallsMax * livelyStallMs} ms, and nothing of an answer (${limits.wordlessStallsMax} times the agent's setting stallMs)`
+  const wordless = `nothing of an answer from the provider for ${limits.wordlessStallsMax * livelyStallMs} ms, only signs of life (${limits.wordlessStallsMax} times the agent's setting stallMs)`
   const silent = `no byte from the provider for ${stallMs} ms (the agent's setting stallMs)`
 
   it.each<[string, string, number, (response: ServerResponse) => void]>([

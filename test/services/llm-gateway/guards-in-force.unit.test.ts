@@ -72,6 +72,6 @@ describe('the guards in force', () => {
     const many = Array.from({ length: limits.guardsMax + 1 }, (_, n) =>
       registered({ name: `g${n}` }),
     )
-    expect(guardsInForce(many)).toMatch(/33 guards are registered; the limit is 32/)
+    expect(guardsInForce(many)).toMatch(/33 guards are registered; at most 32 are taken/)
   })
 })

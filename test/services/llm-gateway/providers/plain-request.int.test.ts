@@ -202,7 +202,7 @@ describe.each(apis)('a server of %s', (api) => {
         toolsRefused: true,
         historyRefused: false,
         reason: expect.stringMatching(
-          /^the provider refused the request; it is sent once more in plain text, without tools: /,
+          /^the request is refused, and sent once more in plain text, without tools: /,
         ),
       },
     ])
@@ -284,7 +284,7 @@ describe.each(apis)('a server of %s', (api) => {
       failure: {
         class: 'refused',
         reason:
-          'the provider refused the request, even in plain text and without tools: the provider answered 400: max_tokens: too many',
+          'the request is refused, also in plain text and without tools: the provider answered 400: max_tokens: too many',
       },
     })
     // A plain request that did not help is not remembered.
