@@ -10,8 +10,8 @@ import { availableParallelism } from 'node:os'
 const tier = process.env.WEIR_TEST_TIER ?? '*'
 
 /**
- * A test of the int or e2e tier mostly waits for processes that it starts, so one worker more than
- * cores keeps the cores busy. Beyond the bound, processes under test would only slow each other.
+ * A test of the int or e2e tier mostly waits for processes that it starts, so two workers more
+ * than cores keep the cores busy. Beyond the bound, processes under test would only slow each other.
  */
 const processTestWorkersMax = 6
 
@@ -45,7 +45,7 @@ export default {
   globalTeardown: '<rootDir>/test/support/kafka/run-teardown.ts',
   testSequencer: '<rootDir>/test/support/longest-first.js',
   moduleNameMapper: { '^fast-check$': '<rootDir>/test/support/seeded-fast-check.ts' },
-  maxWorkers: tier === 'unit' ? cores : Math.min(cores + 1, processTestWorkersMax),
+  maxWorkers: tier === 'unit' ? cores : Math.min(cores + 2, processTestWorkersMax),
   // A limit against hangs, not a measure of speed: on an overloaded machine a second can become
   // half a minute.
   testTimeout: 120_000,

@@ -12,6 +12,7 @@ export const processHeader = 'x-chaos-process'
 
 export async function startToolServer(startsFile: string): Promise<ToolServer> {
   let starts = 0
+  const closing = new AbortController()
   const server = createServer((request, response) => {
     const at = Date.now()
     starts += 1
@@ -32,11 +33,13 @@ export async function startToolServer(startsFile: string): Promise<ToolServer> {
     })
     request.on('end', () => {
       const { sleepMs = 0, fail = false } = JSON.parse(body) as { sleepMs?: number; fail?: boolean }
-      void sleep(sleepMs).then(() => {
+      const answer = () => {
         appendFileSync(startsFile, `${JSON.stringify({ event: 'end', start, at: Date.now() })}\n`)
         response.writeHead(fail ? 503 : 200, { 'content-type': 'application/json' })
         response.end(fail ? '{"error":"the till is closed"}' : JSON.stringify({ start }))
-      })
+      }
+      // A closed server answers no more: a late answer would write to a deleted folder.
+      sleep(sleepMs, undefined, { signal: closing.signal }).then(answer, () => response.destroy())
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -44,6 +47,7 @@ export async function startToolServer(startsFile: string): Promise<ToolServer> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: () =>
       new Promise((resolve) => {
+        closing.abort()
         server.close(() => resolve())
         server.closeAllConnections()
       }),
