@@ -8,25 +8,21 @@ import Sequencer from '@jest/test-sequencer'
 /** Parts of paths. All other files come last, in jest's order. */
 const order = [
   'test/e2e/chaos.',
-  // The other worker gets tests that only compute at the same time. The fleet of the chaos run keeps
-  // both cores busy, and tests that start processes would wait for it.
+  // The fleet of the chaos run keeps the cores busy. Beside it, the simulation only computes.
   'test/simulation/',
-  'test/shared/codec.',
-  'test/services/conversation/refold.',
-  'test/import-rules.',
-  'test/services/guards/shell/',
-  'test/services/llm-gateway/valid-',
-  'test/services/llm-gateway/stream-proofs.',
-  'test/services/accumulator/',
-  'test/services/validator/',
   // The slowest first.
-  'test/shared/bus/kafka.int.',
   'test/e2e/kill.',
+  'test/package.',
+  'test/shared/bus/kafka.int.',
   'test/shared/bus/kafka/broker-away.',
+  'test/services/llm-gateway/bad-server.',
   'test/e2e/kafka-',
   'test/e2e/',
   'test/support/kafka/',
-  'test/package.',
+  'test/services/conversation/refold.',
+  'test/import-rules.',
+  'test/services/guards/shell/',
+  'test/services/llm-gateway/stream-proofs.',
   '.int.test.ts',
 ]
 
