@@ -7,7 +7,7 @@
 //     that two calls wait under is refused.
 
 import type { Appended, Bus } from '../../shared/contract/bus.ts'
-import { type CallId, isSameCall } from '../../shared/contract/ids.ts'
+import { type CallId, halfPair, isSameCall } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { ApprovalAnswer } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
@@ -193,9 +193,5 @@ function checkSize(name: string, value: string, bytesMax: number): void {
       'message.invalid',
       `the ${name} has ${bytes} bytes; it must have at most ${bytesMax}`,
     )
-  if (!value.isWellFormed())
-    throw new WeirError(
-      'message.invalid',
-      `the ${name} has half of a surrogate pair, which UTF-8 cannot encode: cut it between characters`,
-    )
+  if (!value.isWellFormed()) throw new WeirError('message.invalid', `the ${name} ${halfPair}`)
 }

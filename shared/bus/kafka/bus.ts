@@ -22,9 +22,9 @@ import type { Logger } from 'pino'
 import type { Bus, Subscription, TopicSpec } from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
-import { WeirError } from '../../lib/errors.ts'
 import { keepAlive } from '../embedded/alive.ts'
 import { createCluster } from './cluster.ts'
+import { closedError } from './failure.ts'
 import { createFetching } from './fetching.ts'
 import { kafkajsLog } from './kafkajs-log.ts'
 import { createReading } from './reading.ts'
@@ -124,8 +124,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
 
   /** While the bus closes, its readers may still append: for them `closing` is open enough. */
   function assertOpen(least: 'open' | 'closing'): void {
-    if (life === 'closed' || (life === 'closing' && least === 'open'))
-      throw new WeirError('bus.closed', 'the bus is closed: open it again')
+    if (life === 'closed' || (life === 'closing' && least === 'open')) throw closedError()
   }
 
   async function ensureTopics(specs: TopicSpec[]): Promise<void> {

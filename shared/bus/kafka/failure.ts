@@ -158,3 +158,12 @@ function isVersion(error: unknown): boolean {
     protocolTypeOf(error) === 'UNSUPPORTED_VERSION'
   )
 }
+
+/** Throws `bus.closed` once the bus is closed. */
+export function assertOpen(closed: AbortSignal): void {
+  if (closed.aborted) throw closedError()
+}
+
+export function closedError(): WeirError {
+  return new WeirError('bus.closed', 'the bus is closed: open it again')
+}

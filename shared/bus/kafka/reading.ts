@@ -4,6 +4,7 @@ import type { Bus, Offset, StoredRecord } from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'
 import type { Cluster } from './cluster.ts'
 import { protocolError, sendRaw } from './driver.ts'
+import { assertOpen } from './failure.ts'
 import { fetchRequest } from './fetch-request.ts'
 import type { Fetching } from './fetching.ts'
 import { createLinkCache } from './link-cache.ts'
@@ -172,10 +173,6 @@ async function* followRecords(
     signal.removeEventListener('abort', onAbort)
     closed.removeEventListener('abort', onAbort)
   }
-}
-
-function assertOpen(closed: AbortSignal): void {
-  if (closed.aborted) throw new WeirError('bus.closed', 'the bus is closed: open it again')
 }
 
 /** The approximate memory of a record. */

@@ -5,12 +5,12 @@
 import type { Logger } from 'pino'
 import type { Offset, RecordToAppend } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
-import { WeirError } from '../../lib/errors.ts'
+import type { WeirError } from '../../lib/errors.ts'
 import { backoffMs } from './backoff.ts'
 import { type BrokerConnection, createBrokerConnection } from './broker-connection.ts'
 import type { Cluster } from './cluster.ts'
 import { type Node, protocolError, sendRaw } from './driver.ts'
-import { asBusError, protocolTypeOf, recoveryOf } from './failure.ts'
+import { asBusError, closedError, protocolTypeOf, recoveryOf } from './failure.ts'
 import { createLogThrottle } from './log-throttle.ts'
 import { onceSoon } from './once-soon.ts'
 import { createPartitionQueues, type PartitionQueues, partitionName } from './partition-queues.ts'
@@ -219,10 +219,6 @@ function nextStep(
 function isTooLarge(error: unknown): boolean {
   const type = protocolTypeOf(error)
   return type === 'MESSAGE_TOO_LARGE' || type === 'RECORD_LIST_TOO_LARGE'
-}
-
-export function closedError(): WeirError {
-  return new WeirError('bus.closed', 'the bus is closed: open it again')
 }
 
 const unknownTopicOrPartition = 3

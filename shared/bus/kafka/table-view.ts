@@ -5,6 +5,7 @@ import type { Offset } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import type { Cluster } from './cluster.ts'
+import { assertOpen } from './failure.ts'
 import type { Cursor } from './fetch-cursors.ts'
 import type { Fetching } from './fetching.ts'
 import type { StoredTable, TableName, TableStore } from './table-store.ts'
@@ -143,8 +144,4 @@ function unwritable(
 ): WeirError {
   const why = `cannot store the table ${topic}/${partition} in ${file ?? 'memory'}: ${cause}`
   return new WeirError('bus.unwritable', why, { cause })
-}
-
-function assertOpen(closed: AbortSignal): void {
-  if (closed.aborted) throw new WeirError('bus.closed', 'the bus is closed: open it again')
 }

@@ -7,9 +7,9 @@
 // TABLES-3. A view without requests is dropped after a while. Its stored copy stays.
 
 import type { Bus } from '../../contract/bus.ts'
-import { WeirError } from '../../lib/errors.ts'
+import type { WeirError } from '../../lib/errors.ts'
 import type { Cluster } from './cluster.ts'
-import { asBusError } from './failure.ts'
+import { asBusError, assertOpen } from './failure.ts'
 import type { Fetching } from './fetching.ts'
 import { partitionName } from './partition-queues.ts'
 import type { TableName, TableStore } from './table-store.ts'
@@ -61,7 +61,7 @@ export function createTables({
   /** A view that failed because its topic was created again is replaced by a new one. */
   async function viewOf(table: TableName, upToNow = false): Promise<TableView> {
     for (;;) {
-      assertOpen()
+      assertOpen(closed)
       try {
         const view = await sharedView(table)
         view.requestedAt = clock.monotonic()
@@ -98,10 +98,6 @@ export function createTables({
         () => {},
       )
     if (!closed.aborted) cancelSweep = clock.after(sweepMs, sweep)
-  }
-
-  function assertOpen(): void {
-    if (closed.aborted) throw new WeirError('bus.closed', 'the bus is closed: open it again')
   }
 
   return {

@@ -15,8 +15,9 @@ import type { Appended, RecordToAppend } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import type { Cluster } from './cluster.ts'
+import { closedError } from './failure.ts'
 import { createPendingWrites } from './pending-writes.ts'
-import { closedError, createSending, type WrittenEnd } from './sending.ts'
+import { createSending, type WrittenEnd } from './sending.ts'
 import { checkSizes, createWriteAdmission } from './write-admission.ts'
 
 export type Writer = {

@@ -5,7 +5,7 @@ const date = 'Wed, 01 Jan 2020 00:00:00 GMT'
 const nineLater = 'Wed, 01 Jan 2020 00:00:09 GMT'
 const epoch = Date.parse(date) / 1000
 const hint = (headers: Record<string, string>, { status = 429, statement = '' } = {}) =>
-  retryHint({ status, headers: new Headers({ date, ...headers }), statement: statement })
+  retryHint({ status, headers: new Headers({ date, ...headers }), statement })
 
 describe('the retry hint of a provider', () => {
   it.each<[string, Record<string, string>, number | null]>([
