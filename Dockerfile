@@ -1,14 +1,18 @@
 # One image for every stage and command of Weir. The arguments choose: `weir up --stages validator`.
 # Node runs the TypeScript sources directly, so only the dependencies need a build stage.
+#
+# The digest names one image for good. NODE_IMAGE replaces it, for example with an image of your registry.
 
-FROM node:24-bookworm-slim AS dependencies
+ARG NODE_IMAGE=node:24-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
+
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY bin/node/package.json bin/node/
 # Without the workspace bin/node: the image has its own Node.js.
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --workspaces=false --ignore-scripts --loglevel=error
 
-FROM node:24-bookworm-slim
+FROM ${NODE_IMAGE}
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./

@@ -1,8 +1,8 @@
 # Every target installs its dependencies, and again only when the lockfile has changed.
-# You need make, npm and Node.js 20 or newer. Weir itself runs on Node.js 24, from the npm package
-# `node` in node_modules.
+# You need make, npm and Node.js 20 or newer. Weir itself runs on Node.js 26, from the npm package of
+# your platform. The lockfile has its checksum.
 
-NODE := node_modules/node/bin/node --disable-warning=ExperimentalWarning
+NODE := node_modules/.bin/node --disable-warning=ExperimentalWarning
 # Jest needs the flag to run ES modules.
 JEST := $(NODE) --experimental-vm-modules node_modules/jest/bin/jest.js
 BIOME := $(NODE) node_modules/@biomejs/biome/bin/biome
@@ -97,9 +97,10 @@ schemas: $(EVERYTHING) ## generate files from schemas and rules
 	$(NODE) schemas/generate.ts
 	$(NODE) bin/generate-rules.ts
 
-package: $(EVERYTHING) ## make the npm package in out/
+package: $(EVERYTHING) ## make the npm package in out/, with its bill of materials (CycloneDX)
 	@mkdir -p out
 	npm pack --loglevel=error --pack-destination out
+	npm sbom --loglevel=error --omit=dev --workspaces=false --sbom-format=cyclonedx > out/weir-agents.cdx.json
 
 clean: ## remove all installed and generated files
 	rm -rf node_modules dist out
@@ -112,12 +113,21 @@ define install
 	{ echo "Weir needs Node.js 20 or newer to set itself up, and this is $$(node --version)." >&2; exit 1; }
 endef
 
+# On a platform without such a package, the Node.js on the path takes its place.
+define link_node
+@[ -x node_modules/.bin/node ] || ln -s "$$(command -v node)" node_modules/.bin/node
+@node_modules/.bin/node -e 'process.exit(process.features.typescript ? 0 : 1)' || \
+	{ echo "Weir needs Node.js 22.18 or newer, and no package has one for this platform. Install it from https://nodejs.org and run make clean." >&2; exit 1; }
+endef
+
 $(RUNTIME): package-lock.json
 	$(install)
 	npm ci --omit=dev --loglevel=error
+	$(link_node)
 	@touch $@
 
 $(EVERYTHING): package-lock.json
 	$(install)
 	npm ci --loglevel=error
+	$(link_node)
 	@touch $(RUNTIME) $@

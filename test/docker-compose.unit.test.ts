@@ -11,6 +11,7 @@ import { performs } from '../services/reducers.ts'
 import { limits } from '../shared/contract/limits.ts'
 import { stageNames } from '../shared/contract/topology.ts'
 import { settingTable } from '../shared/settings/settings.ts'
+import { kafkaImage } from './support/kafka/docker-broker.ts'
 
 type Service = {
   command?: string[]
@@ -18,7 +19,10 @@ type Service = {
   ports?: string[]
   container_name?: string
   read_only?: boolean
+  image?: string
   mem_limit?: string
+  pids_limit?: number
+  cpus?: string
   stop_grace_period?: string
   healthcheck?: object
 }
@@ -43,6 +47,22 @@ describe('docker-compose.yml', () => {
       expect(service).toMatchObject({ read_only: true, mem_limit: expect.stringMatching(/^\d+m$/) })
     for (const [, service] of ours)
       expect([service.ports, service.container_name]).toEqual([undefined, undefined])
+  })
+
+  it('bounds the memory, processes and CPUs of each service', () => {
+    for (const [name, service] of Object.entries(services))
+      expect([name, service]).toEqual([
+        name,
+        expect.objectContaining({
+          mem_limit: expect.any(String),
+          pids_limit: expect.any(Number),
+          cpus: expect.any(String),
+        }),
+      ])
+  })
+
+  it('names the broker by the digest that the tests use', () => {
+    expect(services.kafka?.image).toBe(`\${KAFKA_IMAGE:-${kafkaImage}}`)
   })
 
   it('sets only settings that exist', () => {
@@ -90,6 +110,18 @@ describe('the agents of the demo over Docker', () => {
 })
 
 describe('the Dockerfile', () => {
+  it('names its base image by digest', () => {
+    const images = [...file('Dockerfile').matchAll(/^(?:ARG NODE_IMAGE=|FROM )(\S+)/gm)].map(
+      ([, image]) => image,
+    )
+    const variable = '$' + '{NODE_IMAGE}'
+    expect(images).toEqual([
+      expect.stringMatching(/^node:24-bookworm-slim@sha256:[0-9a-f]{64}$/),
+      variable,
+      variable,
+    ])
+  })
+
   it('copies nothing that .dockerignore excludes', () => {
     const letIn = file('.dockerignore')
       .split('\n')

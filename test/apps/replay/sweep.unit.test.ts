@@ -1,7 +1,7 @@
-import { PassThrough } from 'node:stream'
 import { describe, expect, it } from '@jest/globals'
 import { printSweep, type SweepPage, type SweepRow } from '../../../apps/replay/sweep.ts'
 import { sweepSvg } from '../../../apps/replay/sweep-plot.ts'
+import { output } from '../../support/output.ts'
 
 function swept(...points: [roundsSaved: number, falseAlarms: number][]): SweepPage {
   const rows = points.map(([roundsSaved, falseAlarms], index): SweepRow => {
@@ -60,9 +60,9 @@ function isOver(one: Box, other: Box): boolean {
 }
 
 it('names the turn of the savings, and uses the singular for one', () => {
-  const out = new PassThrough() as unknown as NodeJS.WriteStream
-  printSweep(swept([5, 3], [1, 1]), out)
-  const text = String(out.read())
+  const { stream, text: printed } = output()
+  printSweep(swept([5, 3], [1, 1]), stream)
+  const text = printed()
   expect(text).toContain(
     "savings are upper limits, and only of the turn of a conversation's first changed decision: later turns are unknown\n",
   )

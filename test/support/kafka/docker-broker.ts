@@ -13,7 +13,9 @@ import {
   serverProperties,
 } from './broker-options.ts'
 
-const image = `apache/kafka:${kafkaVersion}`
+/** The image of docker-compose.yml. The variable names another, for example one without a digest. */
+export const kafkaImage = `apache/kafka:${kafkaVersion}@sha256:77e3df9054047a88b520d0cc46e16696d3b22022e1d580aeccd2632df6532837`
+const image = process.env.KAFKA_IMAGE ?? kafkaImage
 const startMs = 120_000
 const shutdownMs = 20_000
 const properties = '/mnt/shared/config/server.properties'

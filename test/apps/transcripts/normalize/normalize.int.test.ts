@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { normalize } from '../../../../apps/transcripts/normalize/normalize.ts'
 import type { Normalized } from '../../../../apps/transcripts/normalize/normalized.ts'
+import { output } from '../../../support/output.ts'
 
 let folder: string
 
@@ -22,9 +22,9 @@ function fileOf(name: string, content: string | Buffer): string {
 }
 
 async function run(files: string[], options: { provider: string; tools?: string; json?: boolean }) {
-  const out = new PassThrough()
-  const exitCode = await normalize(files, options, out)
-  return { exitCode, text: String(out.read() ?? '') }
+  const { stream, text } = output()
+  const exitCode = await normalize(files, options, stream)
+  return { exitCode, text: text() }
 }
 
 /** The result for one file. */
