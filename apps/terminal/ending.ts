@@ -32,6 +32,7 @@ const usageErrors = new Set<ErrorCode>([
   'bundle.newer-version',
   'bundle.unknown-schema',
   'bundle.turn-cut',
+  'bus.foreign-schema',
   'bus.not-a-database',
   'bus.newer-version',
   'bus.unwritable',

@@ -2,7 +2,7 @@
 // Usage: agent-loop-runner.ts OPTIONS, a JSON object. Prints its measurements as one line of JSON.
 // Code that the measurement does not need is not imported, because it would count as memory.
 
-import type { Synchronous } from '../../shared/bus/embedded/schema.ts'
+import type { Synchronous } from '../../shared/bus/embedded/open-file.ts'
 import type { Loop } from './measured-loop.ts'
 
 /**

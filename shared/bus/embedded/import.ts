@@ -11,7 +11,7 @@ import { asBusError } from './failure.ts'
 import { type ImportedTurns, writeImportedTurns } from './imported.ts'
 import { openLog } from './log.ts'
 import type { GroupCommit } from './log-commits.ts'
-import { makeFolder } from './schema.ts'
+import { makeFolder } from './open-file.ts'
 
 export type Imported = {
   file: string

@@ -4,16 +4,8 @@
 
 import { DatabaseSync } from 'node:sqlite'
 import type { Offset } from '../../contract/bus.ts'
-import { openForReading } from './schema.ts'
-
-const table = `
-  CREATE TABLE imported_turns (
-    partition INTEGER NOT NULL,
-    turn INTEGER NOT NULL, -- the offset in conversation-events of the record that opened it
-    and_later INTEGER NOT NULL, -- 1: and all that are opened from there on, because nothing was left out behind it
-    PRIMARY KEY (partition, turn)
-  ) STRICT, WITHOUT ROWID;
-`
+import { openForReading } from './open-file.ts'
+import { importedTurnsTable } from './schema.ts'
 
 /** `from`: the offset in each partition from which on this process wrote the log. */
 export type ImportedTurns = {
@@ -25,7 +17,7 @@ export type ImportedTurns = {
 export function writeImportedTurns(file: string, { whole, from }: ImportedTurns): void {
   const db = new DatabaseSync(file)
   try {
-    db.exec(`BEGIN; ${table}`)
+    db.exec(`BEGIN; ${importedTurnsTable}`)
     const insert = db.prepare('INSERT INTO imported_turns VALUES (?, ?, ?)')
     for (const { partition, turn } of whole) insert.run(partition, turn, 0)
     for (const { partition, offset } of from) insert.run(partition, offset, 1)

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { asBusError } from './failure.ts'
-import { openForReading, openForWriting, type Synchronous } from './schema.ts'
+import { openForReading, openForWriting, type Synchronous } from './open-file.ts'
 
 export type DatabaseOptions = { file: string } & (
   | { readOnly: true }

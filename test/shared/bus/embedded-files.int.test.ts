@@ -276,6 +276,60 @@ describe('a file that is something else', () => {
     )
   })
 
+  test.each([
+    [
+      'a trigger that deletes registrations',
+      'CREATE TRIGGER quiet AFTER INSERT ON "inbox/0" BEGIN DELETE FROM "names/0"; END',
+      'a trigger named "quiet"',
+    ],
+    [
+      'an endless view in place of a partition',
+      'DROP TABLE "inbox/0"; CREATE VIEW "inbox/0" AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS offset, i AS time, \'\' AS key, x\'00\' AS value, NULL AS id FROM n',
+      'a view named "inbox/0"',
+    ],
+    ['a further table', 'CREATE TABLE photos (name TEXT)', 'a table named "photos"'],
+    [
+      'an index over an expression',
+      'CREATE INDEX slow ON "inbox/0" (hex(value))',
+      'an index named "slow"',
+    ],
+    [
+      'a view of all records with other SQL',
+      'DROP VIEW records; CREATE VIEW records AS SELECT 1 AS topic',
+      'a view named "records"',
+    ],
+    [
+      'an index whose name hides SQL in a comment',
+      'DROP INDEX "names/0 by key"; CREATE INDEX "names/0--" ON "names/0" (hex(value)) /*\nby key" ON "names/0" (key) */',
+      'an index named "names/0--"',
+    ],
+  ])('is refused when it is a log with %s', async (_, sql, found) => {
+    const bus = await open()
+    await bus.ensureTopics([
+      { name: 'inbox', kind: 'log', partitions: 1 },
+      { name: 'names', kind: 'table', partitions: 1 },
+    ])
+    await bus.close()
+    runSql(file, sql)
+    for (const readOnly of [false, true]) {
+      await expect(open({ readOnly })).rejects.toMatchObject({ code: 'bus.foreign-schema' })
+      await expect(open({ readOnly })).rejects.toThrow(`${file} has ${found}`)
+    }
+  })
+
+  test('is read when an earlier version wrote other comments into its tables', async () => {
+    const bus = await open()
+    await bus.ensureTopics([{ name: 'inbox', kind: 'log', partitions: 2 }])
+    await bus.close()
+    const sqlOf = () =>
+      runSql(file, `SELECT sql FROM sqlite_schema WHERE name = 'inbox/0'`) as [{ sql: string }]
+    const older = sqlOf()[0].sql.replace('never goes back', 'and only grows')
+    runSql(file, `DROP VIEW records; DROP VIEW "inbox/all"; DROP TABLE "inbox/0"; ${older}`)
+    expect(sqlOf()).toEqual([{ sql: expect.stringContaining('and only grows') }])
+    await (await open()).close()
+    await (await open({ readOnly: true })).close()
+  })
+
   test('may be new or empty, in a folder that does not exist yet', async () => {
     writeFileSync(file, '')
     expect((await open()).recordBytesMax).toBeGreaterThan(0)
