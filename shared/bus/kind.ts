@@ -61,6 +61,8 @@ type Capabilities = {
 export type LocalBus = Capabilities & {
   isLocal: true
   logFile(settings: Pick<Settings, 'dataFolder'>): string
+  /** The data folder and all files of the log, existing or not. */
+  privatePaths(settings: Pick<Settings, 'dataFolder'>): string[]
   /** Whether a process writes the file. */
   lockState(settings: Pick<Settings, 'dataFolder'>): LockState
   /** Whether a process writes the file and accepts requests. Throws `bus.unreachable`. */

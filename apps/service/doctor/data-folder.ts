@@ -5,6 +5,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname, resolve } from 'node:path'
 import type { LocalBus } from '../../../shared/bus/kind.ts'
 import { type TopicName, topics } from '../../../shared/contract/topology.ts'
+import { reachedByOthers } from '../../../shared/lib/private-files.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { endsOf, type OpenLog, withLog } from '../../history/open-log.ts'
 import { bytesText } from '../../terminal/quantities.ts'
@@ -18,6 +19,7 @@ const freeBytesMin = 512 * MiB
 
 export async function* folderChecks(kind: LocalBus, settings: Settings): AsyncGenerator<Check> {
   yield folderCheck(settings)
+  yield accessCheck(kind.privatePaths(settings))
   yield lockCheck(kind, settings)
   yield spaceCheck(settings)
   const { check, newest } = await fileCheck(kind.logFile(settings), settings)
@@ -50,6 +52,18 @@ function folderCheck({ dataFolder }: Settings): Check {
     existsSync(dataFolder)
       ? `${dataFolder} can be written`
       : `${dataFolder} does not exist yet and can be created`,
+  )
+}
+
+/** The next run closes Weir's own files, and a folder that has no others. */
+function accessCheck(paths: string[]): Check {
+  const name = 'access'
+  const open = reachedByOthers(paths)
+  if (open.length === 0) return ok(name, 'no other user can read the conversations')
+  return odd(
+    name,
+    `other users of this machine can reach ${open.join(', ')}`,
+    `close it: chmod go= ${open.join(' ')}`,
   )
 }
 

@@ -6,12 +6,13 @@ import type { Logger } from 'pino'
 import type { Bus } from '../../contract/bus.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
+import { reachedByOthers } from '../../lib/private-files.ts'
 import type { BesideSettings, BusSettings, LocalBus, OpenOptions } from '../kind.ts'
 import { openBesideOwner } from './beside.ts'
 import { openEmbeddedBus } from './bus.ts'
 import { importLog } from './import.ts'
 import { lockStateOf } from './lock.ts'
-import { logFileIn } from './log-file.ts'
+import { filesOfLog, logFileIn } from './log-file.ts'
 import { answerOf } from './outside-requests.ts'
 import { listenForRequests, ownerListens } from './owner-socket.ts'
 
@@ -31,10 +32,15 @@ export const embeddedKind: LocalBus = {
     openEmbeddedBus({ file: logFileIn(dataFolder), clock: systemClock, readOnly: true }),
   openBeside,
   logFile: ({ dataFolder }) => logFileIn(dataFolder),
+  privatePaths,
   lockState: ({ dataFolder }) => lockStateOf(logFileIn(dataFolder)),
   writerListens: ({ dataFolder }) => ownerListens(logFileIn(dataFolder)),
   openBesideWriter,
   importLog,
+}
+
+function privatePaths({ dataFolder }: Pick<BusSettings, 'dataFolder'>): string[] {
+  return [dataFolder, ...filesOfLog(logFileIn(dataFolder))]
 }
 
 /** Without its socket the owner works as well, so a failed socket is only logged. */
@@ -44,7 +50,13 @@ async function openOwned(
 ): Promise<Bus> {
   const file = logFileIn(dataFolder)
   const clock = systemClock
+  const open = reachedByOthers(privatePaths({ dataFolder }))
   const bus = await openEmbeddedBus({ file, clock, synchronous, keepFrom, log })
+  if (open.length > 0)
+    log.warn(
+      { paths: open, stillOpen: reachedByOthers(open) },
+      'other users could reach these paths of the log; paths that Weir alone uses are closed now',
+    )
   const socket = await listenForRequests({
     file,
     clock,

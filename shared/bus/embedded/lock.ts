@@ -10,6 +10,7 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 import { WeirError } from '../../lib/errors.ts'
+import { makePrivateFile } from '../../lib/private-files.ts'
 import { asBusError, isBusy } from './failure.ts'
 
 export type FileLock = { release(): void }
@@ -26,6 +27,7 @@ export function lockFile(file: string): FileLock {
   const sidecar = `${file}-lock`
   let db: DatabaseSync | undefined
   try {
+    makePrivateFile(sidecar)
     db = new DatabaseSync(sidecar, { timeout: 0 })
     hold(db)
     const held = db
@@ -92,6 +94,11 @@ function holderOf(db: DatabaseSync): number | undefined {
 }
 
 function locked(file: string, pid: number | undefined): WeirError {
+  if (pid !== undefined && !isAlive(pid))
+    return new WeirError(
+      'bus.locked',
+      `a process without a Weir holds a lock on ${file}-lock; the last holder, process ${pid}, has ended. Find it with \`fuser ${file}-lock\`, and stop it`,
+    )
   const holder =
     pid === undefined
       ? 'another process'
@@ -102,4 +109,13 @@ function locked(file: string, pid: number | undefined): WeirError {
     'bus.locked',
     `${file} is open for writing in ${holder}: stop that process first, name another file, or open this one read-only`,
   )
+}
+
+/** Signal 0 only asks. EPERM: it runs, as another user. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }

@@ -5,3 +5,13 @@ import { join } from 'node:path'
 export function logFileIn(dataFolder: string): string {
   return join(dataFolder, 'weir.db')
 }
+
+/** Whether Weir makes files of this name beside a log. */
+export function isNameBesideLog(name: string): boolean {
+  return name.startsWith('weir.') || name.startsWith('tables-')
+}
+
+/** The file of a log and its side files: those of SQLite, of its lock, and of its owner's socket. */
+export function filesOfLog(file: string): string[] {
+  return ['', '-wal', '-shm', '-lock', '-lock-journal', '-owner'].map((ending) => file + ending)
+}

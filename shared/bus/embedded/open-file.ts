@@ -8,9 +8,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { logApplicationId } from '../../lib/application-id.ts'
 import { WeirError } from '../../lib/errors.ts'
-import { makeFolders } from '../../lib/make-folders.ts'
+import { makePrivateFile, makePrivateFolder } from '../../lib/private-files.ts'
 import { asBusError, isFolderClosed, notADatabase } from './failure.ts'
 import { foreignObject } from './foreign-object.ts'
+import { filesOfLog, isNameBesideLog } from './log-file.ts'
 import { schema, schemaVersion } from './schema.ts'
 
 /**
@@ -49,6 +50,7 @@ export type DatabaseOptions = {
  */
 export function openForWriting({ file, synchronous }: DatabaseOptions): DatabaseSync {
   return guarded(file, () => {
+    if (file !== ':memory:') makePrivateFile(file, filesOfLog(file))
     const db = new DatabaseSync(file, { timeout: busyWaitMs, enableForeignKeyConstraints: false })
     return closedOnError(db, () => {
       distrust(db)
@@ -103,7 +105,7 @@ export function checkBeforeWriting(file: string): void {
 export function makeFolder(file: string): string[] {
   const folder = dirname(file)
   try {
-    return makeFolders(folder, 0o700) // conversations are private
+    return makePrivateFolder(file, isNameBesideLog)
   } catch (error) {
     throw folderRefused(folder, error as Error)
   }

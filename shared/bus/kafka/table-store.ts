@@ -13,6 +13,7 @@ import type { Logger } from 'pino'
 import type { Offset, StoredRecord, TableKey } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { makeFolders } from '../../lib/make-folders.ts'
+import { makePrivateFile } from '../../lib/private-files.ts'
 import { prefixEnd } from '../prefix-end.ts'
 
 export type TableName = { topic: string; partition: number }
@@ -264,6 +265,7 @@ function openUnlessLocked(file: string, log: Logger): DatabaseSync | undefined {
 }
 
 function openFile(file: string): DatabaseSync {
+  if (file !== ':memory:') makePrivateFile(file)
   const db = new DatabaseSync(file)
   try {
     // The lock is held until the database is closed (keeps TABLE-STORE-2). A copy may be lost in a
