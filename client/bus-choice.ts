@@ -15,6 +15,10 @@ export type KafkaBusChoice = {
   commandConfig?: string
   /** These properties win over those of the file. */
   properties?: Record<string, string>
+  /**
+   * Whether SASL PLAIN may send its password without TLS to another machine. Default `refuse`.
+   */
+  plaintextPassword?: 'refuse' | 'allow'
 }
 
 export type BusChoice = EmbeddedBusChoice | KafkaBusChoice
@@ -35,11 +39,12 @@ const translations: {
   },
   kafka: {
     toFlags: flagsOf,
-    ofSettings: ({ bootstrapServer, commandConfig, commandProperty }) => ({
+    ofSettings: ({ bootstrapServer, commandConfig, commandProperty, plaintextPassword }) => ({
       kind: 'kafka',
       bootstrapServer,
       commandConfig,
       properties: commandProperty,
+      plaintextPassword,
     }),
   },
 }
@@ -58,11 +63,12 @@ export function choiceOfSettings(settings: Settings): BusChoice {
 type GivenChoice = { kind: BusName } & Omit<KafkaBusChoice, 'kind'>
 
 function flagsOf(choice: GivenChoice): SettingFlagValues {
-  const { bootstrapServer, commandConfig, properties } = choice
+  const { bootstrapServer, commandConfig, properties, plaintextPassword } = choice
   const pairs = Object.entries(properties ?? {}).map(([name, value]) => `${name}=${value}`)
   return {
     ...(bootstrapServer !== undefined && { bootstrapServer: String(bootstrapServer) }),
     ...(commandConfig !== undefined && { commandConfig: String(commandConfig) }),
+    ...(plaintextPassword !== undefined && { plaintextPassword: String(plaintextPassword) }),
     ...(pairs.length > 0 && { commandProperty: pairs }),
   }
 }

@@ -11,7 +11,13 @@ import type { ClusterSurvey } from './kafka/cluster-survey.ts'
 
 export type BusSettings = Pick<
   Settings,
-  'bus' | 'dataFolder' | 'synchronous' | 'bootstrapServer' | 'commandConfig' | 'commandProperty'
+  | 'bus'
+  | 'dataFolder'
+  | 'synchronous'
+  | 'bootstrapServer'
+  | 'commandConfig'
+  | 'commandProperty'
+  | 'plaintextPassword'
 >
 
 /** The settings of a process that writes beside the owner of the log. */

@@ -36,10 +36,11 @@ export function findSettingsFile({
   if (named === '')
     return {
       name: '',
+      isFound: false,
       values: {},
       mistakes: [`${by} is empty; must be the path of a settings file`],
     }
-  if (named !== undefined) return read(named, folder, ` (from ${by})`)
+  if (named !== undefined) return { ...read(named, folder, ` (from ${by})`), isFound: false }
 
   const found = defaultNames.filter((name) => existsSync(join(folder, name)))
   const [first] = found
@@ -47,14 +48,15 @@ export function findSettingsFile({
   if (found.length > 1)
     return {
       name: first,
+      isFound: true,
       values: {},
       mistakes: [`${alternatives(found, 'and')} are both there; keep one of them`],
     }
-  return read(first, folder, '')
+  return { ...read(first, folder, ''), isFound: true }
 }
 
-function read(name: string, folder: string, by: string): SettingsFile {
-  const refused = (mistakes: string[]): SettingsFile => ({ name, values: {}, mistakes })
+function read(name: string, folder: string, by: string): Omit<SettingsFile, 'isFound'> {
+  const refused = (mistakes: string[]) => ({ name, values: {}, mistakes })
   if (!/\.(ya?ml|json)$/.test(name))
     return refused([
       `${name}${by} is not a settings file; its name must end in .yaml, .yml or .json`,

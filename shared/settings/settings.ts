@@ -26,6 +26,7 @@ export type Settings = {
   /** Empty: none is given. */
   commandConfig: string
   commandProperty: Properties
+  plaintextPassword: 'refuse' | 'allow'
   topicPrefix: string
   partitions: number
   /** 0: the brokers' default. */
@@ -101,6 +102,13 @@ export const settingTable: Record<SettingKey, Setting> = {
     secret: true,
     onlyFor: 'kafka',
     schema: { type: 'properties', default: {} },
+  },
+  plaintextPassword: {
+    variable: 'WEIR_PLAINTEXT_PASSWORD',
+    description:
+      'whether SASL PLAIN may send its password without TLS to another machine than this one',
+    secret: false,
+    schema: { type: 'string', enum: ['refuse', 'allow'], default: 'refuse' },
   },
   topicPrefix: {
     variable: 'WEIR_TOPIC_PREFIX',
@@ -188,6 +196,8 @@ export type SettingValue = { value: SettingContent; origin: Origin }
 /** The settings of a file. `name`: its path. `mistakes`: those of the file, each with its place. */
 export type SettingsFile = {
   name: string
+  /** Found in the working folder. False: a person named it, with --config or WEIR_CONFIG. */
+  isFound: boolean
   values: Partial<Record<SettingKey, { value: unknown; line: number }>>
   mistakes: string[]
 }
@@ -214,7 +224,7 @@ export function readSettings(
 export function settingsWithOrigins(
   flags: SettingFlagValues,
   environment: NodeJS.ProcessEnv,
-  file: SettingsFile = { name: '', values: {}, mistakes: [] },
+  file: SettingsFile = { name: '', isFound: false, values: {}, mistakes: [] },
 ): Record<SettingKey, SettingValue> {
   const mistakes: string[] = []
   const fromFile = new Map(settingKeys.map((key) => [key, valueInFile(key, file, mistakes)]))
@@ -238,7 +248,12 @@ export function settingsWithOrigins(
   })
   const values = Object.fromEntries(entries) as Record<SettingKey, SettingValue>
   const all = [...mistakes, ...file.mistakes]
-  if (all.length === 0) all.push(...busContradictions(values), ...retentionContradictions(values))
+  if (all.length === 0)
+    all.push(
+      ...busContradictions(values),
+      ...retentionContradictions(values),
+      ...(file.isFound ? redirections(values) : []),
+    )
   if (all.length > 0)
     throw new WeirError('settings.invalid', ['Settings cannot be used.', ...all].join('\n  '))
   return values
@@ -314,6 +329,34 @@ function busContradictions(values: Record<SettingKey, SettingValue>): string[] {
   if (missing !== undefined && !given.some(({ onlyFor }) => onlyFor === bus))
     mistakes.push(`${start}, and ${missing}`)
   return mistakes
+}
+
+/** Settings that decide which server gets the credentials, and how they travel. */
+const destinations = [
+  'bus',
+  'bootstrapServer',
+  'commandConfig',
+  'commandProperty',
+  'plaintextPassword',
+] as const satisfies SettingKey[]
+
+/**
+ * A file that somebody put into the working folder must not send credentials from elsewhere to its
+ * own server.
+ */
+function redirections(values: Record<SettingKey, SettingValue>): string[] {
+  const credentials = (['commandProperty', 'commandConfig'] as const).find(
+    (key) =>
+      !isEmpty(values[key].value) && ['flag', 'environment'].includes(values[key].origin.kind),
+  )
+  if (credentials === undefined) return []
+  const source = originText(values[credentials].origin)
+  return destinations
+    .filter((key) => values[key].origin.kind === 'file')
+    .map(
+      (key) =>
+        `${key} is set in ${originText(values[key].origin)}, a file found in this folder, and the credentials come from ${source}; if you trust the file, name it with --config (WEIR_CONFIG), or set ${key} with --${flagOf(key)} (${settingTable[key].variable})`,
+    )
 }
 
 /** R7: retention must never remove the records that an open turn is folded from. */

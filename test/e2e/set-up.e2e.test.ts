@@ -195,6 +195,7 @@ describe('weir doctor', () => {
         'node',
         'settings',
         'data folder',
+        'access',
         'lock',
         'disk space',
         'log file',

@@ -18,8 +18,9 @@ const MiB = 1024 * 1024
 const freeBytesMin = 512 * MiB
 
 export async function* folderChecks(kind: LocalBus, settings: Settings): AsyncGenerator<Check> {
-  yield folderCheck(settings)
-  yield accessCheck(kind.privatePaths(settings))
+  const folder = folderCheck(settings)
+  yield folder
+  if (folder.state === 'ok') yield accessCheck(kind.privatePaths(settings))
   yield lockCheck(kind, settings)
   yield spaceCheck(settings)
   const { check, newest } = await fileCheck(kind.logFile(settings), settings)

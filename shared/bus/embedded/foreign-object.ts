@@ -1,5 +1,5 @@
 // Compares the SQL objects of a log with those that Weir makes. A trigger, a view in place of a table
-// or a further table is foreign: SQLite would run the SQL of whoever wrote the file.
+// or a further table is foreign: SQLite would run SQL from the writer of the file.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { TopicSpec } from '../../contract/bus.ts'

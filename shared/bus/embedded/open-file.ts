@@ -146,7 +146,7 @@ function stateOf(db: DatabaseSync, file: string): 'empty' | 'weir' {
   if (foreign !== undefined)
     throw new WeirError(
       'bus.foreign-schema',
-      `${file} has ${foreign}, which no Weir makes: whoever made it could run SQL in this process. If it is yours, remove it with an SQLite tool; otherwise do not use the file`,
+      `${file} has ${foreign}, which no Weir makes, and its maker could run SQL in this process. If it is yours, remove it with an SQLite tool; otherwise do not use the file`,
     )
   return 'weir'
 }

@@ -5,7 +5,7 @@ import type { ClientConfig } from './client-properties.ts'
 
 /** `onIgnored`: gets a sentence for each ignored property. Throws `settings.invalid`. */
 export async function kafkaClient(
-  { bootstrapServer, commandConfig, commandProperty }: BusSettings,
+  { bootstrapServer, commandConfig, commandProperty, plaintextPassword }: BusSettings,
   onIgnored: (note: string) => void = () => {},
 ): Promise<ClientConfig> {
   const { readClientProperties } = await import('./client-properties.ts')
@@ -13,6 +13,7 @@ export async function kafkaClient(
     file: commandConfig === '' ? undefined : commandConfig,
     overrides: commandProperty,
     bootstrapServer: bootstrapServer === '' ? undefined : bootstrapServer,
+    plaintextPassword,
     onIgnored,
   })
 }

@@ -24,6 +24,8 @@ export type ClientPropertyOptions = {
   overrides?: Readonly<Record<string, string>>
   /** HOST:PORT, separated by commas. Overrides bootstrap.servers. */
   bootstrapServer?: string | undefined
+  /** Default `refuse`: SASL PLAIN without TLS connects to this machine only. */
+  plaintextPassword?: 'refuse' | 'allow' | undefined
   /** Gets a sentence for each ignored property. */
   onIgnored?: ((note: string) => void) | undefined
 }
@@ -64,6 +66,8 @@ export function readClientProperties(options: ClientPropertyOptions): ClientConf
       ? { ssl: sslOf(reading) }
       : mustBeAbsent(reading, 'ssl.', protocol, 'SSL or SASL_SSL')),
   }
+  if (protocol === 'SASL_PLAINTEXT' && config.sasl?.mechanism === 'plain')
+    if (options.plaintextPassword !== 'allow') refusePlaintext(reading, config.brokers)
   if (mistakes.length > 0)
     throw new WeirError(
       'settings.invalid',
@@ -112,6 +116,19 @@ function brokersOf(reading: Reading, bootstrapServer: string | undefined): strin
     : JSON.stringify(wrong.slice(0, 100)) // keeps CLIENT-PROPERTIES-2
   reading.mistakes.push(`${place} has ${shown}; must be HOST:PORT, separated by commas`)
   return []
+}
+
+/** Everybody on the way reads the password. Brokers of the cluster are those of the bootstrap. */
+function refusePlaintext({ mistakes }: Reading, brokers: string[]): void {
+  const remote = brokers.find((broker) => !isLoopback(broker))
+  if (remote !== undefined)
+    mistakes.push(
+      `SASL PLAIN would send the password to ${remote} without encryption; set security.protocol to SASL_SSL, or sasl.mechanism to SCRAM-SHA-512, or allow it with --plaintext-password allow (WEIR_PLAINTEXT_PASSWORD)`,
+    )
+}
+
+function isLoopback(broker: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|\[::1\]):\d+$/i.test(broker)
 }
 
 function isAddress(text: string): boolean {

@@ -36,7 +36,7 @@ describe('the files of a log', () => {
 })
 
 describe('a lock that another program holds', () => {
-  it('is told apart from the lock of a Weir that has ended', async () => {
+  it('is distinguished from the lock of a Weir that has ended', async () => {
     const file = join(folder, 'weir.db')
     await (await openEmbeddedBus({ file, clock: systemClock })).close()
     const ended = spawnSync(process.execPath, ['-e', '']).pid

@@ -186,6 +186,37 @@ describe('a settings file', () => {
     })
   })
 
+  it.each([
+    ['bootstrapServer: attacker:9092\nbus: kafka', ['bus', 'bootstrapServer']],
+    ['bus: kafka\ncommandConfig: theirs.properties', ['bus', 'commandConfig']],
+    [
+      'bus: kafka\nplaintextPassword: allow\nbootstrapServer: a:1',
+      ['bus', 'bootstrapServer', 'plaintextPassword'],
+    ],
+  ])('that was found may not direct credentials of a variable elsewhere: %j', (text, keys) => {
+    write('weir.yaml', text)
+    const environment = { WEIR_COMMAND_PROPERTY: 'sasl.mechanism=PLAIN' }
+    const mistakes = mistakesOf(() => readSettings({}, environment, find()))
+    expect(mistakes.map((mistake) => mistake.split(' ')[0])).toEqual(keys)
+    expect(mistakes[0]).toMatch(
+      /is set in weir\.yaml:\d, a file found in this folder, and the credentials come from the variable WEIR_COMMAND_PROPERTY; if you trust the file, name it with --config \(WEIR_CONFIG\), or set bus with --bus \(WEIR_BUS\)$/,
+    )
+    expect(readSettings({}, environment, find('weir.yaml'))).toMatchObject({ bus: 'kafka' })
+  })
+
+  it('that was found may not redirect a client.properties of a flag with single properties', () => {
+    write('weir.yaml', 'commandProperty: { bootstrap.servers: "attacker:9092" }')
+    const flags = { bus: 'kafka', commandConfig: 'mine.properties' }
+    expect(mistakesOf(() => readSettings(flags, {}, find()))).toEqual([
+      expect.stringMatching(/^commandProperty is set in weir\.yaml:1, a file found/),
+    ])
+  })
+
+  it('that was found may set bus and broker if no credentials come from elsewhere', () => {
+    write('weir.yaml', 'bus: kafka\nbootstrapServer: ours:9092')
+    expect(readSettings({}, { WEIR_COMMAND_PROPERTY: '' }, find())).toMatchObject({ bus: 'kafka' })
+  })
+
   it('is optional', () => {
     expect(find()).toBeUndefined()
   })

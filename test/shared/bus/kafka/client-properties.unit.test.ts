@@ -64,7 +64,7 @@ describe('readClientProperties', () => {
     ['SCRAM-SHA-512', scramModule, 'scram-sha-512'],
   ])('reads name and password of %s from the login module', (mechanism, module, kafkajsName) => {
     const config = readFile(`
-      security.protocol=SASL_PLAINTEXT
+      security.protocol=SASL_SSL
       sasl.mechanism=${mechanism}
       sasl.jaas.config=${module} required \\
         username="alice" \\
@@ -74,7 +74,40 @@ describe('readClientProperties', () => {
       username: 'alice',
       password: 'a "b;c=\\',
     })
-    expect(config.ssl).toBeUndefined()
+    expect(config.ssl).toEqual({})
+  })
+
+  describe('a password without encryption', () => {
+    const properties = (mechanism: string, module: string) =>
+      `security.protocol=SASL_PLAINTEXT\nsasl.mechanism=${mechanism}\nsasl.jaas.config=${module} required username="u" password="hunter2";`
+    const read = (brokers: string, options = {}) => {
+      writeFileSync(file, properties('PLAIN', plainModule))
+      return readClientProperties({ file, bootstrapServer: brokers, ...options })
+    }
+
+    it.each(['localhost:9092', '127.0.0.1:9092,127.8.8.8:1', '[::1]:9092'])(
+      'goes to this machine: %s',
+      (brokers) => {
+        expect(read(brokers).sasl).toMatchObject({ mechanism: 'plain' })
+      },
+    )
+
+    it.each([
+      'kafka:9092',
+      'localhost:1,10.0.0.7:9092',
+      'localhost.evil.example:1',
+      '127.0.0.1.nip.io:1',
+    ])('does not go to another one: %s', (brokers) => {
+      expect(() => read(brokers)).toThrow(
+        /SASL PLAIN would send the password to \S+ without encryption; set security.protocol to SASL_SSL/,
+      )
+    })
+
+    it('goes anywhere if the setting allows it, or if the mechanism keeps it secret', () => {
+      expect(read('kafka:9092', { plaintextPassword: 'allow' }).sasl).toBeDefined()
+      writeFileSync(file, properties('SCRAM-SHA-512', scramModule))
+      expect(readClientProperties({ file, bootstrapServer: 'kafka:9092' }).sasl).toBeDefined()
+    })
   })
 
   it('reads a trust store from a PEM file', () => {
