@@ -108,7 +108,15 @@ async function ask(
     settings: { ...defaultSettings, stallMs: silenceMs },
     expiresAt: Date.now() + 60_000,
   })
-  const task: AttemptTask = { key: 'attempt 0', request, failures: 0, rebuilt: false, plain: false }
+  const task: AttemptTask = {
+    key: 'attempt 0',
+    request,
+    failures: 0,
+    rebuilt: false,
+    plain: false,
+    reasoningRefused: 'none',
+    degenerate: false,
+  }
   running.reconcile('u', [task])
   return {
     written,

@@ -137,6 +137,8 @@ function task(failures = 0, request: Partial<ModelRequest> = {}): AttemptTask {
     failures,
     rebuilt: false,
     plain: false,
+    reasoningRefused: 'none',
+    degenerate: false,
   }
 }
 
@@ -445,6 +447,7 @@ describe('an attempt fails', () => {
         retryAfterMs: 7000,
         historyRefused: false,
         toolsRefused: false,
+        reasoningRefused: 'none',
       },
     })
   })

@@ -33,6 +33,7 @@ function failed(attempt: string, fields: Partial<AttemptFailed> = {}): AttemptFa
     retryAfterMs: 1000,
     historyRefused: false,
     toolsRefused: false,
+    reasoningRefused: 'none',
     ...fields,
   }
 }
@@ -86,7 +87,15 @@ describe('a round', () => {
       { type: 'model-opened', ...round, offered: ['read', 'write'], expiresAt: 1_000_000 },
     ])
     expect(open.wants).toEqual([
-      { key: 'attempt 0', request, failures: 0, rebuilt: false, plain: false },
+      {
+        key: 'attempt 0',
+        request,
+        failures: 0,
+        rebuilt: false,
+        plain: false,
+        reasoningRefused: 'none',
+        degenerate: false,
+      },
     ])
     expect(open.due).toBe(1_000_000)
   })
