@@ -304,6 +304,43 @@ describe('an attempt that failed', () => {
   })
 })
 
+describe('an attempt that was degenerate', () => {
+  const degenerate = { class: 'degenerate', reason: 'the same again' } as const
+
+  it('is repeated once with a reminder, and counts as a try', () => {
+    const waiting = given(llmGateway, at(0, modelRequest()), at(0, failed('a', degenerate)))
+    const again = waiting.when(at(1000, tick))
+    expect(again.wants).toMatchObject([{ key: 'attempt 1', degenerate: true }])
+    expect(again.when(at(2000, finished('b'))).to('response')).toMatchObject([
+      { attempt: 'b', failure: null },
+    ])
+    const twice = again.when(at(2000, failed('b', { ...degenerate, reason: 'and again' })))
+    expect(twice.to('response')).toMatchObject([
+      { failure: { class: 'degenerate', reason: 'and again' } },
+    ])
+  })
+
+  it('is not repeated without a try left', () => {
+    const settings = { ...defaultSettings, attempts: 1 }
+    expect(
+      given(llmGateway, modelRequest({ settings }), failed('a', degenerate)).to('response'),
+    ).toMatchObject([{ failure: { class: 'degenerate' } }])
+  })
+
+  it('keeps the reminder over other failures and to the next owner, because the log has it', () => {
+    const again = given(
+      llmGateway,
+      at(0, modelRequest()),
+      at(0, failed('a', degenerate)),
+      at(1000, tick),
+      at(1500, started('of the next owner')),
+      at(2000, failed('b')),
+      at(3000, tick),
+    )
+    expect(again.wants).toMatchObject([{ key: 'attempt 2', degenerate: true }])
+  })
+})
+
 describe('an attempt that started', () => {
   it('changes nothing: an owner that finds it starts its own', () => {
     const open = given(llmGateway, modelRequest())
