@@ -206,7 +206,7 @@ function tooLarge(bytes: number): Failed {
   }
 }
 
-/** Asked again with a reminder, the model may answer. */
+/** With a reminder, the next attempt may succeed. */
 function degenerate({ unit, times }: Repetition): Failed {
   const quoted = JSON.stringify(shortened(unit, repetitionQuoteBytesMax))
   return {

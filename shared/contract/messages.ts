@@ -209,7 +209,7 @@ export type AttemptFailed = {
   toolsRefused: boolean
   /**
    * the provider refused the reasoning of the history; the next attempt answers that, for the first
-   * time; none: it did not
+   * time. `none`: it did not
    */
   reasoningRefused: ReasoningRefusal
 }
@@ -1355,7 +1355,7 @@ export type QueuedMessage = {
 /**
  * A provider's objection to the reasoning in a history. `missing`: it requires reasoning in
  * messages that have none. `unsigned`: it requires the signature of a thought beside a call.
- * `unaccepted`: it does not know the field. `damaged`: it cannot verify what came back. A reader
+ * `unaccepted`: it does not know the field. `damaged`: it cannot verify the reasoning. A reader
  * that does not know a newer symbol reads the default.
  */
 export type ReasoningRefusal = 'none' | 'missing' | 'unsigned' | 'unaccepted' | 'damaged'

@@ -1,10 +1,11 @@
 // The reasoning of a history in Chat Completions. It goes back in the field in which it arrived, to
 // the model that wrote it, between a call and the next user message: there the model continues its
 // thinking.
+// Hosts of thinking models (DeepSeek, Moonshot) refuse a message with calls that has no
+// `reasoning_content`, and with it every later request.
 //
-// RETURNED-REASONING-1. Hosts of thinking models (DeepSeek, Moonshot) refuse a message with calls
-//     without `reasoning_content`. So an empty one stands for a missing one, as soon as an earlier
-//     message of this model had the field.
+// RETURNED-REASONING-1. An empty `reasoning_content` stands for a missing one beside calls, as soon
+//     as an earlier message of this model had the field.
 // RETURNED-REASONING-2. A refusal changes the form once: every message is filled, or the refused
 //     data stays away. Nothing else of the messages changes.
 
