@@ -1,7 +1,8 @@
 // Equal rows in the results of a turn's tools. An answer may repeat a row as often as the tools did.
+// The search looks at a few places, so a short stretch in a long result may be missed.
 //
 // RETURNED-ROWS-1. Only repeated rows are kept, few and short, so the memory does not grow with the
-//     results. The search is linear.
+//     results.
 // RETURNED-ROWS-2. Rows are compared by letters and digits. An answer may write them otherwise than
 //     the tool, for example without JSON's quotes.
 
@@ -12,7 +13,12 @@ const rowsMax = 16
 const rowCharsMax = 1_500
 /** Fewer equal rows are no chant. */
 const timesMin = 5
-const stepChars = 64
+/** Shorter results hold no chant. */
+const charsMin = 80
+/** The distance of the places at which the search begins. */
+const stepMin = 64
+const stepMax = 512
+const probesMin = 8
 const probeChars = 16
 
 /** Adds the repeated rows of a result. The oldest ones yield. */
@@ -39,13 +45,15 @@ export function areReturned(
 
 function rowsOf(text: string): ReturnedRow[] {
   const rows: ReturnedRow[] = []
-  for (let at = 0; at + timesMin * 2 < text.length && rows.length < rowsMax; ) {
+  if (text.length < charsMin) return rows
+  const step = Math.min(Math.max(text.length / probesMin, stepMin), stepMax) | 0
+  for (let at = 0; at + timesMin < text.length && rows.length < rowsMax; ) {
     const period = nextCopy(text, at)
     let end = at + (period ?? 0)
     if (period !== undefined)
       while (end < text.length && text.charCodeAt(end) === text.charCodeAt(end - period)) end += 1
     if (period === undefined || end - at < (timesMin - 1) * period) {
-      at = Math.max(at + stepChars, end - (period ?? 0))
+      at = Math.max(at + step, end - (period ?? 0))
       continue
     }
     const row = plain(text.slice(at, at + period))

@@ -22,8 +22,7 @@ export class FenceLines {
   }
 
   private whole(text: string): OpenText[] {
-    const end = text.lastIndexOf('\n')
-    this.head = end < 0 ? headOf(this.head + text) : headOf(text.slice(end + 1))
+    this.head = headAfter(this.head, text)
     if (this.open === undefined) return [this.piece(text)]
     this.hasGap = true
     return []
@@ -65,6 +64,19 @@ function mayHaveFence(head: string, text: string): boolean {
   if (text.includes('```') || text.includes('~~~')) return true
   return head !== '' && fence.test(head + text.slice(0, headChars))
 }
+
+/** The head of the last line. A line that is longer than a head is no fence. */
+function headAfter(head: string, text: string): string {
+  if (text.length <= headChars) {
+    const line = head + text
+    return headOf(line.slice(line.lastIndexOf('\n') + 1))
+  }
+  const last = text.slice(-headChars)
+  const end = last.lastIndexOf('\n')
+  return end < 0 ? noFence : last.slice(end + 1)
+}
+
+const noFence = '.'.repeat(headChars)
 
 function headOf(line: string): string {
   return line.slice(0, headChars)

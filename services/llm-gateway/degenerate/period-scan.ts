@@ -19,6 +19,10 @@ export class PeriodScan {
 
   /** Adds text. Returns the stretch at its end; undefined: there is none. */
   add(text: string): Stretch | undefined {
+    if (this.period === 0 && isOdd(text)) {
+      this.tail = text.slice(-2 * periodMax)
+      return undefined
+    }
     const seen = this.tail + text
     const from = this.tail.length
     const goesOn =
@@ -44,9 +48,6 @@ export class PeriodScan {
     this.length = 0
     const window = seen.slice(-2 * periodMax)
     if (window.length < 2 * periodMax) return
-    // Most texts differ here, and a backward search for 256 characters would cost more.
-    const end = window.slice(-probeChars)
-    if (window.lastIndexOf(end, window.length - probeChars - 1) < periodMax - probeChars) return
     const at = window.lastIndexOf(window.slice(periodMax), periodMax - 1)
     if (at < 0) return
     this.period = periodMax - at
@@ -58,3 +59,10 @@ export class PeriodScan {
 }
 
 const probeChars = 16
+
+/** The last characters of a long text do not come in the period before: almost all texts end here. */
+function isOdd(text: string): boolean {
+  if (text.length < 2 * periodMax) return false
+  const last = text.slice(-periodMax - probeChars)
+  return last.indexOf(last.slice(-probeChars)) === periodMax
+}

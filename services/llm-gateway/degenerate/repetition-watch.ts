@@ -12,8 +12,11 @@ import { PeriodScan, type Stretch } from './period-scan.ts'
 
 const timesMin = 200
 const bytesMin = 4096
-/** Characters between two looks at a text without a finding. */
-const stepChars = 1024
+/**
+ * Characters between two looks at a text without a finding. With the scan's memory it is less than
+ * 4 KiB, so no stretch of ASCII is missed. One of wide characters may run on for a step.
+ */
+const stepChars = 3072
 /** Characters of the known texts that are read, the newest ones. Bounds a finding's cost. */
 const knownCharsMax = 1024 * 1024
 
@@ -24,7 +27,8 @@ export class RepetitionWatch {
   private readonly known: () => string[]
   private readonly fences = new FenceLines()
   private readonly scan = new PeriodScan()
-  private pieces: string[] = []
+  /** Not yet looked at. Joining strings costs less than joining a list. */
+  private text = ''
   private gathered = 0
   private due = stepChars
   /** The repeats in known texts, for the unit of the current stretch. */
@@ -37,23 +41,30 @@ export class RepetitionWatch {
 
   /** Adds a piece of the text. Returns a repetition that is too long; undefined: none so far. */
   add(piece: string): Repetition | undefined {
+    const gathered = this.gathered + piece.length
+    if (gathered >= this.due) return this.addInSteps(piece)
+    this.text += piece
+    this.gathered = gathered
+    return undefined
+  }
+
+  private addInSteps(piece: string): Repetition | undefined {
     let rest = piece
     while (this.gathered + rest.length >= this.due) {
       const taken = this.due - this.gathered
-      this.pieces.push(rest.slice(0, taken))
+      this.text += rest.slice(0, taken)
       rest = rest.slice(taken)
       const found = this.look()
       if (found !== undefined) return found
     }
-    if (rest === '') return undefined
-    this.pieces.push(rest)
+    this.text += rest
     this.gathered += rest.length
     return undefined
   }
 
   private look(): Repetition | undefined {
-    const text = this.pieces.join('')
-    this.pieces = []
+    const { text } = this
+    this.text = ''
     this.gathered = 0
     this.due = stepChars
     for (const { text: open, isNew } of this.fences.add(text)) {
