@@ -123,9 +123,11 @@ export async function streamAnswer(
 /** The texts that the model may repeat: the results of this turn's tools. */
 function resultsOfTurn({ history }: ProviderRequest): string[] {
   const turn = history.at(-1)?.turn
-  return history.flatMap((entry) =>
-    entry.turn === turn ? entry.results.map(({ text }) => text) : [],
-  )
+  return history.flatMap((entry) => {
+    if (entry.turn !== turn || entry.round === 0) return []
+    // A request in plain text has the results in a user's message.
+    return [...entry.results.map(({ text }) => text), ...(entry.user === null ? [] : [entry.user])]
+  })
 }
 
 const callKinds = new Set<PartKind>([

@@ -371,7 +371,9 @@ function attemptFailed(
   failed: Failed,
   sent?: SentRequest,
 ): AttemptFailed {
-  const { code, retryable } = failed
+  const { code } = failed
+  // The model had its reminder.
+  const retryable = failed.retryable && !(failed.class === 'degenerate' && task.degenerate)
   // A provider that names a wait of zero or less names none. Otherwise all tries would fail within
   // a moment.
   const retryAfterMs =

@@ -127,8 +127,7 @@ export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
         const again =
           message.retryable &&
           triesIn(round) < triesOf(round.request) &&
-          retryAt < round.request.expiresAt &&
-          !(isDegenerate && round.degenerate)
+          retryAt < round.request.expiresAt
         return again
           ? { state: { ...round, retryAt, degenerate: round.degenerate || isDegenerate } }
           : { records: [failedRound(round.request, message)] }

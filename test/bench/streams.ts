@@ -1,8 +1,8 @@
 // The cost of reading a model's stream: adapter and accumulator together, against the same SDK's
 // own accumulation of the same bytes. A second part shows that the cost stays linear. It streams
 // one call's arguments of 50 KB in 1,000 pieces, then ten and a hundred times as much. A third part
-// is the watch for repetition, as a share of the CPU time of reading the same stream: one text of
-// 10,000 pieces of 20 bytes, and the recorded streams.
+// is the watch for repetition, as a share of the CPU time of reading the same stream. Its streams are
+// one text of 10,000 pieces of 20 bytes, and the recorded ones.
 //
 // The SDK's fetch delivers the bytes, in pieces of 16 KiB. The streams are the recorded ones that
 // the SDK reads without an error, or made ones if the recordings are missing. CPU time of this

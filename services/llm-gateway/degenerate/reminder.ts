@@ -3,7 +3,7 @@
 
 const reminder =
   'Your last response was stopped because it repeated the same text without end. ' +
-  'Do not repeat yourself: answer briefly, or call a tool.'
+  'Do not repeat yourself, and answer briefly.'
 
 /** The text at the top of the repeated request. `nudge`: the round's own; null: none. */
 export function withReminder(nudge: string | null): string {

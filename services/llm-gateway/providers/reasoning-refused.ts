@@ -7,7 +7,7 @@ import type { HistoryEntry, ReasoningRefusal } from '../../../shared/contract/me
 import type { Refusal } from './history-refused.ts'
 
 /** The places of reasoning in a history. Not settings such as `reasoning_effort`. */
-const place = String.raw`(?:reasoning_content|reasoning_details|reasoning(?![\w.]*effort)|thinking|thought_signature|extra_content|encrypted_content|phase)`
+const place = String.raw`(?:reasoning_content|reasoning_details|reasoning(?![\w.]*effort)|thinking|thought_signature|extra_content|encrypted_content|(?<=[.'"\x60])phase)`
 const near = (one: string, other: string): RegExp =>
   new RegExp(`${one}.{0,80}?${other}|${other}.{0,80}?${one}`, 'is')
 
@@ -48,9 +48,15 @@ const wordings: [Exclude<ReasoningRefusal, 'none'>, RegExp[]][] = [
   ['unaccepted', unaccepted],
 ]
 
-/** Only if the server refused the request itself, or its error has no status. */
-export function reasoningRefusalIn({ status, statement }: Refusal): ReasoningRefusal {
-  if (status !== undefined && status !== 400 && status !== 422) return 'none'
+/** Gateways pass on the refusal of the server behind them as an error of their own. */
+const statuses = new Set([undefined, 400, 422, 500, 502])
+/** Some servers quote the whole request. */
+const statementCharsMax = 65_536
+
+/** Only if the request itself may be refused: another attempt would be refused like this one. */
+export function reasoningRefusalIn({ status, statement: whole }: Refusal): ReasoningRefusal {
+  if (!statuses.has(status)) return 'none'
+  const statement = whole.slice(0, statementCharsMax)
   const namesIt = new RegExp(`${place}|thought signature|encrypted content`, 'i').test(statement)
   if (!namesIt && !/\bof type 'reasoning'|'reasoning' item/.test(statement)) return 'none'
   const found = wordings.find(([, forms]) => forms.some((form) => form.test(statement)))

@@ -165,6 +165,9 @@ function isDegenerate(text: string): boolean {
 }
 
 it('the reminder follows the text of the round, and quotes nothing', () => {
-  expect(withReminder('STOP')).toMatch(/^STOP\n\nYour last response was stopped because/)
-  expect(withReminder(null)).toMatch(/^Your last response was stopped because/)
+  const reminder =
+    'Your last response was stopped because it repeated the same text without end. ' +
+    'Do not repeat yourself, and answer briefly.'
+  expect(withReminder(null)).toBe(reminder)
+  expect(withReminder('STOP')).toBe(`STOP\n\n${reminder}`)
 })

@@ -481,9 +481,11 @@ describe('an attempt fails', () => {
     expect(failureIn(await run(world(script, { context: earlier })))?.class).toBe('degenerate')
   })
 
-  it('once as degenerate, and the next request begins with a reminder after the nudge', async () => {
-    const { requests } = await run(world(), { ...task(1, { nudge: 'STOP' }), degenerate: true })
-    expect(requests[0]?.nudge).toMatch(/^STOP\n\nYour last response was stopped/)
+  it('once as degenerate: the next request begins with a reminder after the nudge, and is the last', async () => {
+    const script = [says('again and '.repeat(2000)), finished]
+    const again = await run(world(script), { ...task(1, { nudge: 'STOP' }), degenerate: true })
+    expect(again.requests[0]?.nudge).toMatch(/^STOP\n\nYour last response was stopped/)
+    expect(failureIn(again)).toMatchObject({ class: 'degenerate', retryable: false })
   })
 
   it('with a wait that grows with each failure up to a bound, if the provider names none', async () => {

@@ -314,10 +314,23 @@ describe('an attempt that was degenerate', () => {
     expect(again.when(at(2000, finished('b'))).to('response')).toMatchObject([
       { attempt: 'b', failure: null },
     ])
-    const twice = again.when(at(2000, failed('b', { ...degenerate, reason: 'and again' })))
+    const last = { ...degenerate, reason: 'and again', retryable: false }
+    const twice = again.when(at(2000, failed('b', last)))
     expect(twice.to('response')).toMatchObject([
       { failure: { class: 'degenerate', reason: 'and again' } },
     ])
+  })
+
+  it('of an earlier owner does not use up the reminder', () => {
+    const again = given(
+      llmGateway,
+      at(0, modelRequest()),
+      at(0, failed('a', degenerate)),
+      at(1000, tick),
+      at(1500, failed('zombie', degenerate)),
+      at(4000, tick),
+    )
+    expect(again.wants).toMatchObject([{ key: 'attempt 2', degenerate: true }])
   })
 
   it('is not repeated without a try left', () => {

@@ -72,7 +72,8 @@ describe('a refusal of reasoning', () => {
     expect(reasoningRefusalIn({ status: 400, statement })).toBe(kind)
     expect(reasoningRefusalIn({ status: 422, statement })).toBe(kind)
     expect(reasoningRefusalIn({ status: undefined, statement })).toBe(kind)
-    for (const status of [401, 429, 500, 529])
+    expect(reasoningRefusalIn({ status: 502, statement: `upstream: 400 ${statement}` })).toBe(kind)
+    for (const status of [401, 403, 429, 529])
       expect(reasoningRefusalIn({ status, statement })).toBe('none')
   })
 
@@ -85,6 +86,7 @@ describe('a refusal of reasoning', () => {
     'tools.0: Extra inputs are not permitted',
     "Missing required parameter: 'messages[1].tool_calls[0].id'.",
     'no such model',
+    "The validation phase found an unknown parameter: 'foo'.",
   ])('is no other refusal: %s', (statement) => {
     expect(reasoningRefusalIn({ status: 400, statement })).toBe('none')
   })
