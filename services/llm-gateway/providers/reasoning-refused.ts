@@ -48,7 +48,7 @@ const wordings: [Exclude<ReasoningRefusal, 'none'>, RegExp[]][] = [
   ['unaccepted', unaccepted],
 ]
 
-/** Gateways pass on the refusal of the server behind them as an error of their own. */
+/** A gateway may report the refusal of the server behind it as a failure. */
 const statuses = new Set([undefined, 400, 422, 500, 502])
 /** Some servers quote the whole request. */
 const statementCharsMax = 65_536
