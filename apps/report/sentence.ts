@@ -202,6 +202,7 @@ const failureWords: Record<FailureClass, string> = {
   internal: 'something failed inside Weir',
   cancelled: 'it was cancelled',
   context_full: 'the conversation no longer fits into the context of the model',
+  degenerate: 'the model repeated the same text without end',
 }
 
 // ── Loops ──

@@ -1,4 +1,4 @@
-// Streams the answer of one attempt, within bounds on silence and size.
+// Streams the answer of one attempt, within bounds on silence, size and repetition.
 // Owns: reading the provider's stream no faster than its parts can be written, and leaving it.
 // Does not own: the records before and after the parts (attempt.ts), the meaning of the provider's
 // bytes (providers/).
@@ -14,6 +14,8 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { PartEvent, PartKind } from '../../shared/contract/messages.ts'
 import { eventWeight } from '../../shared/contract/part-weight.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
+import { shortened } from '../../shared/lib/text-cut.ts'
+import { type Repetition, RepetitionWatch } from './degenerate/repetition-watch.ts'
 import type { PartWriter } from './part-writer.ts'
 import type { Connect, Failed, Finished, ProviderRequest, Streamed } from './providers/provider.ts'
 import { inItsWords } from './providers/text-calling.ts'
@@ -45,11 +47,15 @@ export type Answer = Finished & { mentions: (name: string) => boolean; isReply: 
 export async function streamAnswer(
   options: AnswerOptions,
 ): Promise<Answer | Failed | typeof stopped> {
-  const { stallMs, clock, parts, stop } = options
+  const { request, stallMs, clock, parts, stop } = options
   const names: string[] = []
   let hasCalls = false
   const text: string[] = []
   let bytes = 0
+  const known = (): string[] => resultsOfTurn(request)
+  const saidWatch = new RepetitionWatch(known)
+  const thoughtWatch = new RepetitionWatch(known)
+  let repetition: Repetition | undefined
 
   const leave = new AbortController()
   let stall: Failed | undefined
@@ -91,10 +97,14 @@ export async function streamAnswer(
         if (isOfCall(event)) hasCalls = true
         if (isOfCall(event) && event.name !== null && event.name !== names.at(-1))
           names.push(event.name)
-        if (event.kind === 'text' || event.kind === 'refusal') text.push(event.text)
+        if (event.kind === 'text' || event.kind === 'refusal') {
+          text.push(event.text)
+          repetition ??= saidWatch.add(event.text)
+        } else if (event.kind === 'reasoning') repetition ??= thoughtWatch.add(event.text)
       }
       silence.onAnswer()
       if (bytes > limits.roundPartsBytesMax) return tooLarge(bytes)
+      if (repetition !== undefined) return degenerate(repetition)
       const room = parts.add(next.value.events)
       if (room === undefined) continue
       silence.pause()
@@ -108,6 +118,16 @@ export async function streamAnswer(
     if (!isOver) leaveNow() // a finished stream closes its connection itself
     events.return(noEnding).catch(() => undefined)
   }
+}
+
+/** The texts that the model may repeat: the results of this turn's tools. */
+function resultsOfTurn({ history }: ProviderRequest): string[] {
+  const turn = history.at(-1)?.turn
+  return history.flatMap((entry) => {
+    if (entry.turn !== turn || entry.round === 0) return []
+    // A request in plain text has the results in a user's message.
+    return [...entry.results.map(({ text }) => text), ...(entry.user === null ? [] : [entry.user])]
+  })
 }
 
 const callKinds = new Set<PartKind>([
@@ -187,3 +207,18 @@ function tooLarge(bytes: number): Failed {
     retryAfterMs: null,
   }
 }
+
+/** With a reminder, the next attempt may succeed. */
+function degenerate({ unit, times }: Repetition): Failed {
+  const quoted = JSON.stringify(shortened(unit, repetitionQuoteBytesMax))
+  return {
+    kind: 'failed',
+    code: 'provider.stream',
+    class: 'degenerate',
+    reason: `the response was stopped: it repeated the same text ${times} times in a row: ${quoted}`,
+    retryable: true,
+    retryAfterMs: null,
+  }
+}
+
+const repetitionQuoteBytesMax = 80

@@ -29,16 +29,18 @@ import type { PerformerContext } from '../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { Slots } from '../../shared/lib/slots.ts'
 import { version } from '../../shared/lib/version.ts'
+import {
+  type AcceptedForms,
+  inAcceptedForm,
+  noteOutcome,
+  refusedParts,
+  type SentRequest,
+} from './accepted-form.ts'
 import { type Answer, streamAnswer } from './answer.ts'
+import { withReminder } from './degenerate/reminder.ts'
 import { PartWriter } from './part-writer.ts'
 import { policyInForce } from './policy-in-force.ts'
 import { contextFull, historyTooLarge, isContextEnd } from './providers/context-full.ts'
-import {
-  inPlainText,
-  type Obstacle,
-  obstacleIn,
-  type PlainLessons,
-} from './providers/plain-request.ts'
 import type { Connect, Failed, ProviderRequest } from './providers/provider.ts'
 import { shortReason } from './providers/short-reason.ts'
 import type { AttemptTask } from './reducer.ts'
@@ -63,10 +65,8 @@ export type GatewayOptions = {
 /** The shared state of a process's attempts. */
 export type Gateway = GatewayOptions & {
   streams: Slots
-  /**
-   * Remembers agents whose providers need plain text, so the next request is in plain text at once.
-   */
-  plainLessons: PlainLessons
+  /** Remembers the requests that each agent's provider accepts, so the next one is right at once. */
+  forms: AcceptedForms
 }
 
 /**
@@ -154,7 +154,7 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
     context.write('response', [{ type: 'part', ...id, i, events }]),
   )
   stop.addEventListener('abort', () => parts.drop(), { once: true })
-  const sent = inAcceptedForm(attempt, ready)
+  const sent = inAcceptedForm(gateway.forms, task, ready)
   const { connect } = gateway
   const { stallMs } = task.request.settings
   const answer = await streamAnswer({
@@ -171,29 +171,10 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
     await parts.stop()
     return undefined
   }
-  const { agent, obstacle, isPlain } = sent
-  if (obstacle !== undefined) gateway.plainLessons.note({ agent, obstacle, isPlain, answer })
+  noteOutcome(gateway.forms, sent, answer)
   if (answer.kind === 'failed')
     return ending(attempt, attemptFailed(attempt, answer, sent), finished)
   return ending(attempt, conclusion(attempt, ready, answer, finished.parts), finished)
-}
-
-/**
- * A request as sent. `obstacle`: the part of it that the provider may refuse. `isPlain`: it is in
- * plain text for that reason.
- */
-type SentRequest = {
-  agent: Agent
-  request: ProviderRequest
-  obstacle: Obstacle | undefined
-  isPlain: boolean
-}
-
-function inAcceptedForm({ gateway, task }: Attempt, { agent, request }: Ready): SentRequest {
-  const obstacle = obstacleIn(agent, request)
-  const isPlain =
-    obstacle !== undefined && (task.plain || gateway.plainLessons.has(agent, obstacle))
-  return { agent, request: isPlain ? inPlainText(request) : request, obstacle, isPlain }
 }
 
 type FinishedParts = Awaited<ReturnType<PartWriter['finishWithRest']>>
@@ -299,7 +280,7 @@ async function prepare({ gateway, context, task, log }: Attempt): Promise<Ready 
     const tooLarge = historyTooLarge(history)
     if (tooLarge !== undefined) return tooLarge
     const providerRequest = {
-      nudge,
+      nudge: task.degenerate ? withReminder(nudge) : nudge,
       tools: declarations,
       textOnly: callsLeft === 0,
       history,
@@ -384,38 +365,24 @@ const cutOff: Failed = {
   retryAfterMs: null,
 }
 
-/** Explains whether a refused request is sent once more. */
-const refusals = {
-  history: 'the history of this conversation is refused, and sent once more, rebuilt',
-  historyAgain:
-    'the history of this conversation is refused, also rebuilt; begin a new conversation',
-  tools: 'the request is refused, and sent once more in plain text, without tools',
-  toolsAgain: 'the request is refused, also in plain text and without tools',
-}
-
 /** `sent`: the request that the provider got. Undefined: it got none. */
 function attemptFailed(
   { task, id, log }: Attempt,
   failed: Failed,
   sent?: SentRequest,
 ): AttemptFailed {
-  const { code, retryable } = failed
+  const { code } = failed
+  // The model had its reminder.
+  const retryable = failed.retryable && !(failed.class === 'degenerate' && task.degenerate)
   // A provider that names a wait of zero or less names none. Otherwise all tries would fail within
   // a moment.
   const retryAfterMs =
     failed.retryAfterMs ||
     Math.min(limits.retryBackoffMs * 2 ** task.failures, limits.retryBackoffMsMax)
-  const isOfHistory = failed.historyRefused ?? false
-  const isOfTools = failed.formRefused !== undefined && sent?.obstacle !== undefined
-  const historyRefused = isOfHistory && !task.rebuilt
-  const toolsRefused = isOfTools && !sent.isPlain
-  const why = [
-    ...(isOfHistory ? [historyRefused ? refusals.history : refusals.historyAgain] : []),
-    ...(isOfTools ? [toolsRefused ? refusals.tools : refusals.toolsAgain] : []),
-  ]
+  const { why, ...refused } = refusedParts(task, failed, sent)
   const reason = shortReason([...why, failed.reason].join(': '))
   log.info(
-    { code, class: failed.class, reason, retryable, retryAfterMs, historyRefused, toolsRefused },
+    { code, class: failed.class, reason, retryable, retryAfterMs, ...refused },
     'the attempt failed',
   )
   return {
@@ -425,7 +392,6 @@ function attemptFailed(
     class: failed.class,
     retryable,
     retryAfterMs,
-    historyRefused,
-    toolsRefused,
+    ...refused,
   }
 }

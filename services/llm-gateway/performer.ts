@@ -9,9 +9,9 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { StartPerformer } from '../../shared/contract/performer.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
 import { createSlots } from '../../shared/lib/slots.ts'
+import { createAcceptedForms } from './accepted-form.ts'
 import { type Gateway, type GatewayOptions, runAttempt } from './attempt.ts'
 import { startHistoryExpiry } from './history-expiry.ts'
-import { createPlainLessons } from './providers/plain-request.ts'
 import type { AttemptTask } from './reducer.ts'
 import { noLongerWanted } from './wire/abortable-wait.ts'
 
@@ -25,7 +25,7 @@ type RoundAtWork = { key: string; stop: AbortController | undefined }
 export function startGateway(options: GatewayOptions): StartPerformer<AttemptTask> {
   const gateway: Gateway = {
     streams: createSlots(limits.modelStreamsMax),
-    plainLessons: createPlainLessons(),
+    forms: createAcceptedForms(),
     ...options,
   }
   return (context) => {

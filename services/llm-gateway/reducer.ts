@@ -13,8 +13,8 @@
 //     costs nothing: its owner is gone, and the next owner starts another at once.
 // GATE-4. Nothing starts at or after expiresAt. A cancel that comes before its round is remembered
 //     until then; otherwise the round would run afterwards.
-// GATE-5. A refused history is rebuilt once, and a request refused because no tool may be called in
-//     it becomes plain text, at once and beyond the tries (I5.4). A second refusal ends the round.
+// GATE-5. A refused history is rebuilt once, refused reasoning is answered once, and a request that
+//     forbids calls becomes plain text once, beyond the tries (I5.4). A repeated refusal ends it.
 
 import { roundIdOf, roundKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -26,6 +26,7 @@ import type {
   FailureClass,
   ModelFinished,
   ModelRequest,
+  ReasoningRefusal,
   Tick,
 } from '../../shared/contract/messages.ts'
 import {
@@ -42,6 +43,8 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
  * wanted, or null for now.
  * `rebuilt`: the provider refused the history, so attempts send it rebuilt.
  * `plain`: it refused a request in which no tool may be called, so attempts send plain text.
+ * `reasoningRefused`: it refused the history's reasoning, so attempts answer that.
+ * `degenerate`: an attempt repeated itself without end, so the next one reminds the model.
  */
 export type OpenRound = {
   phase: 'open'
@@ -50,6 +53,8 @@ export type OpenRound = {
   retryAt: Milliseconds | null
   rebuilt: boolean
   plain: boolean
+  reasoningRefused: ReasoningRefusal
+  degenerate: boolean
 }
 
 /** A cancel without its round (GATE-4). */
@@ -67,6 +72,8 @@ export type AttemptTask = {
   failures: number
   rebuilt: boolean
   plain: boolean
+  reasoningRefused: ReasoningRefusal
+  degenerate: boolean
 }
 
 type Inbox = ModelRequest | Cancel | AttemptStarted | AttemptFailed | AttemptFinished | Tick
@@ -92,6 +99,8 @@ export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
             retryAt: null,
             rebuilt: false,
             plain: false,
+            reasoningRefused: 'none',
+            degenerate: false,
           },
           records: [opened(message)],
         }
@@ -110,15 +119,17 @@ export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
         if (round?.phase !== 'open' || round.failed.includes(message.attempt))
           return { state: round }
         round.failed.push(message.attempt)
-        if (message.historyRefused || message.toolsRefused)
+        const { historyRefused, toolsRefused, reasoningRefused } = message
+        if (historyRefused || toolsRefused || reasoningRefused !== 'none')
           return sentOtherwise(round, message, time)
+        const isDegenerate = message.class === 'degenerate'
         const retryAt = Math.max(round.retryAt ?? 0, time + retryDelay(message))
         const again =
           message.retryable &&
-          round.failed.length < triesOf(round.request) &&
+          triesIn(round) < triesOf(round.request) &&
           retryAt < round.request.expiresAt
         return again
-          ? { state: { ...round, retryAt } }
+          ? { state: { ...round, retryAt, degenerate: round.degenerate || isDegenerate } }
           : { records: [failedRound(round.request, message)] }
       }
 
@@ -151,14 +162,19 @@ export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
 /** Keeps GATE-5. An attempt that was under way when another one was refused adds nothing new. */
 function sentOtherwise(
   round: OpenRound,
-  { historyRefused, toolsRefused }: AttemptFailed,
+  { historyRefused, toolsRefused, reasoningRefused: refused }: AttemptFailed,
   time: Milliseconds,
 ): Reaction<Round> {
   if (time >= round.request.expiresAt) return { records: [failedRound(round.request, expired)] }
   const rebuilt = round.rebuilt || historyRefused
   const plain = round.plain || toolsRefused
-  const isNew = rebuilt !== round.rebuilt || plain !== round.plain
-  return { state: { ...round, rebuilt, plain, retryAt: isNew ? null : round.retryAt } }
+  const reasoningRefused = round.reasoningRefused === 'none' ? refused : round.reasoningRefused
+  const isNew =
+    rebuilt !== round.rebuilt ||
+    plain !== round.plain ||
+    reasoningRefused !== round.reasoningRefused
+  const retryAt = isNew ? null : round.retryAt
+  return { state: { ...round, rebuilt, plain, reasoningRefused, retryAt } }
 }
 
 type Reason = { class: FailureClass; reason: string }
@@ -178,8 +194,15 @@ function retryDelay(failed: AttemptFailed): Milliseconds {
   return Math.min(Math.max(failed.retryAfterMs, 0), limits.retryAfterMsMax)
 }
 
-function nextAttempt({ request, failed, rebuilt, plain }: OpenRound): AttemptTask {
-  return { key: `attempt ${failed.length}`, request, failures: failed.length, rebuilt, plain }
+/** An answered refusal of reasoning costs no try. */
+function triesIn({ failed, reasoningRefused }: OpenRound): number {
+  return failed.length - (reasoningRefused === 'none' ? 0 : 1)
+}
+
+function nextAttempt(round: OpenRound): AttemptTask {
+  const { request, failed, rebuilt, plain, reasoningRefused, degenerate } = round
+  const form = { rebuilt, plain, reasoningRefused, degenerate }
+  return { key: `attempt ${failed.length}`, request, failures: failed.length, ...form }
 }
 
 function opened(request: ModelRequest): Output {

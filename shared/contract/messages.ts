@@ -207,6 +207,11 @@ export type AttemptFailed = {
    * attempt sends it as plain text without tools, for the first time
    */
   toolsRefused: boolean
+  /**
+   * the provider refused the reasoning of the history; the next attempt answers that, for the first
+   * time. `none`: it did not
+   */
+  reasoningRefused: ReasoningRefusal
 }
 
 /**
@@ -1110,8 +1115,9 @@ export type EvidenceRef = {
  * fails again. `transient`: retry later. `no_progress`: the model loops. `budget`: a cap was
  * reached. `refused`: the model or provider declines. `provider`: the provider is broken.
  * `internal`: Weir is broken. `cancelled`: a client cancelled it. `context_full`: the conversation
- * no longer fits into the model's context; begin a new one, or use a model with a larger context. A
- * reader that does not know a newer symbol reads the default, the most cautious one.
+ * no longer fits into the model's context; begin a new one, or use a model with a larger context.
+ * `degenerate`: the model repeated the same characters without end, also after a reminder. A reader
+ * that does not know a newer symbol reads the default, the most cautious one.
  */
 export type FailureClass =
   | 'deterministic'
@@ -1123,6 +1129,7 @@ export type FailureClass =
   | 'internal'
   | 'cancelled'
   | 'context_full'
+  | 'degenerate'
 
 /**
  * The answer of an enforcing guard to a round. `verdicts`: it answered in time. `silent`: it did
@@ -1344,6 +1351,14 @@ export type QueuedMessage = {
   /** milliseconds that the slowest of them may run; a cancelled turn may have to wait that long */
   toolTimeoutMsMax: number
 }
+
+/**
+ * A provider's objection to the reasoning in a history. `missing`: it requires reasoning in
+ * messages that have none. `unsigned`: it requires the signature of a thought beside a call.
+ * `unaccepted`: it does not know the field. `damaged`: it cannot verify the reasoning. A reader
+ * that does not know a newer symbol reads the default.
+ */
+export type ReasoningRefusal = 'none' | 'missing' | 'unsigned' | 'unaccepted' | 'damaged'
 
 /**
  * A call that the validator refuses. The detector may change the text before it becomes the call's

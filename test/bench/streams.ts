@@ -1,6 +1,8 @@
 // The cost of reading a model's stream: adapter and accumulator together, against the same SDK's
 // own accumulation of the same bytes. A second part shows that the cost stays linear. It streams
-// one call's arguments of 50 KB in 1,000 pieces, then ten and a hundred times as much.
+// one call's arguments of 50 KB in 1,000 pieces, then ten and a hundred times as much. A third part
+// is the watch for repetition, as a share of the CPU time of reading the same stream. Its streams are
+// one text of 10,000 pieces of 20 bytes, and the recorded ones.
 //
 // The SDK's fetch delivers the bytes, in pieces of 16 KiB. The streams are the recorded ones that
 // the SDK reads without an error, or made ones if the recordings are missing. CPU time of this
@@ -12,6 +14,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { accumulator, type OpenRound } from '../../services/accumulator/reducer.ts'
+import { RepetitionWatch } from '../../services/llm-gateway/degenerate/repetition-watch.ts'
 import type { Provider } from '../../services/llm-gateway/providers/provider.ts'
 import { connect } from '../../services/llm-gateway/providers/providers.ts'
 import { defaultPolicy, defaultSettings } from '../../shared/agents/agents.ts'
@@ -29,6 +32,8 @@ export async function benchStreams(): Promise<Row[]> {
   for (const api of apis) {
     rows.push(await recordedRow(api))
     for (const deltas of [1_000, 10_000, 100_000]) rows.push(await longRow(api, deltas))
+    rows.push(await watchRow(api, 'a text of 10,000 pieces', [textStream(api, 10_000)]))
+    rows.push(await watchRow(api, 'the recorded streams', recordedBodies(api)))
   }
   return rows
 }
@@ -62,12 +67,8 @@ function inPieces(bytes: Uint8Array): ReadableStream<Uint8Array> {
 
 async function recordedRow(api: Api): Promise<Row> {
   const [ours, theirs] = await readers(api)
-  const recorded = streamFixtures(api)?.map(({ bytes }) => new Uint8Array(bytes)) ?? [
-    longStream(api, 50),
-    longStream(api, 200),
-  ]
   const bodies: Uint8Array[] = []
-  for (const body of recorded)
+  for (const body of recordedBodies(api))
     if (
       await theirs(body).then(
         () => true,
@@ -96,6 +97,50 @@ async function recordedRow(api: Api): Promise<Row> {
 }
 
 const repeats = 5
+
+function recordedBodies(api: Api): Uint8Array[] {
+  return (
+    streamFixtures(api)?.map(({ bytes }) => new Uint8Array(bytes)) ?? [
+      longStream(api, 50),
+      longStream(api, 200),
+    ]
+  )
+}
+
+/** The watch alone, over the texts of these streams, against reading them. */
+async function watchRow(api: Api, name: string, bodies: Uint8Array[]): Promise<Row> {
+  const [ours, , textsOf] = await readers(api)
+  const texts: string[][] = []
+  for (const body of bodies) texts.push(await textsOf(body))
+  const ratios: number[] = []
+  const times: number[] = []
+  for (let lap = 0; lap < laps + 3; lap += 1) {
+    const stream = await cpuMicroseconds(() => inTurn(bodies, ours))
+    const watch = await cpuMicroseconds(async () => {
+      for (let n = 0; n < repeats * watchRepeats; n += 1)
+        for (const pieces of texts) watched(pieces)
+    })
+    if (lap < 3) continue // warming up
+    ratios.push(watch / watchRepeats / stream)
+    times.push(watch / watchRepeats / repeats / bodies.length)
+  }
+  return {
+    name: `${api}: the watch for repetition, ${name}: a stream`,
+    value: median(times),
+    unit: 'µs CPU',
+    baseline: 'reading the stream',
+    ratio: median(ratios),
+  }
+}
+
+/** The watch is too quick for the clock. */
+const watchRepeats = 20
+
+function watched(pieces: string[]): void {
+  const watch = new RepetitionWatch(() => [])
+  for (const piece of pieces)
+    if (watch.add(piece) !== undefined) throw new Error('a stream of the bench repeats itself')
+}
 
 async function inTurn(
   bodies: Uint8Array[],
@@ -129,7 +174,9 @@ type Read = (bytes: Uint8Array) => Promise<number>
  * Ours and the SDK's. Each returns the length of the arguments, which proves that no part is
  * missing.
  */
-async function readers(api: Api): Promise<[ours: Read, theirs: Read]> {
+async function readers(
+  api: Api,
+): Promise<[ours: Read, theirs: Read, texts: (bytes: Uint8Array) => Promise<string[]>]> {
   const answers = answering()
   const model = { provider: api, name: 'm', apiKey: 'k', maxOutputTokens: 1_000_000_000 }
   const provider = await connect(
@@ -145,6 +192,10 @@ async function readers(api: Api): Promise<[ours: Read, theirs: Read]> {
     (bytes) => {
       answers.bytes = bytes
       return theirs()
+    },
+    (bytes) => {
+      answers.bytes = bytes
+      return spoken(provider)
     },
   ]
 }
@@ -177,6 +228,18 @@ function sdkReader(api: Api, { fetch }: Answering): () => Promise<number> {
 const place = { conversation: 'c', turn: 1, round: 1 }
 const alone = { offset: 0, previous: undefined, time: 0 }
 
+const request = { nudge: null, tools: [], textOnly: false, history: [], rebuilt: false }
+
+/** The pieces of text and thinking. */
+async function spoken(provider: Provider): Promise<string[]> {
+  const texts: string[] = []
+  const { signal } = new AbortController()
+  for await (const item of provider.stream(request, signal, () => undefined))
+    for (const { kind, text } of item.kind === 'events' ? item.events : [])
+      if (kind === 'text' || kind === 'refusal' || kind === 'reasoning') texts.push(text)
+  return texts
+}
+
 /** As gateway and accumulator work together: parts of as many events as a record holds. */
 async function folded(provider: Provider): Promise<number> {
   const open: OpenRound = { offered: ['write'], expiresAt: 1, bytes: 0, attempts: new Map() }
@@ -191,7 +254,6 @@ async function folded(provider: Provider): Promise<number> {
     parts += 1
     gathered = []
   }
-  const request = { nudge: null, tools: [], textOnly: false, history: [], rebuilt: false }
   for await (const item of provider.stream(
     request,
     new AbortController().signal,
@@ -238,6 +300,51 @@ function longStream(api: Api, deltas: number): Uint8Array {
     '"}',
   ]
   return Buffer.from(frames(api, pieces).join(''))
+}
+
+/** A text in this number of pieces, of 20 bytes each. */
+function textStream(api: Api, deltas: number): Uint8Array {
+  const pieces = Array.from({ length: deltas }, (_, n) =>
+    `word ${(n * 7919) % 10_007} `.padEnd(20, 'a'),
+  )
+  return Buffer.from(textFrames(api, pieces).join(''))
+}
+
+function textFrames(api: Api, pieces: string[]): string[] {
+  const named = (event: { type: string; [key: string]: unknown }) =>
+    sse(event.type, JSON.stringify(event))
+  switch (api) {
+    case 'anthropic':
+      return [
+        named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+        ...pieces.map((text) =>
+          named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
+        ),
+        named({ type: 'content_block_stop', index: 0 }),
+        named({ type: 'message_delta', delta: { stop_reason: 'end_turn' } }),
+        named({ type: 'message_stop' }),
+      ]
+    case 'openai-chat':
+      return [
+        ...pieces.map((content) =>
+          chunk(
+            JSON.stringify({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
+          ),
+        ),
+        chunk(JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })),
+        chunk('[DONE]'),
+      ]
+    case 'openai-responses':
+      return [
+        ...pieces.map((delta) =>
+          named({ type: 'response.output_text.delta', item_id: 'm', output_index: 0, delta }),
+        ),
+        named({
+          type: 'response.completed',
+          response: { id: 'r', status: 'completed', output: [] },
+        }),
+      ]
+  }
 }
 
 function frames(api: Api, pieces: string[]): string[] {

@@ -14,7 +14,7 @@ import type { Declaration } from '../../shared/contract/messages.ts'
 import { type Expected, expectInvariants } from '../support/invariants.ts'
 import { type Pipeline, recordedTool, withPipeline } from '../support/pipeline.ts'
 import { quickTool } from '../support/quick-tool.ts'
-import { call, resultsOf, says, saysAtOnce, script, text } from '../support/script.ts'
+import { call, longText, resultsOf, says, saysAtOnce, script, text } from '../support/script.ts'
 
 /** Accepts any object. */
 const anything = (file: string) => [
@@ -418,7 +418,7 @@ describe('a tool', () => {
 
   it('fits one record together with a response of several megabytes', async () => {
     const blocks = Array.from({ length: 20 }, () => call('take', {}))
-    const model = script(says({ ...text('x'.repeat(3_900_000)), pieceChars: 100_000 }, ...blocks))
+    const model = script(says({ ...text(longText(3_900_000)), pieceChars: 100_000 }, ...blocks))
     await withPipeline({ model, tools: tool(printing250KB), settings }, async (pipeline) => {
       const { finished, activity } = await pipeline.ask('go')
       expect(finished.outcome).toBe('answered')

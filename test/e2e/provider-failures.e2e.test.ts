@@ -8,7 +8,17 @@ import { limits } from '../../shared/contract/limits.ts'
 import { until } from '../support/inbox.ts'
 import { expectInvariants } from '../support/invariants.ts'
 import { type Pipeline, patient, type Turn, withPipeline } from '../support/pipeline.ts'
-import { call, says, script, stream, text, textsOf } from '../support/script.ts'
+import {
+  call,
+  longText,
+  says,
+  script,
+  stream,
+  systemOf,
+  text,
+  textsOf,
+  thinking,
+} from '../support/script.ts'
 
 const soon = { 'retry-after-ms': '20' }
 const error = (
@@ -374,7 +384,7 @@ describe('an incomplete or broken stream', () => {
     const piece = {
       type: 'content_block_delta',
       index: 0,
-      delta: { type: 'text_delta', text: 'x'.repeat(1024 * 1024) },
+      delta: { type: 'text_delta', text: longText(1024 * 1024) },
     }
     const reply = stream(start, ...new Array(7).fill(piece), ...end)
     await withPipeline({ model: script(reply) }, async (pipeline) => {
@@ -386,6 +396,51 @@ describe('an incomplete or broken stream', () => {
       })
       expect(finished.reason).toMatch(/bytes and is not over; at most/)
       expect(pipeline.server.requests).toHaveLength(1)
+      await expectGoesOn(pipeline)
+    })
+  })
+
+  const stuck = (block: Block): Reply => says({ ...block, pieceChars: 40 } as Block)
+  const actually = 'actually '.repeat(14_645)
+
+  it.each([
+    ['text', text(actually)],
+    ['thinking', thinking(actually)],
+  ])(
+    'that repeats one word without end is stopped early, and the model answers after a reminder (%s)',
+    async (_, block) => {
+      await withPipeline({ model: script(stuck(block), says(text('Done.'))) }, async (pipeline) => {
+        const { finished } = await pipeline.ask('hello')
+        expect(finished).toMatchObject({
+          outcome: 'answered',
+          reply: 'Done.',
+          totals: { rounds: 1 },
+        })
+        const [first, second] = pipeline.server.requests
+        expect(systemOf(first)).not.toContain('repeat yourself')
+        expect(systemOf(second)).toContain('Do not repeat yourself')
+        const written = await pipeline.records('model-deltas')
+        const shown = written.flatMap((record) => (record.type === 'part' ? record.events : []))
+        const chars = shown.reduce((sum, event) => sum + event.text.length, 0)
+        expect(chars).toBeLessThan(actually.length * 0.05)
+        await expectGoesOn(pipeline)
+      })
+    },
+  )
+
+  it('that repeats one word after the reminder, too, ends the turn with its own class', async () => {
+    const model = script(stuck(text(actually)), stuck(text(actually)))
+    await withPipeline({ model }, async (pipeline) => {
+      const { finished } = await pipeline.ask('hello')
+      expect(finished).toMatchObject({
+        outcome: 'failed',
+        class: 'degenerate',
+        reply: 'This is the fallback.',
+        reason: expect.stringMatching(
+          /^the response was stopped: it repeated the same text 4\d\d times/,
+        ),
+      })
+      expect(pipeline.server.requests).toHaveLength(2)
       await expectGoesOn(pipeline)
     })
   })

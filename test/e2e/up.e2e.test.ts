@@ -14,7 +14,7 @@ import { type TopicName, topicSpecs } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { until, userMessage } from '../support/inbox.ts'
-import { call, resultsOf, says, script, text } from '../support/script.ts'
+import { call, longText, resultsOf, says, script, text } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 import { metricOf, startUp } from '../support/weir-up.ts'
 
@@ -201,7 +201,7 @@ describe('weir up', () => {
 describe('a weir up that fails', () => {
   it('ends with 1, the stage and the reason when the log cannot be written', async () => {
     const opened = await folderWithMessage(() =>
-      says(text('x'.repeat(400_000)), call('act', { more: 'x'.repeat(400_000) })),
+      says(text(longText(400_000)), call('act', { more: 'x'.repeat(400_000) })),
     )
     // Each of its files may have 4 MiB, and the log of records reaches that first.
     const up = startUp(opened, { ...withAgent, fileSizeMax: 4 * 1024 * 1024 })

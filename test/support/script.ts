@@ -19,6 +19,11 @@ export const text = (content: string): Extract<Block, { type: 'text' }> => ({
   type: 'text',
   text: content,
 })
+/** This many characters of text that does not repeat itself. */
+export const longText = (chars: number): string =>
+  Array.from({ length: Math.ceil(chars / 8) }, (_, n) => `${n}`.padStart(8, '.'))
+    .join('')
+    .slice(0, chars)
 export const thinking = (content: string): Block => ({ type: 'thinking', thinking: content })
 
 export function says(...blocks: Block[]): Reply {

@@ -40,6 +40,7 @@ const classes = [
   'internal',
   'cancelled',
   'context_full',
+  'degenerate',
 ]
 
 /** The values of each key; null: any. */

@@ -181,7 +181,12 @@ function add(
   if (round.response.textCalls === null || round.response.textCalls.fault !== null)
     result.text += textsOf('text').join('')
   result.reasoning +=
-    thought === '' ? textsOf('reasoning_block').map(blockText).join('\n') : thought
+    thought === ''
+      ? textsOf('reasoning_block')
+          .map(blockText)
+          .filter((text) => text !== '')
+          .join('\n')
+      : thought
   const before = result.calls.length
   result.calls.push(
     ...round.response.calls.map((call) => callOf(call, before + call.ordinal, round)),
@@ -198,7 +203,9 @@ function add(
 /** As the provider sent it, without our own fields. */
 function blockText(block: string): string {
   const noted = parseJson(block)
-  return isObject(noted) && isObject(noted.item) ? JSON.stringify(noted.item) : block
+  if (!isObject(noted)) return block
+  if ('phase' in noted && 'chars' in noted) return '' // of a message, not of thinking
+  return isObject(noted.item) ? JSON.stringify(noted.item) : block
 }
 
 function callOf(

@@ -1,14 +1,12 @@
 // Requests that forbid tool calls, for servers that cannot express this. Some refuse `tool_choice:
 // none` (Bedrock lacks it, and so do its gateways). Some refuse calls in a history without declared
 // tools. For them the calls become text and the tools are left out. Owns: the form of such a
-// request, which refusals may need it, and the lessons from them. Does not own: when it is sent
-// (attempt.ts), how often (reducer.ts).
+// request, and which refusals may need it. Does not own: when it is sent (accepted-form.ts), how
+// often (reducer.ts), the lessons from refusals (lessons.ts).
 //
 // PLAIN-REQUEST-1. The text describes calls in a form that no parser of calls accepts: the model
 //     should answer and not write calls.
-// PLAIN-REQUEST-2. A lesson needs a refusal that mentions tools and then a plain request that
-//     succeeds. It ends if a plain request is refused, or if the other form succeeds.
-// PLAIN-REQUEST-3. Equal entries give equal texts, and more entries only append (UTTERANCES-2).
+// PLAIN-REQUEST-2. Equal entries give equal texts, and more entries only append (UTTERANCES-2).
 
 import type { Agent } from '../../../shared/agents/agents.ts'
 import type { Call, HistoryEntry } from '../../../shared/contract/messages.ts'
@@ -33,42 +31,6 @@ export function obstacleIn(
   return history.some(({ response }) => response !== null && response.calls.length > 0)
     ? 'no-declarations'
     : undefined
-}
-
-/** The form of a request, and its outcome. */
-type SentRequest = {
-  agent: Agent
-  obstacle: Obstacle
-  isPlain: boolean
-  answer: Pick<Failed, 'kind' | 'formRefused'> | { kind: 'finished' }
-}
-
-/**
- * The lessons of a process about its agents' providers, for each obstacle (PLAIN-REQUEST-2).
- * Without the second condition, one unrelated refusal would cost an agent its tools until a
- * restart.
- */
-export type PlainLessons = {
-  /** Whether the provider accepts such a request only in plain text. */
-  has(agent: Agent, obstacle: Obstacle): boolean
-  note(asked: SentRequest): void
-}
-
-export function createPlainLessons(): PlainLessons {
-  const byAgent = new WeakMap<Agent, Map<Obstacle, 'refused' | 'learned'>>()
-  return {
-    has: (agent, obstacle) => byAgent.get(agent)?.get(obstacle) === 'learned',
-    note({ agent, obstacle, isPlain, answer }) {
-      const known = byAgent.get(agent) ?? new Map<Obstacle, 'refused' | 'learned'>()
-      byAgent.set(agent, known)
-      if (answer.kind === 'finished') {
-        if (!isPlain) known.delete(obstacle)
-        else if (known.has(obstacle)) known.set(obstacle, 'learned')
-      } else if (answer.formRefused !== undefined && isPlain) known.delete(obstacle)
-      else if (answer.formRefused === 'tools' && !known.has(obstacle))
-        known.set(obstacle, 'refused')
-    },
-  }
 }
 
 /**

@@ -9,6 +9,7 @@ import { contextFull, saysContextFull } from './context-full.ts'
 import { saysHistoryRefused } from './history-refused.ts'
 import { formRefusedBy } from './plain-request.ts'
 import type { Failed } from './provider.ts'
+import { reasoningRefusalIn } from './reasoning-refused.ts'
 import { shortReason } from './short-reason.ts'
 
 /** An HTTP error. `words`: its types and codes. `statement`: its message or body; empty: none. */
@@ -113,14 +114,18 @@ export function reportedError({ type, words, message, refused }: Reported): Fail
 
 type Statement = { status: number | undefined; statement: string }
 
-/** The change that may help: new ids in the history, or plain text. */
+/** The changes that may help: new ids in the history, other reasoning, or plain text. */
 function whatIsRefused(
   refused: boolean,
   statement: Statement,
-): Pick<Failed, 'historyRefused' | 'formRefused'> {
+): Pick<Failed, 'historyRefused' | 'reasoningRefused' | 'formRefused'> {
   if (saysHistoryRefused(statement)) return { historyRefused: true }
+  const reasoningRefused = reasoningRefusalIn(statement)
   const formRefused = refused ? formRefusedBy(statement) : undefined
-  return formRefused === undefined ? {} : { formRefused }
+  return {
+    ...(reasoningRefused === 'none' ? {} : { reasoningRefused }),
+    ...(formRefused === undefined ? {} : { formRefused }),
+  }
 }
 
 function transient(code: ErrorCode, reason: string): Failed {

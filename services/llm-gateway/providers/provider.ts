@@ -8,6 +8,7 @@ import type {
   FailureClass,
   HistoryEntry,
   PartEvent,
+  ReasoningRefusal,
   Stop,
   Usage,
 } from '../../../shared/contract/messages.ts'
@@ -34,6 +35,11 @@ export type ProviderRequest = {
    * foreign to the provider.
    */
   rebuilt: boolean
+  /**
+   * The provider refused the reasoning of this history: send it in the form that answers this. None
+   * or undefined: as it arrived.
+   */
+  reasoningRefused?: ReasoningRefusal
 }
 
 /**
@@ -56,6 +62,8 @@ export type Failed = {
   finish?: string
   /** The provider reports that calls and results of the history do not pair up (I5.4). */
   historyRefused?: true
+  /** The provider objects to the reasoning in the history. */
+  reasoningRefused?: Exclude<ReasoningRefusal, 'none'>
   /**
    * The content of the request may be the cause: its tools, or its calls if no tool may be called.
    * `tools`: the provider mentions them.

@@ -1,33 +1,36 @@
 // One response that repeats itself: the model is stuck in its own words, often until the length
 // limit.
 //
-// CHANTING-1. Only visible text without a call counts, because it would be the reply. Code blocks
-//     and tables may repeat.
+// CHANTING-1. Only visible text without a call counts, because it would be the reply. Code, tables
+//     and encoded data may repeat (prose-words.ts), and so may rows that a tool returned in this turn.
 // CHANTING-2. Words are compared, not characters. The unit has up to a paragraph, letters, and most
 //     of the text. A very long row of one emoji counts too.
 
 import { chanting as words } from '../intervention-text.ts'
 import { climb } from '../ladder.ts'
 import { chantMin } from '../patience.ts'
+import { proseWords } from '../prose-words.ts'
+import { areReturned, type ReturnedRow, withRowsOf } from '../returned-rows.ts'
 import type { Finding, Rule } from '../rule.ts'
 
-type Memory = { rung: Finding['rung'] | 'none' }
+type Memory = { rung: Finding['rung'] | 'none'; returned: ReturnedRow[] }
 
 export const chanting: Rule<Memory> = {
   name: 'chanting',
-  version: 3,
+  version: 4,
   kind: 'content_loop',
   thresholds: [],
   description: 'A response repeats itself.',
   firesWhen: 'one response repeats the same words again and again',
   endedBy: 'a new result of a tool',
   sentence: 'kept saying the same',
-  initial: () => ({ rung: 'none' }),
+  initial: () => ({ rung: 'none', returned: [] }),
 
-  judge(memory, { round, called, text, news }) {
+  judge(memory, { round, called, text, news, calls }) {
     if (news.text) memory.rung = 'none' // there was progress in between
+    for (const call of calls) memory.returned = withRowsOf(memory.returned, call.text)
     const chant = called ? undefined : chantIn(text)
-    if (chant === undefined) return undefined
+    if (chant === undefined || areReturned(memory.returned, chant)) return undefined
     const { unit, times } = chant
     return {
       rung: climb(memory),
@@ -57,7 +60,7 @@ export function chantIn(text: string): { unit: string; times: number } | undefin
   const [row, emoji] = emojiRow.exec(text.slice(0, wordsMax)) ?? []
   if (row !== undefined && emoji !== undefined && row.length >= Math.min(text.length, wordsMax) / 2)
     return { unit: emoji, times: row.length / emoji.length }
-  const sequence = wordsOf(text)
+  const sequence = proseWords(text, wordsMax)
   const { words: wordsMin, timesOfLong } = chantMin
   if (sequence.length < wordsMin || !sequence.some((word) => /\p{L}/u.test(word))) return undefined
   for (
@@ -88,24 +91,3 @@ function longestRun(sequence: string[], period: number): { end: number; length: 
   }
   return longest
 }
-
-/** In scripts without blanks between words each character is a word. */
-const oneWord =
-  /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+/g
-
-function wordsOf(text: string): string[] {
-  const words: string[] = []
-  let inCode = false
-  for (const line of text.split('\n')) {
-    if (/^\s*(?:```|~~~)/.test(line)) inCode = !inCode
-    else if (!inCode && !/^\s*\|/.test(line)) {
-      for (const [word] of line.matchAll(oneWord))
-        words.push(...(word.length > wordCharsMax ? word.slice(0, wordsMax) : [word]))
-      if (words.length >= wordsMax) return words.slice(0, wordsMax)
-    }
-  }
-  return words
-}
-
-/** A longer word has no blanks by mistake, so each character counts as a word. */
-const wordCharsMax = 200

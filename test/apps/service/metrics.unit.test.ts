@@ -365,6 +365,7 @@ describe('the metrics of decisions', () => {
         retryAfterMs: 0,
         historyRefused: false,
         toolsRefused: false,
+        reasoningRefused: 'none',
       },
     }
     metrics.instruments.observed('llm-gateway', {

@@ -17,6 +17,7 @@ import { systemClock } from '../../../shared/lib/clock.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import { modelRequest } from '../../support/messages.ts'
 import { sse } from '../../support/provider-streams.ts'
+import { longText } from '../../support/script.ts'
 import { agentOf, userSays } from './samples.ts'
 
 const stallMs = 300
@@ -108,7 +109,15 @@ async function ask(
     settings: { ...defaultSettings, stallMs: silenceMs },
     expiresAt: Date.now() + 60_000,
   })
-  const task: AttemptTask = { key: 'attempt 0', request, failures: 0, rebuilt: false, plain: false }
+  const task: AttemptTask = {
+    key: 'attempt 0',
+    request,
+    failures: 0,
+    rebuilt: false,
+    plain: false,
+    reasoningRefused: 'none',
+    degenerate: false,
+  }
   running.reconcile('u', [task])
   return {
     written,
@@ -251,7 +260,7 @@ describe('a bus that is slow', () => {
     const world = await ask('anthropic', async (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       world.holdWrites(true)
-      for (const _ of [1, 2, 3]) response.write(event('x'.repeat(limits.partBytesMax)))
+      for (const _ of [1, 2, 3]) response.write(event(longText(limits.partBytesMax)))
       for (; sent < paddings && !response.destroyed; sent += 1)
         if (!response.write(padding))
           await new Promise((resolve) => response.once('drain', resolve))

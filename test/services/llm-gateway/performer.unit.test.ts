@@ -26,7 +26,8 @@ import { createSlots } from '../../../shared/lib/slots.ts'
 import { version } from '../../../shared/lib/version.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { modelRequest } from '../../support/messages.ts'
-import { agentOf, apiKey, tool, userSays } from './samples.ts'
+import { longText } from '../../support/script.ts'
+import { agentOf, apiKey, call, modelSays, result, tool, userSays } from './samples.ts'
 
 const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 }
 const finished: Streamed = { kind: 'finished', stop: 'end', finish: 'end_turn', usage }
@@ -137,6 +138,8 @@ function task(failures = 0, request: Partial<ModelRequest> = {}): AttemptTask {
     failures,
     rebuilt: false,
     plain: false,
+    reasoningRefused: 'none',
+    degenerate: false,
   }
 }
 
@@ -445,8 +448,44 @@ describe('an attempt fails', () => {
         retryAfterMs: 7000,
         historyRefused: false,
         toolsRefused: false,
+        reasoningRefused: 'none',
       },
     })
+  })
+
+  it('as degenerate if it repeats itself without end, in text or in thinking, and its request is left', async () => {
+    for (const kind of ['text', 'reasoning'] as const) {
+      const piece: Streamed = { kind: 'events', events: [part(kind, 'again and '.repeat(10))] }
+      const stopped = await run(world([...Array.from({ length: 1000 }, () => piece), finished]))
+      expect(failureIn(stopped)).toMatchObject({
+        class: 'degenerate',
+        retryable: true,
+        reason: expect.stringMatching(
+          /^the response was stopped: it repeated the same text 41\d times/,
+        ),
+      })
+      expect(stopped.aborted).toEqual([true])
+    }
+  })
+
+  it('not as degenerate if a tool returned the same text in this turn, and only then', async () => {
+    const script = [says('again and '.repeat(2000)), finished]
+    const results = [result({ text: 'again and '.repeat(3000) })]
+    const context = {
+      history: async () => [userSays('hello'), modelSays({ calls: [call()] }, { results })],
+    }
+    expect((await run(world(script, { context }))).types().at(-1)).toBe('attempt-finished')
+    const earlier = {
+      history: async () => [...(await context.history()), userSays('again', { turn: 1 })],
+    }
+    expect(failureIn(await run(world(script, { context: earlier })))?.class).toBe('degenerate')
+  })
+
+  it('once as degenerate: the next request begins with a reminder after the nudge, and is the last', async () => {
+    const script = [says('again and '.repeat(2000)), finished]
+    const again = await run(world(script), { ...task(1, { nudge: 'STOP' }), degenerate: true })
+    expect(again.requests[0]?.nudge).toMatch(/^STOP\n\nYour last response was stopped/)
+    expect(failureIn(again)).toMatchObject({ class: 'degenerate', retryable: false })
   })
 
   it('with a wait that grows with each failure up to a bound, if the provider names none', async () => {
@@ -488,7 +527,7 @@ describe('an attempt fails', () => {
   })
 
   it('if the answer has more bytes than a round may have', async () => {
-    const large = says('x'.repeat(limits.roundPartsBytesMax / 4))
+    const large = says(longText(limits.roundPartsBytesMax / 4))
     const flood = await run(world([large, large, large, large, 'hang']))
     expect(failureIn(flood)).toMatchObject({ class: 'deterministic', retryable: false })
     expect(flood.aborted).toEqual([true])
@@ -545,7 +584,7 @@ describe('a stall', () => {
   })
 
   it('does not include waits for our own bus', async () => {
-    const large = says('x'.repeat(limits.partBytesMax))
+    const large = says(longText(limits.partBytesMax))
     const slow: World = world([() => slow.holdWrites(true), large, large, finished])
     await run(slow, task(0, { settings }))
     slow.clock.advance(60_000)

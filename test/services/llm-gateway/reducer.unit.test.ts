@@ -33,6 +33,7 @@ function failed(attempt: string, fields: Partial<AttemptFailed> = {}): AttemptFa
     retryAfterMs: 1000,
     historyRefused: false,
     toolsRefused: false,
+    reasoningRefused: 'none',
     ...fields,
   }
 }
@@ -86,7 +87,15 @@ describe('a round', () => {
       { type: 'model-opened', ...round, offered: ['read', 'write'], expiresAt: 1_000_000 },
     ])
     expect(open.wants).toEqual([
-      { key: 'attempt 0', request, failures: 0, rebuilt: false, plain: false },
+      {
+        key: 'attempt 0',
+        request,
+        failures: 0,
+        rebuilt: false,
+        plain: false,
+        reasoningRefused: 'none',
+        degenerate: false,
+      },
     ])
     expect(open.due).toBe(1_000_000)
   })
@@ -292,6 +301,56 @@ describe('an attempt that failed', () => {
     const attempts = Array.from({ length: limits.attemptsMax }, (_, n) => failed(`a${n}`))
     expect(given(llmGateway, modelRequest({ settings }), ...attempts.slice(1)).state).toBeDefined()
     expect(given(llmGateway, modelRequest({ settings }), ...attempts).state).toBeUndefined()
+  })
+})
+
+describe('an attempt that was degenerate', () => {
+  const degenerate = { class: 'degenerate', reason: 'the same again' } as const
+
+  it('is repeated once with a reminder, and counts as a try', () => {
+    const waiting = given(llmGateway, at(0, modelRequest()), at(0, failed('a', degenerate)))
+    const again = waiting.when(at(1000, tick))
+    expect(again.wants).toMatchObject([{ key: 'attempt 1', degenerate: true }])
+    expect(again.when(at(2000, finished('b'))).to('response')).toMatchObject([
+      { attempt: 'b', failure: null },
+    ])
+    const last = { ...degenerate, reason: 'and again', retryable: false }
+    const twice = again.when(at(2000, failed('b', last)))
+    expect(twice.to('response')).toMatchObject([
+      { failure: { class: 'degenerate', reason: 'and again' } },
+    ])
+  })
+
+  it('of an earlier owner does not use up the reminder', () => {
+    const again = given(
+      llmGateway,
+      at(0, modelRequest()),
+      at(0, failed('a', degenerate)),
+      at(1000, tick),
+      at(1500, failed('zombie', degenerate)),
+      at(4000, tick),
+    )
+    expect(again.wants).toMatchObject([{ key: 'attempt 2', degenerate: true }])
+  })
+
+  it('is not repeated without a try left', () => {
+    const settings = { ...defaultSettings, attempts: 1 }
+    expect(
+      given(llmGateway, modelRequest({ settings }), failed('a', degenerate)).to('response'),
+    ).toMatchObject([{ failure: { class: 'degenerate' } }])
+  })
+
+  it('keeps the reminder over other failures and to the next owner, because the log has it', () => {
+    const again = given(
+      llmGateway,
+      at(0, modelRequest()),
+      at(0, failed('a', degenerate)),
+      at(1000, tick),
+      at(1500, started('of the next owner')),
+      at(2000, failed('b')),
+      at(3000, tick),
+    )
+    expect(again.wants).toMatchObject([{ key: 'attempt 2', degenerate: true }])
   })
 })
 

@@ -1,6 +1,9 @@
 // A response that repeats itself, and responses that are only long, lists, or code.
 
 import { describe, expect, it } from '@jest/globals'
+import { givenBy } from '../../../apps/replay/judge/overrides.ts'
+import type { Step } from '../../../apps/replay/judge/scenario.ts'
+import { judge } from '../../../apps/replay/judge/verdict.ts'
 import { chantIn } from '../../../services/loop-detector/rules/chanting.ts'
 
 describe('a response chants with', () => {
@@ -46,6 +49,52 @@ const unitOf = (words: number) =>
   Array.from({ length: words }, (_, index) => `word${index}`).join(' ')
 const repeated = (unit: string, times: number) => `${unit} `.repeat(times)
 
+describe('words without blanks still chant with', () => {
+  it.each([
+    ['a laugh', 'ha'.repeat(300)],
+    ['a name', 'Hello'.repeat(100)],
+    ['a scream', 'a'.repeat(400)],
+    ['a sentence with two blanks', 'I look now.  Then I edit it.  '.repeat(20)],
+    ['a sentence with commas', 'First, I look, then I edit, and I test.\n'.repeat(12)],
+  ])('%s', (_, text) => {
+    expect(chantIn(text)).toBeDefined()
+  })
+})
+
+describe('rows that a tool returned in this turn', () => {
+  const ruleOf = (results: string[], answer: string) => {
+    const steps = results.map((result, n): Step => {
+      return {
+        ...{ kind: 'tool', tool: 'read_file', args: { path: `${n}` } },
+        outcome: 'ok',
+        result,
+      }
+    })
+    return judge({ id: 'a', steps: [...steps, { kind: 'text', text: answer }] }, givenBy([])).rule
+  }
+  const line = 'host a is up and healthy\n'
+
+  it.each<[string, string[], string]>([
+    ['line by line', [line.repeat(30)], line.repeat(30)],
+    ['in a list', [line.repeat(30)], `- ${line}`.repeat(30)],
+    ['from JSON', [JSON.stringify({ text: line.repeat(30) })], line.repeat(30)],
+    [
+      'from a list of JSON',
+      [JSON.stringify(Array.from({ length: 30 }, () => line.trim()))],
+      line.repeat(30),
+    ],
+    ['from two results', [line.repeat(20), `x\n${line.repeat(20)}`], line.repeat(40)],
+    ['after other text', [`${unitOf(300)}\n${line.repeat(30)}${unitOf(50)}`], line.repeat(30)],
+  ])('may be repeated in the answer: %s', (_, results, answer) => {
+    expect(ruleOf(results, answer)).toBeNull()
+    expect(ruleOf(['nothing'], answer)).toBe('chanting@4')
+  })
+
+  it('may not be repeated more often than the tool returned them', () => {
+    expect(ruleOf([line.repeat(30)], line.repeat(40))).toBe('chanting@4')
+  })
+})
+
 describe('the bounds of a chant', () => {
   it.each([
     ['ten times a unit of eleven words', repeated(unitOf(11), 10), 10],
@@ -70,6 +119,19 @@ describe('a response does not chant with', () => {
     ],
     ['a table of equal rows', `| host | state |\n${'| a | ok |\n'.repeat(60)}`],
     ['rules and numbers', '--- 0 '.repeat(60)],
+    ['equal rows with bars inside', `host | state\n${'a | ok\n'.repeat(60)}`],
+    ['equal rows with tabs', `host\tstate\n${'a\tok\n'.repeat(60)}`],
+    ['equal rows in columns', `host   state\n${'a      ok\n'.repeat(60)}`],
+    ['equal rows with commas', `host,state,ms\n${'a,ok,12\n'.repeat(60)}`],
+    ['equal rows with semicolons', `host;state;ms\n${'a;ok;12\n'.repeat(60)}`],
+    ['equal rows of HTML', `<table>\n${'<tr><td>a</td><td>ok</td></tr>\n'.repeat(60)}</table>`],
+    ['equal rows in a box', `┌──┐\n${'│ a │ ok │\n'.repeat(60)}└──┘`],
+    ['Base64 of zeros', `Here is the file:\n${'A'.repeat(400)}==`],
+    ['Base64 in lines', `Here is the file:\n${`${'A'.repeat(76)}\n`.repeat(60)}`],
+    ['Base64 with a head', `iVBORw0KGgo${'AAAA'.repeat(100)}=`],
+    ['a data address', `data:image/png;base64,${'AAAAB3NzaC1yc2E'.repeat(40)}`],
+    ['hexadecimal data', '0000ffff'.repeat(60)],
+    ['equal digests', `${'d41d8cd98f00b204e9800998ecf8427e  '.trim()}\n`.repeat(60)],
     [
       'a list of different lines',
       Array.from({ length: 60 }, (_, index) => `Host ${index} is up and healthy.`).join('\n'),

@@ -94,6 +94,7 @@ const failedWith = (reason: string): AttemptFailed => ({
   retryAfterMs: 0,
   historyRefused: false,
   toolsRefused: false,
+  reasoningRefused: 'none',
 })
 
 /** The answer of the first round of the turn that record 0 opens. */

@@ -37,6 +37,7 @@ const observation: AttemptFailed = {
   retryAfterMs: 0,
   historyRefused: false,
   toolsRefused: false,
+  reasoningRefused: 'none',
 }
 
 const full = new WeirError('bus.full', 'no space left', { retryable: true })

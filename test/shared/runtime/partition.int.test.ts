@@ -146,6 +146,7 @@ const attemptFailed: AttemptFailed = {
   retryAfterMs: 0,
   historyRefused: false,
   toolsRefused: false,
+  reasoningRefused: 'none',
 }
 
 let harness: Harness

@@ -13,7 +13,7 @@ import type {
   ToolResultBlockParam,
   ToolUseBlockParam,
 } from '@anthropic-ai/sdk/resources/messages'
-import type { HistoryEntry } from '../../../../shared/contract/messages.ts'
+import type { HistoryEntry, ReasoningRefusal } from '../../../../shared/contract/messages.ts'
 import { type CallIds, inputOf, type SpokenCall, usableName, utterances } from '../utterances.ts'
 import { type ValidMessage, validMessages } from './valid-messages.ts'
 
@@ -24,10 +24,11 @@ const callIds: CallIds = { taken: /^[a-zA-Z0-9_-]{1,64}$/, made: (place) => `cal
 /** For a refused history: every id is new, because the old ones may be foreign to this server. */
 const ownIds: CallIds = { ...callIds, taken: /^(?!)/ }
 
-/** `history` in order of turn and round. */
+/** `history` in order of turn and round. `refused`: the refusal that the request answers. */
 export function conversationMessages(
   history: HistoryEntry[],
   rebuilt = false,
+  refused: ReasoningRefusal = 'none',
 ): ConversationMessage[] {
   const messages: ConversationMessage[] = []
   for (const utterance of utterances(history, rebuilt ? ownIds : callIds)) {
@@ -35,7 +36,7 @@ export function conversationMessages(
     else {
       const text = utterance.text === '' ? [] : [textBlock(utterance.text)]
       append(messages, 'assistant', [
-        ...thinkingBlocks(utterance.thinking),
+        ...thinkingBlocks(utterance.thinking, refused),
         ...text,
         ...utterance.calls.map(toolUse),
       ])
@@ -69,10 +70,19 @@ function textBlock(text: string): ContentBlockParam {
 
 /**
  * Exactly as the provider signed them. Blocks of another provider, from before a change of model,
- * have no type.
+ * have no type. A host that requires thinking gets an empty block where there is none.
  */
-function thinkingBlocks(blocks: Record<string, unknown>[]): ContentBlockParam[] {
-  return blocks.filter(({ type }) => typeof type === 'string') as unknown as ContentBlockParam[]
+function thinkingBlocks(
+  blocks: Record<string, unknown>[],
+  refused: ReasoningRefusal,
+): ContentBlockParam[] {
+  if (refused === 'unaccepted' || refused === 'damaged') return []
+  const own = blocks.filter(({ type }) => typeof type === 'string')
+  const sent =
+    own.length === 0 && refused === 'missing'
+      ? [{ type: 'thinking', thinking: '', signature: '' }]
+      : own
+  return sent as unknown as ContentBlockParam[]
 }
 
 function toolUse({ id, call }: SpokenCall): ToolUseBlockParam {

@@ -24,7 +24,7 @@ export function messageRequest(
   request: ProviderRequest,
 ): MessageCreateParams {
   const tools = request.tools.map(toolOf)
-  const messages = conversationMessages(request.history, request.rebuilt)
+  const messages = conversationMessages(request.history, request.rebuilt, request.reasoningRefused)
   markLast(tools)
   markLast(messages.at(-1)?.content ?? [])
   return {

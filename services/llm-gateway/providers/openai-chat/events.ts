@@ -57,6 +57,8 @@ export type ChatStream = {
   /** The whole reasoning and its field. */
   reasoning: { field: 'reasoning_content' | 'reasoning'; text: string } | undefined
   details: ReasoningDetails
+  /** The reasoning that came as parts of the content. */
+  partThinking: string
   usage: Usage
   /** As the server sent it. */
   rawUsage: Json | undefined
@@ -94,6 +96,7 @@ export function newChatStream({ secret, model }: { secret: string; model: string
     opening: undefined,
     reasoning: undefined,
     details: newReasoningDetails(),
+    partThinking: '',
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
     rawUsage: undefined,
     finish: '',
@@ -253,7 +256,10 @@ function contentEvents(stream: ChatStream, content: unknown): PartEvent[] {
     const thoughts: unknown[] = Array.isArray(part.thinking)
       ? part.thinking
       : [{ text: part.thinking }]
-    return thoughts.filter(isObject).flatMap(({ text }) => blockEvents(stream, 'reasoning', text))
+    return thoughts.filter(isObject).flatMap(({ text }) => {
+      if (typeof text === 'string') stream.partThinking += text
+      return blockEvents(stream, 'reasoning', text)
+    })
   })
 }
 
@@ -306,15 +312,16 @@ function failedFinish(word: string): Failed {
   return brokenStream(`the provider ended the response with '${word}'`)
 }
 
-/** The reasoning that the same model may need back with the calls (messages.ts). */
+/** The reasoning that the same model may need back with the calls (returned-reasoning.ts). */
 function reasoningBlock(stream: ChatStream): PartEvent[] {
-  const { model, reasoning } = stream
+  const { model, reasoning, partThinking } = stream
   const details = returnedDetails(stream.details)
-  if (reasoning === undefined && details === undefined) return []
+  if (reasoning === undefined && details === undefined && partThinking === '') return []
   const block = {
     model,
     ...(reasoning && { [reasoning.field]: reasoning.text }),
     ...(details && { reasoning_details: details }),
+    ...(partThinking !== '' && { content_thinking: partThinking }),
   }
   return [partEvent('reasoning_block', newIndex(stream), JSON.stringify(block))]
 }

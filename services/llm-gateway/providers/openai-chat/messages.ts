@@ -15,14 +15,14 @@ import type {
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
 import type { HistoryEntry } from '../../../../shared/contract/messages.ts'
-import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { plainJson } from '../../../../shared/lib/json/same-json.ts'
 import { type CallIds, inputOf, type SpokenCall, usableName, utterances } from '../utterances.ts'
-import type { ServerHabits } from './server.ts'
+import {
+  type MessageReasoning,
+  type ReturnedReasoning,
+  reasoningReader,
+} from './returned-reasoning.ts'
 import { type ChatForm, noAnswer, validChatMessages } from './valid-chat-messages.ts'
-
-/** The model whose reasoning may go back, and its fields. */
-export type ReturnedReasoning = { model: string; fields: ServerHabits['reasoning'] }
 
 /**
  * Providers accept their own ids, but OpenAI at most 40 characters. Nine letters and digits work
@@ -50,13 +50,14 @@ export function chatMessages(
   how: HowSaid,
 ): ChatCompletionMessageParam[] {
   const messages: ChatCompletionMessageParam[] = []
+  const reasoning = reasoningReader(returned)
   let hasCalled = false
   const taken = how.nineCharacterIds ? { ...callIds, taken: strictForm.id } : callIds
   for (const utterance of utterances(history, how.rebuilt ? ownIds : taken)) {
     hasCalled = utterance.by === 'model' && (hasCalled || utterance.calls.length > 0)
-    if (utterance.by === 'user') appendUser(messages, utterance.text)
+    if (utterance.by === 'user') appendUser(messages, utterance.text, reasoning.ofNobody)
     else {
-      messages.push(assistantMessage(utterance, hasCalled ? returned : undefined))
+      messages.push(assistantMessage(utterance, reasoning.of(utterance.thinking, hasCalled)))
       for (const { id, result } of utterance.calls)
         messages.push({ role: 'tool', tool_call_id: id, content: result.text })
     }
@@ -64,53 +65,43 @@ export function chatMessages(
   return how.rebuilt ? validChatMessages(messages, strictForm) : messages
 }
 
-function appendUser(messages: ChatCompletionMessageParam[], text: string): void {
+function appendUser(
+  messages: ChatCompletionMessageParam[],
+  text: string,
+  reasoningOfNobody: () => Record<string, unknown>,
+): void {
   const last = messages.at(-1)
   if (last?.role === 'user') last.content = `${last.content}\n\n${text}`
   else {
-    if (last?.role === 'tool') messages.push({ role: 'assistant', content: noAnswer })
+    if (last?.role === 'tool')
+      messages.push({ role: 'assistant', content: noAnswer, ...reasoningOfNobody() })
     messages.push({ role: 'user', content: text })
   }
 }
 
-type ModelSaid = { text: string; thinking: Record<string, unknown>[]; calls: SpokenCall[] }
+type ModelSaid = { text: string; calls: SpokenCall[] }
 
-/**
- * `returned` undefined: no reasoning goes back. It goes back between a call and the next user
- * message, while the model continues its thinking.
- */
 function assistantMessage(
-  { text, thinking, calls }: ModelSaid,
-  returned?: ReturnedReasoning,
+  { text, calls }: ModelSaid,
+  { fields, parts, extraOf }: MessageReasoning,
 ): ChatCompletionAssistantMessageParam {
-  const own = thinking.filter(({ model }) => model === returned?.model)
   const message: ChatCompletionAssistantMessageParam = {
     role: 'assistant',
     content: text === '' ? null : text,
   }
-  if (calls.length > 0) message.tool_calls = calls.map((spoken) => toolCall(spoken, own))
-  // The blocks include the plain text.
-  const [details] = own.flatMap(({ reasoning_details: blocks }) =>
-    Array.isArray(blocks) ? [blocks] : [],
-  )
-  if (details !== undefined) return Object.assign(message, { reasoning_details: details })
-  for (const field of returned?.fields ?? []) {
-    const [reasoning] = own.flatMap((block) =>
-      typeof block[field] === 'string' ? [block[field].toWellFormed()] : [],
-    )
-    if (reasoning !== undefined) Object.assign(message, { [field]: reasoning })
-  }
-  return message
+  if (parts.length > 0)
+    Object.assign(message, {
+      content: [...parts, ...(text === '' ? [] : [{ type: 'text', text }])],
+    })
+  if (calls.length > 0) message.tool_calls = calls.map((spoken) => toolCall(spoken, extraOf))
+  return Object.assign(message, fields)
 }
 
-/** `extra_content`, such as the signature of a thought, goes back with its call. */
 function toolCall(
   { id, call }: SpokenCall,
-  thinking: Record<string, unknown>[],
+  extraOf: MessageReasoning['extraOf'],
 ): ChatCompletionMessageFunctionToolCall {
-  const [extra] = thinking.flatMap(({ extra_content: extras }) =>
-    isObject(extras) && extras[call.ordinal] ? [extras[call.ordinal]] : [],
-  )
+  const extra = extraOf(call.ordinal)
   const made = {
     id,
     type: 'function' as const,

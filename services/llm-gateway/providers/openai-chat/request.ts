@@ -29,7 +29,7 @@ export function chatRequest(
       ...systemMessage(request.nudge ?? ''),
       ...chatMessages(
         request.history,
-        { model: model.name, fields: habits.reasoning },
+        { model: model.name, refused: request.reasoningRefused ?? 'none' },
         { nineCharacterIds: habits.nineCharacterIds, rebuilt: request.rebuilt },
       ),
     ],

@@ -10,18 +10,13 @@ export type ServerHabits = {
    * anyway.
    */
   asksForUsage: boolean
-  /** The reasoning fields that it accepts and mostly requires. */
-  reasoning: ('reasoning_content' | 'reasoning')[]
   /** Call ids must be nine letters and digits. */
   nineCharacterIds: boolean
 }
 
 /**
  * Every server accepts `max_tokens`, except that OpenAI refuses it for reasoning models. So every
- * base URL other than OpenAI's and Azure's gets `max_tokens`. Reasoning returns in its original
- * field, and as `reasoning_details` if it came so. Servers that send `reasoning_content` (DeepSeek,
- * Moonshot) refuse a turn with calls that lacks it. Of those that send `reasoning`, only OpenRouter
- * passes on such a requirement, and some refuse the field.
+ * base URL other than OpenAI's and Azure's gets `max_tokens`.
  */
 export function serverHabits(baseUrl: string | undefined): ServerHabits {
   const host = baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).hostname : ''
@@ -33,7 +28,6 @@ export function serverHabits(baseUrl: string | undefined): ServerHabits {
         ? 'max_completion_tokens'
         : 'max_tokens',
     asksForUsage: !isAt('mistral.ai'),
-    reasoning: isAt('openrouter.ai') ? ['reasoning_content', 'reasoning'] : ['reasoning_content'],
     nineCharacterIds: isAt('mistral.ai'),
   }
 }

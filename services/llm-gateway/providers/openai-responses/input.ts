@@ -7,9 +7,10 @@
 //     provider's prompt cache holds.
 // INPUT-3. Reasoning returns unchanged to its own model, before the call that followed it. Only
 //     encrypted reasoning returns: the provider stores nothing under its id.
+// INPUT-4. Each message of the model returns with its phase, in its place between the calls.
 
 import type { ResponseInputItem } from 'openai/resources/responses/responses'
-import type { HistoryEntry } from '../../../../shared/contract/messages.ts'
+import type { HistoryEntry, ReasoningRefusal } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { plainJson } from '../../../../shared/lib/json/same-json.ts'
 import { type CallIds, inputOf, type SpokenCall, usableName, utterances } from '../utterances.ts'
@@ -19,28 +20,31 @@ const callIds: CallIds = { taken: /^[\x21-\x7e]{1,64}$/, made: (place) => `call_
 const ownIds: CallIds = { ...callIds, taken: /^(?!)/ }
 
 /**
- * `history` in order of turn and round. `model`: the model whose reasoning may go back. `rebuilt`:
- * see ProviderRequest.
+ * `model`: the model whose reasoning may go back. `rebuilt`: see ProviderRequest. `refused`: the
+ * refusal that the request answers. Reasoning cannot be invented here, so any refusal leaves it out.
  */
+export type ReturnedItems = { model: string; rebuilt?: boolean; refused?: ReasoningRefusal }
+
+/** `history` in order of turn and round. */
 export function responsesInput(
   history: HistoryEntry[],
-  model: string,
-  rebuilt = false,
+  { model, rebuilt = false, refused = 'none' }: ReturnedItems,
 ): ResponseInputItem[] {
   return utterances(history, rebuilt ? ownIds : callIds).flatMap(
     (utterance): ResponseInputItem[] => {
       if (utterance.by === 'user') return [{ role: 'user', content: utterance.text }]
-      const reasoning = rebuilt ? [] : reasoningOf(utterance.thinking, model)
+      const { text, calls } = utterance
+      const own = utterance.thinking.filter((block) => block.model === model)
+      const said = placedItems(text, refused === 'none' ? own : [], !rebuilt)
       const before = (call: number) =>
-        reasoning.flatMap(({ calls, item }) => (calls === call ? [item] : []))
+        said.flatMap(({ calls: n, item }) => (n === call ? [item] : []))
       return [
-        ...(utterance.calls.length === 0 && utterance.text === '' ? [] : before(0)),
-        ...(utterance.text === '' ? [] : [{ role: 'assistant' as const, content: utterance.text }]),
-        ...utterance.calls.flatMap((spoken, n) => [
-          ...(n === 0 ? [] : before(n)),
-          functionCall(spoken),
-        ]),
-        ...utterance.calls.map(({ id, result }) => ({
+        ...calls.flatMap((spoken, n) => [...before(n), functionCall(spoken)]),
+        ...said.flatMap(({ calls: n, item, isText }) =>
+          isText && n > 0 && n >= calls.length ? [item] : [],
+        ),
+        ...(calls.length === 0 ? before(0) : []),
+        ...calls.map(({ id, result }) => ({
           type: 'function_call_output' as const,
           call_id: id,
           output: result.text,
@@ -51,16 +55,49 @@ export function responsesInput(
 }
 
 /** `calls`: the number of calls that began before it. */
-function reasoningOf(
-  thinking: Record<string, unknown>[],
-  model: string,
-): { calls: unknown; item: ResponseInputItem }[] {
-  return thinking.flatMap((block) => {
-    const { item, calls } = block
-    if (block.model !== model || !isObject(item) || typeof item.encrypted_content !== 'string')
-      return []
-    return [{ calls, item: item as unknown as ResponseInputItem }]
+type Placed = { calls: number; item: ResponseInputItem; isText: boolean }
+
+/**
+ * The model's reasoning and its text. Keeps INPUT-3 and INPUT-4. The text is one message if the
+ * recorded phases do not cover it; that has a phase only if there is no other.
+ */
+function placedItems(text: string, own: Json[], hasReasoning: boolean): Placed[] {
+  const phases = own.flatMap((block) => (isPhase(block) ? [block] : []))
+  const isCovered =
+    phases.length > 0 && phases.reduce((sum, { chars }) => sum + chars, 0) === text.length
+  let at = 0
+  const items = own.flatMap((block): Placed[] => {
+    const reasoning = hasReasoning ? reasoningIn(block) : undefined
+    if (reasoning !== undefined) return [{ ...reasoning, isText: false }]
+    if (!isCovered || !isPhase(block)) return []
+    const content = text.slice(at, at + block.chars)
+    at += block.chars
+    return content.trim() === '' ? [] : [messageOf(block.calls, content, block.phase)]
   })
+  if (isCovered || text === '') return items
+  const [only, ...others] = new Set(phases.map(({ phase }) => phase))
+  return [...items, messageOf(0, text, others.length === 0 ? only : undefined)]
+}
+
+type Json = Record<string, unknown>
+type Phase = { phase: string; chars: number; calls: number }
+
+function isPhase(block: Json): block is Json & Phase {
+  const { phase, chars, calls } = block
+  return typeof phase === 'string' && typeof chars === 'number' && typeof calls === 'number'
+}
+
+function reasoningIn({ item, calls }: Json): Pick<Placed, 'calls' | 'item'> | undefined {
+  if (!isObject(item) || typeof item.encrypted_content !== 'string') return undefined
+  return typeof calls === 'number'
+    ? { calls, item: item as unknown as ResponseInputItem }
+    : undefined
+}
+
+function messageOf(calls: number, text: string, phase: string | undefined): Placed {
+  const content = text.toWellFormed()
+  const item = { role: 'assistant', content, ...(phase !== undefined && { phase }) }
+  return { calls, item: item as ResponseInputItem, isText: true }
 }
 
 function functionCall({ id, call }: SpokenCall): ResponseInputItem {

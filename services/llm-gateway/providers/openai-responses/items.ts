@@ -194,19 +194,35 @@ export function endItem(item: Item, { sent, text, raw }: EndedItem): PartEvent[]
       const isFirst = !item.ended
       item.ended = true
       if (sent.status === 'incomplete') item.isUnfinished = true
-      if (!isFirst) return []
-      const [text, refusal] = [textIn(sent.content, 'text'), textIn(sent.content, 'refusal')]
-      if (refusal === '') return textEvents('text', item.index, endText(item.streamed, text))
-      if (item.streamed.length > 0) return []
-      return [
-        ...textEvents('text', item.index, text),
-        ...textEvents('refusal', item.index, refusal),
-      ]
+      return isFirst ? [...endedText(item, sent), ...phaseBlock(item, sent)] : []
     }
     case 'other':
       item.ended = true
       return []
   }
+}
+
+function endedText(item: Item, sent: Json): PartEvent[] {
+  const { streamed, index } = item
+  const [text, refusal] = [textIn(sent.content, 'text'), textIn(sent.content, 'refusal')]
+  if (refusal === '') return textEvents('text', index, endText(streamed, text))
+  if (streamed.length > 0) return []
+  streamed.length = text.length + refusal.length
+  return [...textEvents('text', index, text), ...textEvents('refusal', index, refusal)]
+}
+
+const phaseCharsMax = 64
+
+/**
+ * The phase of a message goes back with it (INPUT-4). `chars`: the length of its text in the
+ * response's.
+ */
+function phaseBlock({ index, model, callsBefore, streamed }: Item, sent: Json): PartEvent[] {
+  const { phase } = sent
+  if (typeof phase !== 'string' || phase === '' || phase.length > phaseCharsMax) return []
+  if (streamed.length === 0) return []
+  const block = { model, calls: callsBefore, phase, chars: streamed.length }
+  return [partEvent('reasoning_block', index, JSON.stringify(block))]
 }
 
 function textIn(parts: unknown, key: string): string {

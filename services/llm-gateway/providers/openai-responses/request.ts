@@ -28,7 +28,11 @@ export function responsesRequest(
     model: model.name,
     ...(tools.length === 0 ? {} : { tools, ...(request.textOnly ? { tool_choice: 'none' } : {}) }),
     ...(instructions === '' ? {} : { instructions: instructions.toWellFormed() }),
-    input: responsesInput(request.history, model.name, request.rebuilt),
+    input: responsesInput(request.history, {
+      model: model.name,
+      rebuilt: request.rebuilt,
+      refused: request.reasoningRefused ?? 'none',
+    }),
     max_output_tokens: model.maxOutputTokens,
     ...(model.temperature === undefined ? {} : { temperature: model.temperature }),
     store: false,

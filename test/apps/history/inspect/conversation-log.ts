@@ -148,6 +148,7 @@ export function conversationLog({
         retryAfterMs: 1_000,
         historyRefused: false,
         toolsRefused: false,
+        reasoningRefused: 'none',
       } as const
       write('model-requests', { type: 'attempt-failed', ...place(round), attempt, ...why })
     },

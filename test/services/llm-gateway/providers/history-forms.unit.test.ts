@@ -38,7 +38,7 @@ const anyHistory = fc
 
 const seed = 20_261_122
 const strict = { id: /^[a-zA-Z0-9]{9}$/, madeId: (place: string) => place, alternating: true }
-const returned = { model: 'some-model', fields: [] }
+const returned = { model: 'some-model', refused: 'none' } as const
 
 describe('any history', () => {
   it.each([false, true])('is valid for Anthropic without repairs (rebuilt: %s)', (rebuilt) => {

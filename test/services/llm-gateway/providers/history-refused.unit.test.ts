@@ -51,6 +51,7 @@ const refused = (attempt: string, fields: Partial<AttemptFailed> = {}): AttemptF
     retryAfterMs: 60_000,
     historyRefused: true,
     toolsRefused: false,
+    reasoningRefused: 'none',
     ...fields,
   },
 })

@@ -1,64 +1,22 @@
 // Rounds that forbid tool calls, against servers that cannot express this: the real SDKs, and
 // servers that answer 400 like Bedrock.
 
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it } from '@jest/globals'
-import { startGateway } from '../../../../services/llm-gateway/performer.ts'
+import { describe, expect, it } from '@jest/globals'
 import {
   formRefusedBy,
   inPlainText,
   obstacleIn,
 } from '../../../../services/llm-gateway/providers/plain-request.ts'
 import type { ProviderRequest } from '../../../../services/llm-gateway/providers/provider.ts'
-import { connectOnce } from '../../../../services/llm-gateway/providers/providers.ts'
-import { llmGateway } from '../../../../services/llm-gateway/reducer.ts'
-import { type Agent, toolRef } from '../../../../shared/agents/agents.ts'
-import type {
-  AttemptFailed,
-  AttemptFinished,
-  HistoryEntry,
-  Message,
-  ModelRequest,
-} from '../../../../shared/contract/messages.ts'
-import type { PerformerContext } from '../../../../shared/contract/performer.ts'
-import { systemClock } from '../../../../shared/lib/clock.ts'
-import { createLog } from '../../../../shared/lib/log.ts'
-import { at, given } from '../../../support/given.ts'
-import { modelRequest } from '../../../support/messages.ts'
-import { sse } from '../../../support/provider-streams.ts'
+import { toolRef } from '../../../../shared/agents/agents.ts'
+import type { HistoryEntry, ModelRequest } from '../../../../shared/contract/messages.ts'
+import { type Api, type Body, gatewayBefore, type Refusal } from '../gateway-before.ts'
 import { agentOf, call, modelSays, result, tool, userSays } from '../samples.ts'
-
-type Api = Agent['model']['provider']
-type Body = { tools?: unknown[]; tool_choice?: unknown; messages?: unknown; input?: unknown }
-
-const answers: Record<Api, string> = {
-  anthropic:
-    sse(
-      'content_block_start',
-      '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Here."}}',
-    ) +
-    sse('message_delta', '{"type":"message_delta","delta":{"stop_reason":"end_turn"}}') +
-    sse('message_stop', '{"type":"message_stop"}'),
-  'openai-chat':
-    'data: {"choices":[{"index":0,"delta":{"content":"Here."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
-  'openai-responses':
-    sse(
-      'response.output_text.delta',
-      '{"type":"response.output_text.delta","item_id":"m","output_index":0,"delta":"Here."}',
-    ) +
-    sse(
-      'response.completed',
-      '{"type":"response.completed","response":{"object":"response","status":"completed","output":[]}}',
-    ),
-}
 
 /** The history as the model gets it, in any form. */
 const toldIn = ({ messages, input }: Body) => JSON.stringify(messages ?? input)
 const speaksOfCalls = (body: Body) =>
   /tool_use|tool_calls|tool_result|"tool"|function_call/.test(toldIn(body))
-
-type Refusal = { status: number; message: string } | undefined
 
 const bedrock =
   'The toolConfig field must be defined when using toolUse and toolResult content blocks.'
@@ -88,98 +46,17 @@ const history: HistoryEntry[] = [
   ),
 ]
 
-const servers: Server[] = []
-
-afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
-})
-
-/**
- * A gateway with one agent, before a server that refuses requests by `refuse`. `ask` plays a whole
- * round with the real reducer.
- */
-async function gatewayBefore(api: Api, refuse: (body: Body) => Refusal) {
-  const bodies: Body[] = []
-  const server = createServer(async (request, response) => {
-    const body = JSON.parse((await request.toArray()).join('')) as Body
-    bodies.push(body)
-    const refusal = refuse(body)
-    if (refusal === undefined)
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answers[api])
-    else
-      response
-        .writeHead(refusal.status, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ error: { message: refusal.message } }))
-  })
-  servers.push(server)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const agent = agentOf(
-    {},
-    { provider: api, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
-  )
-  const startPerformer = startGateway({
-    agents: new Map([[agent.name, agent]]),
-    connect: connectOnce(),
-  })
-
-  /** The attempts of one round, and how it ended. */
-  async function ask(
-    fields: Partial<ModelRequest>,
-  ): Promise<{ failed: AttemptFailed[]; end: Message | undefined }> {
-    let heard = Promise.withResolvers<AttemptFailed | AttemptFinished>()
-    const context: PerformerContext = {
-      ...{
-        owner: 'owner',
-        partition: 0,
-        clock: systemClock,
-        formerOwnersDead: false,
-        randomId: () => `id${bodies.length}`,
-      },
-      log: createLog({ level: 'silent' }),
-      async write(_, messages) {
-        for (const message of messages)
-          if (message.type === 'attempt-failed' || message.type === 'attempt-finished')
-            heard.resolve(message)
-        return []
-      },
-      history: async () => history,
-      policy: async () => undefined,
-      policies: async () => [],
-      async *guardVerdicts() {},
-      historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
-    }
-    const performer = startPerformer(context)
-    const request = modelRequest({
-      expiresAt: Date.now() + 60_000,
-      ...fields,
-      settings: { ...modelRequest().settings, attempts: 1 },
-    })
-    let round = given(llmGateway, at(1, request))
-    const failed: AttemptFailed[] = []
-    while (round.wants.length > 0) {
-      heard = Promise.withResolvers()
-      performer.reconcile('u', round.wants)
-      const message = await heard.promise
-      if (message.type === 'attempt-failed') failed.push(message)
-      round = round.when(at(2, message))
-    }
-    await performer.close('shutdown')
-    return { failed, end: round.to('response')[0] }
-  }
-
-  return { bodies, ask }
+const gatewayOf = (api: Api, refuse: (body: Body) => Refusal) => {
+  const { bodies, ask } = gatewayBefore({ api, refuse })
+  return { bodies, ask: (fields: Partial<ModelRequest>) => ask(history, fields) }
 }
-
 const tools = ['read', 'write'].map((name) => toolRef(tool(name).declaration))
 const textOnly = { tools, callsLeft: 0 }
 const apis: Api[] = ['anthropic', 'openai-chat', 'openai-responses']
 
 describe.each(apis)('a server of %s', (api) => {
   it('that accepts tool_choice none gets it with the declarations', async () => {
-    const { bodies, ask } = await gatewayBefore(api, () => undefined)
+    const { bodies, ask } = gatewayOf(api, () => undefined)
     expect((await ask(textOnly)).failed).toEqual([])
     expect(bodies).toMatchObject([{ tools: [{}, {}], tool_choice: expect.anything() }])
     expect(speaksOfCalls(bodies[0] as Body)).toBe(true)
@@ -195,7 +72,7 @@ describe.each(apis)('a server of %s', (api) => {
           : undefined,
     ],
   ])('that %s gets it once more in plain text, and from then on at once', async (_, refuse) => {
-    const { bodies, ask } = await gatewayBefore(api, refuse)
+    const { bodies, ask } = gatewayOf(api, refuse)
     const first = await ask(textOnly)
     expect(first.failed).toMatchObject([
       {
@@ -222,7 +99,7 @@ describe.each(apis)('a server of %s', (api) => {
 
   it('that answers 400 without speaking of tools gets it once more in plain text, each time: it may have had another reason', async () => {
     let refusals = 2
-    const { bodies, ask } = await gatewayBefore(api, (body) => {
+    const { bodies, ask } = gatewayOf(api, (body) => {
       if (!body.tools || refusals === 0) return undefined
       refusals -= 1
       return { status: 400, message: 'ValidationException' }
@@ -241,7 +118,7 @@ describe.each(apis)('a server of %s', (api) => {
 
   it('that later refuses plain text too gets the tools again', async () => {
     let takes: 'plain text' | 'tools' = 'plain text'
-    const { bodies, ask } = await gatewayBefore(api, (body) =>
+    const { bodies, ask } = gatewayOf(api, (body) =>
       (body.tools === undefined) === (takes === 'plain text')
         ? undefined
         : { status: 400, message: 'tool_choice' },
@@ -261,7 +138,7 @@ describe.each(apis)('a server of %s', (api) => {
   })
 
   it('that wants tools wherever the history has calls gets it in plain text where there are none to offer', async () => {
-    const { bodies, ask } = await gatewayBefore(api, toolsDemanded)
+    const { bodies, ask } = gatewayOf(api, toolsDemanded)
     expect((await ask({ tools: [], callsLeft: 5 })).end).toMatchObject({ failure: null })
     expect((await ask({ tools: [], callsLeft: 5 })).failed).toEqual([])
     expect(bodies.map(speaksOfCalls)).toEqual([true, false, false])
@@ -274,7 +151,7 @@ describe.each(apis)('a server of %s', (api) => {
   })
 
   it('that also refuses plain text gets no third request, and its reason ends the round', async () => {
-    const { bodies, ask } = await gatewayBefore(api, () => ({
+    const { bodies, ask } = gatewayOf(api, () => ({
       status: 400,
       message: 'max_tokens: too many',
     }))
@@ -293,13 +170,13 @@ describe.each(apis)('a server of %s', (api) => {
   })
 
   it.each([401, 403, 429, 500])('that answers %i is not sent it otherwise', async (status) => {
-    const { bodies, ask } = await gatewayBefore(api, () => ({ status, message: 'tool_choice' }))
+    const { bodies, ask } = gatewayOf(api, () => ({ status, message: 'tool_choice' }))
     await ask(textOnly)
     expect(bodies).toHaveLength(1)
   })
 
   it('that refuses a request in which tools may be called is not sent it otherwise', async () => {
-    const { bodies, ask } = await gatewayBefore(api, () => ({
+    const { bodies, ask } = gatewayOf(api, () => ({
       status: 400,
       message: 'tools.0: bad schema',
     }))

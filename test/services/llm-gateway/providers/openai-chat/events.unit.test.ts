@@ -766,9 +766,11 @@ describe('text', () => {
     expect(texts(chunk({ content }))).toEqual([
       ['reasoning', 'hm'],
       ['text', 'a'],
+      ['reasoning_block', '{"model":"m1","content_thinking":"hm"}'],
     ])
-    expect(texts(chunk({ content: [{ type: 'thinking', thinking: 'hm' }] }))).toEqual([
-      ['reasoning', 'hm'],
+    expect(texts(chunk({ content: [{ type: 'thinking', thinking: 'hm' }] }))[0]).toEqual([
+      'reasoning',
+      'hm',
     ])
   })
 

@@ -20,7 +20,7 @@ type ToolCall = {
 const messagesOf = (...history: HistoryEntry[]) =>
   chatMessages(
     history,
-    { model: 'some-model', fields: ['reasoning_content'] },
+    { model: 'some-model', refused: 'none' },
     { nineCharacterIds: false, rebuilt: false },
   ) as unknown as Message[]
 const toolCall = (id: string, fields: object = {}) => ({
@@ -200,13 +200,63 @@ describe('reasoning', () => {
     ])
   })
 
+  it('is an empty text where a call came without it, once an earlier message had the field', () => {
+    const history = [
+      userSays('a'),
+      withCall(''),
+      modelSays(
+        { reasoning: thinking({ reasoning_content: 'hm' }), calls: [call({ id: 't2' })] },
+        { round: 2, results: [result()] },
+      ),
+      modelSays({ calls: [call({ id: 't3' })] }, { round: 3, results: [result()] }),
+      modelSays({ text: 'x' }, { round: 4 }),
+      userSays('b', { turn: 1 }),
+      modelSays({ text: 'y' }, { turn: 1 }),
+    ]
+    const sent = messagesOf(...history).filter(({ role }) => role === 'assistant')
+    expect(sent.map((message) => message.reasoning_content)).toEqual([
+      undefined,
+      'hm',
+      '',
+      '',
+      undefined,
+    ])
+  })
+
+  it('is never filled for a model that thinks in another field or not at all', () => {
+    for (const reasoning of ['', thinking({ reasoning: 'hm' })]) {
+      const history = [userSays('a'), withCall(reasoning), withCall('')]
+      expect(JSON.stringify(messagesOf(...history))).not.toContain('reasoning_content')
+    }
+  })
+
+  it('of a signed call gets the documented value of Gemini where the signature is missing or damaged', () => {
+    const extra = { google: { thought_signature: 's1' } }
+    const calls = [0, 1].map((ordinal) => call({ ordinal, id: `t${ordinal}` }))
+    const signed = modelSays({ reasoning: thinking({ extra_content: { 0: extra } }), calls })
+    const extras = (refused: 'unsigned' | 'damaged' | 'unaccepted', said: HistoryEntry) =>
+      chatMessages(
+        [userSays('a'), said],
+        { model: 'some-model', refused },
+        { nineCharacterIds: false, rebuilt: false },
+      )
+        .flatMap((message) =>
+          'tool_calls' in message ? (message.tool_calls as unknown as ToolCall[]) : [],
+        )
+        .map(({ extra_content: sent }) => sent)
+    const skip = { google: { thought_signature: 'skip_thought_signature_validator' } }
+    expect(extras('unsigned', signed)).toEqual([extra, undefined])
+    expect(extras('unsigned', modelSays({ calls }))).toEqual([skip, undefined])
+    expect(extras('damaged', signed)).toEqual([skip, undefined])
+    expect(extras('unaccepted', signed)).toEqual([undefined, undefined])
+  })
+
   it('stays away where no call was made', () => {
     const said = modelSays({ reasoning: thinking({ reasoning_content: 'hm' }), text: 'x' })
     expect(JSON.stringify(messagesOf(userSays('a'), said))).not.toContain('hm')
   })
 
   it.each([
-    ['in a field that the server does not take back', thinking({ reasoning: 'hm' })],
     ['of another model', JSON.stringify([{ model: 'another', reasoning_content: 'hm' }])],
     [
       "of another provider's blocks",

@@ -68,7 +68,7 @@ function passed(...chunks: Detail[][]) {
   const sent = (model: string) =>
     chatMessages(
       [userSays('hi'), said],
-      { model, fields: ['reasoning_content'] },
+      { model, refused: 'none' },
       { nineCharacterIds: false, rebuilt: false },
     )[1] as unknown as Detail
   return {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
 import { chatRequest } from '../../../../../services/llm-gateway/providers/openai-chat/request.ts'
-import { serverHabits } from '../../../../../services/llm-gateway/providers/openai-chat/server.ts'
 import type { ProviderRequest } from '../../../../../services/llm-gateway/providers/provider.ts'
 import type { Agent } from '../../../../../shared/agents/agents.ts'
 import { agentOf, call, modelSays, result, tool, userSays } from '../../samples.ts'
@@ -102,14 +101,5 @@ describe('a server', () => {
       limit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens',
     )
     expect('stream_options' in request).toBe(asks)
-  })
-
-  it('gets reasoning back in the fields that it takes', () => {
-    expect(serverHabits('https://api.deepseek.com').reasoning).toEqual(['reasoning_content'])
-    expect(serverHabits('https://api.groq.com/openai/v1').reasoning).toEqual(['reasoning_content'])
-    expect(serverHabits('https://openrouter.ai/api/v1').reasoning).toEqual([
-      'reasoning_content',
-      'reasoning',
-    ])
   })
 })

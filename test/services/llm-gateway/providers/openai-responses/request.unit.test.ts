@@ -95,8 +95,7 @@ describe('the history', () => {
           },
         ),
       ],
-      'm',
-      rebuilt,
+      { model: 'm', rebuilt },
     )
 
   it('has one output per call, and unchanged reasoning before the call that followed it', () => {
