@@ -8,13 +8,16 @@
 //     for missing bytes. A repair needs a whole text with one reading, and keeps the sent text.
 // ACCUMULATOR-CALL-2. In doubt, bytes are missing (R6). A call runs only if the response reported
 //     its end and no cut can touch the call. Only the last call of a response can be the cut one.
+// ACCUMULATOR-CALL-3. No arguments mean one thing in every spelling: the text is empty, and the
+//     repair keeps the sent text. The validator decides whether the tool may run without.
 
+import { meansNoArguments } from '../../shared/contract/arguments/no-arguments.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Call, CallProblem, Stop } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import { jsonFault } from '../../shared/lib/json/json-fault.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
-import { repairedObject } from './json-repair.ts'
+import { meantObject, repairedObject } from './json-repair.ts'
 import { type ArgumentSources, argumentsFrom } from './source-precedence.ts'
 
 /** A call as the stream described it. */
@@ -63,13 +66,21 @@ export function finalCall(streamed: StreamedCall, end: CallEnd): Call {
   if (kept !== raw) return { ...call, problem: 'truncated' }
 
   const problem = problemOf(streamed, call, end)
-  const repaired =
-    problem === 'invalid_json' && isWhole(end)
-      ? repairedObject(raw, limits.argumentDepthMax)
-      : undefined
+  const repaired = isWhole(end) ? repairOf(raw, problem) : undefined
   if (repaired === undefined || Buffer.byteLength(repaired.text) > limits.argumentBytesMax)
     return { ...call, problem }
-  return { ...call, raw: repaired.text, repair: { sent: raw, how: repaired.how } }
+  return {
+    ...call,
+    raw: repaired.text,
+    problem: repaired.text === '' ? 'no_arguments' : null,
+    repair: { sent: raw, how: repaired.how },
+  }
+}
+
+/** Undefined: these arguments cannot be repaired, or need no repair. */
+function repairOf(raw: string, problem: CallProblem | null): ReturnType<typeof repairedObject> {
+  if (problem === 'invalid_json') return repairedObject(raw, limits.argumentDepthMax)
+  return problem === 'not_an_object' ? meantObject(raw, limits.argumentDepthMax) : undefined
 }
 
 function problemOf(
@@ -85,9 +96,9 @@ function problemOf(
   if (source === 'none' && round.strayArguments) return 'lost_arguments'
   if (source === 'none')
     return round.stop === 'end' || round.stop === 'calls' ? 'no_arguments' : 'truncated'
-  // Deltas supersede a start input, and some call's deltas did not arrive. `{}` may be their
-  // placeholder, in any place.
-  const isSuperseded = source === 'start' || source === 'message_start' || raw.trim() === '{}'
+  // Deltas supersede a start input, and some call's deltas did not arrive. `{}` or `null` may be
+  // their placeholder, in any place.
+  const isSuperseded = source === 'start' || source === 'message_start' || isPlaceholder(raw)
   if (isSuperseded && round.strayArguments) return 'lost_arguments'
 
   const fault = jsonFault(raw, limits.argumentDepthMax)
@@ -96,6 +107,11 @@ function problemOf(
   // cut.
   const wasEnded = end === 'closed' || round.stop === 'end' || round.stop === 'calls'
   return fault.kind === 'unfinished' && !wasEnded ? 'truncated' : 'invalid_json'
+}
+
+/** `{}`, or another spelling of no arguments. */
+export function isPlaceholder(raw: string): boolean {
+  return raw.trim() === '{}' || meansNoArguments(raw)
 }
 
 /** Whether the response reached its proper end. */

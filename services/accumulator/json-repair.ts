@@ -6,15 +6,25 @@
 //     single-quotes      {'a':'b'}                     with double quotes
 //     python-word        {"a":True,"b":None}           true, null
 //     control-character  a line end inside a string    as its escape
-//     bad-escape         "C:\dir"                      the backslash is doubled
+//     escaped-quote      "it\'s"                       the backslash is removed
 //
 // json-string.ts repairs strings. One pass, linear in the text. The final check of the whole makes
-// sure that the result is JSON.
+// sure that the result is JSON. Only for arguments that were encoded twice:
+//
+//     encoded-twice      "{\"a\":1}"                    the object inside the string
+//     no-arguments       null                          nothing, which has one meaning
 
+import { decodedOnce, meansNoArguments } from '../../shared/contract/arguments/no-arguments.ts'
 import { jsonFault } from '../../shared/lib/json/json-fault.ts'
 import { jsonString, type StringMending } from './json-string.ts'
 
-export type Mending = 'fence' | 'trailing-comma' | 'python-word' | StringMending
+export type Mending =
+  | 'fence'
+  | 'trailing-comma'
+  | 'python-word'
+  | 'encoded-twice'
+  | 'no-arguments'
+  | StringMending
 
 /** Undefined if the text cannot become one object at most `depthMax` deep, or needs no repair. */
 export function repairedObject(
@@ -31,6 +41,19 @@ export function repairedObject(
   )
     return undefined
   return { text: repaired, how: [...how] }
+}
+
+/**
+ * Arguments that are JSON but no object, as they were meant: nothing in another spelling, or an
+ * object that was encoded twice. The text is empty for nothing. Undefined: neither.
+ */
+export function meantObject(
+  json: string,
+  depthMax: number,
+): { text: string; how: Mending[] } | undefined {
+  if (meansNoArguments(json)) return { text: '', how: ['no-arguments'] }
+  const inner = decodedOnce(json, depthMax)
+  return inner?.trimStart().startsWith('{') ? { text: inner, how: ['encoded-twice'] } : undefined
 }
 
 function withoutFence(text: string, how: Set<Mending>): string {
@@ -53,6 +76,7 @@ const pythonWords = new Map([
  */
 function respelled(text: string, how: Set<Mending>): string | undefined {
   const pieces: string[] = []
+  let isJsonOnly = false
   const token = /["',]|[A-Za-z_]\w*/g
   let copied = 0
   for (let match = token.exec(text); match !== null; match = token.exec(text)) {
@@ -63,6 +87,7 @@ function respelled(text: string, how: Set<Mending>): string | undefined {
       const string = jsonString(text, match.index)
       if (string === undefined) return undefined
       for (const mending of string.how) how.add(mending)
+      isJsonOnly ||= string.isJsonOnly
       ;({ spelling, end } = string)
     } else if (found !== ',') {
       spelling = pythonWords.get(found)
@@ -77,6 +102,8 @@ function respelled(text: string, how: Set<Mending>): string | undefined {
     }
     token.lastIndex = end
   }
+  // A text with signs of Python, and a string that Python reads differently (JSON-STRING-2).
+  if (isJsonOnly && (how.has('python-word') || how.has('single-quotes'))) return undefined
   return [...pieces, text.slice(copied)].join('')
 }
 

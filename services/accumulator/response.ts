@@ -14,7 +14,7 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { jsonFault } from '../../shared/lib/json/json-fault.ts'
 import { plainJson } from '../../shared/lib/json/same-json.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
-import { finalCall, type StreamedCall } from './call.ts'
+import { finalCall, isPlaceholder, type StreamedCall } from './call.ts'
 import {
   addExtra,
   addPiece,
@@ -239,9 +239,9 @@ function hasSurplus(call: StreamedCall): boolean {
   return first !== undefined && raw.startsWith('{', first.length)
 }
 
-/** No piece had arguments, or `{}` stands for none. */
+/** No piece had arguments, or a placeholder stands for them. */
 function isEmpty({ deltas }: StreamedCall): boolean {
-  return ['', '{}'].includes(deltas.join('').trim())
+  return isPlaceholder(deltas.join(''))
 }
 
 /**

@@ -1,8 +1,12 @@
 // Checks the arguments of a call against the schema of its tool: one JSON object that all readers
 // read alike and the schema allows.
+//
+// ARGUMENTS-CHECK-1. The text that passes is the text that was judged. A value that was encoded once
+//     too often is decoded first (encoded-values.ts), and all checks see the result.
 
 import type { ErrorObject } from 'ajv'
 import type { UsableSchema } from '../../shared/contract/arguments/compiled-schema.ts'
+import { withDecodedValues } from '../../shared/contract/arguments/encoded-values.ts'
 import { membersFault } from '../../shared/contract/arguments/members.ts'
 import { missingFrom } from '../../shared/contract/arguments/required-fields.ts'
 import {
@@ -14,27 +18,45 @@ import { argumentText } from '../../shared/contract/call.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Call } from '../../shared/contract/messages.ts'
 import { withoutOtherBranches } from './branch-faults.ts'
-import { notAnObject, repeatedMemberRefusal, unreadable } from './call-problem.ts'
+import { notAnObject, unreadable } from './call-problem.ts'
 import { missingFields, type Refusal } from './directive.ts'
+import { inexactNumber } from './inexact-number.ts'
+import { nameVariant } from './name-variant.ts'
+import { inexactRefusal, memberRefusal, variantRefusal } from './reader-refusal.ts'
 import { unusableSchema } from './tool-refusal.ts'
+import type { Watch } from './watch.ts'
 
 /** Only short arguments get all errors: a long list can have one for each item. */
 const explainedCharactersMax = 16_384
 const alsoWrongMax = 5
 const examinedErrorsMax = 8_192
 
-/** The reason why these arguments must not reach the tool. Undefined: they may. */
-export function argumentsRefusal(
-  call: Call,
-  { schema, judge, explain }: UsableSchema,
-): Refusal | undefined {
+/** `text`: the argument text that may reach the tool. It differs from the call's if it is decoded. */
+export type Checked = { text: string } | Refusal
+
+export function checkedArguments(call: Call, schema: UsableSchema, watch: Watch): Checked {
   const text = argumentText(call)
+  const refusal = refusalOf(text, call.name, schema, watch)
+  if (refusal?.code !== 'schema') return refusal ?? { text }
+  const decoded = withDecodedValues(text, schema)
+  return decoded === undefined
+    ? refusal
+    : (refusalOf(decoded, call.name, schema, watch) ?? { text: decoded })
+}
+
+/** The reason why these arguments must not reach the tool. Undefined: they may. */
+function refusalOf(
+  text: string,
+  tool: string,
+  { schema, judge, explain }: UsableSchema,
+  watch: Watch,
+): Refusal | undefined {
   const value = parsed(text)
   if (value === undefined) return unreadable(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return notAnObject(text)
   const fault = membersFault(text, limits.argumentDepthMax)
   if (fault !== undefined)
-    return fault.kind === 'repeated' ? repeatedMemberRefusal(fault.name) : unreadable(text)
+    return fault.kind === 'too-deep' ? unreadable(text) : memberRefusal(fault)
 
   const missing = missingFrom(value as Record<string, unknown>, schema)
   const judgement = judge(value)
@@ -49,10 +71,10 @@ export function argumentsRefusal(
       }
     }
     case 'unjudged':
-      return unusableSchema(call.name, judgement.reason)
+      return unusableSchema(tool, judgement.reason)
     case 'valid':
       return missing.length === 0
-        ? undefined
+        ? readersRefusal(text, value, schema, watch)
         : { code: 'schema', reason: missingFields(missing), unknown: missing }
     case 'invalid': {
       const explained = text.length <= explainedCharactersMax ? explain(value) : judgement
@@ -60,6 +82,19 @@ export function argumentsRefusal(
       return schemaRefusal({ first: judgement.errors, all, missing, schema })
     }
   }
+}
+
+/** Why other readers could read these valid arguments differently. Undefined: none could. */
+function readersRefusal(
+  text: string,
+  value: unknown,
+  schema: Record<string, unknown>,
+  watch: Watch,
+): Refusal | undefined {
+  const variant = nameVariant(value, [schema, ...watch.ruled])
+  if (variant !== undefined) return variantRefusal(variant)
+  const number = inexactNumber(text, schema, watch)
+  return number === undefined ? undefined : inexactRefusal(number)
 }
 
 /** Undefined: not JSON. The accumulator checks this too, but a guard checks again. */

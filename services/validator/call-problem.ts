@@ -2,7 +2,7 @@
 // have several causes, and each needs another correction: the model sent `{}`, nothing arrived, or
 // the response was cut before or after the arguments began.
 
-import { quoted, shownName } from '../../shared/contract/arguments/name-text.ts'
+import { shownName, visible } from '../../shared/contract/arguments/name-text.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Call, CallProblem, Stop } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
@@ -32,7 +32,9 @@ export function problemRefusal(
       const reason =
         missing.length > 0 ? missingFields(missing) : 'no arguments came, and the tool needs some'
       const notes = [
-        'No argument text came with this call: none was sent, or it was lost on the way.',
+        call.repair === null
+          ? 'No argument text came with this call: none was sent, or it was lost on the way.'
+          : `The argument text was ${call.repair.sent.trim()}, which means no arguments.`,
       ]
       return {
         code: 'no_arguments',
@@ -114,13 +116,25 @@ export function unreadable(raw: string): Refusal {
     return { code: 'bad_arguments', reason, unknown: 'arguments' }
   }
   const notes = ['Arguments have to be the text of one JSON object and nothing else.']
+  const strange = fault === undefined ? undefined : strangeEscape(raw)
   return {
     code: 'bad_arguments',
     reason: 'the arguments are not valid JSON',
     ...detailOf(fault, raw),
     unknown: 'arguments',
-    notes,
+    notes: strange === undefined ? notes : [...notes, escapeNote(strange)],
   }
+}
+
+/** The first escape that is none of JSON and can have several meanings: `\'` has one. */
+function strangeEscape(raw: string): string | undefined {
+  for (const [found] of raw.matchAll(/\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}|.|$)/gsu))
+    if (!/^\\(?:["\\/bfnrt']|u.|$)/.test(found)) return found
+  return undefined
+}
+
+function escapeNote(strange: string): string {
+  return `'${visible(strange)}' is no escape of JSON, and readers differ in its meaning. Write \\\\ for a backslash, \\n for a line end, \\u and four digits for another character.`
 }
 
 function detailOf(fault: JsonFault | undefined, raw: string): Pick<Refusal, 'detail'> {
@@ -153,15 +167,4 @@ function kindOf(first: string): string {
   if (first === '"') return 'a string'
   if (first === 't' || first === 'f') return 'a boolean'
   return first === 'n' ? 'null' : 'a number'
-}
-
-/** The tool must read the same arguments that the validator judged. */
-export function repeatedMemberRefusal(name: string): Refusal {
-  const notes = ['Each field may be given once: readers differ in which of two they take.']
-  return {
-    code: 'bad_arguments',
-    reason: `field ${quoted(name)} is given twice`,
-    unknown: [name],
-    notes,
-  }
 }

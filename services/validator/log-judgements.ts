@@ -6,14 +6,13 @@ import type { Message } from '../../shared/contract/messages.ts'
 
 /**
  * Logs each refused call, at debug because reasons can quote the model. Also logs each call that
- * runs with `{}` although no argument text came. Only then are arguments not the model's bytes
- * (I1.1).
+ * runs with `{}` although none came: no argument text, or another spelling of nothing (I1.1).
  */
 export function logJudgements(message: Message, log: Logger): void {
   if (message.type !== 'round-checked') return
   const { conversation, turn, round, response, rejections } = message
-  for (const { ordinal, name, source, problem } of response.calls)
-    if (source === 'none' && problem === null)
+  for (const { ordinal, name, raw, problem } of response.calls)
+    if (raw === '' && problem === null)
       log.info(
         { conversation, turn, round, ordinal, name },
         'called without arguments: runs with {}',

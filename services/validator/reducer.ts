@@ -7,14 +7,15 @@
 // VAL-1. Stateless: the judgement of a round depends on its record alone.
 // VAL-2. A call that cannot be judged does not run (R6): an unknown tool, an unusable schema,
 //     arguments that are no JSON object or that two readers would read differently.
-// VAL-3. A call without a byte of arguments runs only by the rule of I1.1: its tool accepts `{}`.
-//     Then it loses its problem, and its source still shows that nothing came.
-// VAL-4. A call that passes keeps its text. The one repair, on record, loses nothing: a whole
-//     number written as a fraction (30.0) where the schema wants an integer.
+// VAL-3. A call without arguments, in any spelling, runs only by the rule of I1.1: its tool accepts
+//     `{}`. Then it loses its problem. Its source and repair still show the sent text.
+// VAL-4. A call that passes keeps its text. Two repairs, on record, lose nothing: a value that was
+//     encoded twice is decoded, and 30.0 becomes 30 where the schema wants an integer.
 
 import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
 import { missingFrom, requiredFields } from '../../shared/contract/arguments/required-fields.ts'
 import { nameFault } from '../../shared/contract/arguments/tool-name.ts'
+import { argumentText } from '../../shared/contract/call.ts'
 import type {
   Call,
   Rejection,
@@ -22,10 +23,11 @@ import type {
   RoundProposed,
 } from '../../shared/contract/messages.ts'
 import { closed, type Stage } from '../../shared/contract/stage.ts'
-import { argumentsRefusal } from './arguments-check.ts'
+import { checkedArguments } from './arguments-check.ts'
 import { problemRefusal } from './call-problem.ts'
 import { type Refusal, rejection } from './directive.ts'
 import { unknownTool, unusableSchema } from './tool-refusal.ts'
+import { watchOf } from './watch.ts'
 import { withWholeNumbers } from './whole-numbers.ts'
 
 export const validator: Stage<never, RoundProposed> = {
@@ -62,7 +64,7 @@ function checked(round: RoundProposed): RoundChecked {
 
 type Judged = { call: Call; rejection?: Rejection }
 
-function judge(call: Call, { declarations, offered, response }: RoundProposed): Judged {
+function judge(call: Call, { declarations, offered, response, policy }: RoundProposed): Judged {
   const declaration = declarations.find(({ name }) => name === call.name)
   const template = declaration?.hints?.refusal ?? null
   const refuse = (refusal: Refusal, requiredFields: string[] = []): Judged => ({
@@ -84,15 +86,16 @@ function judge(call: Call, { declarations, offered, response }: RoundProposed): 
       required,
     )
 
-  const refusal = argumentsRefusal(call, schema)
-  return refusal === undefined
-    ? { call: withIntegers(call, schema.schema) }
-    : refuse(refusal, required)
+  const found = checkedArguments(call, schema, watchOf(call.name, policy))
+  if ('reason' in found) return refuse(found, required)
+  const decoded = repaired(call, found.text, 'encoded-value')
+  const whole = withWholeNumbers(decoded.raw, schema.schema)
+  return { call: repaired(decoded, whole ?? decoded.raw, 'whole-number') }
 }
 
-function withIntegers(call: Call, schema: Record<string, unknown>): Call {
-  const raw = withWholeNumbers(call.raw, schema)
-  if (raw === undefined) return call
-  const { sent, how } = call.repair ?? { sent: call.raw, how: [] }
-  return { ...call, raw, repair: { sent, how: [...how, 'whole-number'] } }
+/** Keeps VAL-4. `text`: the argument text of the call, changed by the repair `how` or not at all. */
+function repaired(call: Call, text: string, how: string): Call {
+  if (text === argumentText(call)) return call
+  const before = call.repair ?? { sent: call.raw, how: [] }
+  return { ...call, raw: text, repair: { sent: before.sent, how: [...before.how, how] } }
 }

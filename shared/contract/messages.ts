@@ -987,7 +987,7 @@ export type Call = {
   name: string
   /**
    * the argument text, byte for byte from its one source, or repaired if repair is set; empty if no
-   * byte was sent
+   * arguments were sent, in any spelling but {}
    */
   raw: string
   /** the source of raw */
@@ -1390,13 +1390,15 @@ export type RejectionCode =
   | 'schema'
   | 'unusable_schema'
 
-/** The repair that turned an argument text into JSON. */
+/** The repair that turned an argument text into the one that runs. */
 export type Repair = {
   /** the text that the model sent, unchanged */
   sent: string
   /**
-   * the repairs: fence, trailing-comma, single-quotes, python-word, control-character, bad-escape,
-   * whole-number (30.0 where the schema requires an integer)
+   * the repairs: fence, trailing-comma, single-quotes, python-word, control-character,
+   * escaped-quote, encoded-twice, no-arguments, encoded-value, whole-number. In encoded-twice a
+   * JSON string held the object, in encoded-value an array or object. A whole-number was 30.0 where
+   * the schema requires an integer. Older records may have bad-escape
    */
   how: string[]
 }
@@ -1469,7 +1471,8 @@ export type TextCalls = {
   dialect: string
   /**
    * repairs that were needed to parse it, sorted; they changed no value: trailing-comma,
-   * single-quotes, python-word, control-character, bad-escape
+   * single-quotes, python-word, json-word, control-character, escaped-quote, encoded-twice,
+   * encoded-value, no-arguments. Older records may have bad-escape
    */
   repairs: string[]
   /** the reason why none of it can run, a clause for the model; null: the calls were recovered */

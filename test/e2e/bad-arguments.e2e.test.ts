@@ -143,7 +143,9 @@ describe('arguments', () => {
   it.each([
     ['a list', '[{"command":"ls"}]', 'they are an array'],
     ['a text', '"ls"', 'they are a string'],
-    ['null', 'null', 'they are null'],
+    ['null', 'null', 'which means no arguments'],
+    ['a name in two cases', '{"command":"ls","COMMAND":"rm"}', 'differ only in'],
+    ['an escape of Python', '{"command":"\\x6cs"}', 'is no escape of JSON'],
     ['a number', '17', 'they are a number'],
     [
       'the same field twice',
@@ -160,6 +162,21 @@ describe('arguments', () => {
       await pipeline.ask('go')
       expect(resultsOf(pipeline.server.requests[1])).toEqual([expect.stringContaining(why)])
       expect(await pipeline.starts()).toEqual([])
+      await expectGoesOn(pipeline)
+    })
+  })
+})
+
+describe('repaired arguments', () => {
+  it.each([
+    ['null', 'null', '{}'],
+    ['an object that was encoded twice', '"{\\"a\\": 1.50}"', '{"a": 1.50}'],
+    ['an escaped quote', `{"a":"it\\'s"}`, `{"a":"it's"}`],
+  ])('reach the tool in exactly the judged bytes: %s', async (_, input, seen) => {
+    const model = script(says(call('take', input)))
+    await withPipeline({ model, tools: anything }, async (pipeline) => {
+      await pipeline.ask('go')
+      expect(await argumentsSeen(pipeline)).toEqual([seen])
       await expectGoesOn(pipeline)
     })
   })

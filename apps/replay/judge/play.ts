@@ -8,13 +8,13 @@
 // PLAY-4. Caps are played as the number of calls left, if the scenario or the caller names one.
 
 import { createHash } from 'node:crypto'
+import { finalCall, type StreamedCall } from '../../../services/accumulator/call.ts'
 import { errorLine } from '../../../services/executor/tools/error-line.ts'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
 import { validator } from '../../../services/validator/reducer.ts'
 import type { RoundId } from '../../../shared/contract/ids.ts'
 import type {
   Call,
-  CallProblem,
   CallResult,
   Declaration,
   Intervention,
@@ -261,27 +261,15 @@ function hintsOf({
   }
 }
 
+/** As the accumulator finalizes a call of a whole response. */
 function callOf({ tool, args, raw_args, call_id }: ToolStep, ordinal: number): Call {
   const raw = raw_args ?? (typeof args._raw === 'string' ? args._raw : JSON.stringify(args))
-  const sent = {
-    raw,
-    source: raw === '' ? ('none' as const) : ('deltas' as const),
-    repair: null,
-    disputed: false,
+  const streamed: StreamedCall = {
+    ...{ id: call_id ?? `call ${ordinal}`, name: tool, extra: undefined, isFreeText: false },
+    ...{ deltas: raw === '' ? [] : [raw], dones: [], start: '', isInMessage: false, end: 'closed' },
   }
-  return { ordinal, id: call_id ?? `call ${ordinal}`, name: tool, ...sent, problem: problemOf(raw) }
-}
-
-function problemOf(raw: string): CallProblem | null {
-  if (raw.trim() === '') return 'no_arguments'
-  try {
-    const value: unknown = JSON.parse(raw)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? null
-      : 'not_an_object'
-  } catch {
-    return 'invalid_json'
-  }
+  const end = { ordinal, stop: 'calls' as const, last: true, broken: false, strayArguments: false }
+  return finalCall(streamed, end)
 }
 
 /** A failure has the short reason that the executor gave, or would give. */

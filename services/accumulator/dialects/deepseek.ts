@@ -5,7 +5,8 @@
 import { brokenAfter } from './broken-frame.ts'
 import { type Cursor, isOver, skipBlanks, skipMark, skipMatch, upTo } from './cursor.ts'
 import type { Dialect, Reading, WrittenCall } from './dialect.ts'
-import { type Repair, readJson } from './written-json.ts'
+import { argumentsHere } from './written-arguments.ts'
+import type { Repair } from './written-json.ts'
 
 const markOf = (words: string) =>
   new RegExp(`<[｜|]${words.replaceAll(' ', '(?:▁| |\\\\?_)')}[｜|]>`, 'y')
@@ -62,11 +63,11 @@ function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined
   const isFenced = skipMark(cursor, '```')
   if (isFenced && upTo(cursor, '\n') === undefined) return undefined
   skipBlanks(cursor)
-  const json = cursor.text[cursor.at] === '{' ? readJson(cursor, repairs) : undefined
+  const args = argumentsHere(cursor, repairs)
   skipBlanks(cursor)
   if (isFenced && !skipMark(cursor, '```')) return undefined
   skipBlanks(cursor)
-  if (name === undefined || json === undefined || skipMatch(cursor, callEnd) === undefined)
+  if (name === undefined || args === undefined || skipMatch(cursor, callEnd) === undefined)
     return undefined
-  return { names: [name], id: '', arguments: { kind: 'json', json } }
+  return { names: [name], id: '', arguments: args }
 }

@@ -35,8 +35,13 @@ export type WrittenCall = {
   left?: string[]
 }
 
-/** `json`: strict JSON text. `fields`: texts without a type, which only the schema can decide. */
+/**
+ * `none`: no arguments, in any spelling but `{}`. `isOnlyNamed`: not even their key is there, so it
+ * is a call only in a frame for calls. `json`: strict JSON text of an object. `fields`: texts
+ * without a type, which only the schema can decide.
+ */
 export type WrittenArguments =
+  | { kind: 'none'; isOnlyNamed: boolean }
   | { kind: 'json'; json: string }
   | { kind: 'fields'; fields: WrittenField[] }
 

@@ -4,7 +4,8 @@
 
 import { isOver, skipBlanks, skipMark, skipMatch } from './cursor.ts'
 import type { Dialect } from './dialect.ts'
-import { type Repair, readJson } from './written-json.ts'
+import { argumentsHere } from './written-arguments.ts'
+import type { Repair } from './written-json.ts'
 
 const heads: [RegExp, RegExp] = [
   /(?:<\|start\|>assistant)?<\|channel\|>(?:commentary|analysis) {0,8}to=(?:functions\.)?([A-Za-z0-9_.-]{1,256}) {0,8}/y,
@@ -22,10 +23,10 @@ export const harmony: Dialect = {
     const repairs = new Set<Repair>()
     const hasMessage = skipMark(cursor, '<|message|>')
     skipBlanks(cursor)
-    const json = hasMessage && text[cursor.at] === '{' ? readJson(cursor, repairs) : undefined
+    const args = hasMessage ? argumentsHere(cursor, repairs) : undefined
     skipBlanks(cursor)
     skipMark(cursor, '<|call|>')
-    if (json === undefined)
+    if (args === undefined)
       return {
         kind: 'broken',
         names: [name],
@@ -35,7 +36,7 @@ export const harmony: Dialect = {
     if (!isOver(cursor)) return undefined // text follows the call, so the whole is not calls
     return {
       kind: 'calls',
-      calls: [{ names: [name], id: '', arguments: { kind: 'json', json } }],
+      calls: [{ names: [name], id: '', arguments: args }],
       repairs,
       marked: true,
     }

@@ -11,7 +11,8 @@
 
 import { listed, quoted } from '../../../shared/contract/arguments/name-text.ts'
 import type { Reading, WrittenCall } from './dialect.ts'
-import { itemsOf, membersOf, type Repair, readJson, stringOf } from './written-json.ts'
+import { argumentsIn } from './written-arguments.ts'
+import { itemsOf, membersOf, type Repair, stringOf } from './written-json.ts'
 
 /** One value: calls, an object that is built like a call, or neither. */
 type Shape =
@@ -130,9 +131,15 @@ function objectShape(json: string, repairs: Set<Repair>): Shape {
       ],
     }
   }
-  const isOnlyNamed =
-    names.length > 0 && strangeTo(members, ['name', 'id', 'tool_call_id', 'type']).length === 0
-  return isOnlyNamed ? { kind: 'broken', names, why: 'it has no arguments' } : undefined
+  const isOnlyNamed = strangeTo(members, ['name', 'id', 'tool_call_id', 'type']).length === 0
+  const [first, ...others] = names
+  if (!isOnlyNamed || first === undefined) return undefined
+  // Only calls have an id.
+  const args = { kind: 'none' as const, isOnlyNamed: idOf(members) === '' }
+  return {
+    kind: 'call',
+    calls: [{ names: [first, ...others], id: idOf(members), arguments: args }],
+  }
 }
 
 type Frame = { args: string; strange: string[] }
@@ -149,20 +156,10 @@ function withArguments(
       names,
       why: `${listed(strange.map(quoted), 'and')} ${strange.length === 1 ? 'has' : 'have'} no place in a call`,
     }
-  const json = objectIn(args, repairs)
-  if (json === undefined)
+  const read = argumentsIn(args, repairs)
+  if (read === undefined)
     return { kind: 'broken', names, why: "its 'arguments' are no JSON object" }
-  return { kind: 'call', calls: [{ names, id, arguments: { kind: 'json', json } }] }
-}
-
-/** An object, or a string that contains one, as in the Chat Completions API. */
-function objectIn(json: string, repairs: Set<Repair>): string | undefined {
-  if (json.startsWith('{')) return json
-  const text = stringOf(json)?.trim()
-  if (text === undefined || !text.startsWith('{')) return undefined
-  const cursor = { text, at: 0 }
-  const object = readJson(cursor, repairs)
-  return cursor.at === text.length ? object : undefined
+  return { kind: 'call', calls: [{ names, id, arguments: read }] }
 }
 
 function repeated(names: string[]): Shape {
@@ -180,8 +177,10 @@ function idOf(members: Members): string {
 
 /** Llama's word for arguments is the usual word for their schema (JSON-SHAPES-4). */
 function isLlamaCall(members: Members): boolean {
-  const parameters = membersOf(members.get('parameters') ?? '')
-  if (parameters === undefined || members.has('description')) return false
+  const written = members.get('parameters')
+  const read = written === undefined ? undefined : argumentsIn(written, new Set())
+  if (read === undefined || members.has('description')) return false
+  const parameters = read.kind === 'json' ? (membersOf(read.json) ?? []) : []
   return !parameters.some(
     ({ name, json }) => name === '$schema' || (name === 'properties' && json.startsWith('{')),
   )

@@ -5,7 +5,8 @@
 import { brokenAfter } from './broken-frame.ts'
 import { type Cursor, isOver, skipBlanks, skipMark, skipMatch, upTo } from './cursor.ts'
 import type { Dialect, Reading, WrittenCall } from './dialect.ts'
-import { type Repair, readJson } from './written-json.ts'
+import { argumentsHere } from './written-arguments.ts'
+import type { Repair } from './written-json.ts'
 
 const sectionBegin = /<\|tool_calls?_section_begin\|>/y
 const sectionEnd = /<\|tool_calls?_section_end\|>/y
@@ -45,9 +46,9 @@ function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined
     /^(?:functions\.)?([^\s<>]{1,256}?)(?::[0-9]{1,9})?$/.exec(id?.slice(0, 512) ?? '') ?? []
   if (id === undefined || name === undefined) return undefined
   skipBlanks(cursor)
-  const json = cursor.text[cursor.at] === '{' ? readJson(cursor, repairs) : undefined
+  const args = argumentsHere(cursor, repairs)
   skipBlanks(cursor)
-  return json === undefined || !skipMark(cursor, '<|tool_call_end|>')
+  return args === undefined || !skipMark(cursor, '<|tool_call_end|>')
     ? undefined
-    : { names: [name], id, arguments: { kind: 'json', json } }
+    : { names: [name], id, arguments: args }
 }

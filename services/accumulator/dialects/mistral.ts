@@ -4,7 +4,8 @@
 import { type Cursor, isOver, skipBlanks, skipMark, skipMatch } from './cursor.ts'
 import type { Dialect, Reading, WrittenCall } from './dialect.ts'
 import { framedJson } from './framed-json.ts'
-import { type Repair, readJson } from './written-json.ts'
+import { argumentsHere } from './written-arguments.ts'
+import type { Repair } from './written-json.ts'
 
 const mark = '[TOOL_CALLS]'
 const older = framedJson('mistral', [{ open: mark, close: '' }])
@@ -45,9 +46,6 @@ function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined
   const id = skipMark(cursor, '[CALL_ID]') ? skipMatch(cursor, nameHere)?.[0] : ''
   skipMark(cursor, '[ARGS]')
   skipBlanks(cursor)
-  const json =
-    id === undefined || cursor.text[cursor.at] !== '{' ? undefined : readJson(cursor, repairs)
-  return json === undefined
-    ? undefined
-    : { names: [name], id: id ?? '', arguments: { kind: 'json', json } }
+  const args = argumentsHere(cursor, repairs)
+  return id === undefined || args === undefined ? undefined : { names: [name], id, arguments: args }
 }

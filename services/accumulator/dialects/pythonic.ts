@@ -1,9 +1,10 @@
 // Calls in Python syntax, as Llama 3.2 and 4, LFM2 and Olmo write them: [weather(city="Paris",
-// days=3), now()]. Arguments have names, and values are literals.
+// days=3), now()]. Arguments have names, and values are literals of Python (python-literal.ts).
 
 import { type Cursor, isOver, skipBlanks, skipMark, skipMatch } from './cursor.ts'
 import type { Dialect, Reading, WrittenCall } from './dialect.ts'
-import { readJson } from './written-json.ts'
+import { pythonLiteral } from './python-literal.ts'
+import type { Repair } from './written-json.ts'
 
 const open = '<|tool_call_start|>'
 const close = '<|tool_call_end|>'
@@ -18,9 +19,10 @@ export const pythonic: Dialect = {
     skipBlanks(cursor)
     if (!marked && skipMatch({ ...cursor }, beginning) === undefined) return undefined
     const calls: WrittenCall[] = []
-    if (!readCalls(cursor, calls) || (marked && !skipMark(cursor, close)))
+    const repairs = new Set<Repair>()
+    if (!readCalls(cursor, calls, repairs) || (marked && !skipMark(cursor, close)))
       return broken(text, calls, marked)
-    return isOver(cursor) ? { kind: 'calls', calls, repairs: new Set(), marked } : undefined
+    return isOver(cursor) ? { kind: 'calls', calls, repairs, marked } : undefined
   },
 }
 
@@ -38,11 +40,13 @@ function broken(text: string, calls: WrittenCall[], marked: boolean): Reading {
   }
 }
 
-function readCalls(cursor: Cursor, calls: WrittenCall[]): boolean {
+/** A comma may follow the last call, as in any list of Python. */
+function readCalls(cursor: Cursor, calls: WrittenCall[], repairs: Set<Repair>): boolean {
   if (!skipMark(cursor, '[')) return false
   do {
     skipBlanks(cursor)
-    const call = readCall(cursor)
+    if (calls.length > 0 && cursor.text[cursor.at] === ']') break
+    const call = readCall(cursor, repairs)
     if (call === undefined) return false
     calls.push(call)
     skipBlanks(cursor)
@@ -52,7 +56,7 @@ function readCalls(cursor: Cursor, calls: WrittenCall[]): boolean {
   return isEnded
 }
 
-function readCall(cursor: Cursor): WrittenCall | undefined {
+function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined {
   const [name] = skipMatch(cursor, nameHere) ?? []
   if (name === undefined || !skipMark(cursor, '(')) return undefined
   const members: string[] = []
@@ -60,9 +64,11 @@ function readCall(cursor: Cursor): WrittenCall | undefined {
   for (skipBlanks(cursor); !skipMark(cursor, ')'); skipBlanks(cursor)) {
     if (members.length > 0 && !skipMark(cursor, ',')) return undefined
     skipBlanks(cursor)
+    if (members.length > 0 && skipMark(cursor, ')')) break
     const [key] = skipMatch(cursor, nameHere) ?? []
     skipBlanks(cursor)
-    const value = key !== undefined && skipMark(cursor, '=') ? valueAfterBlanks(cursor) : undefined
+    const value =
+      key !== undefined && skipMark(cursor, '=') ? valueAfterBlanks(cursor, repairs) : undefined
     if (key === undefined || value === undefined || names.has(key)) return undefined
     names.add(key)
     members.push(`${JSON.stringify(key)}:${value}`)
@@ -70,8 +76,7 @@ function readCall(cursor: Cursor): WrittenCall | undefined {
   return { names: [name], id: '', arguments: { kind: 'json', json: `{${members.join(',')}}` } }
 }
 
-/** Python's words and quotes are normal in this dialect, so they are no repairs. */
-function valueAfterBlanks(cursor: Cursor): string | undefined {
+function valueAfterBlanks(cursor: Cursor, repairs: Set<Repair>): string | undefined {
   skipBlanks(cursor)
-  return readJson(cursor, new Set())
+  return pythonLiteral(cursor, repairs)
 }

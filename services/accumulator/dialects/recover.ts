@@ -13,14 +13,18 @@
 //     must write its calls as text means each one, under any name.
 // RECOVER-5. Linear in any text. No work above limits.textCallsBytesMax.
 
-import { compiledSchema } from '../../../shared/contract/arguments/compiled-schema.ts'
-import { membersFault } from '../../../shared/contract/arguments/members.ts'
+import {
+  compiledSchema,
+  type UsableSchema,
+} from '../../../shared/contract/arguments/compiled-schema.ts'
+import { withDecodedValues } from '../../../shared/contract/arguments/encoded-values.ts'
+import { membersFault, membersFaultWords } from '../../../shared/contract/arguments/members.ts'
 import { listed, quoted } from '../../../shared/contract/arguments/name-text.ts'
 import { missingFrom } from '../../../shared/contract/arguments/required-fields.ts'
 import { schemaFault } from '../../../shared/contract/arguments/schema-fault.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
-import type { Reading, WrittenCall } from './dialect.ts'
+import type { Reading, WrittenArguments, WrittenCall } from './dialect.ts'
 import { dialects } from './dialects.ts'
 import { fenced, openFenced } from './fence.ts'
 import { withoutTurnEnd } from './turn-end.ts'
@@ -102,7 +106,7 @@ function judged(dialect: string, reading: Reading, offer: Offer): Recovery | und
   const repairs = new Set(reading.repairs)
   const calls: RecoveredCall[] = []
   for (const call of reading.calls) {
-    const judgement = judgedCall(call, offer, repairs)
+    const judgement = judgedCall(call, { ...offer, isOnlyCalls }, repairs)
     if ('why' in judgement) return lookalike(judgement.why)
     calls.push(judgement)
   }
@@ -136,7 +140,7 @@ function toolOf(name: string, { offered }: Offer): OfferedTool | undefined {
 
 function judgedCall(
   { names: [name], id, arguments: written, left = [] }: WrittenCall,
-  offer: Offer,
+  offer: Offer & { isOnlyCalls: boolean },
   repairs: Set<Repair>,
 ): RecoveredCall | { why: string } {
   const tool = toolOf(name, offer)
@@ -144,8 +148,9 @@ function judgedCall(
   const schema = compiledSchema(tool.schema)
   if (schema.kind === 'unusable')
     return { why: `the tool ${quoted(name)} cannot be called: its schema is unusable` }
-  const raw =
-    written.kind === 'json' ? written.json : typedObject(written.fields, schema.schema, repairs)
+  if (written.kind === 'none' && written.isOnlyNamed && !offer.isOnlyCalls)
+    return { why: 'it has no arguments' }
+  const raw = argumentText(written, schema, repairs)
   const lost = left.filter((field) => isDeclared(schema.schema, field))
   const fault =
     lost.length > 0
@@ -156,17 +161,40 @@ function judgedCall(
     : { why: `${quoted(name)} cannot be called like that: ${fault}` }
 }
 
+/**
+ * The JSON text of the arguments. Values that were encoded twice are decoded, if the result then
+ * passes the schema.
+ */
+function argumentText(
+  written: WrittenArguments,
+  schema: UsableSchema,
+  repairs: Set<Repair>,
+): string {
+  if (written.kind === 'none') {
+    repairs.add('no-arguments')
+    return '{}'
+  }
+  const raw =
+    written.kind === 'json' ? written.json : typedObject(written.fields, schema.schema, repairs)
+  const decoded = faultIn(raw, schema) === undefined ? undefined : decodedIn(raw, schema)
+  if (decoded === undefined) return raw
+  repairs.add('encoded-value')
+  return decoded
+}
+
+function decodedIn(raw: string, schema: UsableSchema): string | undefined {
+  const isJson = jsonFault(raw, limits.argumentDepthMax) === undefined
+  return isJson ? withDecodedValues(raw, schema) : undefined
+}
+
 /** Why these arguments do not match the schema exactly. Undefined: they do. */
-function faultIn(
-  raw: string,
-  { schema, judge }: Extract<ReturnType<typeof compiledSchema>, { kind: 'usable' }>,
-): string | undefined {
+function faultIn(raw: string, { schema, judge }: UsableSchema): string | undefined {
   if (Buffer.byteLength(raw) > limits.argumentBytesMax)
     return `its arguments have more than ${limits.argumentBytesMax} bytes`
   if (jsonFault(raw, limits.argumentDepthMax) !== undefined)
     return `its arguments are nested deeper than ${limits.argumentDepthMax} levels`
-  const repeated = membersFault(raw, limits.argumentDepthMax)
-  if (repeated?.kind === 'repeated') return `field ${quoted(repeated.name)} is given twice`
+  const fault = membersFault(raw, limits.argumentDepthMax)
+  if (fault !== undefined) return membersFaultWords(fault)
   const value = JSON.parse(raw) as Record<string, unknown>
   const missing = missingFrom(value, schema)
   if (missing.length > 0)

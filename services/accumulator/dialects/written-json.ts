@@ -11,10 +11,17 @@ import { limits } from '../../../shared/contract/limits.ts'
 import { jsonString, type StringMending } from '../json-string.ts'
 import { type Cursor, skipBlanks, skipMark, skipMatch } from './cursor.ts'
 
-export type Repair = 'trailing-comma' | 'python-word' | StringMending
+export type Repair =
+  | 'trailing-comma'
+  | 'python-word'
+  | 'json-word'
+  | 'encoded-twice'
+  | 'encoded-value'
+  | 'no-arguments'
+  | StringMending
 
 /** Read the characters from `from` to `to` as `text`. Edits are in the order of the text. */
-type Edit = { repairs: Repair[]; from: number; to: number; text: string }
+type Edit = { repairs: Repair[]; from: number; to: number; text: string; isJsonOnly?: boolean }
 
 /** The maximum for arguments, and a little more for the frames around them. */
 const depthMax = limits.argumentDepthMax + 4
@@ -27,8 +34,22 @@ export function readJson(cursor: Cursor, repairs: Set<Repair>): string | undefin
   const from = cursor.at
   const edits: Edit[] = []
   if (!value(cursor, edits, 0)) return undefined
+  if (hasTwoReadings(edits)) {
+    cursor.at = from
+    return undefined
+  }
   for (const edit of edits) for (const repair of edit.repairs) repairs.add(repair)
   return edited(cursor.text, from, cursor.at, edits)
+}
+
+/** Signs of Python beside a string that Python reads differently (JSON-STRING-2). */
+function hasTwoReadings(edits: Edit[]): boolean {
+  return (
+    edits.some(({ isJsonOnly }) => isJsonOnly) &&
+    edits.some(
+      ({ repairs }) => repairs.includes('python-word') || repairs.includes('single-quotes'),
+    )
+  )
 }
 
 export type Member = { quoted: string; name: string; json: string }
@@ -139,8 +160,12 @@ function string(cursor: Cursor, edits: Edit[]): boolean {
   const read = jsonString(cursor.text, from)
   if (read === undefined) return false
   cursor.at = read.end
-  if (read.spelling !== undefined)
-    edits.push({ repairs: read.how, from, to: read.end, text: read.spelling })
+  const { spelling, how, end, isJsonOnly } = read
+  if (spelling !== undefined || isJsonOnly)
+    edits.push({
+      ...{ repairs: how, from, to: end, isJsonOnly },
+      text: spelling ?? cursor.text.slice(from, end),
+    })
   return true
 }
 

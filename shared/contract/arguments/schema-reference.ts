@@ -2,13 +2,31 @@
 
 import { isObject } from '../../lib/json/json-object.ts'
 
-/** The target of a reference like "#/$defs/name" in this document. */
+/**
+ * The target of a reference in this document: "#", a pointer like "#/$defs/name", or the name of a
+ * definition ($anchor, or $id in draft-07). Undefined: it is none of them.
+ */
 export function pointedTo(ref: string, root: Record<string, unknown>): unknown {
-  if (!ref.startsWith('#/')) return undefined
+  if (ref === '#') return root
+  if (!ref.startsWith('#/')) return ref.startsWith('#') ? namedBy(ref, root) : undefined
   let target: unknown = root
   for (const step of ref.slice(2).split('/')) {
-    const name = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    const name = withoutPercents(step).replaceAll('~1', '/').replaceAll('~0', '~')
     target = isObject(target) && Object.hasOwn(target, name) ? target[name] : undefined
   }
   return target
+}
+
+function namedBy(ref: string, { $defs, definitions }: Record<string, unknown>): unknown {
+  return [$defs, definitions]
+    .flatMap((list) => (isObject(list) ? Object.values(list) : []))
+    .find((part) => isObject(part) && (`#${part.$anchor}` === ref || part.$id === ref))
+}
+
+function withoutPercents(step: string): string {
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    return step
+  }
 }

@@ -269,8 +269,8 @@ describe('argument texts', () => {
     ['{"a":{"b":[1,2.5e-3,null,true,"x\\n"]}}', null],
     [' \n\t{"a":1}\r ', null],
     ['[1]', 'not_an_object'],
-    ['"{\\"a\\":1}"', 'not_an_object'],
-    ['null', 'not_an_object'],
+    ['"{\\"a\\":1"', 'not_an_object'],
+    ['"x"', 'not_an_object'],
     ['1', 'not_an_object'],
     ['{"a":1}{"a":1}', 'invalid_json'],
     ['{a:1}', 'invalid_json'],
@@ -308,6 +308,34 @@ describe('argument texts', () => {
       repair: { sent, how: ['fence', 'single-quotes', 'python-word', 'trailing-comma'] },
     })
   })
+
+  it('are decoded once if the object was encoded twice, and the sent text is kept', () => {
+    const sent = '"{\\"a\\":1}"'
+    expect(call([start(''), ...deltas(sent), end])).toMatchObject({
+      ...{ raw: '{"a":1}', source: 'deltas', problem: null },
+      repair: { sent, how: ['encoded-twice'] },
+    })
+    expect(call([start(''), ...deltas(JSON.stringify(sent)), end])).toMatchObject({
+      ...{ raw: JSON.stringify(sent), problem: 'not_an_object', repair: null },
+    })
+  })
+
+  it.each(['null', '""', '"null"', ' null\n'])('are none if they are %j', (sent) => {
+    expect(call([start(''), ...deltas(sent), end])).toMatchObject({
+      ...{ raw: '', source: 'deltas', problem: 'no_arguments' },
+      repair: { sent, how: ['no-arguments'] },
+    })
+    expect(call([start(''), ...deltas(sent), end], 'length').problem).toBe('truncated')
+    expect(call([start(''), ...deltas(sent), end], 'cut').problem).toBe('truncated')
+  })
+
+  it.each(['null', '""', '"null"'])(
+    'were lost if %s stands for them, and argument bytes came that belong to no call',
+    (sent) => {
+      const stray = event('call_arguments', '{"a":1}', 9)
+      expect(call([start(''), ...deltas(sent), end, stray]).problem).toBe('lost_arguments')
+    },
+  )
 
   it('are not repaired if bytes may be missing', () => {
     const next = [callStart({ index: 1 }), event('call_arguments', '{"b', 1)]

@@ -22,13 +22,8 @@ describe('a text that is almost JSON', () => {
       { a: 'x\ny\tz\u0001' },
       ['control-character'],
     ],
-    [
-      'a backslash that begins no escape',
-      '{"a":"C:\\dir \\d+ \\u12"}',
-      { a: 'C:\\dir \\d+ \\u12' },
-      ['bad-escape'],
-    ],
-    ['one beside unambiguous escapes', '{"a":"\\\\ \\" \\d"}', { a: '\\ " \\d' }, ['bad-escape']],
+    ['an escaped quote', `{"a":"it\\'s"}`, { a: `it's` }, ['escaped-quote']],
+    ['one beside escapes', `{"a":"\\\\ \\" \\' \\n"}`, { a: `\\ " ' \n` }, ['escaped-quote']],
   ])('is repaired: %s', (_, text, value, how) => {
     const found = mended(text)
     expect([found && JSON.parse(found.text), found?.how]).toEqual([value, how])
@@ -54,6 +49,12 @@ describe('a text that is almost JSON', () => {
     ['names without quotes', '{a:1}'],
     ['an apostrophe that ends a text', `{'a':'it's'}`],
     ['ambiguous backslashes', '{"a":"C:\\dir\\new"}'],
+    ['a backslash that begins no escape', '{"a":"\\d"}'],
+    ['an escape of JavaScript', '{"a":"\\x41"}'],
+    ['an escaped line end', '{"a":"x\\\ny"}'],
+    ['a slash that Python escapes differently', `{'a':'x\\/y'}`],
+    ['such a slash beside a word of Python', '{"a":"x\\/y","b":True}'],
+    ['a pair that Python reads as two halves', `{'a':'\\ud83d\\ude00'}`],
     ['numbers that JSON does not have', '{"a":NaN,}'],
     ['two commas', '{"a":1,,}'],
     ['a comma alone', '{,}'],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { argumentsRefusal } from '../../../services/validator/arguments-check.ts'
+import { checkedArguments } from '../../../services/validator/arguments-check.ts'
+import type { UsableSchema } from '../../../shared/contract/arguments/compiled-schema.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { callOf, rejectionOf, tool } from './round.ts'
 
@@ -209,13 +210,18 @@ describe('arguments that break the schema', () => {
         return { properties: { path: {} } }
       },
     }))
-    const refusal = argumentsRefusal(callOf('{"pathh0":1}'), {
+    const schema: UsableSchema = {
       ...{ kind: 'usable', schema: { properties: { path: {} } } },
       judge: () => ({ kind: 'invalid', errors: errors.slice(0, 1) }),
       explain: () => ({ kind: 'invalid', errors }),
+    }
+    const refusal = checkedArguments(callOf('{"pathh0":1}'), schema, {
+      isGuarded: false,
+      ruled: [],
     })
-    expect(refusal?.alsoWrong).toEqual([1, 2, 3, 4, 5].map((n) => `unknown field 'pathh${n}'`))
-    expect(refusal?.notes).toEqual(["Did you mean 'path'?", "Accepted fields: 'path'."])
+    if ('text' in refusal) throw new Error('the arguments passed')
+    expect(refusal.alsoWrong).toEqual([1, 2, 3, 4, 5].map((n) => `unknown field 'pathh${n}'`))
+    expect(refusal.notes).toEqual(["Did you mean 'path'?", "Accepted fields: 'path'."])
     expect(lookups).toBeLessThan(10)
     expect(worded).toBeLessThan(50)
   })

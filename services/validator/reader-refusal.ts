@@ -1,0 +1,44 @@
+// Refusals of arguments that two readers would read differently. The tool must read the same
+// arguments that the validator, the guards and a person judged.
+
+import { type MembersFault, membersFaultWords } from '../../shared/contract/arguments/members.ts'
+import { quoted, shownName } from '../../shared/contract/arguments/name-text.ts'
+import type { Refusal } from './directive.ts'
+import type { NameVariant } from './name-variant.ts'
+
+export function memberRefusal(fault: Exclude<MembersFault, { kind: 'too-deep' }>): Refusal {
+  return {
+    code: 'bad_arguments',
+    reason: membersFaultWords(fault),
+    unknown: fault.kind === 'alike' ? [fault.other, fault.name] : [fault.name],
+    notes: [memberNotes[fault.kind]],
+  }
+}
+
+const memberNotes = {
+  repeated: 'Each field may be given once: readers differ in which of two they take.',
+  alike: 'Some readers take them for one field. Give the one that you mean, once.',
+  nul: 'Some readers end a name there. Leave that character out.',
+}
+
+/** The directive names the declared field, because the model most likely means it. */
+export function variantRefusal({ name, declared }: NameVariant): Refusal {
+  return {
+    code: 'schema',
+    reason: `unknown field ${quoted(name)}: it differs from the field ${quoted(declared)} only in its letters' case or form`,
+    unknown: [declared],
+    notes: [`If you mean ${quoted(declared)}, write exactly that name.`],
+  }
+}
+
+/** The value is in the detail: loop keys consist of reasons. */
+export function inexactRefusal({ field, sent }: { field: string; sent: string }): Refusal {
+  const subject = field === '' ? 'a number' : `the number in field ${quoted(field)}`
+  return {
+    code: 'bad_arguments',
+    reason: `${subject} cannot be read exactly`,
+    detail: `some readers take ${shownName(sent)} for ${Number(sent)}`,
+    unknown: field === '' ? 'arguments' : [field],
+    notes: ['Send a number with at most 15 significant digits.'],
+  }
+}
