@@ -13,6 +13,11 @@ const marks: Marks[] = [
   { open: '<think>', close: '</think>' },
   { open: '<thinking>', close: '</thinking>' },
   { open: '[THINK]', close: '[/THINK]' },
+  { open: '<mm:think>', close: '</mm:think>' }, // MiniMax M3
+  { open: '<seed:think>', close: '</seed:think>' },
+  { open: '<|START_THINKING|>', close: '<|END_THINKING|>' }, // Command A
+  { open: '<|inner_prefix|>', close: '<|inner_suffix|>', isOpened: true }, // Apertus
+  { open: '<|open|>think<|sep|>', close: '<|close|>think<|sep|>' }, // Kimi K3
   { open: '<|channel|>analysis<|message|>', close: '<|end|>', isOpened: true }, // harmony
   { open: '<|channel>thought', close: '<channel|>', isOpened: true }, // Gemma 4
 ]

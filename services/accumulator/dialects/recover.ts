@@ -33,9 +33,15 @@ export type OfferedTool = { name: string; schema: string }
 export type Recovery =
   /**
    * `raw`: the argument text, strict JSON. `repairs`: the repairs that reading the text needed,
-   * sorted.
+   * sorted. `preamble`: words for the user beside the calls, often empty.
    */
-  | { kind: 'calls'; dialect: string; calls: RecoveredCall[]; repairs: string[] }
+  | {
+      kind: 'calls'
+      dialect: string
+      calls: RecoveredCall[]
+      repairs: string[]
+      preamble: string
+    }
   /** `why`: a clause for the model. */
   | { kind: 'lookalike'; dialect: string; why: string }
 
@@ -62,16 +68,16 @@ export function recover({
 }: WrittenText): Recovery | undefined {
   if (offered.length === 0 || Buffer.byteLength(text) > limits.textCallsBytesMax) return undefined
   const trimmed = withoutTurnEnd(text)
-  const inside = fenced(trimmed) ?? (cut === undefined ? undefined : openFenced(trimmed))
-  const visible = inside ?? trimmed
+  const fence = fenced(trimmed) ?? (cut === undefined ? undefined : openFenced(trimmed))
+  const visible = fence?.inside ?? trimmed
   if (visible === '') return undefined
   for (const { name, read } of dialects) {
-    const reading = read(visible)
+    const reading = read(visible, fence?.language)
     if (reading !== undefined)
       return judged(name, reading, {
         visible,
         offered,
-        isFenced: inside !== undefined,
+        isFenced: fence !== undefined,
         cut,
         callsAsText,
       })
@@ -106,7 +112,8 @@ function judged(dialect: string, reading: Reading, offer: Offer): Recovery | und
     if ('why' in judgement) return lookalike(judgement.why)
     calls.push(judgement)
   }
-  return { kind: 'calls', dialect, calls, repairs: [...repairs].sort() }
+  const { preamble = '' } = reading
+  return { kind: 'calls', dialect, calls, repairs: [...repairs].sort(), preamble }
 }
 
 /**
@@ -144,8 +151,10 @@ function judgedCall(
   const schema = compiledSchema(tool.schema)
   if (schema.kind === 'unusable')
     return { why: `the tool ${quoted(name)} cannot be called: its schema is unusable` }
-  const raw =
-    written.kind === 'json' ? written.json : typedObject(written.fields, schema.schema, repairs)
+  const typed =
+    written.kind === 'json' ? written : typedObject(written.fields, schema.schema, repairs)
+  if ('why' in typed) return { why: `${quoted(name)} cannot be called like that: ${typed.why}` }
+  const raw = typed.json
   const lost = left.filter((field) => isDeclared(schema.schema, field))
   const fault =
     lost.length > 0

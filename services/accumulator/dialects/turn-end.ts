@@ -5,17 +5,37 @@ const marks = [
   '<|im_end|>',
   '<|eot_id|>',
   '<|eom_id|>',
+  '<|eot|>', // Llama 4
+  '<|eom|>',
   '<|endoftext|>',
+  '<|end_of_text|>',
   '<|return|>',
+  '<|end|>', // harmony, Phi
+  '<|END_OF_TURN_TOKEN|>', // Command
+  '<|message_sep|>', // GigaChat
+  '<|close|>message<|sep|>', // Kimi K3
+  '<|end_of_msg|>',
   '<end_of_turn>',
   '<turn|>',
-  '<｜end▁of▁sentence｜>',
+  '<|tool_response>', // Gemma begins the result that it waits for
+  '<start_function_response>',
+  '[e~[', // MiniMax
+  '<seed:eos>',
   '</s>',
+  ...['▁', ' ', '_', '\\_'].flatMap((blank) => [
+    `<｜end${blank}of${blank}sentence｜>`,
+    `<|end${blank}of${blank}sentence|>`,
+  ]),
 ]
 
-/** The text without such a mark at its end, and without blanks around it. */
+/** The text without such marks at its end, and without blanks around it. */
 export function withoutTurnEnd(text: string): string {
-  const trimmed = text.trim()
-  const mark = marks.find((end) => trimmed.endsWith(end))
-  return mark === undefined ? trimmed : trimmed.slice(0, -mark.length).trimEnd()
+  const from = text.length - text.trimStart().length
+  let end = text.trimEnd().length
+  for (;;) {
+    const mark = marks.find((one) => text.endsWith(one, end) && end - one.length >= from)
+    if (mark === undefined) return text.slice(from, Math.max(end, from))
+    end -= mark.length
+    while (end > from && /\s/.test(text[end - 1] ?? '')) end -= 1
+  }
 }
