@@ -16,7 +16,11 @@ const callBegin = markOf('tool call begin')
 const callEnd = markOf('tool call end')
 const separator = markOf('tool sep')
 const nameHere = /[A-Za-z0-9_.:/-]{1,256}/y
-const steptml = namedTags({ call: 'steptml:invoke', parameter: 'steptml:parameter' })
+const steptml = namedTags({
+  call: 'steptml:invoke',
+  parameter: 'steptml:parameter',
+  mark: 'steptml:',
+})
 
 const frame: Frame = {
   section: {

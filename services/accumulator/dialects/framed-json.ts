@@ -55,6 +55,8 @@ function readFrames(cursor: Cursor, frame: JsonFrame): Reading | undefined {
   )
 }
 
+const comma = /\s{0,64},(?=\s{0,64}\{)/y
+
 /** Reads at least one value. Before a closing mark there may be several objects. */
 function valuesIn(
   cursor: Cursor,
@@ -68,7 +70,8 @@ function valuesIn(
     const value = readJson(cursor, repairs)
     if (value === undefined) return undefined
     values.push(value)
-    continues = skipMatch(cursor, separator) !== undefined
+    const isList = close !== '' && skipMatch(cursor, comma) !== undefined
+    continues = isList || skipMatch(cursor, separator) !== undefined
     skipBlanks(cursor)
     continues ||= close !== '' && cursor.text[cursor.at] === '{'
   }

@@ -1,6 +1,7 @@
-// The JSON shapes of calls that only one family's frame has. Outside it they are data.
+// The JSON shapes of calls that only one family's frame has, beside those of plain JSON. Outside it
+// they are data.
 
-import { type Shape, withArguments } from './json-shapes.ts'
+import { objectShape, type Shape, withArguments } from './json-shapes.ts'
 import { membersOf, type Repair, stringOf } from './written-json.ts'
 
 /**
@@ -12,7 +13,8 @@ export function namedByTool(json: string, repairs: Set<Repair>): Shape {
   const members = new Map(list.map((member) => [member.name, member.json]))
   const name = stringOf(members.get('tool_name'))
   const args = members.get('parameters')
-  if (name === undefined || name.trim() === '' || args === undefined) return undefined
+  if (name === undefined || name.trim() === '' || args === undefined)
+    return objectShape(json, repairs)
   if (members.size < list.length)
     return { kind: 'broken', names: [name], why: 'one of its fields is given twice' }
   const own = ['tool_call_id', 'tool_name', 'parameters']
@@ -28,6 +30,7 @@ export function namedByTool(json: string, repairs: Set<Repair>): Shape {
 /** Apertus: {"name": {…}} (SGLang function_call/apertus2509_detector.py). */
 export function nameAsKey(json: string, repairs: Set<Repair>): Shape {
   const [only, ...others] = membersOf(json) ?? []
-  if (only === undefined || others.length > 0 || only.name.trim() === '') return undefined
+  if (only === undefined || others.length > 0 || only.name.trim() === '')
+    return objectShape(json, repairs)
   return withArguments([only.name], '', { args: only.json, strange: [] }, repairs)
 }

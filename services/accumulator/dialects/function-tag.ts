@@ -9,7 +9,7 @@ import type { Dialect, WrittenArguments, WrittenCall } from './dialect.ts'
 import { type Frame, readFrames } from './frame.ts'
 import { type Repair, readJson } from './written-json.ts'
 
-/** `hasLines`: the template puts each value on lines of its own. */
+/** `hasLines`: the template puts each value on separate lines. */
 const outerTags = [
   { tag: 'tool_call', hasLines: true },
   { tag: 'seed:tool_call', hasLines: false },
@@ -68,8 +68,8 @@ function parameters(cursor: Cursor, hasLines: boolean): WrittenArguments | undef
 }
 
 /**
- * A value that stands on lines of its own, without the line ends beside its tags. One line end
- * alone is not the template's and belongs to the value.
+ * A value that stands on separate lines, without the line ends beside its tags. One line end alone
+ * is not the template's and belongs to the value.
  */
 function withoutItsLines(text: string): string {
   const [open] = /^\r?\n/.exec(text) ?? []

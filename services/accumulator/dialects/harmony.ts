@@ -31,7 +31,7 @@ export const harmony: Dialect = {
         continue
       }
       const note = noteHere(cursor)
-      if (note === undefined) return undefined // another text, so the whole is not calls
+      if (note === undefined) return brokenOff(cursor, calls) // another text, or a part of a message
       if (note.isVisible) preamble.push(note.text)
     }
     return calls.length === 0
@@ -40,9 +40,21 @@ export const harmony: Dialect = {
   },
 }
 
+const why = "after '<|message|>' there must be its arguments as one JSON object"
+
 function broken(names: string[]): Reading {
-  const why = "after '<|message|>' there must be its arguments as one JSON object"
   return { kind: 'broken', names, why, marked: true }
+}
+
+const headBegun = /<\|(?:start|channel)\|>[^{}]{0,300}$/y
+
+/** A text that ends before a message has begun is a call only if the text was cut. */
+function brokenOff(cursor: Cursor, calls: WrittenCall[]): Reading | undefined {
+  const names = calls.flatMap((call) => call.names)
+  const [head] = skipMatch(cursor, headBegun) ?? []
+  return head === undefined || head.includes('<|message|>')
+    ? undefined
+    : { kind: 'broken', names, why, marked: true, isOpen: true }
 }
 
 function argumentsHere(cursor: Cursor, repairs: Set<Repair>): string | undefined {
@@ -51,7 +63,7 @@ function argumentsHere(cursor: Cursor, repairs: Set<Repair>): string | undefined
   skipBlanks(cursor)
   const json = hasMessage && cursor.text[cursor.at] === '{' ? readJson(cursor, repairs) : undefined
   skipBlanks(cursor)
-  skipMark(cursor, '<|call|>')
+  if (!skipMark(cursor, '<|call|>')) skipMark(cursor, '<|end|>')
   return json
 }
 

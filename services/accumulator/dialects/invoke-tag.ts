@@ -12,8 +12,11 @@ import type { Dialect, WrittenArguments, WrittenCall, WrittenField } from './dia
 import { type Frame, readFrames } from './frame.ts'
 import { type Repair, readJson } from './written-json.ts'
 
-/** The names of the inner tags. `isXml`: values may be CDATA. */
-type Tags = { call: string; parameter: string; isXml?: true }
+/**
+ * The names of the inner tags. `mark`: the part of them that no value contains. A value with it
+ * contains a damaged tag. `isXml`: values may be CDATA.
+ */
+type Tags = { call: string; parameter: string; mark?: string; isXml?: true }
 
 const invoke: Tags = { call: 'invoke', parameter: 'parameter' }
 const minicpm: Tags = { call: 'function', parameter: 'param', isXml: true }
@@ -23,7 +26,7 @@ const frames: Frame[] = [
   section('minimax:tool_call', invoke),
   section('function_calls', invoke),
   ...dsmlMarks.flatMap((mark) => {
-    const tags = { call: `${mark}invoke`, parameter: `${mark}parameter` }
+    const tags = { call: `${mark}invoke`, parameter: `${mark}parameter`, mark }
     const outer = ['function_calls', 'tool_calls'].map((name) => mark + name)
     return [...outer.map((name) => section(name, tags)), bare(tags, 'marked', outer)]
   }),
@@ -109,9 +112,11 @@ function parameters(cursor: Cursor, tags: Tags): WrittenArguments | undefined {
 
 const markup = /&#?\w{1,32};|<!\[CDATA\[|\]\]>/
 
-function value(cursor: Cursor, { parameter, isXml }: Tags): string | undefined {
+function value(cursor: Cursor, { parameter, mark = '', isXml }: Tags): string | undefined {
   const close = `</${parameter}>`
   if (isXml && skipMark(cursor, '<![CDATA[')) return upTo(cursor, `]]>${close}`)
   const text = upToClose(cursor, `<${parameter} `, close)
-  return text === undefined || (isXml && markup.test(text)) ? undefined : text
+  const isUnclear =
+    text === undefined || (isXml && markup.test(text)) || (mark !== '' && text.includes(mark))
+  return isUnclear ? undefined : text
 }

@@ -62,7 +62,15 @@ function unreadable(text: string): Reading | undefined {
   }
 }
 
-/** The text ends after the name, before it shows more. */
+/**
+ * The text ends after the name, before it shows more, or with Llama's word for arguments. A schema
+ * has the same word, and members of a schema below it (JSON-SHAPES-4).
+ */
 function beginsArguments(rest: string): boolean {
-  return rest.length < 64 && ',"arguments"'.startsWith(rest.replace(/\s/g, ''))
+  const next = rest.slice(0, 128).replace(/\s/g, '')
+  return (
+    (rest.length < 64 &&
+      [',"arguments"', ',"parameters":{'].some((member) => member.startsWith(next))) ||
+    /^,"parameters":\{(?!"(?:type|properties|\$schema)")/.test(next)
+  )
 }

@@ -68,7 +68,7 @@ function argumentsHere(cursor: Cursor): WrittenArguments | undefined {
   return { kind: 'fields', fields }
 }
 
-/** A text with a mark took in what follows it: its end is missing. */
+/** A text with a mark inside has lost its end. */
 function markless(text: string | undefined): string | undefined {
   return text === undefined || mark.test(text) ? undefined : text
 }

@@ -1,8 +1,8 @@
 // Calls in Python syntax: [weather(city="Paris", days=3), now()], as Llama 3.2, Llama 4 and LFM2
-// write them, or one call in each line between marks, as Olmo 3 does (vLLM
-// tool_parsers/olmo3_tool_parser.py, llama4_pythonic_tool_parser.py, lfm2_tool_parser.py). Arguments
-// have names, and values are literals. Gemma 3 writes them in a fence with the language tool_code,
-// often as print(default_api.now()). Without a list or marks a call is no call but code.
+// write them, or one call in each line between marks, as Olmo 3 does. Arguments have names, and
+// values are literals. Gemma 3 writes them in a fence with the language tool_code, often as
+// print(default_api.now()). Without a list or marks a call is no call but code. Sources: vLLM
+// tool_parsers/olmo3_tool_parser.py, llama4_pythonic_tool_parser.py and lfm2_tool_parser.py.
 
 import { type Cursor, isOver, skipBlanks, skipMark, skipMatch } from './cursor.ts'
 import type { Dialect, Reading, WrittenCall } from './dialect.ts'

@@ -23,7 +23,7 @@ import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
 import type { Reading, WrittenCall } from './dialect.ts'
 import { dialects } from './dialects.ts'
 import { fenced, openFenced } from './fence.ts'
-import { withoutTurnEnd } from './turn-end.ts'
+import { withoutBrokenMark, withoutTurnEnd } from './turn-end.ts'
 import { typedObject } from './typed-fields.ts'
 import type { Repair } from './written-json.ts'
 
@@ -67,7 +67,7 @@ export function recover({
   callsAsText = false,
 }: WrittenText): Recovery | undefined {
   if (offered.length === 0 || Buffer.byteLength(text) > limits.textCallsBytesMax) return undefined
-  const trimmed = withoutTurnEnd(text)
+  const trimmed = withoutTurnEnd(cut === undefined ? text : withoutBrokenMark(text))
   const fence = fenced(trimmed) ?? (cut === undefined ? undefined : openFenced(trimmed))
   const visible = fence?.inside ?? trimmed
   if (visible === '') return undefined
@@ -75,7 +75,7 @@ export function recover({
     const reading = read(visible, fence?.language)
     if (reading !== undefined)
       return judged(name, reading, {
-        visible,
+        visible: cut === undefined ? visible : text,
         offered,
         isFenced: fence !== undefined,
         cut,

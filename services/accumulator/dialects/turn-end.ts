@@ -1,5 +1,5 @@
-// The marks with which models end their turn, if a server leaves them in the text. They have no
-// meaning.
+// Marks without a meaning at the end of a text: those with which models end their turn, if a server
+// leaves them there, and a mark in which a cut text breaks off.
 
 const marks = [
   '<|im_end|>',
@@ -38,4 +38,13 @@ export function withoutTurnEnd(text: string): string {
     end -= mark.length
     while (end > from && /\s/.test(text[end - 1] ?? '')) end -= 1
   }
+}
+
+const brokenMark =
+  /(?:<\|close\|>\w{0,16}(?:<[^>\n]{0,8})?|\]?<\]?[^>\n]{0,80}|\[[A-Z_]{0,16}|\n[`~]{1,2})$/
+
+/** A text that was cut, without the mark in which it breaks off. */
+export function withoutBrokenMark(text: string): string {
+  const length = brokenMark.exec(text.slice(-96))?.[0].length ?? 0
+  return text.slice(0, text.length - length)
 }

@@ -40,6 +40,18 @@ describe('a text that was cut', () => {
     },
   )
 
+  it.each(texts)(
+    'gets a reason from the name of its first tool on: $dialect: $text',
+    ({ text, expected }) => {
+      const from = text.indexOf(String(expected[0]?.[0]))
+      const silent = Array.from({ length: text.length - from }, (_, i) => from + i + 1).filter(
+        (end) => recover({ text: text.slice(0, end), offered, cut: 'it was cut' }) === undefined,
+      )
+      // the rest of the name, and the end of the tag or word that holds it or the next name
+      expect(silent.length).toBeLessThanOrEqual(16)
+    },
+  )
+
   it.each(texts)('at its beginning runs no other call: $dialect: $text', ({ text, expected }) => {
     for (let from = 1; from < text.length; from += 1)
       for (const call of calls(text.slice(from)) ?? []) expect(expected).toContainEqual(call)

@@ -1,4 +1,4 @@
-// The exact text of a parameter: only Qwen3-Coder's template puts values on lines of their own.
+// The exact text of a parameter: only Qwen3-Coder's template puts values on separate lines.
 
 import { describe, expect, it } from '@jest/globals'
 import { calls, why } from './offered.ts'
@@ -68,6 +68,21 @@ describe('a value with two readings', () => {
     [
       'an entity outside CDATA',
       '<function name="search"><param name="query">a &lt; b</param></function>',
+      /tag 'function'/,
+    ],
+    [
+      'a damaged tag of DSML, with the beginning of the next one',
+      '<｜DSML｜invoke name="search"><｜DSML｜parameter name="query" string="true">5</｜DSML｜parametermeter name="limit" string="false">5</｜DSML｜parameter></｜DSML｜invoke>',
+      /tag '｜DSML｜invoke'/,
+    ],
+    [
+      'a damaged tag of Step 3',
+      '<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="search"><steptml:parameter name="query">a</steptml:parametename="limit">3</steptml:parameter></steptml:invoke><｜tool_call_end｜><｜tool_calls_end｜>',
+      /a call between its marks/,
+    ],
+    [
+      'a text of CDATA that goes on behind it',
+      '<function name="search"><param name="query"><![CDATA[a]]> b</param></function>',
       /tag 'function'/,
     ],
     [

@@ -177,6 +177,13 @@ export const families: Record<string, [string, Call[]][]> = {
       '<tool_calls>{"name": "now", "arguments": {}} {"name": "now", "arguments": {}}\n{"name": "search", "arguments": {"query": "a"}}</tool_calls>',
       [now, now, search('a')],
     ],
+    [
+      '<tool_calls>\n{"name": "now", "arguments": {}},\n{"name": "now", "arguments": {}}\n</tool_calls>',
+      [now, now],
+    ],
+    // usual shapes in the frames of others
+    ['<|START_ACTION|>{"name": "now", "parameters": {}}<|END_ACTION|>', [now]],
+    ['<|tools_prefix|>[{"name": "now", "arguments": {}}]<|tools_suffix|>', [now]],
     // Llama 4 with JSON
     [
       '<|python_start|>{"name": "search", "parameters": {"query": "a"}}<|python_end|>',
@@ -198,6 +205,10 @@ export const families: Record<string, [string, Call[]][]> = {
     [
       '<|channel|>commentary to=functions.search json<|message|>{"query":"a"}<|start|>assistant to=functions.now<|channel|>commentary json<|message|>{}',
       [search('a'), now],
+    ],
+    [
+      '<|channel|>commentary to=functions.now<|message|>{}<|end|><|start|>assistant<|channel|>commentary to=functions.now<|message|>{}<|call|>',
+      [now, now],
     ],
     // a preamble, and thinking between the messages
     [

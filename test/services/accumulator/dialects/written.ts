@@ -182,5 +182,6 @@ const written: Record<string, [string, unknown][]> = {
 
 /** `expected`: the calls as [name, arguments]. */
 export const texts = [...Object.entries(written), ...Object.entries(families)].flatMap(
-  ([dialect, cases]) => cases.map(([text, expected]) => ({ dialect, text, expected })),
+  ([dialect, cases]) =>
+    cases.map(([text, expected]) => ({ dialect, text, expected: expected as [string, unknown][] })),
 )
