@@ -7,7 +7,7 @@
 // INVOKE-TAG-1. The templates write a value directly between its tags: every character belongs to
 //     it. MiniCPM's tags are XML, so an entity outside CDATA has two readings and is refused.
 
-import { type Cursor, skipBlanks, skipMark, skipMatch, upTo, upToClose } from './cursor.ts'
+import { type Cursor, skipBlanks, skipMark, skipMatch, upToClose } from './cursor.ts'
 import type { Dialect, WrittenArguments, WrittenCall, WrittenField } from './dialect.ts'
 import { type Frame, readFrames } from './frame.ts'
 import { type Repair, readJson } from './written-json.ts'
@@ -53,10 +53,10 @@ function section(outer: string, tags: Tags): Frame {
  * if they were cut there.
  */
 function bare(tags: Tags, kind: 'marked' | 'plain', outer: string[]): Frame {
-  const after = `\\s{0,64}(?:<${escaped(tags.parameter)}[ >]|\\{|</${escaped(tags.call)}>|[^>]{0,12}$)`
+  const after = `\\s{0,64}(?:<${escaped(tags.parameter)}(?:[ >]|name=)|\\{|</${escaped(tags.call)}>|[^>]{0,12}$)`
   return {
     bare: kind,
-    begin: new RegExp(`<${escaped(tags.call)} {1,8}name="([^"<>]{1,256})" {0,8}>(?=${after})`, 'y'),
+    begin: new RegExp(`<${escaped(tags.call)} {0,8}name="([^"<>]{1,256})" {0,8}>(?=${after})`, 'y'),
     call: namedTags(tags),
     strayEnd: new RegExp(
       outer.length === 0 ? '(?!)' : `</(?:${outer.map(escaped).join('|')})>`,
@@ -70,7 +70,8 @@ function escaped(tag: string): string {
   return tag.replaceAll('|', '\\|')
 }
 
-const nameHere = / {1,8}name="([^"<>]{1,256})"/y
+/** MiniCPM's tokens may lose the blank before the name. */
+const nameHere = / {0,8}name="([^"<>]{1,256})"/y
 const isStringHere = / {1,8}string="(true|false)"/y
 const tagEndHere = / {0,8}>/y
 
@@ -114,9 +115,12 @@ const markup = /&#?\w{1,32};|<!\[CDATA\[|\]\]>/
 
 function value(cursor: Cursor, { parameter, mark = '', isXml }: Tags): string | undefined {
   const close = `</${parameter}>`
-  if (isXml && skipMark(cursor, '<![CDATA[')) return upTo(cursor, `]]>${close}`)
+  if (isXml && skipMark(cursor, '<![CDATA[')) return upToClose(cursor, ']]>', `]]>${close}`)
   const text = upToClose(cursor, `<${parameter} `, close)
   const isUnclear =
-    text === undefined || (isXml && markup.test(text)) || (mark !== '' && text.includes(mark))
+    text === undefined ||
+    text.includes(`<${parameter}name=`) ||
+    (isXml && markup.test(text)) ||
+    (mark !== '' && text.includes(mark))
   return isUnclear ? undefined : text
 }

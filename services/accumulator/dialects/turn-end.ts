@@ -1,5 +1,5 @@
-// Marks without a meaning at the end of a text: those with which models end their turn, if a server
-// leaves them there, and a mark in which a cut text breaks off.
+// Marks without a meaning at the end of a text. Models end their turn with some of them, and servers
+// may leave them there. A cut text may break off in any mark.
 
 const marks = [
   '<|im_end|>',

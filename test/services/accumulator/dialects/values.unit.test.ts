@@ -86,6 +86,11 @@ describe('a value with two readings', () => {
       /tag 'function'/,
     ],
     [
+      'CDATA that ends twice',
+      '<function name="search"><param name="query"><![CDATA[a]]></para>b]]></param></function>',
+      /tag 'function'/,
+    ],
+    [
       'JSON that cannot be read, where the frame says JSON',
       '<｜DSML｜function_calls><｜DSML｜invoke name="anything"><｜DSML｜parameter name="x" string="false">abc</｜DSML｜parameter></｜DSML｜invoke></｜DSML｜function_calls>',
       /^'anything' cannot be called like that: field 'x'/,

@@ -46,6 +46,10 @@ export const families: Record<string, [string, Call[]][]> = {
       [search('a', { limit: 3 })],
     ],
     [
+      '<functionname="search"><paramname="query">a</param><paramname="limit">3</param></function>',
+      [search('a', { limit: 3 })],
+    ],
+    [
       '<function name="search">\n<param name="query"><![CDATA[a < b && "c"\n]]></param>\n</function>\n<function name="now"></function>',
       [search('a < b && "c"\n'), now],
     ],
