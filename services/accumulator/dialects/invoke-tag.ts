@@ -50,13 +50,16 @@ function section(outer: string, tags: Tags): Frame {
 
 /**
  * Calls without a section. The look behind their tag separates them from other texts in XML, also
- * if they were cut there.
+ * if they were cut there. MiniCPM's tags occur in many declarations, whose parameters have more
+ * attributes.
  */
 function bare(tags: Tags, kind: 'marked' | 'plain', outer: string[]): Frame {
-  const after = `\\s{0,64}(?:<${escaped(tags.parameter)}(?:[ >]|name=)|\\{|</${escaped(tags.call)}>|[^>]{0,12}$)`
+  const name = '{0,8}name="([^"<>]{1,256})" {0,8}>'
+  const parameter = `<${escaped(tags.parameter)}${tags.isXml ? ` ${name}` : '[ >]'}`
+  const after = `\\s{0,64}(?:${parameter}|\\{|</${escaped(tags.call)}>|(?:<[^>]{0,300})?$)`
   return {
     bare: kind,
-    begin: new RegExp(`<${escaped(tags.call)} {0,8}name="([^"<>]{1,256})" {0,8}>(?=${after})`, 'y'),
+    begin: new RegExp(`<${escaped(tags.call)} ${name}(?=${after})`, 'y'),
     call: namedTags(tags),
     strayEnd: new RegExp(
       outer.length === 0 ? '(?!)' : `</(?:${outer.map(escaped).join('|')})>`,

@@ -34,12 +34,10 @@ export const families: Record<string, [string, Call[]][]> = {
       '<invoke name="search">\n<parameter name="query">a</parameter>\n</invoke>\n</function_calls>',
       [search('a')],
     ],
-    ...['｜', '|', '｜｜', '||'].flatMap((bars): [string, Call[]][] => [
-      [dsml(bars, dsmlInvoke), five],
-      [dsml(bars, `${dsmlInvoke}\n</DSMLtool_calls>`), five],
-      [dsml(bars, `<DSMLtool_calls>\n${dsmlInvoke}\n</DSMLtool_calls>`), five],
-      [dsml(bars, `<DSMLfunction_calls>\n${dsmlInvoke}\n</DSMLfunction_calls>`), five],
-    ]),
+    ...['｜', '|', '｜｜', '||'].map((bars): [string, Call[]] => [dsml(bars, dsmlInvoke), five]),
+    [dsml('｜', `${dsmlInvoke}\n</DSMLtool_calls>`), five],
+    [dsml('||', `<DSMLtool_calls>\n${dsmlInvoke}\n</DSMLtool_calls>`), five],
+    [dsml('|', `<DSMLfunction_calls>\n${dsmlInvoke}\n</DSMLfunction_calls>`), five],
     // MiniCPM 5
     [
       '<function name="search"><param name="query">a</param><param name="limit">3</param></function>',
