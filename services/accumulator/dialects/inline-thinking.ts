@@ -28,8 +28,11 @@ const marks: Marks[] = [
  */
 export function withoutThinking(text: string): string {
   const cursor = { text, at: 0 }
-  for (const { open, close, isOpened } of marks)
-    if (!isOpened && !text.includes(open) && upTo(cursor, close) !== undefined) break
+  const ending = marks.find(
+    // most texts have no mark, and then only one of both is searched
+    ({ open, close, isOpened }) => !isOpened && text.includes(close) && !text.includes(open),
+  )
+  if (ending !== undefined) upTo(cursor, ending.close)
   for (;;) {
     skipBlanks(cursor)
     const begun = marks.find(({ open }) => skipMark(cursor, open))
