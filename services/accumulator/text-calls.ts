@@ -9,7 +9,8 @@
 //     noise, and the model would wait for a result.
 // TEXT-CALLS-3. Only visible text counts. Reasoning, even in tags before the text, and texts of
 //     tools or users are never searched.
-// TEXT-CALLS-4. Recovered calls replace their text. A text that cannot run stays, with the reason.
+// TEXT-CALLS-4. Recovered calls replace their text, and words that their frame addresses to the user
+//     stay. A text that cannot run stays, with the reason.
 
 import type {
   Call,
@@ -67,7 +68,7 @@ function recovered(response: Response, recovery: Recovery, finished: ModelFinish
   const calls = recovery.calls.map((call, ordinal) => callOf(call, ordinal, finished))
   return {
     ...response,
-    text: '',
+    text: recovery.preamble,
     calls,
     textCalls: { dialect, repairs: recovery.repairs, fault: null },
   }

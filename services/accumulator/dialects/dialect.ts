@@ -9,19 +9,27 @@ export type Dialect = {
   /**
    * Reads the whole of `text`, which is not empty and has no blanks around it. Undefined: the text
    * is not in this dialect. Linear in any text, and never throws. It does not judge the calls:
-   * offered tools and schemas are not its concern.
+   * offered tools and schemas are not its concern. `fence`: the language of the code fence around
+   * the text, undefined without a fence.
    */
-  read(text: string): Reading | undefined
+  read(text: string, fence?: string): Reading | undefined
 }
 
 /**
- * `calls`: the whole text is these calls.
+ * `calls`: the whole text is these calls. `preamble`: words for the user that the frame itself
+ * separates from them.
  * `broken`: the text is a call's frame with unreadable contents. `names`: the tools that it visibly
  * names. `why`: a clause for the model. `marked`: only calls use this frame, so it is a call under
  * any name. `isOpen`: the end of the frame is missing, so it is a call only if the text was cut.
  */
 export type Reading =
-  | { kind: 'calls'; calls: WrittenCall[]; repairs: Set<Repair>; marked: boolean }
+  | {
+      kind: 'calls'
+      calls: WrittenCall[]
+      repairs: Set<Repair>
+      marked: boolean
+      preamble?: string
+    }
   | { kind: 'broken'; names: string[]; why: string; marked: boolean; isOpen?: boolean }
 
 /**
@@ -45,5 +53,13 @@ export type WrittenArguments =
   | { kind: 'json'; json: string }
   | { kind: 'fields'; fields: WrittenField[] }
 
-/** `is`: the type of the text as the frame states it. Undefined: not stated. */
-export type WrittenField = { name: string; text: string; is: 'string' | 'json' | undefined }
+/**
+ * `is`: the type of the text as the frame states it. Undefined: not stated. `element`: a list or an
+ * object is written as tags, `parts`, and an empty one as no text.
+ */
+export type WrittenField = {
+  name: string
+  text: string
+  is: 'string' | 'json' | 'element' | undefined
+  parts?: WrittenField[]
+}

@@ -16,22 +16,20 @@ const languages = new Set([
   'tool_code',
 ])
 
-/**
- * The contents of a fence that is still open at the end of the text. Undefined: the text does not
- * begin with a fence.
- */
-export function openFenced(text: string): string | undefined {
-  const [head, , language] = beginning.exec(text) ?? []
-  return head === undefined || !languages.has((language ?? '').toLowerCase())
+/** `language`: in lower case. `inside`: the contents without blanks around them. */
+export type Fenced = { language: string; inside: string }
+
+/** A fence that is still open at the end of the text. Undefined: the text does not begin with one. */
+export function openFenced(text: string): Fenced | undefined {
+  const [head, , written = ''] = beginning.exec(text) ?? []
+  const language = written.toLowerCase()
+  return head === undefined || !languages.has(language)
     ? undefined
-    : text.slice(head.length).trim()
+    : { language, inside: text.slice(head.length).trim() }
 }
 
-/**
- * The contents of the fence without blanks around them. Undefined: the text is not one fenced
- * block. `text` has no blanks around it.
- */
-export function fenced(text: string): string | undefined {
+/** Undefined: the text is not one fenced block. `text` has no blanks around it. */
+export function fenced(text: string): Fenced | undefined {
   const [head, fence, language] = beginning.exec(text) ?? []
   if (head === undefined || fence === undefined || language === undefined) return undefined
   if (
@@ -42,5 +40,7 @@ export function fenced(text: string): string | undefined {
     return undefined
   const inside = text.slice(head.length, -fence.length)
   // ^A second block means prose with examples. Inside a string, a line end is escaped.
-  return inside.includes(`\n${fence}`) ? undefined : inside.trim()
+  return inside.includes(`\n${fence}`)
+    ? undefined
+    : { language: language.toLowerCase(), inside: inside.trim() }
 }

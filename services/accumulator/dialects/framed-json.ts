@@ -1,17 +1,24 @@
 // JSON between marks that are used only for calls. The contents are read as the shapes of plain
-// JSON.
+// JSON, or as a shape that only this frame has.
 
-import { type Cursor, isOver, skipBlanks, skipMark } from './cursor.ts'
+import { type Cursor, isOver, skipBlanks, skipMark, skipMatch } from './cursor.ts'
 import type { Dialect, Reading } from './dialect.ts'
-import { readingOf } from './json-shapes.ts'
+import { separator } from './json.ts'
+import { objectShape, readingOf, type ShapeOf } from './json-shapes.ts'
 import { type Repair, readJson } from './written-json.ts'
 
 /**
- * `close` empty: the frame ends with its JSON. `first`: the first character of the JSON, required
- * if `open` is a word that texts may begin with. `between`: an allowed separator between several
- * values of one frame, by default none.
+ * `close` empty: the frame ends with its JSON. `isOptional`: the closing mark may be missing, as
+ * JSON has an end. `first`: the first character of the JSON, required if `open` is a word that
+ * texts may begin with. `shape`: by default the shapes of plain JSON.
  */
-export type JsonFrame = { open: string; close: string; first?: string; between?: string }
+export type JsonFrame = {
+  open: string
+  close: string
+  isOptional?: true
+  first?: string
+  shape?: ShapeOf
+}
 
 /**
  * A dialect of such frames in sequence. The first frame that fits the beginning of the text applies
@@ -36,26 +43,37 @@ function readFrames(cursor: Cursor, frame: JsonFrame): Reading | undefined {
     if (!skipMark(cursor, frame.open)) return undefined
     const inside = valuesIn(cursor, frame, repairs)
     if (inside === undefined) return broken(`what stands after '${frame.open}' is not valid JSON`)
-    if (!skipMark(cursor, frame.close)) return broken(`'${frame.close}' is missing after the JSON`)
+    if (!skipMark(cursor, frame.close) && !frame.isOptional)
+      return broken(`'${frame.close}' is missing after the JSON`)
     values.push(...inside)
     skipBlanks(cursor)
   } while (!isOver(cursor))
-  return readingOf(values, repairs, true) ?? broken(`what stands after '${frame.open}' is no call`)
+  const shape = frame.shape ?? objectShape
+  return (
+    readingOf(values, { repairs, marked: true, shape }) ??
+    broken(`what stands after '${frame.open}' is no call`)
+  )
 }
 
-/** Reads at least one value. */
+const comma = /\s{0,64},(?=\s{0,64}\{)/y
+
+/** Reads at least one value. Before a closing mark there may be several objects. */
 function valuesIn(
   cursor: Cursor,
-  { between }: JsonFrame,
+  { close }: JsonFrame,
   repairs: Set<Repair>,
 ): string[] | undefined {
   const values: string[] = []
-  do {
+  let continues = true
+  while (continues) {
     skipBlanks(cursor)
     const value = readJson(cursor, repairs)
     if (value === undefined) return undefined
     values.push(value)
+    const isList = close !== '' && skipMatch(cursor, comma) !== undefined
+    continues = isList || skipMatch(cursor, separator) !== undefined
     skipBlanks(cursor)
-  } while (between !== undefined && skipMark(cursor, between))
+    continues ||= close !== '' && cursor.text[cursor.at] === '{'
+  }
   return values
 }

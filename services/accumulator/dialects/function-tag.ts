@@ -1,54 +1,49 @@
 // Qwen3-Coder's tags:
 // <tool_call><function=name><parameter=key>value</parameter></function></tool_call>. The outer tag,
 // or only its beginning, is often missing. Llama's custom functions put JSON into the same tag:
-// <function=name>{…}</function>. Seed-OSS has another outer tag.
+// <function=name>{…}</function>. Seed-OSS has another outer tag, and writes a value directly
+// between its tags (its chat template, llama.cpp models/templates/ByteDance-Seed-OSS.jinja).
 
-import { brokenAfter } from './broken-frame.ts'
-import { type Cursor, isOver, skipBlanks, skipMark, skipMatch, upToClose } from './cursor.ts'
-import type { Dialect, Reading, WrittenArguments, WrittenCall } from './dialect.ts'
-import { withoutOneLineEnd } from './typed-fields.ts'
+import { type Cursor, skipBlanks, skipMark, skipMatch, upToClose } from './cursor.ts'
+import type { Dialect, WrittenArguments, WrittenCall } from './dialect.ts'
+import { type Frame, readFrames } from './frame.ts'
 import { type Repair, readJson } from './written-json.ts'
 
-const outerTags = ['tool_call', 'seed:tool_call']
-const beginning = /(?:<(?:tool_call|seed:tool_call)>\s{0,64})?<function=/y
+/** `hasLines`: the template puts each value on separate lines. */
+const outerTags = [
+  { tag: 'tool_call', hasLines: true },
+  { tag: 'seed:tool_call', hasLines: false },
+]
 const nameHere = /[^<>\s]{1,256}/y
+
+const frame: Frame = {
+  bare: 'marked',
+  begin: /(?:<(?:tool_call|seed:tool_call)>\s{0,64})?<function=(?:([^<>\s]{1,256})>)?/y,
+  call: readCall,
+  why: "a call in the tag 'function' must hold its parameters, each in a tag of its own that is closed, and nothing else",
+}
 
 export const functionTag: Dialect = {
   name: 'function-tag',
-  read(text) {
-    const cursor = { text, at: 0 }
-    const repairs = new Set<Repair>()
-    const calls: WrittenCall[] = []
-    for (; !isOver(cursor); skipBlanks(cursor)) {
-      // the whole text is not calls
-      if (skipMatch({ ...cursor }, beginning) === undefined) return undefined
-      const call = readCall(cursor, repairs)
-      if (call === undefined) return broken(calls)
-      calls.push(call)
-    }
-    return { kind: 'calls', calls, repairs, marked: true }
-  },
-}
-
-function broken(calls: WrittenCall[]): Reading {
-  const why =
-    "a call in the tag 'function' must hold its parameters, each in a tag of its own that is closed, and nothing else"
-  return brokenAfter(calls, why)
+  read: (text) => readFrames({ text, at: 0 }, [frame]),
 }
 
 function readCall(cursor: Cursor, repairs: Set<Repair>): WrittenCall | undefined {
-  const outer = outerTags.find((tag) => skipMark(cursor, `<${tag}>`))
+  const outer = outerTags.find(({ tag }) => skipMark(cursor, `<${tag}>`))
   skipBlanks(cursor)
   if (!skipMark(cursor, '<function=')) return undefined
   const [name] = skipMatch(cursor, nameHere) ?? []
   if (name === undefined || !skipMark(cursor, '>')) return undefined
   skipBlanks(cursor)
-  const args = cursor.text[cursor.at] === '{' ? jsonArguments(cursor, repairs) : parameters(cursor)
+  const args =
+    cursor.text[cursor.at] === '{'
+      ? jsonArguments(cursor, repairs)
+      : parameters(cursor, outer?.hasLines ?? true)
   skipBlanks(cursor)
   if (args === undefined || !skipMark(cursor, '</function>')) return undefined
   skipBlanks(cursor)
   const isClosed = outerTags.some(
-    (tag) => (outer === undefined || outer === tag) && skipMark(cursor, `</${tag}>`),
+    ({ tag }) => (outer === undefined || outer.tag === tag) && skipMark(cursor, `</${tag}>`),
   )
   return outer !== undefined && !isClosed ? undefined : { names: [name], id: '', arguments: args }
 }
@@ -58,8 +53,7 @@ function jsonArguments(cursor: Cursor, repairs: Set<Repair>): WrittenArguments |
   return json === undefined ? undefined : { kind: 'json', json }
 }
 
-/** A value stands on its lines alone: the line ends beside its tags do not belong to it. */
-function parameters(cursor: Cursor): WrittenArguments | undefined {
+function parameters(cursor: Cursor, hasLines: boolean): WrittenArguments | undefined {
   const args: WrittenArguments = { kind: 'fields', fields: [] }
   for (; skipMark(cursor, '<parameter='); skipBlanks(cursor)) {
     const [name] = skipMatch(cursor, nameHere) ?? []
@@ -68,7 +62,19 @@ function parameters(cursor: Cursor): WrittenArguments | undefined {
         ? upToClose(cursor, '<parameter=', '</parameter>')
         : undefined
     if (name === undefined || text === undefined) return undefined
-    args.fields.push({ name, text: withoutOneLineEnd(text), is: undefined })
+    args.fields.push({ name, text: hasLines ? withoutItsLines(text) : text, is: undefined })
   }
   return args
+}
+
+/**
+ * A value that stands on separate lines, without the line ends beside its tags. One line end alone
+ * is not the template's and belongs to the value.
+ */
+function withoutItsLines(text: string): string {
+  const [open] = /^\r?\n/.exec(text) ?? []
+  const [close] = /\r?\n$/.exec(text.slice(-2)) ?? []
+  return open === undefined || close === undefined || text.length < open.length + close.length
+    ? text
+    : text.slice(open.length, -close.length)
 }

@@ -3,9 +3,9 @@
 // text can contain.
 
 import { limits } from '../../../shared/contract/limits.ts'
-import { brokenAfter } from './broken-frame.ts'
-import { type Cursor, isOver, skipBlanks, skipMark, skipMatch, upTo } from './cursor.ts'
+import { type Cursor, skipBlanks, skipMark, skipMatch, upTo } from './cursor.ts'
 import type { Dialect, WrittenCall } from './dialect.ts'
+import { type Frame, readFrames } from './frame.ts'
 
 type Marks = { open: string; close: string; quote: string }
 
@@ -17,32 +17,21 @@ const nameHere = /call:([A-Za-z0-9_.:/-]{1,256}?)(?=\{)/y
 const keyHere = /([A-Za-z0-9_.$-]{1,256}):/y
 const scalarHere =
   /(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?=[,}\]\s])/y
-/** The model ends its turn with the mark of the result that it waits for. */
-const resultMarks = ['<|tool_response>', '<start_function_response>']
+
+const frames: Frame[] = families.map((marks) => ({
+  bare: 'marked',
+  begin: marks.open,
+  call: (cursor) => readCall(cursor, marks),
+  why: `a call between its marks must be 'call:', a tool's name and its arguments in braces`,
+}))
 
 export const gemma: Dialect = {
   name: 'gemma',
-  read(text) {
-    const marks = families.find(({ open }) => text.startsWith(open))
-    if (marks === undefined) return undefined
-    const cursor = { text, at: 0 }
-    const calls: WrittenCall[] = []
-    for (; skipMark(cursor, marks.open); skipBlanks(cursor)) {
-      const call = readCall(cursor, marks)
-      if (call === undefined)
-        return brokenAfter(
-          calls,
-          `a call between its marks must be 'call:', a tool's name and its arguments in braces`,
-        )
-      calls.push(call)
-    }
-    resultMarks.find((mark) => skipMark(cursor, mark))
-    if (!isOver(cursor)) return undefined // text follows the calls, so the whole is not calls
-    return { kind: 'calls', calls, repairs: new Set(), marked: true }
-  },
+  read: (text) => readFrames({ text, at: 0 }, frames),
 }
 
 function readCall(cursor: Cursor, marks: Marks): WrittenCall | undefined {
+  skipMark(cursor, marks.open)
   const [, name] = skipMatch(cursor, nameHere) ?? []
   const json = name === undefined ? undefined : value(cursor, marks, 0)
   return name === undefined || json === undefined || !skipMark(cursor, marks.close)

@@ -13,6 +13,11 @@ const marks: Marks[] = [
   { open: '<think>', close: '</think>' },
   { open: '<thinking>', close: '</thinking>' },
   { open: '[THINK]', close: '[/THINK]' },
+  { open: '<mm:think>', close: '</mm:think>' }, // MiniMax M3
+  { open: '<seed:think>', close: '</seed:think>' },
+  { open: '<|START_THINKING|>', close: '<|END_THINKING|>' }, // Command A
+  { open: '<|inner_prefix|>', close: '<|inner_suffix|>', isOpened: true }, // Apertus
+  { open: '<|open|>think<|sep|>', close: '<|close|>think<|sep|>' }, // Kimi K3
   { open: '<|channel|>analysis<|message|>', close: '<|end|>', isOpened: true }, // harmony
   { open: '<|channel>thought', close: '<channel|>', isOpened: true }, // Gemma 4
 ]
@@ -23,8 +28,11 @@ const marks: Marks[] = [
  */
 export function withoutThinking(text: string): string {
   const cursor = { text, at: 0 }
-  for (const { open, close, isOpened } of marks)
-    if (!isOpened && !text.includes(open) && upTo(cursor, close) !== undefined) break
+  const ending = marks.find(
+    // most texts have no mark, and then only one of both is searched
+    ({ open, close, isOpened }) => !isOpened && text.includes(close) && !text.includes(open),
+  )
+  if (ending !== undefined) upTo(cursor, ending.close)
   for (;;) {
     skipBlanks(cursor)
     const begun = marks.find(({ open }) => skipMark(cursor, open))

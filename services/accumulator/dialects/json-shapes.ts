@@ -15,10 +15,13 @@ import { argumentsIn } from './written-arguments.ts'
 import { itemsOf, membersOf, type Repair, stringOf } from './written-json.ts'
 
 /** One value: calls, an object that is built like a call, or neither. */
-type Shape =
+export type Shape =
   | { kind: 'call'; calls: WrittenCall[] }
   | { kind: 'broken'; names: string[]; why: string }
   | undefined
+
+/** Reads one object, as strict JSON. */
+export type ShapeOf = (json: string, repairs: Set<Repair>) => Shape
 
 /**
  * The reading of all these values together. Undefined: none of them is built like a call. `values`:
@@ -26,10 +29,9 @@ type Shape =
  */
 export function readingOf(
   values: string[],
-  repairs: Set<Repair>,
-  marked: boolean,
+  { repairs, marked, shape: shapeOf }: { repairs: Set<Repair>; marked: boolean; shape: ShapeOf },
 ): Reading | undefined {
-  const shapes = values.map((value) => shapeOf(value, repairs))
+  const shapes = values.map((value) => valueShape(value, repairs, shapeOf))
   const shape = together(shapes)
   if (shape === undefined) return undefined
   return shape.kind === 'call'
@@ -37,13 +39,11 @@ export function readingOf(
     : { ...shape, marked }
 }
 
-function shapeOf(json: string, repairs: Set<Repair>): Shape {
-  const items = itemsOf(json)
-  if (items !== undefined) return together(items.map((item) => objectShape(item, repairs)))
-  const inMessage = messageCalls(json)
-  return inMessage === undefined
-    ? objectShape(json, repairs)
-    : together(inMessage.map((item) => objectShape(item, repairs)))
+function valueShape(json: string, repairs: Set<Repair>, shapeOf: ShapeOf): Shape {
+  const items = itemsOf(json) ?? messageCalls(json)
+  return items === undefined
+    ? shapeOf(json, repairs)
+    : together(items.map((item) => shapeOf(item, repairs)))
 }
 
 /**
@@ -76,7 +76,8 @@ type Members = Map<string, string>
 
 const reserved = ['tool', 'name', 'function', 'arguments', 'id', 'tool_call_id', 'type']
 
-function objectShape(json: string, repairs: Set<Repair>): Shape {
+/** The shapes of plain JSON. */
+export function objectShape(json: string, repairs: Set<Repair>): Shape {
   const list = membersOf(json)
   if (list === undefined) return undefined
   const members: Members = new Map(list.map((member) => [member.name, member.json]))
@@ -144,7 +145,8 @@ function objectShape(json: string, repairs: Set<Repair>): Shape {
 
 type Frame = { args: string; strange: string[] }
 
-function withArguments(
+/** A call with these arguments. `strange`: members that no call has. */
+export function withArguments(
   names: [string, ...string[]],
   id: string,
   { args, strange }: Frame,

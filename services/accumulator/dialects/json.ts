@@ -3,7 +3,7 @@
 
 import { type Cursor, isOver, skipBlanks, skipMatch } from './cursor.ts'
 import type { Dialect, Reading } from './dialect.ts'
-import { readingOf } from './json-shapes.ts'
+import { objectShape, readingOf } from './json-shapes.ts'
 import { type Repair, readJson } from './written-json.ts'
 
 export const json: Dialect = {
@@ -13,12 +13,14 @@ export const json: Dialect = {
     const repairs = new Set<Repair>()
     const values = readAll({ text, at: 0 }, repairs)
     if (values === 'text') return undefined
-    return values === undefined ? unreadable(text) : readingOf(values, repairs, false)
+    return values === undefined
+      ? unreadable(text)
+      : readingOf(values, { repairs, marked: false, shape: objectShape })
   },
 }
 
 /** Llama writes it between calls. After the last call it belongs to another language. */
-const separator = /\s{0,64};(?=\s{0,64}[{[])/y
+export const separator = /\s{0,64};(?=\s{0,64}[{[])/y
 
 /** `text`: text follows a value, so the whole is not JSON. Undefined: it cannot be read. */
 function readAll(cursor: Cursor, repairs: Set<Repair>): string[] | 'text' | undefined {
@@ -60,7 +62,15 @@ function unreadable(text: string): Reading | undefined {
   }
 }
 
-/** The text ends after the name, before it shows more. */
+/**
+ * The text ends after the name, before it shows more, or with Llama's word for arguments. A schema
+ * has the same word, and members of a schema below it (JSON-SHAPES-4).
+ */
 function beginsArguments(rest: string): boolean {
-  return rest.length < 64 && ',"arguments"'.startsWith(rest.replace(/\s/g, ''))
+  const next = rest.slice(0, 128).replace(/\s/g, '')
+  return (
+    (rest.length < 64 &&
+      [',"arguments"', ',"parameters":{'].some((member) => member.startsWith(next))) ||
+    /^,"parameters":\{(?!"(?:type|properties|\$schema)")/.test(next)
+  )
 }

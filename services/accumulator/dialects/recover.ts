@@ -27,7 +27,7 @@ import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
 import type { Reading, WrittenArguments, WrittenCall } from './dialect.ts'
 import { dialects } from './dialects.ts'
 import { fenced, openFenced } from './fence.ts'
-import { withoutTurnEnd } from './turn-end.ts'
+import { withoutBrokenMark, withoutTurnEnd } from './turn-end.ts'
 import { typedObject } from './typed-fields.ts'
 import type { Repair } from './written-json.ts'
 
@@ -37,9 +37,15 @@ export type OfferedTool = { name: string; schema: string }
 export type Recovery =
   /**
    * `raw`: the argument text, strict JSON. `repairs`: the repairs that reading the text needed,
-   * sorted.
+   * sorted. `preamble`: words for the user beside the calls, often empty.
    */
-  | { kind: 'calls'; dialect: string; calls: RecoveredCall[]; repairs: string[] }
+  | {
+      kind: 'calls'
+      dialect: string
+      calls: RecoveredCall[]
+      repairs: string[]
+      preamble: string
+    }
   /** `why`: a clause for the model. */
   | { kind: 'lookalike'; dialect: string; why: string }
 
@@ -65,17 +71,17 @@ export function recover({
   callsAsText = false,
 }: WrittenText): Recovery | undefined {
   if (offered.length === 0 || Buffer.byteLength(text) > limits.textCallsBytesMax) return undefined
-  const trimmed = withoutTurnEnd(text)
-  const inside = fenced(trimmed) ?? (cut === undefined ? undefined : openFenced(trimmed))
-  const visible = inside ?? trimmed
+  const trimmed = withoutTurnEnd(cut === undefined ? text : withoutBrokenMark(text))
+  const fence = fenced(trimmed) ?? (cut === undefined ? undefined : openFenced(trimmed))
+  const visible = fence?.inside ?? trimmed
   if (visible === '') return undefined
   for (const { name, read } of dialects) {
-    const reading = read(visible)
+    const reading = read(visible, fence?.language)
     if (reading !== undefined)
       return judged(name, reading, {
-        visible,
+        visible: cut === undefined ? visible : text,
         offered,
-        isFenced: inside !== undefined,
+        isFenced: fence !== undefined,
         cut,
         callsAsText,
       })
@@ -110,7 +116,8 @@ function judged(dialect: string, reading: Reading, offer: Offer): Recovery | und
     if ('why' in judgement) return lookalike(judgement.why)
     calls.push(judgement)
   }
-  return { kind: 'calls', dialect, calls, repairs: [...repairs].sort() }
+  const { preamble = '' } = reading
+  return { kind: 'calls', dialect, calls, repairs: [...repairs].sort(), preamble }
 }
 
 /**
@@ -150,7 +157,9 @@ function judgedCall(
     return { why: `the tool ${quoted(name)} cannot be called: its schema is unusable` }
   if (written.kind === 'none' && written.isOnlyNamed && !offer.isOnlyCalls)
     return { why: 'it has no arguments' }
-  const raw = argumentText(written, schema, repairs)
+  const typed = argumentText(written, schema, repairs)
+  if ('why' in typed) return { why: `${quoted(name)} cannot be called like that: ${typed.why}` }
+  const raw = typed.json
   const lost = left.filter((field) => isDeclared(schema.schema, field))
   const fault =
     lost.length > 0
@@ -169,17 +178,19 @@ function argumentText(
   written: WrittenArguments,
   schema: UsableSchema,
   repairs: Set<Repair>,
-): string {
+): { json: string } | { why: string } {
   if (written.kind === 'none') {
     repairs.add('no-arguments')
-    return '{}'
+    return { json: '{}' }
   }
-  const raw =
-    written.kind === 'json' ? written.json : typedObject(written.fields, schema.schema, repairs)
-  const decoded = faultIn(raw, schema) === undefined ? undefined : decodedIn(raw, schema)
-  if (decoded === undefined) return raw
+  const typed =
+    written.kind === 'json' ? written : typedObject(written.fields, schema.schema, repairs)
+  if ('why' in typed) return typed
+  const decoded =
+    faultIn(typed.json, schema) === undefined ? undefined : decodedIn(typed.json, schema)
+  if (decoded === undefined) return typed
   repairs.add('encoded-value')
-  return decoded
+  return { json: decoded }
 }
 
 function decodedIn(raw: string, schema: UsableSchema): string | undefined {

@@ -7,38 +7,107 @@
 //     stays a string, without a guess, and the schema refuses it.
 // TYPED-FIELDS-3. An argument that is given twice has no value. The object keeps both and is
 //     refused.
+// TYPED-FIELDS-4. A field that the frame calls JSON and that is none has no value. The same holds
+//     for tags named `item` where the schema allows a list and an object.
 
+import { quoted } from '../../../shared/contract/arguments/name-text.ts'
 import { pointedTo } from '../../../shared/contract/arguments/schema-reference.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import type { WrittenField } from './dialect.ts'
 import { type Repair, readJson } from './written-json.ts'
 
 type Schema = Record<string, unknown>
+/** `faults`: clauses for the model, why a field has no value. */
+type Context = { root: Schema; repairs: Set<Repair>; faults: string[] }
 
-/** The object as strict JSON text. `schema`: the tool's compiled schema. */
-export function typedObject(fields: WrittenField[], schema: Schema, repairs: Set<Repair>): string {
+/**
+ * The object as strict JSON text, or why there is none, as a clause for the model. `schema`: the
+ * tool's compiled schema.
+ */
+export function typedObject(
+  fields: WrittenField[],
+  schema: Schema,
+  repairs: Set<Repair>,
+): { json: string } | { why: string } {
+  const context: Context = { root: schema, repairs, faults: [] }
+  const json = objectOf(fields, schema, context)
+  const [why] = context.faults
+  return why === undefined ? { json } : { why }
+}
+
+function objectOf(fields: WrittenField[], schema: Schema | undefined, context: Context): string {
   const members = fields.map(
-    (field) => `${JSON.stringify(field.name)}:${typed(field, schema, repairs)}`,
+    (field) =>
+      `${JSON.stringify(field.name)}:${typed(field, memberSchema(schema, field.name), context)}`,
   )
   return `{${members.join(',')}}`
 }
 
-/** A line end after the opening tag and one before the closing tag belong to the tags. */
-export function withoutOneLineEnd(text: string): string {
-  return text.replace(/^\r?\n/, '').replace(/\r?\n$/, '')
-}
-
-function typed({ name, text, is }: WrittenField, schema: Schema, repairs: Set<Repair>): string {
+function typed(field: WrittenField, schema: unknown, context: Context): string {
+  const { name, text, is, parts } = field
   const string = () => JSON.stringify(text)
   if (is === 'string') return string()
-  const property =
-    isObject(schema.properties) && Object.hasOwn(schema.properties, name)
-      ? schema.properties[name]
-      : undefined
-  const allowed = typesOf(property, schema, 0)
-  if (is === undefined && (allowed === undefined || allowed.has('string')))
+  if (is === 'json')
+    return (
+      jsonIn(text, context.repairs) ??
+      withoutValue(`field ${quoted(name)} is not valid JSON`, context)
+    )
+  const allowed = typesOf(schema, context.root, 0)
+  if (parts !== undefined) return structureOf(name, parts, { schema, allowed, context })
+  if (allowed === undefined || allowed.has('string'))
     return allowed?.has('null') && text.trim() === 'null' ? 'null' : string()
-  return jsonIn(text, repairs) ?? string()
+  if (is === 'element' && text.trim() === '' && allowed.has('array') !== allowed.has('object'))
+    return allowed.has('array') ? '[]' : '{}'
+  return jsonIn(text, context.repairs) ?? string()
+}
+
+type Place = { schema: unknown; allowed: Set<string> | undefined; context: Context }
+
+/** A list or an object that is written as tags. */
+function structureOf(
+  name: string,
+  parts: WrittenField[],
+  { schema, allowed, context }: Place,
+): string {
+  const may = (type: string) => allowed === undefined || allowed.has(type)
+  const isList = parts.every((part) => part.name === 'item') && may('array')
+  if (isList && may('object'))
+    return withoutValue(`field ${quoted(name)} can be a list or an object there`, context)
+  const own = branchOf(schema, isList ? 'array' : 'object', context.root, 0)
+  if (!isList) return objectOf(parts, own, context)
+  const items = parts.map((part, index) => typed(part, itemSchema(own, index), context))
+  return `[${items.join(',')}]`
+}
+
+function withoutValue(why: string, { faults }: Context): string {
+  faults.push(why)
+  return 'null'
+}
+
+// ── Schemas ──
+
+/** Own members only: a name such as `constructor` is no declaration. */
+function memberSchema(schema: Schema | undefined, name: string): unknown {
+  const { properties, additionalProperties } = schema ?? {}
+  return isObject(properties) && Object.hasOwn(properties, name)
+    ? properties[name]
+    : additionalProperties
+}
+
+function itemSchema(schema: Schema | undefined, index: number): unknown {
+  const { prefixItems, items } = schema ?? {}
+  return (Array.isArray(prefixItems) ? prefixItems[index] : undefined) ?? items
+}
+
+/** The part of a schema that allows this type. Undefined: it is not the only one. */
+function branchOf(schema: unknown, type: string, root: Schema, depth: number): Schema | undefined {
+  if (!isObject(schema) || depth > depthMax) return undefined
+  if (typeof schema.$ref === 'string')
+    return branchOf(pointedTo(schema.$ref, root), type, root, depth + 1)
+  const parts = schema.anyOf ?? schema.oneOf
+  if (!Array.isArray(parts)) return schema
+  const [only, ...others] = parts.filter((part) => typesOf(part, root, depth)?.has(type) ?? true)
+  return others.length > 0 ? undefined : branchOf(only, type, root, depth + 1)
 }
 
 /** A text that is one JSON value from its beginning to its end. */

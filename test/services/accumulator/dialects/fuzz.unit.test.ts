@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { offered, recovered } from './offered.ts'
+import { texts } from './written.ts'
 
 const marks = [
   ...[
@@ -88,17 +89,37 @@ const marks = [
     '{}',
   ],
 ]
+const familyMarks = [
+  ...[']<]minimax[>[', '<tool_call>', '<query>', '</query>', '<item>', '</item>'],
+  ...['<|open|>', '<|close|>', '<|sep|>', 'tools', 'call tool="', 'argument key="'],
+  ...['" type="string"', '" index="1"', 'json type="object"', 'response'],
+  ...['<|START_ACTION|>', '<|END_ACTION|>', '{"tool_name":"', '","parameters":{'],
+  ...['<|tools_prefix|>', '<|tools_suffix|>', '[{"search":{', '<|python_start|>'],
+  ...['<|python_end|>', '<|tool_call_start|>', '<|tool_call|>', '<|/tool_call|>'],
+  ...['function call<|role_sep|>', '<|message_sep|>', '<tool_calls>', '</tool_calls>'],
+  ...['<tool_sep>', '<steptml:invoke name="', '<steptml:parameter name="', '</steptml:invoke>'],
+  ...['<function name="', '<param name="', '</param>', '<![CDATA[', ']]>', '&lt;'],
+  ...[
+    '<｜DSML｜invoke name="',
+    '</｜DSML｜invoke>',
+    '<||DSML||parameter name="',
+    '" string="false">',
+  ],
+  ...['```tool_code\n', '<tool_code>', '</tool_code>', 'print(', 'default_api.'],
+  ...['<|start|>assistant', '<|channel|>commentary', '<|channel|>analysis', '<|end|>'],
+]
+const allMarks = [...marks, ...familyMarks]
 const names = [...offered.map(({ name }) => name), 'query', 'path', 'content']
 const soup = fc
   .array(
-    fc.oneof(fc.constantFrom(...marks), fc.constantFrom(...names), fc.string({ maxLength: 4 })),
+    fc.oneof(fc.constantFrom(...allMarks), fc.constantFrom(...names), fc.string({ maxLength: 4 })),
     { maxLength: 40 },
   )
   .map((pieces) => pieces.join(''))
 const noise = fc
   .array(
     fc.oneof(
-      fc.constantFrom(...marks),
+      fc.constantFrom(...allMarks),
       fc.constantFrom('rm', 'x', 'query'),
       fc.string({ unit: 'binary', maxLength: 4 }),
     ),
@@ -112,12 +133,7 @@ const noise = fc
 const real = [
   '[{"tool": "file_write", "path": "a", "content": "b"}]',
   '{"name": "search", "arguments": {"query": "a", "limit": 3}}',
-  '<tool_call>\n{"name": "search", "arguments": {"query": "a"}}\n</tool_call>',
-  '<tool_call>\n<function=file_write>\n<parameter=path>\na\n</parameter>\n<parameter=content>\nb\n</parameter>\n</function>\n</tool_call>',
-  '[TOOL_CALLS]search[ARGS]{"query": "a"}[TOOL_CALLS]now{}',
-  '<|tool_calls_section_begin|><|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>',
-  '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>search<｜tool▁sep｜>{"query": "a"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
-  '[search(query="a", limit=3), now()]',
+  ...texts.map(({ text }) => text),
 ]
 const mutated = fc
   .tuple(
@@ -126,7 +142,7 @@ const mutated = fc
     fc.nat(),
     fc.nat(),
     fc.nat(),
-    fc.constantFrom(...marks),
+    fc.constantFrom(...allMarks),
   )
   .map(([text, other, a, b, c, mark]) => {
     const [from, to] = [a % (text.length + 1), b % (text.length + 1)].toSorted((x, y) => x - y)

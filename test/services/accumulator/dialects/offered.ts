@@ -36,6 +36,21 @@ export const offered: OfferedTool[] = [
     ),
   },
   { name: 'now', schema: object({}) },
+  {
+    name: 'plan',
+    schema: object({
+      steps: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { title: { type: 'string' }, hours: { type: 'number' } },
+        },
+      },
+      owner: { type: 'object', properties: { item: { type: 'string' }, id: { type: 'integer' } } },
+      tags: { type: 'array', items: { type: 'string' } },
+      any: {},
+    }),
+  },
   { name: 'anything', schema: '{"type":"object"}' },
 ]
 

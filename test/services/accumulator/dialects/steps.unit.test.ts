@@ -2,7 +2,10 @@
 // search costs the characters it scans, an expression its match and a bounded look ahead.
 
 import { describe, expect, it } from '@jest/globals'
+import { withoutThinking } from '../../../../services/accumulator/dialects/inline-thinking.ts'
 import { recovered } from './offered.ts'
+
+const ns = ']<]minimax[>['
 
 const growing: Record<string, (n: number) => string> = {
   'brackets that open': (n) => '['.repeat(n),
@@ -37,6 +40,45 @@ const growing: Record<string, (n: number) => string> = {
   'objects with a mark between them': (n) => '{"name":"now","arguments":{}};'.repeat(n),
   'values in which one opens': (n) =>
     `<tool_call>search${'<arg_key>a</arg_key><arg_value>b<arg_value>'.repeat(n)}`,
+  'bare invocations that open': (n) => '<invoke name="search"><parameter name="query">'.repeat(n),
+  'bare invocations': (n) => '<invoke name="now"></invoke>'.repeat(n),
+  'marks of DSML that open': (n) =>
+    '<｜DSML｜invoke name="search"><｜DSML｜parameter name="q">'.repeat(n),
+  'values with entities': (n) => `<function name="search"><param name="query">${'&lt;'.repeat(n)}`,
+  'CDATA that opens': (n) => `<function name="search"><param name="query">${'<![CDATA['.repeat(n)}`,
+  'parameters of MiniCPM': (n) =>
+    `<function name="search">${'<param name="query">a</param>'.repeat(n)}</function>`,
+  'elements that open': (n) => `${ns}<tool_call>${ns}<invoke name="plan">${`${ns}<any>`.repeat(n)}`,
+  'elements in sequence': (n) =>
+    `${ns}<tool_call>${ns}<invoke name="anything">${`${ns}<any>a${ns}</any>`.repeat(n)}${ns}</invoke>${ns}</tool_call>`,
+  'elements inside of elements': (n) =>
+    `${ns}<tool_call>${ns}<invoke name="plan">${`${ns}<any>`.repeat(n)}${`${ns}</any>`.repeat(n)}${ns}</invoke>${ns}</tool_call>`,
+  'marks of MiniMax': (n) => ns.repeat(n),
+  'channels that open': (n) => '<|open|>tools<|sep|>'.repeat(n),
+  'arguments of Kimi K3 that open': (n) =>
+    `<|open|>tools<|sep|><|open|>call tool="search"<|sep|>${'<|open|>argument key="query" type="string"<|sep|>'.repeat(n)}`,
+  'arguments of Kimi K3': (n) =>
+    `<|open|>tools<|sep|><|open|>call tool="anything" index="1"<|sep|>${'<|open|>argument key="q" type="string"<|sep|>a<|close|>argument<|sep|>'.repeat(n)}<|close|>call<|sep|><|close|>tools<|sep|>`,
+  'notes of harmony': (n) => '<|start|>assistant<|channel|>commentary<|message|>a<|end|>'.repeat(n),
+  'notes of harmony that open': (n) => '<|channel|>commentary<|message|>'.repeat(n),
+  'calls of harmony': (n) =>
+    '<|start|>assistant<|channel|>commentary to=functions.now<|message|>{}<|call|>'.repeat(n),
+  'lines of Python': (n) => `<function_calls>\n${'now()\n'.repeat(n)}</function_calls>`,
+  'lines of Python that open': (n) => `<function_calls>\n${'now('.repeat(n)}`,
+  'calls that are printed': (n) => `\`\`\`tool_code\n${'print('.repeat(n)}\n\`\`\``,
+  'objects in one tag': (n) =>
+    `<tool_calls>${'{"name":"now","arguments":{}}\n'.repeat(n)}</tool_calls>`,
+  'calls of Hy 3': (n) =>
+    `<tool_calls>${'<tool_call>now<tool_sep></tool_call>'.repeat(n)}</tool_calls>`,
+  'calls of Apertus': (n) =>
+    `<|tools_prefix|>[${new Array(n).fill('{"now":{}}').join(',')}]<|tools_suffix|>`,
+  'ends of a turn': (n) => '</s>'.repeat(n),
+  'ends of a turn with blanks': (n) => `{}${'<|end|>\n'.repeat(n)}`,
+  'thoughts that open': (n) => '<think>'.repeat(n),
+  'thoughts that close': (n) => '</think>'.repeat(n),
+  'a long text in prose': (n) => 'The tool search runs now. '.repeat(n),
+  'a long text with tags': (n) => `See ${'<invoke name="search">[search('.repeat(n)}`,
+  'a long table': (n) => '| search | now |\n'.repeat(n),
   fences: (n) => '```\n'.repeat(n),
   'a fence that is long': (n) => `\`\`\`json\n${'`'.repeat(n)}\n\`\`\``,
   blanks: (n) => `${' '.repeat(n)}{${' '.repeat(n)}`,
@@ -90,7 +132,7 @@ function stepsOf(text: string): number {
     },
   })
   try {
-    recovered(text)
+    recovered(withoutThinking(text))
   } finally {
     Object.assign(String.prototype, ofTexts)
     Object.assign(RegExp.prototype, { exec })
