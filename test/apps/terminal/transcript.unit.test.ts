@@ -229,6 +229,7 @@ it('a call that waits for a person has its exact arguments between the rule and 
     id: 'k7f3-9qxm-2b4d',
     hash: 'h',
     rule: 'files',
+    source: null,
   }
   expect(linesOf([{ type: 'approval-pending', ...place, calls: [call], until: 9_000 }])).toEqual([
     "  rm needs a person's approval (files):",

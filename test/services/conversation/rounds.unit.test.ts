@@ -151,7 +151,7 @@ describe('visible text without a call', () => {
   })
 
   it('is no reply if an intervention reports it as an unreadable call, and is the reply otherwise', () => {
-    const textCalls = { dialect: 'json', repairs: [], fault: 'it is not valid JSON' }
+    const textCalls = { dialect: 'json', repairs: [], fault: 'it is not valid JSON', held: null }
     const reminder = intervention('nudge', { ordinary: true, text: 'That was no call.' })
     const answered = opened.when(
       outcome(0, 1, { text: '{"name":', textCalls, intervention: reminder }),

@@ -1,6 +1,7 @@
 // The performer between a scripted provider and a scripted bus, on a clock that the test moves.
 
 import { describe, expect, it } from '@jest/globals'
+import type { GatewayOptions } from '../../../services/llm-gateway/attempt.ts'
 import { startGateway } from '../../../services/llm-gateway/performer.ts'
 import { connectAnthropic } from '../../../services/llm-gateway/providers/anthropic/connect.ts'
 import type {
@@ -60,6 +61,7 @@ function world(
     agents?: Agent[]
     context?: Partial<PerformerContext>
     connect?: Connect
+    echoOf?: GatewayOptions['echoOf']
     streams?: number
   } = {},
 ) {
@@ -113,9 +115,10 @@ function world(
   }
   const agents = new Map((options.agents ?? [agentOf()]).map((agent) => [agent.name, agent]))
   const streams = createSlots(options.streams ?? limits.modelStreamsMax)
-  const performer = startGateway({ agents, connect: options.connect ?? (() => provider), streams })(
-    context,
-  )
+  const performer = startGateway({
+    ...{ agents, connect: options.connect ?? (() => provider), streams },
+    echoOf: options.echoOf ?? (() => null),
+  })(context)
   return {
     ...{ clock, written, requests, aborted, logged, performer },
     types: () => written.map(({ message }) => message.type),
@@ -167,7 +170,8 @@ describe('an attempt', () => {
         to: 'self',
         message: {
           ...{ type: 'attempt-finished', ...id, parts: 1, finish: 'end_turn', stop: 'end', usage },
-          ...{ declarations: [], policy: defaultPolicy, callsAsText: false },
+          ...{ declarations: [], policy: defaultPolicy },
+          ...{ callsAsText: false, textCalls: 'tell', echoOf: null },
         },
       },
     ])

@@ -46,7 +46,8 @@ function finished(attempt: string, fields: Partial<AttemptFinished> = {}): Attem
     declarations: [tool('read').declaration],
     policy: overlaid,
   }
-  return { type: 'attempt-finished', ...round, attempt, ...answer, callsAsText: false, ...fields }
+  const ofText = { callsAsText: false, textCalls: 'tell' as const, echoOf: null }
+  return { type: 'attempt-finished', ...round, attempt, ...answer, ...ofText, ...fields }
 }
 
 const tick: Tick = { type: 'tick', conversation: 'c', unit: llmGateway.unit(modelRequest()) }
@@ -66,7 +67,7 @@ const noAnswer = {
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
     policy: defaultPolicy,
   },
-  ...{ callsLeft: 100, expiresAt: 1_000_000, callsAsText: false },
+  ...{ callsLeft: 100, expiresAt: 1_000_000, callsAsText: false, textCalls: null, echoOf: null },
 }
 
 function failureOf([message]: Message[]): ModelFinished['failure'] {

@@ -3,7 +3,10 @@ import { empty, failing, one, played, rungs, type Step, says } from './rounds.ts
 
 /** Each with other words, because three equal texts are a monologue too. */
 function unread(words: string): Step {
-  const textCalls = { dialect: 'json', repairs: [], fault: "missing required field 'path'" }
+  const textCalls = {
+    ...{ dialect: 'json', repairs: [], fault: "missing required field 'path'" },
+    held: null,
+  }
   return {
     fields: {
       response: {

@@ -27,7 +27,7 @@ describe('calls that the model wrote as text', () => {
     const calls = [exec({ source: 'text' })]
     const page = shown({
       calls,
-      textCalls: { dialect: 'json', repairs: ['single-quotes'], fault: null },
+      textCalls: { dialect: 'json', repairs: ['single-quotes'], fault: null, held: null },
     })
     expect(page).toMatch(
       /calls +were recovered from its text \(json, repaired: single-quotes\):\n +\| \{'name': 'exec'/,
@@ -38,7 +38,7 @@ describe('calls that the model wrote as text', () => {
   it('are shown as plain text with the reason if they cannot run', () => {
     const page = shown({
       text: written,
-      textCalls: { dialect: 'json', repairs: [], fault: "there is no tool 'exec'" },
+      textCalls: { dialect: 'json', repairs: [], fault: "there is no tool 'exec'", held: null },
     })
     expect(page).toMatch(/says +\{'name': 'exec'/)
     expect(page.replaceAll(/\s+/g, ' ')).toContain(

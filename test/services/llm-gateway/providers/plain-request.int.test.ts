@@ -121,6 +121,7 @@ async function gatewayBefore(api: Api, refuse: (body: Body) => Refusal) {
     { provider: api, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` },
   )
   const startPerformer = startGateway({
+    echoOf: () => null,
     agents: new Map([[agent.name, agent]]),
     connect: connectOnce(),
   })
