@@ -23,7 +23,7 @@ import { type Repair, readJson } from './dialects/written-json.ts'
 /** `source`: a noun phrase for the model, such as "the result of 'read'". */
 export type EarlierText = { source: string; text: string }
 
-/** `text`: the visible text, with thinking in it. `offered`: all tools of the request. */
+/** `text`: the visible text, with thinking in it. `offered`: the tools that it may call. */
 export type AnsweredText = { text: string; offered: OfferedTool[]; callsAsText: boolean }
 
 /** The source of the first earlier text that holds a call of the answer. Null: none does. */

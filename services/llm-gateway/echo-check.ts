@@ -9,7 +9,7 @@ import type { Declaration, HistoryEntry, ResultStatus } from '../../shared/contr
 /** `source`: a noun phrase for the model. */
 export type EarlierText = { source: string; text: string }
 
-/** An answer without native calls. `offered`: the tools of its request. */
+/** An answer without native calls. `offered`: the tools of its request that it names. */
 export type AnsweredText = {
   text: string
   offered: Pick<Declaration, 'name' | 'schema'>[]

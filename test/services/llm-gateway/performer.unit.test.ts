@@ -19,7 +19,12 @@ import {
   toolRef,
 } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { Message, ModelRequest, PartEvent } from '../../../shared/contract/messages.ts'
+import type {
+  CallResult,
+  Message,
+  ModelRequest,
+  PartEvent,
+} from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import type { Port } from '../../../shared/contract/topology.ts'
 import { createLog } from '../../../shared/lib/log.ts'
@@ -27,7 +32,7 @@ import { createSlots } from '../../../shared/lib/slots.ts'
 import { version } from '../../../shared/lib/version.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { modelRequest } from '../../support/messages.ts'
-import { agentOf, apiKey, tool, userSays } from './samples.ts'
+import { agentOf, apiKey, call, modelSays, tool, userSays } from './samples.ts'
 
 const usage = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 0, cacheWriteTokens: 0 }
 const finished: Streamed = { kind: 'finished', stop: 'end', finish: 'end_turn', usage }
@@ -175,6 +180,75 @@ describe('an attempt', () => {
         },
       },
     ])
+  })
+
+  it.each([
+    [{}, 'tell', false],
+    [{ textCalls: 'run' }, 'run', false],
+    [{ textCalls: 'off' }, 'off', false],
+    [{ model: { ...agentOf().model, toolCalls: 'text' } }, 'run', true],
+  ] as [Partial<Agent>, string, boolean][])(
+    "records the agent's use of text calls: %j",
+    async (fields, textCalls, callsAsText) => {
+      const { messages } = await run(world(undefined, { agents: [{ ...agentOf(), ...fields }] }))
+      expect(messages('attempt-finished')).toMatchObject([{ textCalls, callsAsText, echoOf: null }])
+    },
+  )
+
+  it('takes the use of text calls from its own agent file, not from the message', async () => {
+    const settings = { ...defaultSettings, textCalls: 'run' }
+    const { messages } = await run(world(), task(0, { settings }))
+    expect(messages('attempt-finished')).toMatchObject([{ textCalls: 'tell' }])
+  })
+
+  it('records the earlier text that holds a call of the answer', async () => {
+    const asked: unknown[] = []
+    const result = (ordinal: number, status: CallResult['status']) => ({
+      ...{ ordinal, status, text: `${status} text`, reason: '', durationMs: 1 },
+    })
+    const calls = [0, 1, 2, 3, 4].map((ordinal) => call({ ordinal }))
+    const results = [
+      ...[result(0, 'ok'), result(1, 'error'), result(2, 'rejected')],
+      ...[result(3, 'vetoed'), result(4, 'skipped')],
+    ]
+    const history = async () => [
+      userSays('a question'),
+      modelSays({ text: 'the text of the model', calls }, { results }),
+    ]
+    const echoOf: GatewayOptions['echoOf'] = (answer, earlier) => {
+      asked.push(answer.text, answer.callsAsText, answer.offered.length, [...earlier])
+      return 'a message of the user'
+    }
+    const agents = [agentOf({ textCalls: 'run' })]
+    const tools = agentOf().tools.map(({ declaration }) => toolRef(declaration))
+    const asking = world([says('read it'), finished], { agents, echoOf, context: { history } })
+    const { messages } = await run(asking, task(0, { tools }))
+    expect(messages('attempt-finished')).toMatchObject([{ echoOf: 'a message of the user' }])
+    expect(asked).toEqual([
+      ...['read it', false, 1],
+      [
+        { source: "a result of the tool 'read'", text: 'ok text' },
+        { source: "a result of the tool 'read'", text: 'error text' },
+        { source: 'a message of the user', text: 'a question' },
+      ],
+    ])
+  })
+
+  it('looks for no earlier text if the answer has a native call, names no tool, or is not searched', async () => {
+    const never = (): never => {
+      throw new Error('nothing holds a call')
+    }
+    const tools = agentOf().tools.map(({ declaration }) => toolRef(declaration))
+    const native: Step[] = [
+      says('read it'),
+      { kind: 'events', events: [part('call_start', '', 'read'), part('call_end', '')] },
+      finished,
+    ]
+    const off = world([says('read it'), finished], { agents: [agentOf({ textCalls: 'off' })], echoOf: never })
+    for (const asking of [world(native, { echoOf: never }), world(undefined, { echoOf: never }), off]) {
+      const { messages } = await run(asking, task(0, { tools }))
+      expect(messages('attempt-finished')).toMatchObject([{ echoOf: null }])
+    }
   })
 
   it('writes its last parts with its end if the bus writes both or neither', async () => {

@@ -142,7 +142,7 @@ describe('an answer', () => {
       llmGateway,
       modelRequest({ callsLeft: 7 }),
       started('a'),
-      finished('a', { callsAsText: true }),
+      finished('a', { callsAsText: true, textCalls: 'run', echoOf: 'a message of the user' }),
     )
     expect(answered.to('response')).toEqual([
       {
@@ -161,7 +161,7 @@ describe('an answer', () => {
           agent: 'agent',
           callsLeft: 7,
           expiresAt: 1_000_000,
-          callsAsText: true,
+          ...{ callsAsText: true, textCalls: 'run', echoOf: 'a message of the user' },
           failure: null,
         },
       },

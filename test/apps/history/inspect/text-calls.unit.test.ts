@@ -35,6 +35,16 @@ describe('calls that the model wrote as text', () => {
     expect(page).toContain('the model wrote the call as text')
   })
 
+  it('are shown as plain text with the setting and the reason if they did not run', () => {
+    const page = shown({
+      text: written,
+      textCalls: { dialect: 'json', repairs: [], fault: 'only native calls run', held: 'tell' },
+    })
+    expect(page.replaceAll(/\s+/g, ' ')).toContain(
+      'no call the text holds a call (json), which did not run (textCalls: tell): only native calls run',
+    )
+  })
+
   it('are shown as plain text with the reason if they cannot run', () => {
     const page = shown({
       text: written,

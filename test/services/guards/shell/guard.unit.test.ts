@@ -100,7 +100,13 @@ describe('the source of a command, and its start', () => {
         agent: 'a',
         time: 0,
         calls: [
-          { ordinal: 0, tool: 'bash', arguments: { command }, source: 'deltas', declaration },
+          {
+            ordinal: 0,
+            tool: 'bash',
+            arguments: { command },
+            source: 'deltas' as const,
+            declaration,
+          },
         ],
       }
       return codeOf(shellGuard(elsewhere).judge(undefined, round).verdicts[0]!)
