@@ -1,5 +1,5 @@
-// Calls that a model writes as text, end to end: which run, what the model reads about the others,
-// and how the turn ends.
+// Calls that a model writes as text, end to end: those that run, the reminders for the others, and
+// the end of the turn.
 
 import { describe, expect, it } from '@jest/globals'
 import type { Pipeline } from '../support/pipeline.ts'

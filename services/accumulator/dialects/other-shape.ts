@@ -1,6 +1,5 @@
-// A whole text that is one object, or an array of objects, and names an offered tool in a shape
-// that is no call of json-shapes.ts: {"tool_name": …}, {"name": …, "args": …},
-// {"type": "tool_use", …}.
+// A whole text that is JSON and names an offered tool, in a shape that is no call of json-shapes.ts.
+// Such shapes are {"tool_name": …}, {"name": …, "args": …}, {"type": "tool_use", …}.
 //
 // OTHER-SHAPE-1. The object holds a tool's name, its arguments as an object, and nothing that only
 //     data has. If its keys are usual in data too, the arguments must also pass the schema.
