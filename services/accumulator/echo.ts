@@ -126,7 +126,7 @@ function segmentsOf(text: string): string[] {
 
 function isCallOf(segment: string, { offered, names, calls }: Sought): boolean {
   if (![...names].some((name) => segment.includes(name))) return false
-  const reading = readingOf(segment.trim().replace(/^`+|`+$/g, ''))
+  const reading = readingOf(segment.trim().replaceAll(/^`{1,8}|`{1,8}$/g, ''))
   if (reading?.kind !== 'calls') return false
   return reading.calls.some((written) => {
     const call = judgedCall(written, { offered }, new Set())
