@@ -15,6 +15,7 @@ import type { Reading } from './dialects/dialect.ts'
 import { dialects } from './dialects/dialects.ts'
 import { fenced } from './dialects/fence.ts'
 import { withoutThinking } from './dialects/inline-thinking.ts'
+import { json } from './dialects/json.ts'
 import { argumentKeys, argumentsIn, nameKeys } from './dialects/other-shape.ts'
 import { judgedCall, type OfferedTool, type RecoveredCall, recover } from './dialects/recover.ts'
 import { withoutTurnEnd } from './dialects/turn-end.ts'
@@ -44,6 +45,8 @@ type Sought = {
   names: Set<string>
   /** Each call in one spelling. */
   calls: Set<string>
+  /** The words of each call. A text without one of them does not hold that call. */
+  words: string[][]
   /** The answer in one spelling, with and without the brackets of a list of calls. */
   spellings: string[]
 }
@@ -57,8 +60,15 @@ function soughtFor(answer: string, calls: RecoveredCall[], offered: OfferedTool[
     offered,
     names: new Set(calls.map(({ name }) => name)),
     calls: new Set(calls.map(({ name, raw }) => keyOf(name, JSON.parse(raw)))),
+    words: calls.map(({ name, raw }) => wordsOf(`${name} ${raw}`)),
     spellings: isList ? [spelling, spelling.slice(1, -1)] : [spelling],
   }
+}
+
+/** No numbers, because their spelling varies. */
+function wordsOf(text: string): string[] {
+  const words = plain(text.replaceAll('"', '|')).match(/[\p{L}\p{N}]+/gu) ?? []
+  return [...new Set(words)].filter((word) => !/^\p{N}/u.test(word))
 }
 
 function isEmpty(raw: string): boolean {
@@ -69,16 +79,22 @@ function isEmpty(raw: string): boolean {
 const depthMax = 2
 
 function holds(text: string, sought: Sought, depth: number): boolean {
+  const bare = text.replaceAll(gutters, '')
+  const spelled = bare === text ? [plain(text)] : [plain(text), plain(bare)]
+  if (!spelled.some((one) => hasWords(one, sought))) return false
   return (
-    isSpelled(text, sought) ||
-    isSpelled(text.replaceAll(gutters, ''), sought) ||
-    segmentsOf(text).some((segment) => isCallOf(segment, sought)) ||
+    spelled.some((one) => isSpelled(one, sought)) ||
+    segmentsOf(text, sought).some((segment) => isCallOf(segment, sought)) ||
     hasObject(text, sought, depth)
   )
 }
 
-function isSpelled(text: string, { spellings }: Sought): boolean {
-  const spelled = plain(text)
+/** A quick first look, because most texts do not hold all words of a call. */
+function hasWords(spelled: string, { words }: Sought): boolean {
+  return words.some((ofCall) => ofCall.every((word) => spelled.includes(word)))
+}
+
+function isSpelled(spelled: string, { spellings }: Sought): boolean {
   return spellings.some((spelling) => spelled.includes(spelling))
 }
 
@@ -113,29 +129,33 @@ function entityText(whole: string, decimal?: string, hex?: string, name?: string
 
 // ── Calls in any dialect ──
 
-/** The text, its fenced blocks, its paragraphs, its lines. */
-function segmentsOf(text: string): string[] {
-  const fences = [...text.matchAll(/^ {0,3}(`{3,16}|~{3,16})[^\n]*\n(.*?)^ {0,3}\1/gms)]
-  return [
-    text,
-    ...fences.map(([, , inside = '']) => inside),
-    ...text.split(/\n\s*\n/),
-    ...text.split('\n'),
+/** The text, its fenced blocks, paragraphs and lines, if they name a tool. Each one once. */
+function segmentsOf(text: string, { names }: Sought): string[] {
+  const fences = text.matchAll(/^ {0,3}(`{3,16}|~{3,16})[^\n]*\n(.*?)^ {0,3}\1/gms)
+  const segments = [
+    ...[text, ...[...fences].map(([, , inside = '']) => inside)],
+    ...[...text.split(/\n\s*\n/), ...text.split('\n')],
   ]
+  return [...new Set(segments)].filter((segment) =>
+    [...names].some((name) => segment.includes(name)),
+  )
 }
 
+/** JSON is searched everywhere, so its dialect need not read the segments. */
+const frames = dialects.filter(({ name }) => name !== json.name)
+
 function isCallOf(segment: string, { offered, names, calls }: Sought): boolean {
-  if (![...names].some((name) => segment.includes(name))) return false
   const reading = readingOf(segment.trim().replaceAll(/^`{1,8}|`{1,8}$/g, ''))
   if (reading?.kind !== 'calls') return false
   return reading.calls.some((written) => {
+    if (!names.has(written.names[0])) return false
     const call = judgedCall(written, { offered }, new Set())
     return !('why' in call) && calls.has(keyOf(call.name, JSON.parse(call.raw)))
   })
 }
 
 function readingOf(text: string): Reading | undefined {
-  for (const { read } of dialects) {
+  for (const { read } of frames) {
     const reading = text === '' ? undefined : read(text)
     if (reading !== undefined) return reading
   }
@@ -150,11 +170,11 @@ function hasObject(text: string, sought: Sought, depth: number): boolean {
   let work = 0
   for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at)) {
     const cursor = { text, at }
-    const json = readJson(cursor, new Set<Repair>())
+    const found = readJson(cursor, new Set<Repair>())
     work += cursor.at - at
     if (work > workMax) return true
-    if (json !== undefined && isCallIn(JSON.parse(json), sought, depth)) return true
-    at = json === undefined ? at + 1 : cursor.at
+    if (found !== undefined && isCallIn(JSON.parse(found), sought, depth)) return true
+    at = found === undefined ? at + 1 : cursor.at
   }
   return false
 }
@@ -171,10 +191,10 @@ function isCallIn(value: unknown, sought: Sought, depth: number): boolean {
   return isCall(value, sought) || Object.values(value).some((item) => isCallIn(item, sought, depth))
 }
 
-function isCall(value: Record<string, unknown>, { calls }: Sought): boolean {
+function isCall(value: Record<string, unknown>, { names, calls }: Sought): boolean {
   return nameKeys.some((nameKey) => {
     const name = value[nameKey]
-    if (typeof name !== 'string') return false
+    if (typeof name !== 'string' || !names.has(name)) return false
     const inside = argumentKeys.flatMap((key) => argumentsIn(value[key]) ?? [])
     const beside = Object.fromEntries(Object.entries(value).filter(([key]) => key !== nameKey))
     // The flat form without arguments would be any object with a name.
