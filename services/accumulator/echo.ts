@@ -11,7 +11,7 @@
 
 import { canonical } from '../../shared/contract/arguments/compiled-schema.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import type { Reading } from './dialects/dialect.ts'
+import type { Reading, WrittenCall } from './dialects/dialect.ts'
 import { dialects } from './dialects/dialects.ts'
 import { fenced } from './dialects/fence.ts'
 import { withoutThinking } from './dialects/inline-thinking.ts'
@@ -144,14 +144,25 @@ function segmentsOf(text: string, { names }: Sought): string[] {
 /** JSON is searched everywhere, so its dialect need not read the segments. */
 const frames = dialects.filter(({ name }) => name !== json.name)
 
-function isCallOf(segment: string, { offered, names, calls }: Sought): boolean {
-  const reading = readingOf(segment.trim().replaceAll(/^`{1,8}|`{1,8}$/g, ''))
-  if (reading?.kind !== 'calls') return false
-  return reading.calls.some((written) => {
-    if (!names.has(written.names[0])) return false
-    const call = judgedCall(written, { offered }, new Set())
-    return !('why' in call) && calls.has(keyOf(call.name, JSON.parse(call.raw)))
+function isCallOf(segment: string, sought: Sought): boolean {
+  return ['', '<>', '[]'].some((brackets) => {
+    const reading = readingOf(between(segment, brackets))
+    return reading?.kind === 'calls' && reading.calls.some((call) => isSought(call, sought))
   })
+}
+
+/** From the first of these brackets to the last. Empty brackets: without code marks around it. */
+function between(segment: string, [open, close]: string): string {
+  if (open === undefined || close === undefined)
+    return segment.trim().replaceAll(/^`{1,8}|`{1,8}$/g, '')
+  const from = segment.indexOf(open)
+  return from < 1 ? '' : segment.slice(from, segment.lastIndexOf(close) + 1)
+}
+
+function isSought(written: WrittenCall, { offered, names, calls }: Sought): boolean {
+  if (!names.has(written.names[0])) return false
+  const call = judgedCall(written, { offered }, new Set())
+  return !('why' in call) && calls.has(keyOf(call.name, JSON.parse(call.raw)))
 }
 
 function readingOf(text: string): Reading | undefined {

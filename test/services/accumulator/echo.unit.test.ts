@@ -70,6 +70,8 @@ describe('a call in text whose text stands in an earlier text', () => {
     ['in Python, and now as JSON', call, `Calls look like this:\n${asPython}\nThat is all.`],
     ['as tags of functions', asTag, `It wrote:\n${asTag}\nThat is all.`],
     ['as tags of functions, and now as JSON', call, `It wrote:\n\n${asTag}\n\nThat is all.`],
+    ['as tags in a line, and now as JSON', call, `It wrote ${asTag.replaceAll('\n', '')} there`],
+    ['as Python in a line, and now as JSON', call, `Use \`${asPython}\` for it`],
     ['beside another call', `[${call}, ${other}]`, `Run ${call}`],
     ['behind thinking', `<think>I do it.</think>${call}`, call],
     ['before the end of a turn', `${call}<|im_end|>`, call],
