@@ -244,8 +244,15 @@ describe('an attempt', () => {
       { kind: 'events', events: [part('call_start', '', 'read'), part('call_end', '')] },
       finished,
     ]
-    const off = world([says('read it'), finished], { agents: [agentOf({ textCalls: 'off' })], echoOf: never })
-    for (const asking of [world(native, { echoOf: never }), world(undefined, { echoOf: never }), off]) {
+    const off = world([says('read it'), finished], {
+      agents: [agentOf({ textCalls: 'off' })],
+      echoOf: never,
+    })
+    for (const asking of [
+      world(native, { echoOf: never }),
+      world(undefined, { echoOf: never }),
+      off,
+    ]) {
       const { messages } = await run(asking, task(0, { tools }))
       expect(messages('attempt-finished')).toMatchObject([{ echoOf: null }])
     }
