@@ -9,6 +9,7 @@ import { type StageName, stageNames, topicSpecs } from '../shared/contract/topol
 import type { Milliseconds } from '../shared/lib/clock.ts'
 import type { Instruments } from '../shared/runtime/instruments.ts'
 import { type RunOptions, runStage, type StageEntry } from '../shared/runtime/run-stage.ts'
+import { echoSource } from './accumulator/echo.ts'
 import { startExecutor } from './executor/performer.ts'
 import { toolStarter } from './executor/tools/start-tool.ts'
 import type { StartTool } from './executor/tools/tool.ts'
@@ -54,7 +55,7 @@ type PerformerParts = World & { agents: Agents; historyIdleMs?: Milliseconds | u
 /** One line for each stage of the list that performs. */
 function performersOf({ agents, connect, run, historyIdleMs }: PerformerParts) {
   return {
-    'llm-gateway': startGateway({ agents, connect, historyIdleMs }),
+    'llm-gateway': startGateway({ agents, connect, echoOf: echoSource, historyIdleMs }),
     executor: startExecutor({ agents, run }),
   } satisfies Record<PerformingStage, unknown>
 }

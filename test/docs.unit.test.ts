@@ -130,7 +130,9 @@ test('the guard of docs/guides/guard-in-typescript.md rejects on Fridays only', 
   const on = (day: string) =>
     noFridayDeploys.judge(undefined, {
       ...{ conversation: 'c', turn: 0, round: 1, agent: 'a', time: Date.parse(day) },
-      calls: [{ ordinal: 0, tool: 'deploy', arguments: {}, declaration: {} as never }],
+      calls: [
+        { ordinal: 0, tool: 'deploy', arguments: {}, source: 'deltas', declaration: {} as never },
+      ],
     }).verdicts
   expect(on('2026-11-19')).toEqual([{ ordinal: 0, verdict: 'pass' }])
   expect(on('2026-11-20')).toMatchObject([{ ordinal: 0, verdict: 'reject', code: 'friday' }])

@@ -76,14 +76,19 @@ export function guardVerdictText({
 }
 
 /** The texts before and after the arguments of a call that waits for a person. */
-export function approvalPendingTexts({ name, id, rule }: PendingCall): {
+export function approvalPendingTexts({ name, id, rule, source }: PendingCall): {
   before: string
   after: string
 } {
   return {
-    before: `${printable(name)} needs a person's approval (${printable(rule)}):`,
+    before: `${printable(name)}${asTextWords(source)} needs a person's approval (${printable(rule)}):`,
     after: `weir approve ${printable(id)}, or weir reject ${printable(id)} --reason "..."`,
   }
+}
+
+/** A note on a call that the model wrote as text. Empty for a native call. */
+function asTextWords(source: PendingCall['source']): string {
+  return source === 'text' ? ', which the model wrote as text,' : ''
 }
 
 export function approvalDecidedText({

@@ -119,7 +119,8 @@ function playOf(
       usage,
       declarations,
       policy: settings.policy,
-      callsAsText: false,
+      // A transcript does not state the use of text calls by its agent.
+      ...{ callsAsText: false, textCalls: null, echoOf: null },
     }
     player.append('model-requests', { type: 'attempt-finished', ...place, ...finished })
   }

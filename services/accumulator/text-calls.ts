@@ -1,7 +1,7 @@
 // Decides when a response's visible text is searched for calls (I2), and changes the response if it
 // has some.
-// Does not own: recognizing a call in text (dialects/recover.ts), how often the model learns of a
-// call that cannot run (loop-detector).
+// Does not own: recognizing a call in text (dialects/), the setting and the echo check
+// (llm-gateway), how often the model learns of a call that did not run (loop-detector).
 //
 // TEXT-CALLS-1. A recovered call needs a response that ended properly and has no native call. A
 //     refusal is text.
@@ -11,6 +11,8 @@
 //     tools or users are never searched.
 // TEXT-CALLS-4. Recovered calls replace their text, and words that their frame addresses to the user
 //     stay. A text that cannot run stays, with the reason.
+// TEXT-CALLS-5. A readable call runs only if the agent runs text and no earlier message or result
+//     holds it. Otherwise the text is held: it stays, with the reason.
 
 import type {
   Call,
@@ -18,9 +20,11 @@ import type {
   Response,
   RoundProposed,
   Stop,
+  TextCalls,
 } from '../../shared/contract/messages.ts'
 import { withoutThinking } from './dialects/inline-thinking.ts'
 import { type RecoveredCall, type Recovery, recover } from './dialects/recover.ts'
+import { unrunnable } from './dialects/unrunnable.ts'
 
 type Folded = Pick<RoundProposed, 'response' | 'failure'>
 
@@ -38,19 +42,26 @@ export function withTextCalls(
     failure !== null ||
     response.calls.length > 0 ||
     response.stop === 'refusal' ||
-    response.stop === 'cut'
+    response.stop === 'cut' ||
+    finished.textCalls === 'off'
   )
     return folded
   const declared = new Map(finished.declarations.map(({ name, schema }) => [name, schema]))
+  const tools = offered.map((name) => ({ name, schema: declared.get(name) ?? '' }))
+  const cut = notWhole[response.stop]
   const recovery = recover({
     text: withoutThinking(response.text),
-    offered: offered.map((name) => ({ name, schema: declared.get(name) ?? '' })),
-    cut: notWhole[response.stop],
+    offered: tools,
+    cut,
     callsAsText: finished.callsAsText,
   })
-  return recovery === undefined
-    ? folded
-    : { response: recovered(response, recovery, finished), failure }
+  if (recovery !== undefined) return { response: judged(response, recovery, finished), failure }
+  // Older versions searched for nothing more, and their logs must replay as recorded.
+  if (finished.textCalls === null || cut !== undefined) return folded
+  const found = unrunnable(response.text, tools)
+  if (found === undefined) return folded
+  const { dialect, hold } = found
+  return { response: held(response, { dialect, hold, why: whyOf(hold, finished) }), failure }
 }
 
 /** Why a text may be incomplete. Undefined: it is complete. */
@@ -61,17 +72,50 @@ const notWhole: Record<Exclude<Stop, 'refusal' | 'cut'>, string | undefined> = {
   other: 'nothing says that all of it arrived',
 }
 
-function recovered(response: Response, recovery: Recovery, finished: ModelFinished): Response {
+function judged(response: Response, recovery: Recovery, finished: ModelFinished): Response {
   const { dialect } = recovery
-  if (recovery.kind === 'lookalike')
-    return { ...response, textCalls: { dialect, repairs: [], fault: recovery.why } }
+  const { textCalls, echoOf } = finished
+  const mayRun = textCalls !== 'tell'
+  if (recovery.kind === 'lookalike') {
+    if (mayRun)
+      return { ...response, textCalls: { dialect, repairs: [], fault: recovery.why, held: null } }
+    const why = `${recovery.why}; also, ${whyOf('tell', finished)}`
+    return held(response, { dialect, hold: 'tell', why })
+  }
+  if (echoOf !== null) {
+    const rule = mayRun ? 'a text from there is never run as a call' : whyOf('tell', finished)
+    return held(response, { dialect, hold: 'echo', why: `${echoOf} already holds it, and ${rule}` })
+  }
+  if (!mayRun) return held(response, { dialect, hold: 'tell', why: whyOf('tell', finished) })
   const calls = recovery.calls.map((call, ordinal) => callOf(call, ordinal, finished))
   return {
     ...response,
     text: recovery.preamble,
     calls,
-    textCalls: { dialect, repairs: recovery.repairs, fault: null },
+    textCalls: { dialect, repairs: recovery.repairs, fault: null, held: null },
   }
+}
+
+type Held = { dialect: string; hold: NonNullable<TextCalls['held']>; why: string }
+
+function held(response: Response, { dialect, hold, why }: Held): Response {
+  return { ...response, textCalls: { dialect, repairs: [], fault: why, held: hold } }
+}
+
+/** A clause for the model, with the way to call. */
+function whyOf(
+  hold: Exclude<Held['hold'], 'echo'>,
+  { callsAsText }: Pick<ModelFinished, 'callsAsText'>,
+): string {
+  if (!callsAsText) {
+    const rule = 'only native tool calls run here, through the tool interface of this request'
+    if (hold === 'tell') return rule
+    return hold === 'frame' ? `it follows other text, and ${rule}` : `it is plain JSON, and ${rule}`
+  }
+  if (hold === 'tell') return 'calls that are written as text do not run here'
+  return hold === 'frame'
+    ? 'other text stands before it, and a call must be the whole response'
+    : 'it does not have the form {"name": ..., "arguments": {...}}'
 }
 
 /** No server gives longer ids. */

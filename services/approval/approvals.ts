@@ -9,7 +9,7 @@
 import type { Appended, Bus } from '../../shared/contract/bus.ts'
 import { type CallId, halfPair, isSameCall } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { ApprovalAnswer } from '../../shared/contract/messages.ts'
+import type { ApprovalAnswer, ArgumentSource } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
@@ -31,6 +31,8 @@ export type WaitingApproval = CallId & {
   hash: string
   /** The name of the rule that makes it wait. */
   rule: string
+  /** `text`: the model wrote the call as text. Null: it is a native call. */
+  source: ArgumentSource | null
   since: Milliseconds
   /** The time at which it is rejected if nobody decides. */
   until: Milliseconds
@@ -179,11 +181,13 @@ function waitingApproval({ request }: Approval): WaitingApproval {
     arguments: text,
     hash,
     rule,
+    source,
     askedAt,
     expiresAt,
   } = request
   const place = { id, conversation, turn, round, ordinal, agent }
-  return { ...place, tool: name, arguments: text, hash, rule, since: askedAt, until: expiresAt }
+  const call = { tool: name, arguments: text, hash, rule, source }
+  return { ...place, ...call, since: askedAt, until: expiresAt }
 }
 
 function checkSize(name: string, value: string, bytesMax: number): void {

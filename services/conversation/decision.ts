@@ -39,15 +39,18 @@ export function decide(
   // request. A call that the model wrote as text is no reply either: the next request explains that
   // it cannot run (I2).
   const isUnread = response.textCalls?.fault != null
+  // Nothing but a call that the agent does not run. In the last request it is no answer.
+  const isOnlyCall = response.textCalls?.held === 'tell'
   const isReply =
     response.calls.length === 0 && (intervention === null || (intervention.ordinary && !isUnread))
-  if (hasText && (isReply || textOnly !== null)) return answered(response, textOnly?.cap ?? null)
+  if (hasText && (textOnly === null ? isReply : !isOnlyCall))
+    return answered(response, textOnly?.cap ?? null)
   if (response.stop === 'refusal' && response.calls.length === 0)
     return failed('refused', reasons.refused)
   if (textOnly !== null) {
     return textOnly.cap === null
       ? failed('no_progress', textOnly.reason)
-      : capped(textOnly.cap, reasons.capped(textOnly.reason))
+      : capped(textOnly.cap, reasons.capped(textOnly.reason, isOnlyCall))
   }
 
   const cap = reachedCap(caps, { ...totals, tokens })
@@ -81,10 +84,17 @@ function request(request: Omit<RequestedRound, 'round'>): Decision {
   return { kind: 'request', request }
 }
 
-/** A cut reply is a reply. Its reason mentions the cut, because the text alone looks complete. */
-function answered({ text: reply, stop }: Response, cap: Ending['cap']): Decision {
+/**
+ * A cut reply is a reply. Its reason mentions the cut, because the text alone looks complete. It
+ * also mentions a call in the text that did not run.
+ */
+function answered({ text: reply, stop, textCalls }: Response, cap: Ending['cap']): Decision {
   const how = cap === null ? reasons.answered : reasons.answeredAtCap(cap)
-  const reason = stop === 'length' || stop === 'refusal' ? `${how}; ${reasons.cutBy[stop]}` : how
+  const reason = [
+    how,
+    ...(stop === 'length' || stop === 'refusal' ? [reasons.cutBy[stop]] : []),
+    ...(textCalls?.held != null ? [reasons.heldCall] : []),
+  ].join('; ')
   return { kind: 'end', ending: { outcome: 'answered', reply, reason, class: null, cap } }
 }
 

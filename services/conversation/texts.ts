@@ -58,7 +58,9 @@ export const reasons = {
   },
   refused: 'the model refuses to answer and gives no text',
   cancelled: 'the client cancelled it',
-  capped: (reached: string) => `${reached}, and the last text-only response brought no text`,
+  heldCall: 'its reply holds a tool call that is written as text, which did not run',
+  capped: (reached: string, isOnlyCall: boolean) =>
+    `${reached}, and the last text-only response ${isOnlyCall ? 'was only a tool call, written as text' : 'brought no text'}`,
   rounds: (max: number) => `the limit of ${count(max, 'model round')} is reached`,
   calls: (max: number) => `the limit of ${count(max, 'tool call')} is reached`,
   tokens: (max: number, used: number) => `the limit of ${max} tokens is reached: ${used} were used`,

@@ -39,9 +39,13 @@ export type AnswerOptions = {
 
 /**
  * `mentions`: whether a name occurs in the answer, in a call or in visible text. Visible text may
- * contain calls to recover (I2). `isReply`: it has visible text and no call.
+ * contain calls to recover (I2). `text`: all visible text. `isReply`: it has such text and no call.
  */
-export type Answer = Finished & { mentions: (name: string) => boolean; isReply: boolean }
+export type Answer = Finished & {
+  mentions: (name: string) => boolean
+  text: string
+  isReply: boolean
+}
 
 /** Rejects if the parts cannot be written. */
 export async function streamAnswer(
@@ -86,6 +90,7 @@ export async function streamAnswer(
         const called = names.join('')
         return {
           ...next.value,
+          text: visible,
           isReply,
           mentions: (name) =>
             names.includes(name) || called.includes(name) || visible.includes(name),

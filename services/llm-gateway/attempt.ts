@@ -14,7 +14,7 @@
 //     bounds the answers in memory. Waiting attempts are served in order.
 
 import type { Logger } from 'pino'
-import { type Agent, type Agents, findTool } from '../../shared/agents/agents.ts'
+import { type Agent, type Agents, findTool, textCallsOf } from '../../shared/agents/agents.ts'
 import type { AttemptId, ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -38,6 +38,7 @@ import {
 } from './accepted-form.ts'
 import { type Answer, streamAnswer } from './answer.ts'
 import { withReminder } from './degenerate/reminder.ts'
+import { type EchoCheck, earlierTexts } from './echo-check.ts'
 import { PartWriter } from './part-writer.ts'
 import { policyInForce } from './policy-in-force.ts'
 import { contextFull, historyTooLarge, isContextEnd } from './providers/context-full.ts'
@@ -50,6 +51,8 @@ export type GatewayOptions = {
   agents: Agents
   /** Called once for each attempt. */
   connect: Connect
+  /** Called for each answer that may hold calls as text. */
+  echoOf: EchoCheck
   /**
    * The history of a conversation is removed after this time without a new entry. Default: the
    * setting `retention`.
@@ -215,7 +218,7 @@ function conclusion(
   answer: Answer,
   parts: number,
 ): AttemptFailed | AttemptFinished {
-  const { id, log } = attempt
+  const { gateway, id, log } = attempt
   if (answer.stop === 'cut') return attemptFailed(attempt, cutOff)
   // A text that ends at the context limit is still the best possible reply. Calls would be cut too,
   // and there would be no room for their results.
@@ -227,6 +230,9 @@ function conclusion(
   const declarations = ready.declarations.filter((declaration) => answer.mentions(declaration.name))
   log.debug({ parts, finish, usage }, 'the model answered')
   const callsAsText = ready.agent.model.toolCalls === 'text'
+  const textCalls = textCallsOf(ready.agent)
+  const answered = { text: answer.text, offered: declarations, callsAsText }
+  const mayHoldCalls = answer.isReply && textCalls !== 'off' && declarations.length > 0
   return {
     type: 'attempt-finished',
     ...id,
@@ -237,6 +243,8 @@ function conclusion(
     declarations,
     policy: ready.policy,
     callsAsText,
+    textCalls,
+    echoOf: mayHoldCalls ? gateway.echoOf(answered, earlierTexts(ready.request.history)) : null,
   }
 }
 

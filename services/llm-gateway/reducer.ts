@@ -218,16 +218,11 @@ function opened(request: ModelRequest): Output {
 }
 
 function answered(request: ModelRequest, finished: AttemptFinished): Output {
-  const { attempt, parts, finish, stop, usage, declarations, policy, callsAsText } = finished
+  const { attempt, parts, finish, stop, usage, declarations, policy } = finished
+  const { callsAsText, textCalls, echoOf } = finished
   return modelFinished(request, {
-    attempt,
-    parts,
-    finish,
-    stop,
-    usage,
-    declarations,
-    policy,
-    callsAsText,
+    ...{ attempt, parts, finish, stop, usage, declarations, policy },
+    ...{ callsAsText, textCalls, echoOf },
     failure: null,
   })
 }
@@ -245,7 +240,7 @@ function failedRound(request: ModelRequest, { class: failureClass, reason }: Rea
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
     declarations: [],
     policy: request.settings.policy,
-    callsAsText: false,
+    ...{ callsAsText: false, textCalls: null, echoOf: null },
     failure: { class: failureClass, reason },
   })
 }
@@ -260,6 +255,8 @@ type Answer = Pick<
   | 'declarations'
   | 'policy'
   | 'callsAsText'
+  | 'textCalls'
+  | 'echoOf'
   | 'failure'
 >
 

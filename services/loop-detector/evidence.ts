@@ -14,6 +14,7 @@ import type {
   EvidenceRef,
   Rejection,
   RoundChecked,
+  TextCallsHold,
 } from '../../shared/contract/messages.ts'
 import { onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 import { echoesOf, readArguments } from './arguments.ts'
@@ -31,8 +32,10 @@ export type RoundEvidence = {
   /** Its visible text, and whether it has any. */
   text: string
   spoke: boolean
-  /** The reason why its text, built like a call, cannot run (I2). Null: it is no such text. */
+  /** The reason why its text, built like a call, did not run (I2). Null: it is no such text. */
   unread: string | null
+  /** Why a readable call in that text was held. Null: it could not run, or there is none. */
+  held: TextCallsHold | null
   /** It has calls, with any result. */
   called: boolean
   /** The length limit cut it. */
@@ -102,6 +105,7 @@ export function evidenceOf(checked: RoundChecked, results: CallResult[]): RoundE
     text: response.text,
     spoke: response.text.trim() !== '',
     unread: response.textCalls?.fault ?? null,
+    held: response.textCalls?.held ?? null,
     called: response.calls.length > 0,
     cut: response.stop === 'length',
     calls,

@@ -98,6 +98,23 @@ export function monologue(responses: number): string {
   ].join('\n')
 }
 
+/** After a response with a readable call as text that did not run (I2). `why`: a clause. */
+export const heldCall = {
+  nudge: (why: string) =>
+    [
+      `Your last response has a tool call that is written as text, and it was not run: ${why}.`,
+      'Nothing was executed, and the response was not taken as your answer.',
+      'If you wanted to call a tool, make the call now, in the way that this request offers.',
+      'If it was meant as your answer, write it again with a sentence around it that says what it is.',
+    ].join('\n'),
+  /** With the last request of the turn, which offers no tool. */
+  lastChance: [
+    'Your last response was a tool call that is written as text, again, and it was not run. The user has not seen it.',
+    'No tool can be called in this response, and it is the last one.',
+    'Write your final answer to the user now, in plain text, with what you know so far. If something could not be finished, say what and why.',
+  ].join('\n'),
+}
+
 /** After a text that is built like a call and cannot run (I2). `why`: a clause. */
 export function unreadCall(why: string): string {
   return [

@@ -3,7 +3,13 @@
 // and a stage without a tool of that hash refuses the call.
 
 import { createHash, hash } from 'node:crypto'
-import type { AgentSettings, Declaration, Policy, ToolRef } from '../contract/messages.ts'
+import type {
+  AgentSettings,
+  Declaration,
+  Policy,
+  TextCallsMode,
+  ToolRef,
+} from '../contract/messages.ts'
 import { defaultsOf, thresholds } from '../contract/thresholds.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 
@@ -95,6 +101,16 @@ export type Agent<Provider extends string = string> = {
   model: Model<Provider>
   tools: Tool[]
   settings: AgentSettings
+  /**
+   * The use of calls that the model writes as text. Default: `run` if the model has no native calls
+   * (`toolCalls: text`), otherwise `tell`. No message of a client changes it.
+   */
+  textCalls?: TextCallsMode
+}
+
+/** The use of text calls in the responses of this agent's model. */
+export function textCallsOf({ textCalls, model }: Agent): TextCallsMode {
+  return textCalls ?? (model.toolCalls === 'text' ? 'run' : 'tell')
 }
 
 /** By name. */

@@ -8,7 +8,7 @@
 
 import type { Milliseconds } from '../lib/clock.ts'
 import type { RoundId } from './ids.ts'
-import type { Declaration } from './messages.ts'
+import type { ArgumentSource, Declaration } from './messages.ts'
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
 export type JsonObject = { [name: string]: JsonValue }
@@ -24,6 +24,8 @@ export type GuardedCall = {
   ordinal: number
   tool: string
   arguments: JsonObject
+  /** The source of the arguments. `text`: the model wrote the call as text, not natively. */
+  source: ArgumentSource
   declaration: Declaration
 }
 

@@ -242,6 +242,16 @@ export type AttemptFinished = {
   policy: Policy
   /** the request makes the model write its calls as text, because it has no other way */
   callsAsText: boolean
+  /**
+   * the use of calls that the model writes as text; null: the rule of older versions, which run
+   * whole texts and report nothing else
+   */
+  textCalls: TextCallsMode | null
+  /**
+   * the earlier text that already holds a call of this text, a noun phrase for the model; null:
+   * none, or the response has native calls
+   */
+  echoOf: string | null
 }
 
 /** The owner is about to call the provider. Observed, written by the gateway. */
@@ -580,6 +590,16 @@ export type ModelFinished = {
   failure: RoundFailure | null
   /** the request makes the model write its calls as text, because it has no other way */
   callsAsText: boolean
+  /**
+   * the use of calls that the model writes as text; null: the rule of older versions, which run
+   * whole texts and report nothing else
+   */
+  textCalls: TextCallsMode | null
+  /**
+   * the earlier text that already holds a call of this text, a noun phrase for the model; null:
+   * none, or the response has native calls
+   */
+  echoOf: string | null
 }
 
 /** Parts of this round may follow. Derived, written by the gateway. */
@@ -975,6 +995,11 @@ export type AskedCall = {
   name: string
   /** the JSON text that the tool would get, byte for byte */
   arguments: string
+  /**
+   * text: the model wrote the call as text (I2); null: it is a native call, or an older version
+   * wrote this
+   */
+  source: ArgumentSource | null
 }
 
 /** One tool call as the model made it. Its identity is (conversation, turn, round, ordinal). */
@@ -1298,6 +1323,11 @@ export type PendingCall = {
   hash: string
   /** the name of the rule that makes it wait */
   rule: string
+  /**
+   * text: the model wrote the call as text (I2); null: it is a native call, or an older version
+   * wrote this
+   */
+  source: ArgumentSource | null
 }
 
 /**
@@ -1477,7 +1507,24 @@ export type TextCalls = {
   repairs: string[]
   /** the reason why none of it can run, a clause for the model; null: the calls were recovered */
   fault: string | null
+  /** the reason why calls that could run did not run; null: they ran, or none of them can run */
+  held: TextCallsHold | null
 }
+
+/**
+ * The reason why readable calls in a text did not run. `tell`: the agent runs no text. `echo`: the
+ * text repeats an earlier message of the user or result of a tool. `frame`: it follows other text.
+ * `shape`: it is one object in a shape that is no call. A reader that does not know a newer symbol
+ * reads the default.
+ */
+export type TextCallsHold = 'tell' | 'echo' | 'frame' | 'shape'
+
+/**
+ * The use of calls that a model writes as text (I2). `off`: they stay text. `tell`: they do not
+ * run, and the model is informed. `run`: they run like native calls. A reader that does not know a
+ * newer symbol reads the default, the most cautious one that is not silent.
+ */
+export type TextCallsMode = 'off' | 'tell' | 'run'
 
 /**
  * Facts about a tool beyond its schema, for the pipeline's guards. The author of the tool knows

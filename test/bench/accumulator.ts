@@ -87,7 +87,7 @@ function recordsOf(pieces: string[], inOne: number): Recorded[] {
     policy: defaultPolicy,
     callsLeft: 1,
     expiresAt: 1,
-    callsAsText: false,
+    ...{ callsAsText: false, textCalls: null, echoOf: null },
   }
   return [opened, ...parts, { type: 'model-finished', ...place, ...answer, ...stamped }]
 }

@@ -271,7 +271,7 @@ async function folded(provider: Provider): Promise<number> {
     policy: defaultPolicy,
     callsLeft: 1,
     expiresAt: 1,
-    callsAsText: false,
+    ...{ callsAsText: false, textCalls: null, echoOf: null },
     failure: null,
   }
   const finished = {

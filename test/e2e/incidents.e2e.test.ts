@@ -118,7 +118,8 @@ describe('I2, the foreign dialect', () => {
   it('is a call that runs once, has one result, and is not in the visible answer', async () => {
     await withPipeline(
       { model: script(says(text(written)), says(text('It is written.'))), tools },
-      async ({ ask, server, starts, records }) => {
+      async ({ agent, ask, server, starts, records }) => {
+        agent.textCalls = 'run'
         const { finished } = await ask('write it')
         expect(finished).toMatchObject({
           outcome: 'answered',
@@ -148,7 +149,8 @@ describe('I2, the foreign dialect', () => {
   it('gets the reason twice if it cannot run, and then it is the reply; nothing runs', async () => {
     const incomplete = (path: string) => `[{"tool": "file_write", "path": "${path}"}]`
     const model = script(...['a', 'b', 'c'].map((path) => says(text(incomplete(path)))))
-    await withPipeline({ model, tools }, async ({ ask, server, starts }) => {
+    await withPipeline({ model, tools }, async ({ agent, ask, server, starts }) => {
+      agent.textCalls = 'run'
       const { finished } = await ask('write it')
       expect(finished).toMatchObject({ outcome: 'answered', reply: incomplete('c') })
       expect(

@@ -242,13 +242,13 @@ describe('a round', () => {
         finish: 'stop',
         stop: 'end',
         declarations: [],
-        callsAsText: false,
+        ...{ callsAsText: false, textCalls: null, echoOf: null },
       },
       ...{
         usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
         policy: request.settings.policy,
       },
-      callsAsText: false,
+      ...{ callsAsText: false, textCalls: null, echoOf: null },
     })
     const [modelOpened] = open.to('response')
     const [modelFinished] = finished.to('response')

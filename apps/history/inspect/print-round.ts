@@ -125,7 +125,7 @@ function printAttempts(page: Page, attempts: AttemptTimeline[]): void {
 
 function printResponse(
   page: Page,
-  { text, reasoning, stop, finish, usage, textCalls }: ResponseTimeline,
+  { text, reasoning, stop, finish, usage, textCalls, textCallsMode }: ResponseTimeline,
 ): void {
   if (reasoning !== null) {
     const size = `${count(reasoning.characters, 'character')}, ${count(reasoning.bytes, 'byte')} as sent`
@@ -138,7 +138,7 @@ function printResponse(
     if (reasoning.text !== null) page.quote(6, reasoning.text)
   }
   if (text !== '') page.entryOrQuote(4, 'says', '', text)
-  if (textCalls !== null) printTextCalls(page, textCalls)
+  if (textCalls !== null) printTextCalls(page, textCalls, textCallsMode)
   const cached = usage.cacheReadTokens + usage.cacheWriteTokens
   const more =
     cached === 0 ? '' : `, cache ${usage.cacheReadTokens} read, ${usage.cacheWriteTokens} written`
@@ -150,15 +150,16 @@ function printResponse(
 /** Recovered calls are no longer in the text, so the original is shown here. */
 function printTextCalls(
   page: Page,
-  { dialect, repairs, fault, text }: NonNullable<ResponseTimeline['textCalls']>,
+  { dialect, repairs, fault, held, text }: NonNullable<ResponseTimeline['textCalls']>,
+  mode: ResponseTimeline['textCallsMode'],
 ): void {
-  if (fault !== null)
-    return page.entry(
-      4,
-      'no call',
-      `the text looks like a call (${dialect}), and could not run: ${fault}`,
-      'warning',
-    )
+  if (fault !== null) {
+    const what =
+      held === null
+        ? `the text looks like a call (${dialect}), and could not run`
+        : `the text holds a call (${dialect}), which did not run (textCalls: ${mode})`
+    return page.entry(4, 'no call', `${what}: ${fault}`, 'warning')
+  }
   const repaired = repairs.length === 0 ? '' : `, repaired: ${repairs.join(', ')}`
   page.entry(4, 'calls', `were recovered from its text (${dialect}${repaired}):`, 'warning')
   page.quote(6, text)

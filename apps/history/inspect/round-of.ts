@@ -71,14 +71,16 @@ function shownResponse(response: Response, own: Logged[], isShown: boolean): Res
     ...response.textCalls,
     text: streamed('text', attempt, own),
   }
-  if (reasoning === '') return { text, reasoning: null, stop, finish, usage, textCalls }
+  const textCallsMode = first(own, 'model-finished')?.message.textCalls ?? null
+  const shown = { text, stop, finish, usage, textCalls, textCallsMode }
+  if (reasoning === '') return { ...shown, reasoning: null }
   const thoughts = streamed('reasoning', attempt, own)
   const summary = {
     bytes: Buffer.byteLength(reasoning),
     characters: thoughts.length,
     text: isShown ? thoughts : null,
   }
-  return { text, reasoning: summary, stop, finish, usage, textCalls }
+  return { ...shown, reasoning: summary }
 }
 
 /** All text of one kind in an attempt, as it was streamed. */

@@ -19,6 +19,8 @@ import type {
   RoundFailure,
   Rung,
   Stop,
+  TextCalls,
+  TextCallsMode,
   Totals,
   TurnOutcome,
   Usage,
@@ -177,9 +179,11 @@ export type ResponseTimeline = {
   usage: Usage
   /**
    * The response's text has the form of calls. `text`: the model's original text. `fault`: the
-   * reason why none could run; null if the calls were recovered.
+   * reason why none ran; null if the calls were recovered. `held`: set if they could run.
    */
-  textCalls: { dialect: string; repairs: string[]; fault: string | null; text: string } | null
+  textCalls: (TextCalls & { text: string }) | null
+  /** The agent's setting for this response. Null: an older version recorded none. */
+  textCallsMode: TextCallsMode | null
 }
 
 export type CallTimeline = {

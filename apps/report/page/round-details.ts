@@ -127,7 +127,7 @@ function responseBlocks({ text, reasoning, textCalls, stop, finish }: ResponseTi
       block(
         textCalls.fault === null
           ? `Calls recovered from its text (${textCalls.dialect})`
-          : `Text built like a call (${textCalls.dialect}), which could not run`,
+          : `Text built like a call (${textCalls.dialect}), which ${textCalls.held === null ? 'could' : 'did'} not run`,
         textCalls.fault !== null && element('p', { class: 'warning' }, textCalls.fault),
         quote(textCalls.text),
       ),

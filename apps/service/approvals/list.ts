@@ -29,11 +29,12 @@ async function neverAppends(): Promise<never> {
 }
 
 function print(
-  { id, tool, rule, conversation, agent, arguments: text, since, until }: WaitingApproval,
+  { id, tool, rule, source, conversation, agent, arguments: text, since, until }: WaitingApproval,
   out: NodeJS.WriteStream,
 ): void {
   const now = systemClock.now()
-  out.write(`${painted(out, 'title', id)}  ${printable(tool)} (${printable(rule)})\n`)
+  const written = source === 'text' ? ', written as text by the model' : ''
+  out.write(`${painted(out, 'title', id)}  ${printable(tool)} (${printable(rule)})${written}\n`)
   const columns = out.isTTY === true ? out.columns || 80 : Number.POSITIVE_INFINITY
   for (const line of argumentLines(text, columns)) out.write(`${line}\n`)
   out.write(`    conversation ${printable(conversation)}, agent ${printable(agent)}\n`)

@@ -73,7 +73,8 @@ function proposedRound({
     policy: defaultPolicy,
     callsLeft: limits.turnCallsMax,
     expiresAt,
-    callsAsText: false,
+    // Shows all calls that the response holds, natively or as text.
+    ...{ callsAsText: false, textCalls: 'run' as const, echoOf: null },
     failure: null,
   }
   const finished = {

@@ -141,13 +141,14 @@ function isMeant(
   )
 }
 
-function toolOf(name: string, { offered }: Offer): OfferedTool | undefined {
+function toolOf(name: string, { offered }: Pick<Offer, 'offered'>): OfferedTool | undefined {
   return offered.find((tool) => tool.name === name)
 }
 
-function judgedCall(
+/** The call with its strict argument text, or the reason why it cannot run. Changes `repairs`. */
+export function judgedCall(
   { names: [name], id, arguments: written, left = [] }: WrittenCall,
-  offer: Offer & { isOnlyCalls: boolean },
+  offer: Pick<Offer, 'offered'> & { isOnlyCalls?: boolean },
   repairs: Set<Repair>,
 ): RecoveredCall | { why: string } {
   const tool = toolOf(name, offer)

@@ -14,9 +14,12 @@ export function askForApproval({ conversation, turn }: Turn, round: Round): Outp
   const awaited = round.guards.find(({ name }) => name === approvalGuard)
   const guard = policy.guards.find(({ name }) => name === approvalGuard)
   if (awaited === undefined || guard === undefined) return []
-  const calls = round.calls
-    .filter(isAsked)
-    .map(({ call }) => ({ ordinal: call.ordinal, name: call.name, arguments: argumentText(call) }))
+  const calls = round.calls.filter(isAsked).map(({ call }) => ({
+    ordinal: call.ordinal,
+    name: call.name,
+    arguments: argumentText(call),
+    source: call.source === 'text' ? call.source : null,
+  }))
   round.pendingApprovals = calls.map(({ ordinal }) => ordinal)
   const { version, deadlineMs, rules } = guard
   const until = Math.min(awaited.due, expiresAt)

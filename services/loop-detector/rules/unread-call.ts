@@ -1,30 +1,40 @@
-// A response with a visible text that is built like a call and cannot run (I2). Without an answer,
+// A response with a visible text that is built like a call and did not run (I2). Without an answer,
 // the model assumes that the call did nothing and writes it again.
 //
-// UNREAD-CALL-1. The model gets the reason at most twice a turn. A later text of this kind is the
+// UNREAD-CALL-1. The model gets the reason at most twice a turn. A later text that cannot run is the
 //     reply.
 // UNREAD-CALL-2. In a text-only round there is no further request for the reason.
+// UNREAD-CALL-3. A held text gets the reason once, and again only after a call. Repeated, a call
+//     that is the whole text gets a last request without tools. Any other text is the reply.
 
 import type { EvidenceRef } from '../../../shared/contract/messages.ts'
-import { unreadCall as words } from '../intervention-text.ts'
+import { heldCall, unreadCall as words } from '../intervention-text.ts'
 import { unreadCallsMax } from '../patience.ts'
-import type { Rule } from '../rule.ts'
+import type { Finding, JudgedRound, Rule } from '../rule.ts'
 
-type Memory = { evidence: EvidenceRef[] }
+/**
+ * `evidence`: the texts that cannot run. `held`: those that could run and were held: reminders in
+ * the turn, and texts since the last call.
+ */
+type Memory = { evidence: EvidenceRef[]; held: { reminders: number; inRow: EvidenceRef[] } }
 
 export const unreadCall: Rule<Memory> = {
   name: 'unread-call',
   version: 1,
   kind: 'tool_loop',
   thresholds: [],
-  description: 'A response is written like a call, and cannot be run.',
-  firesWhen: 'a text is built like a call and cannot run',
+  description: 'A response is written like a call, and does not run.',
+  firesWhen: 'a text is built like a call and does not run',
   endedBy: 'nothing: two of a turn are answered',
   sentence: 'made no progress',
-  initial: () => ({ evidence: [] }),
+  initial: () => ({ evidence: [], held: { reminders: 0, inRow: [] } }),
 
-  judge(memory, { round, textOnly, unread }) {
-    if (unread === null || textOnly || memory.evidence.length >= unreadCallsMax) return undefined
+  judge(memory, judged) {
+    const { round, textOnly, unread, held, called } = judged
+    if (called) memory.held.inRow = []
+    if (unread === null || textOnly) return undefined
+    if (held !== null) return judgeHeld(memory, judged, unread)
+    if (memory.evidence.length >= unreadCallsMax) return undefined
     memory.evidence = [...memory.evidence, { round, ordinal: -1 }]
     return {
       rung: 'nudge',
@@ -36,4 +46,22 @@ export const unreadCall: Rule<Memory> = {
       evidence: memory.evidence,
     }
   },
+}
+
+/** Keeps UNREAD-CALL-3. */
+function judgeHeld(
+  { held: memory }: Memory,
+  { round, held }: JudgedRound,
+  why: string,
+): Finding | undefined {
+  memory.inRow = [...memory.inRow, { round, ordinal: -1 }].slice(-unreadCallsMax)
+  const common = { key: 'held call', class: 'no_progress' as const, evidence: memory.inRow }
+  if (memory.inRow.length === 1 && memory.reminders < unreadCallsMax) {
+    memory.reminders += 1
+    const reason = `a response holds a tool call that is written as text, which did not run: ${why}`
+    return { ...common, rung: 'nudge', ordinary: true, reason, text: heldCall.nudge(why) }
+  }
+  if (held !== 'tell') return undefined
+  const reason = `the model still writes its tool calls as text, which did not run: ${why}`
+  return { ...common, rung: 'text_only', ordinary: false, reason, text: heldCall.lastChance }
 }

@@ -2,7 +2,7 @@
 // refused are undefined under their keys. The rest can still be checked, so all mistakes are
 // reported at once.
 
-import type { EmptyAllowance, LoopThresholds } from '../../contract/messages.ts'
+import type { EmptyAllowance, LoopThresholds, TextCallsMode } from '../../contract/messages.ts'
 
 export type AgentContent = {
   name?: string
@@ -18,6 +18,7 @@ export type AgentContent = {
   startWithinMs?: number
   graceMs?: number
   toolTries?: number
+  textCalls?: TextCallsMode
   tools?: (ToolContent | undefined)[]
 }
 

@@ -135,7 +135,19 @@ function agentOf<Provider extends string>(
     model: source.forMessages ? modelElsewhere(source) : modelOf(source, content.model ?? {}),
     tools: toolsOf(source, content.tools ?? []),
     settings: settingsOf(content),
+    ...textCallsIn(source, content),
   }
+}
+
+/** A model without native calls calls no tool at all if its text calls do not run. */
+function textCallsIn(source: Source, { textCalls, model }: AgentContent): Pick<Agent, 'textCalls'> {
+  if (textCalls === undefined) return {}
+  if (model?.toolCalls === 'text' && textCalls !== 'run')
+    source.refuse(
+      ['textCalls'],
+      `is ${textCalls}; must be run with model.toolCalls: text, because that model has no other calls`,
+    )
+  return { textCalls }
 }
 
 /** A stand-in: other processes send the requests. */

@@ -246,7 +246,7 @@ function hasUniqueItems(required: boolean, items: unknown[]): boolean {
  * Equal for equal JSON values with any order of members. Recursive, because the depth of
  * arguments is bounded.
  */
-function canonical(value: unknown): string {
+export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (!isObject(value)) return JSON.stringify(value)
   const members = Object.keys(value).sort()

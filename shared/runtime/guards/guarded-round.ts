@@ -45,7 +45,12 @@ function guardedCalls(
       const args = objectIn(argumentText(call))
       return args === undefined
         ? []
-        : [{ ordinal: call.ordinal, tool: call.name, arguments: args, declaration }]
+        : [
+            {
+              ...{ ordinal: call.ordinal, tool: call.name, arguments: args },
+              ...{ source: call.source, declaration },
+            },
+          ]
     })
     .sort((a, b) => a.ordinal - b.ordinal)
 }

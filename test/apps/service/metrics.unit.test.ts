@@ -352,7 +352,8 @@ describe('the metrics of decisions', () => {
         finish: '',
         stop: 'end',
       },
-      ...{ usage, declarations: [], policy: defaultPolicy, callsAsText: false },
+      ...{ usage, declarations: [], policy: defaultPolicy },
+      ...{ callsAsText: false, textCalls: 'tell', echoOf: null },
     }
     const failed: Message = {
       ...{

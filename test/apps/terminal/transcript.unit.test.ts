@@ -221,6 +221,14 @@ describe('text on a screen', () => {
   })
 })
 
+it('a call that waits for a person is marked if the model wrote it as text', () => {
+  const call = { ordinal: 0, name: 'rm', arguments: '{}', id: 'k', hash: 'h', rule: 'files' }
+  const calls = [{ ...call, source: 'text' as const }]
+  expect(linesOf([{ type: 'approval-pending', ...place, calls, until: 9_000 }])[0]).toBe(
+    "  rm, which the model wrote as text, needs a person's approval (files):",
+  )
+})
+
 it('a call that waits for a person has its exact arguments between the rule and the commands', () => {
   const call = {
     ordinal: 0,
@@ -229,6 +237,7 @@ it('a call that waits for a person has its exact arguments between the rule and 
     id: 'k7f3-9qxm-2b4d',
     hash: 'h',
     rule: 'files',
+    source: null,
   }
   expect(linesOf([{ type: 'approval-pending', ...place, calls: [call], until: 9_000 }])).toEqual([
     "  rm needs a person's approval (files):",

@@ -41,7 +41,7 @@ export function finished(fields: Partial<ModelFinished> = {}): ModelFinished {
     policy: defaultPolicy,
     callsLeft: 3,
     expiresAt: 60_000,
-    callsAsText: false,
+    ...{ callsAsText: false, textCalls: 'run', echoOf: null },
     failure: null,
     ...fields,
   }

@@ -43,7 +43,7 @@ describe('a call that the model wrote as text', () => {
           problem: null,
         },
       ],
-      textCalls: { dialect: 'json', repairs: [], fault: null },
+      textCalls: { dialect: 'json', repairs: [], fault: null, held: null },
     })
   })
 
@@ -198,6 +198,83 @@ describe('a call that the model wrote as text', () => {
       text,
       textCalls: { fault: "there is no tool 'gone'" },
     })
+  })
+})
+
+describe('the setting of the agent', () => {
+  const frame = `I write it.\n<tool_call>\n${written}\n</tool_call>`
+  const shape = '{"tool_name": "write", "args": {"path": "hello.py"}}'
+  const broken = '{"name": "write", "arguments": {}}'
+  const source = "a result of the tool 'read'"
+  const rule = 'only native tool calls run here, through the tool interface of this request'
+  const heldIn = (text: string, fields: Partial<ModelFinished>) => {
+    const { calls, textCalls, text: shown } = proposed([event('text', text)], fields).response
+    if (textCalls !== null && textCalls.held !== null)
+      expect([calls, shown, textCalls.repairs]).toEqual([[], text, []])
+    return calls.length > 0 ? 'runs' : (textCalls?.held ?? textCalls?.fault ?? 'text')
+  }
+
+  it.each<[ModelFinished['textCalls'], string, string, string, string, string]>([
+    // mode, whole, echo, broken, frame, shape
+    ['run', 'runs', 'echo', 'fault', 'frame', 'shape'],
+    ['tell', 'tell', 'echo', 'tell', 'frame', 'shape'],
+    ['off', 'text', 'text', 'text', 'text', 'text'],
+    [null, 'runs', 'echo', 'fault', 'text', 'text'],
+  ])('decides about a text: %s', (textCalls, whole, echo, fault, after, other) => {
+    const missing = "'write' cannot be called like that: missing required field 'path'"
+    expect([
+      heldIn(written, { textCalls }),
+      heldIn(written, { textCalls, echoOf: source }),
+      heldIn(broken, { textCalls }),
+      heldIn(frame, { textCalls }),
+      heldIn(shape, { textCalls }),
+    ]).toEqual([whole, echo, fault === 'fault' ? missing : fault, after, other])
+  })
+
+  it.each<[string, Partial<ModelFinished>, string]>([
+    [written, { textCalls: 'tell' }, rule],
+    [written, { textCalls: 'tell', echoOf: source }, `${source} already holds it, and ${rule}`],
+    [
+      written,
+      { echoOf: source },
+      `${source} already holds it, and a text from there is never run as a call`,
+    ],
+    [
+      broken,
+      { textCalls: 'tell' },
+      `'write' cannot be called like that: missing required field 'path'; also, ${rule}`,
+    ],
+    [frame, { textCalls: 'tell' }, `it follows other text, and ${rule}`],
+    [shape, {}, `it is plain JSON, and ${rule}`],
+    [
+      frame,
+      { callsAsText: true },
+      'other text stands before it, and a call must be the whole response',
+    ],
+    [shape, { callsAsText: true }, 'it does not have the form {"name": ..., "arguments": {...}}'],
+    [
+      written,
+      { callsAsText: true, textCalls: 'tell' },
+      'calls that are written as text do not run here',
+    ],
+  ])('words the reason for the model: %s %j', (text, fields, fault) =>
+    expect(proposed([event('text', text)], fields).response.textCalls?.fault).toBe(fault),
+  )
+
+  it.each(['length', 'other', 'refusal', 'cut'] as const)(
+    'reports no frame and no other shape in a text that may be cut: %s',
+    (stop) => {
+      expect(heldIn(frame, { stop })).toBe('text')
+      expect(heldIn(shape, { stop })).toBe('text')
+    },
+  )
+
+  it('reports none beside a native call', () => {
+    const { response } = proposed(
+      [event('text', frame), callStart(), event('call_arguments', '{}'), event('call_end')],
+      { stop: 'calls' },
+    )
+    expect(response.textCalls).toBeNull()
   })
 })
 

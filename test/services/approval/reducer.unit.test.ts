@@ -31,6 +31,11 @@ describe('calls for the approval guard', () => {
     expect(waiting.due).toBe(expiresAt)
   })
 
+  it('are marked for the person if the model wrote them as text', () => {
+    const written = given(approval, approvalAsked({ calls: [{ ...prod, source: 'text' }] }))
+    expect(written.to('activity')).toMatchObject([{ calls: [{ source: 'text' }] }])
+  })
+
   it('pass at once if no rule names any', () => {
     const passed = given(approval, approvalAsked({ calls: [test] }))
     expect(passed.state).toBeUndefined()

@@ -19,9 +19,14 @@ export const rules = JSON.stringify([
   { name: 'production', tools: ['deploy'], pattern: { path: 'env', matches: '^prod' } },
 ])
 
-export const prod = { ordinal: 0, name: 'deploy', arguments: '{"env":"prod", "count":3}' }
-export const test = { ordinal: 1, name: 'deploy', arguments: '{"env":"test"}' }
-export const prodToo = { ordinal: 2, name: 'deploy', arguments: '{"env":"prod-2"}' }
+export const prod = {
+  ordinal: 0,
+  name: 'deploy',
+  arguments: '{"env":"prod", "count":3}',
+  source: null,
+}
+export const test = { ordinal: 1, name: 'deploy', arguments: '{"env":"test"}', source: null }
+export const prodToo = { ordinal: 2, name: 'deploy', arguments: '{"env":"prod-2"}', source: null }
 
 export function approvalAsked(fields: Partial<ApprovalAsked> = {}): ApprovalAsked {
   const times = { clearedAt, deadlineMs: until - clearedAt, until }

@@ -3,6 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
 import { capNudge } from '../../../services/conversation/texts.ts'
+import type { TextCallsHold } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
 import {
   carriedIn,
@@ -151,7 +152,7 @@ describe('visible text without a call', () => {
   })
 
   it('is no reply if an intervention reports it as an unreadable call, and is the reply otherwise', () => {
-    const textCalls = { dialect: 'json', repairs: [], fault: 'it is not valid JSON' }
+    const textCalls = { dialect: 'json', repairs: [], fault: 'it is not valid JSON', held: null }
     const reminder = intervention('nudge', { ordinary: true, text: 'That was no call.' })
     const answered = opened.when(
       outcome(0, 1, { text: '{"name":', textCalls, intervention: reminder }),
@@ -162,6 +163,30 @@ describe('visible text without a call', () => {
       nudge: 'That was no call.',
     })
     expect(names(opened.when(outcome(0, 1, { text: '{"name":', textCalls })).records)).toEqual(ends)
+  })
+
+  it('that is only a held call is no answer of the last request, and other held texts are', () => {
+    const lastRequest = opened.when(
+      outcome(0, 1, { text: 'So. So. So.', intervention: intervention('text_only') }),
+    )
+    const endsAs = (held: TextCallsHold | null) => {
+      const textCalls = { dialect: 'json', repairs: [], fault: 'text does not run', held }
+      const ended = lastRequest.when(outcome(0, 2, { text: '{"name":"a"}', textCalls }))
+      const { outcome: how, class: failureClass, reason } = only(ended.records, 'turn-finished')
+      return [how, failureClass, reason.includes('written as text, which did not run')]
+    }
+    expect(endsAs('tell')).toEqual(['failed', 'no_progress', false])
+    expect(endsAs('echo')).toEqual(['answered', null, true])
+    expect(endsAs('frame')).toEqual(['answered', null, true])
+    expect(endsAs(null)).toEqual(['answered', null, false])
+  })
+
+  it('that is only a held call does not answer at a cap, and the reason says it', () => {
+    const textCalls = { dialect: 'json', repairs: [], fault: 'f', held: 'tell' as const }
+    const last = opened.when(outcome(0, 1, { calls: 1, caps: { rounds: 1 } }))
+    expect(
+      only(last.when(outcome(0, 2, { text: '{}', textCalls })).records, 'turn-finished'),
+    ).toMatchObject({ outcome: 'capped', reason: expect.stringContaining('only a tool call') })
   })
 
   it('is the reply in a request without tools, despite any intervention below the end', () => {

@@ -101,9 +101,9 @@ async function ask(
     historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
   }
   const agent = agentOf({}, { provider: api, baseUrl })
-  const running = startGateway({ agents: new Map([[agent.name, agent]]), connect: connectOnce() })(
-    context,
-  )
+  const running = startGateway({
+    ...{ agents: new Map([[agent.name, agent]]), connect: connectOnce(), echoOf: () => null },
+  })(context)
   performer = running
   const request = modelRequest({
     settings: { ...defaultSettings, stallMs: silenceMs },

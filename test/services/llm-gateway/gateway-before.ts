@@ -106,7 +106,11 @@ export function gatewayBefore({ api, refuse, answer, model }: Options): {
   const gateway = listening.then(() => {
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const agent = agentOf({}, { provider: api, baseUrl, ...model })
-    return startGateway({ agents: new Map([[agent.name, agent]]), connect: connectOnce() })
+    return startGateway({
+      echoOf: () => null,
+      agents: new Map([[agent.name, agent]]),
+      connect: connectOnce(),
+    })
   })
 
   async function ask(history: HistoryEntry[], fields: Partial<ModelRequest> = {}): Promise<Round> {

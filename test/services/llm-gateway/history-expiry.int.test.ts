@@ -49,6 +49,7 @@ async function start({
   owner?: string
 } = {}): Promise<void> {
   const startPerformer = startGateway({
+    echoOf: () => null,
     agents: new Map(),
     connect: () => Promise.reject(new Error('no model')),
     historyIdleMs: idleMs,

@@ -1,6 +1,7 @@
 // The performer between a scripted provider and a scripted bus, on a clock that the test moves.
 
 import { describe, expect, it } from '@jest/globals'
+import type { GatewayOptions } from '../../../services/llm-gateway/attempt.ts'
 import { startGateway } from '../../../services/llm-gateway/performer.ts'
 import { connectAnthropic } from '../../../services/llm-gateway/providers/anthropic/connect.ts'
 import type {
@@ -18,7 +19,12 @@ import {
   toolRef,
 } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { Message, ModelRequest, PartEvent } from '../../../shared/contract/messages.ts'
+import type {
+  CallResult,
+  Message,
+  ModelRequest,
+  PartEvent,
+} from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import type { Port } from '../../../shared/contract/topology.ts'
 import { createLog } from '../../../shared/lib/log.ts'
@@ -61,6 +67,7 @@ function world(
     agents?: Agent[]
     context?: Partial<PerformerContext>
     connect?: Connect
+    echoOf?: GatewayOptions['echoOf']
     streams?: number
   } = {},
 ) {
@@ -114,9 +121,10 @@ function world(
   }
   const agents = new Map((options.agents ?? [agentOf()]).map((agent) => [agent.name, agent]))
   const streams = createSlots(options.streams ?? limits.modelStreamsMax)
-  const performer = startGateway({ agents, connect: options.connect ?? (() => provider), streams })(
-    context,
-  )
+  const performer = startGateway({
+    ...{ agents, connect: options.connect ?? (() => provider), streams },
+    echoOf: options.echoOf ?? (() => null),
+  })(context)
   return {
     ...{ clock, written, requests, aborted, logged, performer },
     types: () => written.map(({ message }) => message.type),
@@ -170,10 +178,87 @@ describe('an attempt', () => {
         to: 'self',
         message: {
           ...{ type: 'attempt-finished', ...id, parts: 1, finish: 'end_turn', stop: 'end', usage },
-          ...{ declarations: [], policy: defaultPolicy, callsAsText: false },
+          ...{ declarations: [], policy: defaultPolicy },
+          ...{ callsAsText: false, textCalls: 'tell', echoOf: null },
         },
       },
     ])
+  })
+
+  it.each([
+    [{}, 'tell', false],
+    [{ textCalls: 'run' }, 'run', false],
+    [{ textCalls: 'off' }, 'off', false],
+    [{ model: { ...agentOf().model, toolCalls: 'text' } }, 'run', true],
+  ] as [Partial<Agent>, string, boolean][])(
+    "records the agent's use of text calls: %j",
+    async (fields, textCalls, callsAsText) => {
+      const { messages } = await run(world(undefined, { agents: [{ ...agentOf(), ...fields }] }))
+      expect(messages('attempt-finished')).toMatchObject([{ textCalls, callsAsText, echoOf: null }])
+    },
+  )
+
+  it('takes the use of text calls from its own agent file, not from the message', async () => {
+    const settings = { ...defaultSettings, textCalls: 'run' }
+    const { messages } = await run(world(), task(0, { settings }))
+    expect(messages('attempt-finished')).toMatchObject([{ textCalls: 'tell' }])
+  })
+
+  it('records the earlier text that holds a call of the answer', async () => {
+    const asked: unknown[] = []
+    const result = (ordinal: number, status: CallResult['status']) => ({
+      ...{ ordinal, status, text: `${status} text`, reason: '', durationMs: 1 },
+    })
+    const calls = [0, 1, 2, 3, 4].map((ordinal) => call({ ordinal }))
+    const results = [
+      ...[result(0, 'ok'), result(1, 'error'), result(2, 'rejected')],
+      ...[result(3, 'vetoed'), result(4, 'skipped')],
+    ]
+    const history = async () => [
+      userSays('a question'),
+      modelSays({ text: 'the text of the model', calls }, { results }),
+    ]
+    const echoOf: GatewayOptions['echoOf'] = (answer, earlier) => {
+      asked.push(answer.text, answer.callsAsText, answer.offered.length, [...earlier])
+      return 'a message of the user'
+    }
+    const agents = [agentOf({ textCalls: 'run' })]
+    const tools = agentOf().tools.map(({ declaration }) => toolRef(declaration))
+    const asking = world([says('read it'), finished], { agents, echoOf, context: { history } })
+    const { messages } = await run(asking, task(0, { tools }))
+    expect(messages('attempt-finished')).toMatchObject([{ echoOf: 'a message of the user' }])
+    expect(asked).toEqual([
+      ...['read it', false, 1],
+      [
+        { source: "a result of the tool 'read'", text: 'ok text' },
+        { source: "a result of the tool 'read'", text: 'error text' },
+        { source: 'a message of the user', text: 'a question' },
+      ],
+    ])
+  })
+
+  it('looks for no earlier text if the answer has a native call, names no tool, or is not searched', async () => {
+    const never = (): never => {
+      throw new Error('nothing holds a call')
+    }
+    const tools = agentOf().tools.map(({ declaration }) => toolRef(declaration))
+    const native: Step[] = [
+      says('read it'),
+      { kind: 'events', events: [part('call_start', '', 'read'), part('call_end', '')] },
+      finished,
+    ]
+    const off = world([says('read it'), finished], {
+      agents: [agentOf({ textCalls: 'off' })],
+      echoOf: never,
+    })
+    for (const asking of [
+      world(native, { echoOf: never }),
+      world(undefined, { echoOf: never }),
+      off,
+    ]) {
+      const { messages } = await run(asking, task(0, { tools }))
+      expect(messages('attempt-finished')).toMatchObject([{ echoOf: null }])
+    }
   })
 
   it('writes its last parts with its end if the bus writes both or neither', async () => {

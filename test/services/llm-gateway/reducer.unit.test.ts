@@ -47,7 +47,8 @@ function finished(attempt: string, fields: Partial<AttemptFinished> = {}): Attem
     declarations: [tool('read').declaration],
     policy: overlaid,
   }
-  return { type: 'attempt-finished', ...round, attempt, ...answer, callsAsText: false, ...fields }
+  const ofText = { callsAsText: false, textCalls: 'tell' as const, echoOf: null }
+  return { type: 'attempt-finished', ...round, attempt, ...answer, ...ofText, ...fields }
 }
 
 const tick: Tick = { type: 'tick', conversation: 'c', unit: llmGateway.unit(modelRequest()) }
@@ -67,7 +68,7 @@ const noAnswer = {
     usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
     policy: defaultPolicy,
   },
-  ...{ callsLeft: 100, expiresAt: 1_000_000, callsAsText: false },
+  ...{ callsLeft: 100, expiresAt: 1_000_000, callsAsText: false, textCalls: null, echoOf: null },
 }
 
 function failureOf([message]: Message[]): ModelFinished['failure'] {
@@ -150,7 +151,7 @@ describe('an answer', () => {
       llmGateway,
       modelRequest({ callsLeft: 7 }),
       started('a'),
-      finished('a', { callsAsText: true }),
+      finished('a', { callsAsText: true, textCalls: 'run', echoOf: 'a message of the user' }),
     )
     expect(answered.to('response')).toEqual([
       {
@@ -169,7 +170,7 @@ describe('an answer', () => {
           agent: 'agent',
           callsLeft: 7,
           expiresAt: 1_000_000,
-          callsAsText: true,
+          ...{ callsAsText: true, textCalls: 'run', echoOf: 'a message of the user' },
           failure: null,
         },
       },

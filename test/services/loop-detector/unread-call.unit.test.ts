@@ -1,9 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
-import { empty, failing, one, played, rungs, type Step, says } from './rounds.ts'
+import type { TextCallsHold } from '../../../shared/contract/messages.ts'
+import { empty, failing, ok, one, played, rungs, type Step, says } from './rounds.ts'
 
 /** Each with other words, because three equal texts are a monologue too. */
 function unread(words: string): Step {
-  const textCalls = { dialect: 'json', repairs: [], fault: "missing required field 'path'" }
+  const textCalls = {
+    ...{ dialect: 'json', repairs: [], fault: "missing required field 'path'" },
+    held: null,
+  }
   return {
     fields: {
       response: {
@@ -14,6 +18,44 @@ function unread(words: string): Step {
     },
   }
 }
+
+function heldBy(held: TextCallsHold, words: string): Step {
+  const textCalls = { dialect: 'json', repairs: [], fault: 'only native tool calls run here', held }
+  return { fields: { response: { text: words, stop: 'end', textCalls } } }
+}
+
+const ran = one('read', {}, ok('a'))
+
+describe('a text with a call that was held', () => {
+  it('gets the reason in an ordinary reminder', () => {
+    const [intervention] = played(heldBy('tell', 'a'))
+    expect(intervention).toMatchObject({ rung: 'nudge', ordinary: true, rule: 'unread-call' })
+    expect(intervention?.text).toContain('it was not run: only native tool calls run here.')
+  })
+
+  it('gets a last request without tools if it is only a call, again', () =>
+    expect(rungs(heldBy('tell', 'a'), heldBy('tell', 'b'))).toEqual(['(nudge)', 'text_only']))
+
+  it.each(['echo', 'frame', 'shape'] as const)('is the reply if it comes again: %s', (held) =>
+    expect(rungs(heldBy(held, 'a'), heldBy(held, 'b'), heldBy(held, 'c'))).toEqual([
+      ...['(nudge)', '-', '-'],
+    ]),
+  )
+
+  it('gets another reminder after a call, two in a turn', () =>
+    expect(rungs(heldBy('tell', 'a'), ran, heldBy('tell', 'b'), ran, heldBy('tell', 'c'))).toEqual([
+      '(nudge)',
+      '-',
+      '(nudge)',
+      '-',
+      'text_only',
+    ]))
+
+  it('gets no reminder if no tool can be called', () => {
+    const { fields } = heldBy('tell', 'a')
+    expect(rungs({ fields: { ...fields, callsLeft: 0 } })).toEqual(['-'])
+  })
+})
 
 describe('a text that is built like a call and cannot run', () => {
   it('gets the reason in an ordinary reminder', () => {

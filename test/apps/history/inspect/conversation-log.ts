@@ -168,7 +168,7 @@ export function conversationLog({
         usage,
         declarations: [declaration],
         policy,
-        callsAsText: false,
+        ...{ callsAsText: false, textCalls: 'tell' as const, echoOf: null },
       }
       write('model-requests', { type: 'attempt-finished', ...place(round), ...answered })
       write('model-deltas', {

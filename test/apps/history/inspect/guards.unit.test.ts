@@ -186,6 +186,7 @@ describe('the guards of a round', () => {
         id: `id-${ordinal}`,
         hash: 'h',
         rule: 'production',
+        source: null,
       },
     }))
     log.write(

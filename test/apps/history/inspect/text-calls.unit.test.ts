@@ -27,7 +27,7 @@ describe('calls that the model wrote as text', () => {
     const calls = [exec({ source: 'text' })]
     const page = shown({
       calls,
-      textCalls: { dialect: 'json', repairs: ['single-quotes'], fault: null },
+      textCalls: { dialect: 'json', repairs: ['single-quotes'], fault: null, held: null },
     })
     expect(page).toMatch(
       /calls +were recovered from its text \(json, repaired: single-quotes\):\n +\| \{'name': 'exec'/,
@@ -35,10 +35,20 @@ describe('calls that the model wrote as text', () => {
     expect(page).toContain('the model wrote the call as text')
   })
 
+  it('are shown as plain text with the setting and the reason if they did not run', () => {
+    const page = shown({
+      text: written,
+      textCalls: { dialect: 'json', repairs: [], fault: 'only native calls run', held: 'tell' },
+    })
+    expect(page.replaceAll(/\s+/g, ' ')).toContain(
+      'no call the text holds a call (json), which did not run (textCalls: tell): only native calls run',
+    )
+  })
+
   it('are shown as plain text with the reason if they cannot run', () => {
     const page = shown({
       text: written,
-      textCalls: { dialect: 'json', repairs: [], fault: "there is no tool 'exec'" },
+      textCalls: { dialect: 'json', repairs: [], fault: "there is no tool 'exec'", held: null },
     })
     expect(page).toMatch(/says +\{'name': 'exec'/)
     expect(page.replaceAll(/\s+/g, ' ')).toContain(

@@ -22,6 +22,7 @@ function pending(...ids: string[]): MessageOf<'approval-pending'> {
     id,
     hash: `hash of ${id}`,
     rule: 'r',
+    source: null,
   }))
   return { type: 'approval-pending', ...place, calls, until: 9_000 }
 }

@@ -4,8 +4,13 @@
 import { describe, expect, it } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
+import { unrunnable } from '../../../../services/accumulator/dialects/unrunnable.ts'
+import { echoSource } from '../../../../services/accumulator/echo.ts'
 import { offered, recovered } from './offered.ts'
 import { texts } from './written.ts'
+
+const echoOf = (text: string, earlier: string) =>
+  echoSource({ text, offered, callsAsText: false }, [{ source: 'earlier', text: earlier }])
 
 const marks = [
   ...[
@@ -169,8 +174,11 @@ describe('random texts', () => {
     (_, texts, numRuns) => {
       fc.assert(
         fc.property(texts, (text) => {
+          unrunnable(text, offered)
+          unrunnable(`a\n${text}`, offered)
           const recovery = recovered(text)
           if (recovery?.kind !== 'calls') return
+          expect(echoOf(text, `a ${text} b`)).toBe('earlier')
           expect(recovery.calls.length).toBeGreaterThan(0)
           for (const { name, raw } of recovery.calls)
             expect(judges.get(name)?.(JSON.parse(raw))).toBe(true)
@@ -186,6 +194,17 @@ describe('random texts', () => {
         expect(recovered(text)?.kind).not.toBe('calls')
       }),
       { seed, numRuns: 4_000 },
+    )
+  })
+
+  it('are echoes of texts that hold them, and of no other texts', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...real), noise, noise, (text, before, after) => {
+        expect(echoOf(text, `${before} ${text} ${after}`)).toBe('earlier')
+        expect(echoOf(text, JSON.stringify({ [before]: text }))).toBe('earlier')
+        expect(echoOf(text, 'The dam holds back the water of the weir.')).toBeNull()
+      }),
+      { seed, numRuns: 500 },
     )
   })
 

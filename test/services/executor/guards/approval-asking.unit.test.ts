@@ -61,11 +61,18 @@ describe('calls that wait for the approval guard', () => {
           version: '1',
         },
         calls: [
-          { ordinal: 0, name: 'mail', arguments: '{"n":0}' },
-          { ordinal: 1, name: 'mail', arguments: '{"n": 1.0}' },
+          { ordinal: 0, name: 'mail', arguments: '{"n":0}', source: null },
+          { ordinal: 1, name: 'mail', arguments: '{"n": 1.0}', source: null },
         ],
         ...{ clearedAt, deadlineMs, until: clearedAt + deadlineMs },
       },
+    ])
+  })
+
+  it('are marked if the model wrote them as text', () => {
+    const calls = [callOf(0, { source: 'text' }), callOf(1)]
+    expect(cleared([guard('approval')], { calls }).to('person')).toMatchObject([
+      { calls: [{ source: 'text' }, { source: null }] },
     ])
   })
 

@@ -29,7 +29,7 @@ function judged(args: JsonObject, options: Partial<ShellGuardOptions> = {}): Ver
     round: 1,
     agent: 'a',
     time: 0,
-    calls: [{ ordinal: 3, tool: 'bash', arguments: args, declaration }],
+    calls: [{ ordinal: 3, tool: 'bash', arguments: args, source: 'deltas' as const, declaration }],
   }
   const { verdicts } = shellGuard({ ...usual, ...options }).judge(undefined, round)
   expect(verdicts).toHaveLength(1)
@@ -99,7 +99,15 @@ describe('the source of a command, and its start', () => {
         round: 1,
         agent: 'a',
         time: 0,
-        calls: [{ ordinal: 0, tool: 'bash', arguments: { command }, declaration }],
+        calls: [
+          {
+            ordinal: 0,
+            tool: 'bash',
+            arguments: { command },
+            source: 'deltas' as const,
+            declaration,
+          },
+        ],
       }
       return codeOf(shellGuard(elsewhere).judge(undefined, round).verdicts[0]!)
     }

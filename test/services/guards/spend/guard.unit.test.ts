@@ -36,7 +36,10 @@ function roundWith(round: number, all: JsonObject[], { time = noon, turn = 1 } =
     poll: false,
     hints: null,
   }
-  const calls = all.map((args, ordinal) => ({ ordinal, tool: 'pay', arguments: args, declaration }))
+  const calls = all.map((args, ordinal) => ({
+    ...{ ordinal, tool: 'pay', arguments: args, declaration },
+    source: 'deltas' as const,
+  }))
   return { conversation: 'c', turn, round, agent: 'a', time, calls }
 }
 

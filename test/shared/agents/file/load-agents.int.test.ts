@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { providers } from '../../../../services/llm-gateway/providers/providers.ts'
-import { defaultPolicy, defaultSettings } from '../../../../shared/agents/agents.ts'
+import { defaultPolicy, defaultSettings, textCallsOf } from '../../../../shared/agents/agents.ts'
 import { loadAgentFile, loadAgents } from '../../../../shared/agents/file/load-agents.ts'
 import { agentFolder, environment, key, loaded, mistakesIn } from './agent-folder.ts'
 
@@ -44,6 +44,7 @@ stallMs: 60000
 startWithinMs: 2000
 graceMs: 0
 toolTries: 1
+textCalls: run
 tools:
   - name: search
     description: Searches.
@@ -97,6 +98,7 @@ tools:
         temperature: 0.5,
         toolCalls: 'text',
       },
+      textCalls: 'run',
       settings: {
         fallback: 'Sorry.',
         attempts: 2,
@@ -189,6 +191,18 @@ tools:
       name: 'a',
       model: { name: 'm' },
     })
+  })
+
+  it.each(['off', 'tell', 'run'] as const)('can set the use of text calls: %s', (textCalls) => {
+    const { agent } = loaded({ 'a.yaml': `${least}textCalls: ${textCalls}\n` })
+    expect(agent.textCalls).toBe(textCalls)
+    expect(textCallsOf(agent)).toBe(textCalls)
+  })
+
+  it('informs the model of text calls by default, and runs them if there are no others', () => {
+    const { agent } = loaded({ 'a.yaml': least })
+    expect(textCallsOf(agent)).toBe('tell')
+    expect(textCallsOf({ ...agent, model: { ...agent.model, toolCalls: 'text' } })).toBe('run')
   })
 
   it('can change one setting and keeps the rest of the default policy', () => {

@@ -40,6 +40,14 @@ function ofFile(content: string | Uint8Array, name = 'a.yaml'): string[] {
   return mistakesIn({ files: { ...files, [name]: content }, load: name })
 }
 
+it.each(['off', 'tell'])('textCalls: %s is refused if the model has no native calls', (textCalls) =>
+  expect(
+    ofFile(`${top.replace('Tokens: 1', 'Tokens: 1, toolCalls: text')}textCalls: ${textCalls}\n`),
+  ).toEqual([
+    `a.yaml:3:12 textCalls: is ${textCalls}; must be run with model.toolCalls: text, because that model has no other calls`,
+  ]),
+)
+
 describe('the text of the file', () => {
   it.each<[string, string, string[]]>([
     ['nothing', '', ['a.yaml:1:1: is empty; must be a mapping with name, system, model and tools']],
@@ -189,7 +197,7 @@ describe('the text of the file', () => {
 
 describe('an agent', () => {
   const keys =
-    'name, system, systemFile, model, fallback, caps, loop, empty, attempts, stallMs, startWithinMs, graceMs, toolTries and tools'
+    'name, system, systemFile, model, fallback, caps, loop, empty, attempts, stallMs, startWithinMs, graceMs, toolTries, textCalls and tools'
 
   it.each<[string, string[]]>([
     ['colour: red', [`a.yaml:3:1 colour: is an unknown key; keys here: ${keys}`]],
@@ -223,6 +231,7 @@ describe('an agent', () => {
       ['a.yaml:3:10 graceMs: is 600001; must be a whole number from 0 to 600000'],
     ],
     ['toolTries: many', ['a.yaml:3:12 toolTries: is "many"; must be a whole number from 1 to 100']],
+    ['textCalls: ask', ['a.yaml:3:12 textCalls: is "ask"; must be off, tell or run']],
     ['caps: 5', ['a.yaml:3:7 caps: is 5; must be a mapping of rounds, calls, wallMs and tokens']],
     [
       'caps:\n  rounds: 1001',

@@ -376,3 +376,21 @@ describe('a guard on its partition', () => {
     expect(textsOf(verdicts)).toEqual(['0: 0 before', '0: 1 before'])
   })
 })
+
+it('a guard sees whether the model wrote a call as text', async () => {
+  const sources: string[] = []
+  const watching: Guard = {
+    ...counter,
+    judge: (_, { calls }) => {
+      sources.push(...calls.map(({ source }) => source))
+      return {
+        state: undefined,
+        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })),
+      }
+    },
+  }
+  const { calls } = cleared(['pay', 'pay'])
+  const marked = calls.map((call, n) => (n === 0 ? { ...call, source: 'text' as const } : call))
+  await reader(watching).partition.read(logOf(cleared(['pay', 'pay'], { calls: marked })))
+  expect(sources).toEqual(['text', 'deltas'])
+})

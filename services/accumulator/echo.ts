@@ -1,0 +1,219 @@
+// The echo check: whether an earlier text of the conversation already holds a call that the model
+// wrote as text. Such a call may be a quote, so it never runs. The gateway checks, because it has
+// the history (llm-gateway/echo-check.ts).
+// Does not own: which texts count as earlier texts (llm-gateway), the use of the result
+// (text-calls.ts).
+//
+// ECHO-1. Spelling does not matter: blanks, quotes, escapes, entities, fences, line numbers, the
+//     order of members, the shape of the call, a call inside of a JSON text.
+// ECHO-2. In doubt it is an echo: also one call of several, and a text with too much to search.
+// ECHO-3. The work is linear in the texts.
+
+import { canonical } from '../../shared/contract/arguments/compiled-schema.ts'
+import { isObject } from '../../shared/lib/json/json-object.ts'
+import type { Reading, WrittenCall } from './dialects/dialect.ts'
+import { dialects } from './dialects/dialects.ts'
+import { fenced } from './dialects/fence.ts'
+import { withoutThinking } from './dialects/inline-thinking.ts'
+import { json } from './dialects/json.ts'
+import { argumentKeys, argumentsIn, nameKeys } from './dialects/other-shape.ts'
+import { judgedCall, type OfferedTool, type RecoveredCall, recover } from './dialects/recover.ts'
+import { withoutTurnEnd } from './dialects/turn-end.ts'
+import { type Repair, readJson } from './dialects/written-json.ts'
+
+/** `source`: a noun phrase for the model, such as "the result of 'read'". */
+export type EarlierText = { source: string; text: string }
+
+/** `text`: the visible text, with thinking in it. `offered`: the tools that it may call. */
+export type AnsweredText = { text: string; offered: OfferedTool[]; callsAsText: boolean }
+
+/** The source of the first earlier text that holds a call of the answer. Null: none does. */
+export function echoSource(
+  { text, offered, callsAsText }: AnsweredText,
+  earlier: Iterable<EarlierText>,
+): string | null {
+  const answer = withoutThinking(text)
+  const recovery = recover({ text: answer, offered, callsAsText })
+  if (recovery?.kind !== 'calls') return null
+  const sought = soughtFor(answer, recovery.calls, offered)
+  for (const { source, text: before } of earlier) if (holds(before, sought, 0)) return source
+  return null
+}
+
+type Sought = {
+  offered: OfferedTool[]
+  names: Set<string>
+  /** Each call in one spelling. */
+  calls: Set<string>
+  /** The words of each call. A text without one of them does not hold that call. */
+  words: string[][]
+  /** The answer in one spelling, with and without the brackets of a list of calls. */
+  spellings: string[]
+}
+
+function soughtFor(answer: string, calls: RecoveredCall[], offered: OfferedTool[]): Sought {
+  const trimmed = withoutTurnEnd(answer)
+  const spelling = plain(fenced(trimmed) ?? trimmed)
+  // Without arguments, the inside of the brackets is hardly more than a word.
+  const isList = /^\[.*\]$/s.test(spelling) && calls.some(({ raw }) => !isEmpty(raw))
+  return {
+    offered,
+    names: new Set(calls.map(({ name }) => name)),
+    calls: new Set(calls.map(({ name, raw }) => keyOf(name, JSON.parse(raw)))),
+    words: calls.map(({ name, raw }) => wordsOf(`${name} ${raw}`)),
+    spellings: isList ? [spelling, spelling.slice(1, -1)] : [spelling],
+  }
+}
+
+/** No numbers, because their spelling varies. */
+function wordsOf(text: string): string[] {
+  const words = plain(text.replaceAll('"', '|')).match(/[\p{L}\p{N}]+/gu) ?? []
+  return [...new Set(words)].filter((word) => !/^\p{N}/u.test(word))
+}
+
+function isEmpty(raw: string): boolean {
+  return Object.keys(JSON.parse(raw) as object).length === 0
+}
+
+/** Texts inside of JSON texts are searched too, to this depth. */
+const depthMax = 2
+
+function holds(text: string, sought: Sought, depth: number): boolean {
+  const bare = text.replaceAll(gutters, '')
+  const spelled = bare === text ? [plain(text)] : [plain(text), plain(bare)]
+  if (!spelled.some((one) => hasWords(one, sought))) return false
+  return (
+    spelled.some((one) => isSpelled(one, sought)) ||
+    segmentsOf(text, sought).some((segment) => isCallOf(segment, sought)) ||
+    hasObject(text, sought, depth)
+  )
+}
+
+/** A quick first look, because most texts do not hold all words of a call. */
+function hasWords(spelled: string, { words }: Sought): boolean {
+  return words.some((ofCall) => ofCall.every((word) => spelled.includes(word)))
+}
+
+function isSpelled(spelled: string, { spellings }: Sought): boolean {
+  return spellings.some((spelling) => spelled.includes(spelling))
+}
+
+/** Numbers and marks before the lines of a listing, a quote or a diff. */
+const gutters = /^[ \t]{0,8}(?:\d{1,7}[ \t]{0,4}[:|→\t-]?|[>|+*#-]{1,3})[ \t]?/gm
+
+// ── One spelling ──
+
+const entities: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
+
+/** The text without everything that a copy may spell otherwise. */
+function plain(text: string): string {
+  return text
+    .replaceAll(/&(?:#(\d{1,6})|#x([0-9a-f]{1,5})|(lt|gt|amp|quot|apos));/gi, entityText)
+    .replaceAll(/\\+(?:u([0-9a-f]{4})|(.))/gis, (_, hex?: string, one = '') =>
+      hex === undefined
+        ? 'nrtbf'.includes(one)
+          ? ''
+          : one
+        : String.fromCharCode(parseInt(hex, 16)),
+    )
+    .normalize('NFKC')
+    .replaceAll(/[\s\p{Cf}"'`“”‘’]/gu, '')
+    .replaceAll(/,(?=[}\])])/g, '')
+}
+
+function entityText(whole: string, decimal?: string, hex?: string, name?: string): string {
+  if (name !== undefined) return entities[name.toLowerCase()] ?? whole
+  const code = decimal === undefined ? parseInt(hex ?? '', 16) : Number(decimal)
+  return code > 0x10_ff_ff ? whole : String.fromCodePoint(code)
+}
+
+// ── Calls in any dialect ──
+
+/** The text, its fenced blocks, paragraphs and lines, if they name a tool. Each one once. */
+function segmentsOf(text: string, { names }: Sought): string[] {
+  const fences = text.matchAll(/^ {0,3}(`{3,16}|~{3,16})[^\n]*\n(.*?)^ {0,3}\1/gms)
+  const segments = [
+    ...[text, ...[...fences].map(([, , inside = '']) => inside)],
+    ...[...text.split(/\n\s*\n/), ...text.split('\n')],
+  ]
+  return [...new Set(segments)].filter((segment) =>
+    [...names].some((name) => segment.includes(name)),
+  )
+}
+
+/** JSON is searched everywhere, so its dialect need not read the segments. */
+const frames = dialects.filter(({ name }) => name !== json.name)
+
+function isCallOf(segment: string, sought: Sought): boolean {
+  return ['', '<>', '[]'].some((brackets) => {
+    const reading = readingOf(between(segment, brackets))
+    return reading?.kind === 'calls' && reading.calls.some((call) => isSought(call, sought))
+  })
+}
+
+/** From the first of these brackets to the last. Empty brackets: without code marks around it. */
+function between(segment: string, [open, close]: string): string {
+  if (open === undefined || close === undefined)
+    return segment.trim().replaceAll(/^`{1,8}|`{1,8}$/g, '')
+  const from = segment.indexOf(open)
+  return from < 1 ? '' : segment.slice(from, segment.lastIndexOf(close) + 1)
+}
+
+function isSought(written: WrittenCall, { offered, names, calls }: Sought): boolean {
+  if (!names.has(written.names[0])) return false
+  const call = judgedCall(written, { offered }, new Set())
+  return !('why' in call) && calls.has(keyOf(call.name, JSON.parse(call.raw)))
+}
+
+function readingOf(text: string): Reading | undefined {
+  for (const { read } of frames) {
+    const reading = text === '' ? undefined : read(text)
+    if (reading !== undefined) return reading
+  }
+  return undefined
+}
+
+// ── Calls in JSON ──
+
+/** Whether an object anywhere in the text is one of the calls (keeps ECHO-2). */
+function hasObject(text: string, sought: Sought, depth: number): boolean {
+  const workMax = 8 * text.length + 1_000_000
+  let work = 0
+  for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at)) {
+    const cursor = { text, at }
+    const found = readJson(cursor, new Set<Repair>())
+    work += cursor.at - at
+    if (work > workMax) return true
+    if (found !== undefined && isCallIn(JSON.parse(found), sought, depth)) return true
+    at = found === undefined ? at + 1 : cursor.at
+  }
+  return false
+}
+
+function isCallIn(value: unknown, sought: Sought, depth: number): boolean {
+  if (typeof value === 'string')
+    return (
+      depth < depthMax &&
+      [...sought.names].some((name) => value.includes(name)) &&
+      holds(value, sought, depth + 1)
+    )
+  if (Array.isArray(value)) return value.some((item) => isCallIn(item, sought, depth))
+  if (!isObject(value)) return false
+  return isCall(value, sought) || Object.values(value).some((item) => isCallIn(item, sought, depth))
+}
+
+function isCall(value: Record<string, unknown>, { names, calls }: Sought): boolean {
+  return nameKeys.some((nameKey) => {
+    const name = value[nameKey]
+    if (typeof name !== 'string' || !names.has(name)) return false
+    const inside = argumentKeys.flatMap((key) => argumentsIn(value[key]) ?? [])
+    const beside = Object.fromEntries(Object.entries(value).filter(([key]) => key !== nameKey))
+    // The flat form without arguments would be any object with a name.
+    const flat = Object.keys(beside).length === 0 ? [] : [beside]
+    return [...inside, ...flat].some((args) => calls.has(keyOf(name, args)))
+  })
+}
+
+function keyOf(name: string, args: unknown): string {
+  return JSON.stringify([name, canonical(args)])
+}

@@ -1,0 +1,38 @@
+// The texts of a conversation that a call in the model's text may repeat. The gateway has the
+// history, so its performer checks for echoes and stamps the result on attempt-finished (R2).
+// ECHO-CHECK-1. Messages of the user and outputs of tools count. Texts of Weir and of guards about
+//     calls that did not run do not count: they quote the model's own calls.
+
+import { quoted } from '../../shared/contract/arguments/name-text.ts'
+import type { Declaration, HistoryEntry, ResultStatus } from '../../shared/contract/messages.ts'
+
+/** `source`: a noun phrase for the model. */
+export type EarlierText = { source: string; text: string }
+
+/** An answer without native calls. `offered`: the tools of its request that it names. */
+export type AnsweredText = {
+  text: string
+  offered: Pick<Declaration, 'name' | 'schema'>[]
+  callsAsText: boolean
+}
+
+/**
+ * The source of the first earlier text that holds a call of the answer. Null: none does, or the
+ * answer holds no call.
+ */
+export type EchoCheck = (answer: AnsweredText, earlier: Iterable<EarlierText>) => string | null
+
+/** Newest first. */
+export function* earlierTexts(history: readonly HistoryEntry[]): Generator<EarlierText> {
+  for (const { user, response, results } of history.toReversed()) {
+    if (user !== null) yield { source: 'a message of the user', text: user }
+    for (const { ordinal, status, text } of results) {
+      const name = response?.calls.find((call) => call.ordinal === ordinal)?.name ?? ''
+      if (isOutput(status)) yield { source: `a result of the tool ${quoted(name)}`, text }
+    }
+  }
+}
+
+function isOutput(status: ResultStatus): boolean {
+  return status !== 'rejected' && status !== 'vetoed' && status !== 'skipped'
+}

@@ -1,0 +1,133 @@
+// The expectations were written before the first run. `offered.ts` has the tools.
+
+import { describe, expect, it } from '@jest/globals'
+import { unrunnable } from '../../../../services/accumulator/dialects/unrunnable.ts'
+import { offered } from './offered.ts'
+
+const json = '{"name": "search", "arguments": {"query": "weir"}}'
+const hermes = `<tool_call>\n${json}\n</tool_call>`
+const functionTag =
+  '<tool_call>\n<function=search>\n<parameter=query>\nweir\n</parameter>\n</function>\n</tool_call>'
+const invoke =
+  '<function_calls>\n<invoke name="search">\n<parameter name="query">weir</parameter>\n</invoke>\n</function_calls>'
+const kimi =
+  '<|tool_calls_section_begin|><|tool_call_begin|>functions.search:0<|tool_call_argument_begin|>{"query": "weir"}<|tool_call_end|><|tool_calls_section_end|>'
+
+const found = (text: string) => unrunnable(text, offered)?.hold
+
+describe('a text that ends with one complete frame of calls', () => {
+  it.each<[string, string]>([
+    ['hermes', `I look it up.\n${hermes}`],
+    ['hermes with a blank line', `I look it up.\n\n${hermes}\n`],
+    ['behind a colon', `Let me search for it:\n\n${hermes}`],
+    ['a tag with the name of the function', `I look it up.\n\n${functionTag}`],
+    ['a tag with invocations', `I look it up.\n\n${invoke}`],
+    ['kimi', `I look it up.\n\n${kimi}`],
+    ['mistral', `I look it up.\n\n[TOOL_CALLS][${json}]`],
+    ['python tag', `I look it up.\n<|python_tag|>${json}`],
+    ['two frames in a row', `I look up both.\n${hermes}\n${hermes.replace('weir', 'dam')}`],
+    ['before the end of a turn', `I look it up.\n${hermes}<|im_end|>`],
+    ['behind a closed fence', `The file has:\n\`\`\`\nabc\n\`\`\`\nI look it up.\n${hermes}`],
+    ['behind thinking', `<think>I need it.</think>\nI look it up.\n${hermes}`],
+    ['behind thinking without a beginning', `I need it.\n</think>\n\nI look it up.\n${hermes}`],
+    ['behind an element that is closed', `<pre>abc</pre>\nI look it up.\n${hermes}`],
+    ['behind a text in another language', `Ich schaue nach.\n\n${hermes}`],
+    ['behind many lines of markup', `${'<p>a</p>\n'.repeat(300)}I look it up.\n${hermes}`],
+    [
+      'with markup in its argument',
+      `I write it.\n<tool_call>\n<function=file_write>\n<parameter=path>\na.html\n</parameter>\n<parameter=content>\n${'<p>call me</p>\n'.repeat(20)}</parameter>\n</function>\n</tool_call>`,
+    ],
+  ])('is found: %s', (_, text) => expect(found(text)).toBe('frame'))
+
+  it.each<[string, string]>([
+    ['text follows the frame', `I look it up.\n${hermes}\nThat is all.`],
+    ['a fence holds it', `I look it up.\n\`\`\`\n${hermes}\n\`\`\``],
+    ['a fence that never ends holds it', `This is a call.\n\`\`\`xml\n${hermes}`],
+    ['a fence of tildes holds it', `This is a call.\n~~~\n\`\`\`\n${hermes}`],
+    ['it is a quote', `You wrote this.\n> ${hermes.replaceAll('\n', '\n> ')}`],
+    ['it stands in a line', `A call is written as ${hermes.replaceAll('\n', '')}`],
+    ['it is code in a line', `A call is written as\n\`${hermes.replaceAll('\n', '')}\``],
+    ['it is an entry of a list', `The calls:\n- ${hermes.replaceAll('\n', '')}`],
+    ['it is indented like code', `A call:\n\n    ${hermes.replaceAll('\n', '\n    ')}`],
+    ['the text mentions the tag', `A call stands in <tool_call> tags.\n\n${hermes}`],
+    ['the text has another frame', `${hermes}\nIt answers nothing.\n${hermes}`],
+    ['an example is announced', `For example:\n\n${hermes}`],
+    ['a likeness is announced', `Qwen writes its calls like this:\n\n${hermes}`],
+    ['a format is announced', `**The format is:**\n${hermes}`],
+    ['a sample is announced', `Here is an example of a call:\n${hermes}`],
+    ['an element for examples holds it', `<example>\n${hermes}`],
+    ['an element for code holds it', `<pre><code>\n${hermes}`],
+    ['HTML mentions the end of thinking', `<p>The tag </think> ends it.</p>\n${hermes}`],
+    ['HTML ends a line with the end of thinking', `<html>\n<p>It is </think>\n<b>a</b>\n${hermes}`],
+    ['a sentence mentions the end of thinking', `Models write </think> first.\n${hermes}`],
+    ['it names a tool that is not offered', `I look.\n${hermes.replace('search', 'find')}`],
+    ['its arguments break the schema', `I look.\n${hermes.replace('"weir"', '7')}`],
+    ['an argument is not declared', `I look.\n${hermes.replace('}}', ', "x": 1}}')}`],
+    ['it is not closed', `I look it up.\n${hermes.replace('</tool_call>', '')}`],
+    ['it is broken', `I look it up.\n${hermes.replace('}}', '}')}`],
+    ['it is only JSON', `I look it up.\n${json}`],
+    ['it is only JSON in an array', `I look it up.\n[${json}]`],
+    ['it is a call in Python', `I look it up.\n[search(query="weir")]`],
+    ['it is ReAct', `I look it up.\nAction: search\nAction Input: {"query": "weir"}`],
+    ['it is a tag with the name of the tool', `I look.\n<search>\n<query>weir</query>\n</search>`],
+    ['thinking holds it', `<think>I look it up.\n${hermes}</think>`],
+    ['it is the whole text', hermes],
+    ['it is all that follows thinking', `I look it up.\n</think>\n\n${hermes}`],
+  ])('is not found if %s', (_, text) => expect(found(text)).not.toBe('frame'))
+})
+
+describe('a text that is one object in another shape', () => {
+  it.each([
+    '{"tool_name": "search", "arguments": {"query": "weir"}}',
+    '{"tool_name": "search", "parameters": {}}',
+    '{"toolName": "search", "args": {"query": "weir"}}',
+    '{"name": "search", "args": {"query": "weir"}}',
+    '{"name": "search", "input": {"query": "weir"}}',
+    '{"name": "search", "params": "{\\"query\\": \\"weir\\"}"}',
+    '{"type": "tool_use", "id": "toolu_1", "name": "search", "input": {"query": "weir"}}',
+    '{"type": "function_call", "name": "search", "args": {"query": "weir"}}',
+    '{"action": "search", "action_input": {"query": "weir"}}',
+    '{"thought": "I look it up.", "action": "search", "args": {"query": "weir"}}',
+    '{"function": "search", "arguments": {"query": "weir"}}',
+    '{"tool_call": {"name": "search", "arguments": {"query": "weir"}}}',
+    '{"function_call": {"name": "search", "arguments": "{\\"query\\": \\"weir\\"}"}}',
+    '[{"tool_name": "search", "args": {"query": "weir"}}]',
+    '<think>I need it.</think>{"tool_name": "search", "args": {"query": "weir"}}',
+    "{'tool_name': 'search', 'args': {'query': 'weir',}}",
+  ])('is found: %s', (text) => expect(found(text)).toBe('shape'))
+
+  it.each<[string, string]>([
+    ['another tool', '{"tool_name": "find", "args": {"query": "weir"}}'],
+    ['data beside the call', '{"tool_name": "search", "args": {"query": "weir"}, "ms": 12}'],
+    ['a result', '{"tool_name": "search", "input": {"query": "weir"}, "output": "a"}'],
+    ['arguments that are a list', '{"name": "search", "args": ["-v"]}'],
+    ['arguments that break the schema', '{"name": "search", "args": {"q": "weir"}}'],
+    ['no arguments', '{"tool_name": "search"}'],
+    ['a package', '{"name": "search", "version": "1.0.0", "dependencies": {}}'],
+    ['a person', '{"name": "search", "address": {"query": "weir"}}'],
+    ['a declaration', '{"name": "search", "parameters": {"type": "object", "properties": {}}}'],
+    ['a settings file', '{"search": {"query": "weir"}}'],
+    ['a list with other data', '[{"tool_name": "search", "args": {"query": "a"}}, {"a": 1}]'],
+    ['an empty list', '[]'],
+    ['a fence', '```json\n{"tool_name": "search", "args": {"query": "weir"}}\n```'],
+    ['text before it', 'I call {"tool_name": "search", "args": {"query": "weir"}}'],
+    ['text behind it', '{"tool_name": "search", "args": {"query": "weir"}} is a call'],
+    ['a cut text', '{"tool_name": "search", "args": {"query": "weir"}'],
+    ['thinking', '<think>{"tool_name": "search", "args": {"query": "weir"}}</think>'],
+  ])('is not found with %s', (_, text) => expect(found(text)).toBeUndefined())
+})
+
+it('a text without offered tools holds nothing', () =>
+  expect(unrunnable(`I look it up.\n${hermes}`, [])).toBeUndefined())
+
+it.each<[string, string]>([
+  ['lines that begin like frames', '<tool_call>\n'],
+  ['frames that are open', '<function_calls>\n<invoke name="search">\n'],
+  ['open elements', '<pre><code>'],
+  ['fences', '```\n'],
+  ['brackets', '{"tool_name":'],
+  ['ends of thinking', '</think>\n'],
+])('a text of two megabytes is judged like a short one: %s', (_, unit) => {
+  const text = (times: number) => found(`a\n${unit.repeat(times)}\n${hermes}`)
+  expect(text(Math.floor(2_000_000 / unit.length))).toBe(text(4))
+})
