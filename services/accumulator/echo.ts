@@ -45,7 +45,10 @@ type Sought = {
   names: Set<string>
   /** Each call in one spelling. */
   calls: Set<string>
-  /** The words of each call. A text without one of them does not hold that call. */
+  /**
+   * The words of each name. A text without one of them does not hold that call. Not those of the
+   * arguments: dialects spell `true` and escapes differently.
+   */
   words: string[][]
   /** The answer in one spelling, with and without the brackets of a list of calls. */
   spellings: string[]
@@ -53,14 +56,14 @@ type Sought = {
 
 function soughtFor(answer: string, calls: RecoveredCall[], offered: OfferedTool[]): Sought {
   const trimmed = withoutTurnEnd(answer)
-  const spelling = plain(fenced(trimmed) ?? trimmed)
+  const spelling = plain(fenced(trimmed)?.inside ?? trimmed)
   // Without arguments, the inside of the brackets is hardly more than a word.
   const isList = /^\[.*\]$/s.test(spelling) && calls.some(({ raw }) => !isEmpty(raw))
   return {
     offered,
     names: new Set(calls.map(({ name }) => name)),
     calls: new Set(calls.map(({ name, raw }) => keyOf(name, JSON.parse(raw)))),
-    words: calls.map(({ name, raw }) => wordsOf(`${name} ${raw}`)),
+    words: calls.map(({ name }) => wordsOf(name)),
     spellings: isList ? [spelling, spelling.slice(1, -1)] : [spelling],
   }
 }

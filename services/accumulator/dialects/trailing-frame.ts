@@ -15,7 +15,7 @@ import { withoutTurnEnd } from './turn-end.ts'
 
 /** A line that may begin a frame: a mark with one of the words that all marks of calls have. */
 const beginning =
-  /^ {0,3}(?=[<[f])(?=[^\n]{0,80}(?:tool|func|call|invoke|python|action|channel|plugin))/gim
+  /^ {0,3}(?=[<[\]f])(?=[^\n]{0,80}(?:tool|func|call|invoke|python|action|channel|plugin))/gim
 const beginningsMax = 64
 
 /** The name of the frame's dialect. `text`: with thinking in it. */
