@@ -2,7 +2,7 @@
 // tools, then the end of the turn.
 //
 // LADDER-1. Each streak climbs independently: one rung for each matching round from its threshold
-//     on.
+//     on. A rule may ask for more rounds, or for a repeated call, before the next rung.
 // LADDER-2. No streak steps down. Real progress ends a streak and its rung, and a new turn ends
 //     all. A rule that leaves shadow starts at the bottom and keeps its counts.
 

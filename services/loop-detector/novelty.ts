@@ -3,12 +3,15 @@
 //
 // NOVELTY-1. A successful call that changes something is a change if the call is new, or if its
 //     result differs in words. Such rewordings count up to repeatedChangesMax.
-// NOVELTY-2. A result that only reports no change ("already up to date") is no change.
+// NOVELTY-2. A new successful call of a tool with unknown effect is a change, with any result. A
+//     call that is new only by its stamps is not.
+// NOVELTY-3. A result that only reports no change ("already up to date") is no change.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { CallEvidence } from './evidence.ts'
 import { masked } from './mask.ts'
 import { remember, touch } from './recency.ts'
+import { withoutStamps } from './stamp.ts'
 import { textHash } from './text-hash.ts'
 
 export type Novelty = {
@@ -20,6 +23,8 @@ export type Novelty = {
   texts: Set<string>
   calls: Set<string>
   words: Set<number>
+  /** Stamped calls of tools with unknown effect, without their stamps. */
+  plain: Set<number>
   /** By changing call: its rewordings since the latest new change. */
   reworded: Map<string, number>
 }
@@ -44,6 +49,7 @@ export function emptyNovelty(): Novelty {
     texts: new Set(),
     calls: new Set(),
     words: new Set(),
+    plain: new Set(),
     reworded: new Map(),
   }
 }
@@ -65,11 +71,20 @@ export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
     const isNewChange =
       call.effect === 'changes'
         ? isChange(novelty, call, isNewCall)
-        : call.effect === 'opaque' && isNewCall && isNewText // pages and screens differ at each look
+        : call.effect === 'opaque' && isNewCall && isNewWithoutStamps(novelty, call)
     if (isNewChange) news.change = true
   }
   if (news.change) news.text = true
   return news
+}
+
+function isNewWithoutStamps(
+  { plain }: Novelty,
+  { tool, value, mayBeStamped }: CallEvidence,
+): boolean {
+  if (!mayBeStamped) return true
+  const text = withoutStamps(value)
+  return text === undefined || remember(plain, textHash(`${tool} ${text}`), limits.loopSeenMax)
 }
 
 /**

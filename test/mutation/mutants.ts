@@ -34,7 +34,7 @@ function elementsIn(file: string, text: string): Mutant[] {
   return text
     .split('\n')
     .flatMap((was, index) =>
-      /^ {2}(?:String\.raw`.*`|\w+),$/.test(was)
+      /^ {2}(?:String\.raw`.*`|'.*'|\w+),$/.test(was)
         ? [{ file, line: index + 1, was, change: null }]
         : [],
     )

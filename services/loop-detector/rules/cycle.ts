@@ -1,4 +1,4 @@
-// Two to six rounds come back in the same order with the same results, lap after lap.
+// Two to twelve rounds come back in the same order with the same results, lap after lap.
 //
 // CYCLE-1. A lap with a poller or a wait is polling. A lap with a transient failure is a retry.
 //     Both have a higher limit.
@@ -13,7 +13,7 @@ import { climb, type ShownCall } from '../ladder.ts'
 import { pollRoundsMax, transientRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
-const periodMax = 6
+const periodMax = 12
 
 type Lap = {
   print: string
@@ -33,11 +33,11 @@ type Ladder = { rung: Rung | 'none' }
 
 export const cycle: Rule<Memory> = {
   name: 'cycle',
-  version: 2,
+  version: 3,
   kind: 'tool_loop',
   thresholds: ['loop.cycleLaps'],
   description: 'Rounds come back in the same order, with the same results.',
-  firesWhen: '2 to 6 rounds come in the same order with the same results, for the 3rd lap',
+  firesWhen: '2 to 12 rounds come in the same order with the same results, for the 3rd lap',
   endedBy: 'a round that breaks the order, after which laps count again',
   sentence: 'went round in a circle',
   initial: () => ({

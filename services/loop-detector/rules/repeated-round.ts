@@ -13,7 +13,7 @@ type Memory = { print: string; rounds: number; streak: Streak }
 
 export const repeatedRound: Rule<Memory> = {
   name: 'repeated-round',
-  version: 2,
+  version: 3,
   kind: 'tool_loop',
   thresholds: ['loop.cycleLaps'],
   description: 'Several calls are made together again and again, with the same results.',
