@@ -56,7 +56,9 @@ function canonical(value: unknown, isPath: boolean, depth: number): string | und
   if (depth > limits.argumentDepthMax) throw new RangeError('nested too deep')
   if (value === null) return undefined
   if (typeof value === 'string') {
-    const text = withoutBlanks(isPath ? cleanPath(value) : value)
+    const given = isPath ? cleanPath(value) : value
+    if (plain.test(given)) return `"${given}"`
+    const text = withoutBlanks(given)
     return text === '' ? undefined : quoted(text)
   }
   if (Array.isArray(value))
@@ -71,13 +73,13 @@ function canonical(value: unknown, isPath: boolean, depth: number): string | und
   return members.length === 0 ? undefined : `{${members.join()}}`
 }
 
-/**
- * The text as JSON writes it. Most texts hold nothing to escape: no quote, backslash, control
- * character or lone surrogate.
- */
+/** As JSON writes it. To escape: quote, backslash, control character, lone surrogate. */
 function quoted(text: string): string {
   return /[^ !#-[\]-\ud7ff\ue000-\uffff]/.test(text) ? JSON.stringify(text) : `"${text}"`
 }
+
+/** Most texts: words with single blanks between them, and nothing to escape. */
+const plain = /^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/
 
 /**
  * Blanks in a text of several lines may have a meaning (indentation). In a single line they have

@@ -8,17 +8,28 @@
 import { limits } from '../../shared/contract/limits.ts'
 import type { CallResult } from '../../shared/contract/messages.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import { failureKindOf, isBare, tellingLines } from './failure-kind.ts'
+import { type FailureKind, failureKindOf, isBare, tellingLines } from './failure-kind.ts'
 
-/** The text of a failed call that decides its kind and its key. Empty: it gives no reason. */
-export function errorTextOf({ status, reason, text }: CallResult): string {
-  if (status !== 'error') return reason
+/** The text of a failed call that decides its key, and the kind of the failure by this text. */
+export function errorOf({ status, reason, text }: CallResult): ErrorText {
+  if (status !== 'error') return withKind(reason)
   const head = text.slice(0, limits.loopMaskedCharsMax)
   const json = jsonAt(reason, head)
-  if (json !== undefined) return telling(linesOf(json))
-  if (isBare(reason)) return tellingLines(text)
-  if (namesError(reason)) return reason.endsWith(':') ? withNextLine(reason, head) : reason
-  return failureKindOf(reason) === 'other' ? withNamingLine(reason, head) : reason
+  if (json !== undefined) return withKind(telling(linesOf(json)))
+  const kind = failureKindOf(reason)
+  if (kind === 'bare') return withKind(tellingLines(text))
+  const goesOn = reason.endsWith(':')
+  if (kind !== 'other' && !goesOn) return { error: reason, kind }
+  if (namesError(reason))
+    return goesOn ? withKind(withNextLine(reason, head)) : { error: reason, kind }
+  return kind === 'other' ? withKind(withNamingLine(reason, head)) : { error: reason, kind }
+}
+
+/** `error` is empty if the failure gives no reason. */
+export type ErrorText = { error: string; kind: FailureKind }
+
+function withKind(error: string): ErrorText {
+  return { error, kind: failureKindOf(error) }
 }
 
 /** The JSON of which the reason is the beginning or the whole. */

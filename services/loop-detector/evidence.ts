@@ -18,8 +18,8 @@ import type {
 import { onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 import { echoesOf, readArguments } from './arguments.ts'
 import { type Effect, operationOf } from './effect.ts'
-import { errorTextOf } from './error-text.ts'
-import { type FailureKind, failureKindOf } from './failure-kind.ts'
+import { errorOf } from './error-text.ts'
+import type { FailureKind } from './failure-kind.ts'
 import { fingerprint } from './fingerprint.ts'
 import { masked, withoutEchoes } from './mask.ts'
 import { randomWordsIn, withoutRandom } from './random-suffix.ts'
@@ -64,7 +64,7 @@ export type CallEvidence = {
   value: unknown
   /** Its declaration states that it changes something. */
   mutates: boolean
-  /** The arguments may hold a stamp (stamp.ts). */
+  /** It succeeded, and the arguments may hold a stamp (stamp.ts). */
   mayBeStamped: boolean
   poll: boolean
   /** It was started, so its arguments had the right shape. */
@@ -176,7 +176,7 @@ function callEvidence(
   const failure =
     result.status === 'ok'
       ? undefined
-      : failureOf(call, result, { value: read.value, rejection, seen })
+      : failureOf(call, result, { value: read.value, rejection, seen, text })
   const key = fingerprint('arguments', call.name, read.canonical)
   const resultKey = fingerprint('result', tool, failure === undefined ? 'ok' : 'failed', text)
   return {
@@ -191,7 +191,7 @@ function callEvidence(
     freeText,
     mutates: mutates === true,
     value: read.value,
-    mayBeStamped: mayBeStamped(call.raw),
+    mayBeStamped: failure === undefined && mayBeStamped(call.raw),
     poll: declaration?.poll ?? false,
     ran: result.status !== 'rejected' && result.status !== 'vetoed',
     vetoed: result.status === 'vetoed',
@@ -213,18 +213,25 @@ export function toolOf({ name }: Call): string {
 /** Longer answers are no acknowledgements, so only this much is kept. */
 const answerCharsMax = 128
 
-type FailedCall = { value: unknown; rejection: Rejection | undefined; seen: string }
+/** `seen`: the text that identifies its result. `text`: the same, masked. */
+type FailedCall = {
+  value: unknown
+  rejection: Rejection | undefined
+  seen: string
+  text: string
+}
 
 function failureOf(
   call: Call,
   result: CallResult,
-  { value, rejection, seen }: FailedCall,
+  { value, rejection, seen, text }: FailedCall,
 ): Failure {
   const reason = quoted(result.reason || result.text)
-  const error = errorTextOf(result)
-  const kind = kindOf(error, call, result, rejection)
+  const { error, kind: kindOfText } = errorOf(result)
+  const kind = kindOf(kindOfText, call, result, rejection)
   const values = echoesOf(value)
-  const whole = textHash(masked(withoutEchoes(seen, values)))
+  const unechoed = withoutEchoes(seen, values)
+  const whole = textHash(unechoed === seen ? text : masked(unechoed))
   if (kind === 'bare')
     return { kind, key: undefined, service: undefined, whole, echoed: undefined, reason }
 
@@ -234,7 +241,7 @@ function failureOf(
   // Echoes before volatile parts: a date from the arguments is no clock.
   const echoes = values.filter((echo) => own.includes(echo))
   const plain = masked(
-    withoutEchoes(own, [...echoes, ...(isUnknown ? wordsOf(value) : randomWordsIn(values))]),
+    withoutEchoes(own, [...echoes, ...(isUnknown ? wordsOf(value) : randomWordsIn(values, own))]),
   )
   const key = fingerprint('error', isUnknown ? '' : call.name, plain)
   const service = namesService(kind, plain) ? fingerprint('error', 'service', plain) : undefined
@@ -260,7 +267,7 @@ function wordsOf(value: unknown): string[] {
 }
 
 function kindOf(
-  error: string,
+  kindOfText: FailureKind,
   { problem }: Call,
   { status }: CallResult,
   rejection: Rejection | undefined,
@@ -275,7 +282,7 @@ function kindOf(
       // The tool hangs, or its owner died with it: no sign of a network that recovers.
       return 'other'
     default:
-      return failureKindOf(error)
+      return kindOfText
   }
 }
 

@@ -133,7 +133,7 @@ export function ignoresValues(kind: FailureKind): boolean {
 const bareWords = new Set(
   (
     'error the tool command process program script has failed failure exited terminated finished returned ended with a an non zero nonzero exit ' +
-    'return code returncode exitcode status rc was killed by signal sigkill sigterm it wrote nothing'
+    'return code returncode exitcode status rc was killed by signal sigkill sigterm it its wrote nothing output'
   ).split(' '),
 )
 const exitWords = 'exit exitcode exited return returncode returned rc terminated signal'.split(' ')

@@ -120,6 +120,7 @@ function interventionOf(rule: string, ruleVersion: number, finding: Finding): In
     key,
     reason,
     text: ends ? '' : finding.text,
+    evidence: [...finding.evidence], // a rule may add to its list in place
     class: ends ? finding.class : null,
   }
 }

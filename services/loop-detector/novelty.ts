@@ -41,6 +41,8 @@ export type News = {
    * a failed call is worth another try.
    */
   change: boolean
+  /** Every call of the round had its result before in the turn. */
+  known: boolean
 }
 
 export function emptyNovelty(): Novelty {
@@ -56,12 +58,13 @@ export function emptyNovelty(): Novelty {
 
 /** Adds the calls of the round to the memory. Returns their news. */
 export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
-  const news: News = { outcome: false, text: false, change: false }
+  const news: News = { outcome: false, text: false, change: false, known: calls.length > 0 }
   for (const call of calls) {
+    const isNewOutcome = remember(novelty.outcomes, call.outcome, limits.loopSeenMax)
+    if (isNewOutcome) news.known = false
     // A wait, a failure without a reason and a vetoed call bring no news, in any words.
     if (call.effect === 'waits' || call.vetoed || call.failure?.kind === 'bare') continue
     const isNewText = remember(novelty.texts, call.result, limits.loopSeenMax)
-    const isNewOutcome = remember(novelty.outcomes, call.outcome, limits.loopSeenMax)
     if (isNewText) news.text = true
     // The same error for other arguments is no news. The same answer may be: two questions can have
     // one answer.

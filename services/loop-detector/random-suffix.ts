@@ -10,15 +10,18 @@ export function withoutRandom(name: string): string {
 }
 
 /**
- * The words within these texts that have a random suffix. An error may repeat the file name of a
+ * The words within these texts that have a random suffix. The error may repeat the file name of a
  * longer path.
  */
-export function randomWordsIn(texts: string[]): string[] {
+export function randomWordsIn(texts: string[], error: string): string[] {
+  if (!suffixed.test(error)) return []
   return texts.flatMap((text) =>
     (text.match(words) ?? []).filter((word) => withoutRandom(word) !== word),
   )
 }
 
+/** Most errors hold no such word, which saves the search. */
+const suffixed = /[-_.][a-z\d]{4}/i
 const words = /[\w.-]{6,80}/g
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/gi
 const suffix = /(?<=[-_.])[a-z\d]{4,40}(?=\.\w{1,5}$|$)/i

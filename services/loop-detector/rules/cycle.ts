@@ -17,6 +17,7 @@ const periodMax = 12
 
 type Lap = {
   print: string
+  tag: number
   leash: 'short' | 'transient' | 'polling'
   shown: ShownCall
   ref: EvidenceRef
@@ -50,20 +51,28 @@ export const cycle: Rule<Memory> = {
     const [first] = calls
     if (first === undefined) return undefined
     const { rounds, repeats, ladders } = memory
+    const tag = tagOf(print)
+    let isRepeated = false
     for (let period = 1; period <= periodMax; period++) {
-      const repeated = rounds.at(-period)?.print === print
-      repeats[period] = repeated ? (repeats[period] ?? 0) + 1 : 0
-      if (!repeated && ladders[period] !== undefined) ladders[period] = { rung: 'none' }
+      const lap = rounds[rounds.length - period]
+      if (lap !== undefined && lap.tag === tag && lap.print === print) {
+        repeats[period] = (repeats[period] ?? 0) + 1
+        isRepeated = true
+      } else if (repeats[period] !== 0) {
+        repeats[period] = 0
+        if (ladders[period] !== undefined) ladders[period] = { rung: 'none' }
+      }
     }
     rounds.push({
       print,
+      tag,
       leash: leashOf(calls),
       shown: { tool: first.tool, ...first.shown },
       ref: first.ref,
     })
     if (rounds.length > periodMax) rounds.shift()
 
-    for (let period = 2; period <= periodMax; period++) {
+    for (let period = 2; isRepeated && period <= periodMax; period++) {
       if ((repeats[1] ?? 0) >= period - 1) continue // CYCLE-2
       const laps = Math.floor((repeats[period] ?? 0) / period) + 1
       const lap = rounds.slice(-period)
@@ -71,6 +80,11 @@ export const cycle: Rule<Memory> = {
     }
     return undefined
   },
+}
+
+/** Two of its characters: most prints differ in them, and numbers are compared faster. */
+function tagOf(print: string): number {
+  return 256 * print.charCodeAt(0) + print.charCodeAt(print.length - 1)
 }
 
 export function leashOf(calls: CallEvidence[]): Lap['leash'] {

@@ -8,26 +8,16 @@
 // NOTHING-NEW-3. The ladder has one rung for each whole limit of rounds, because a long check of
 //     known things can be honest.
 
-import { limits } from '../../../shared/contract/limits.ts'
 import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak } from '../ladder.ts'
 import { nothingNewRoundsMax } from '../patience.ts'
-import { remember } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
+import { leashOf } from './cycle.ts'
 
-/**
- * `seen`: calls with their results. A forgotten one seems new again, which errs on the harmless
- * side. `first`: a call of the streak. `isMixed`: it has another one.
- */
-type Memory = {
-  seen: Set<string>
-  streak: Streak
-  rounds: number
-  first: string
-  isMixed: boolean
-}
+/** `first`: a call of the streak. `isMixed`: it has another one. */
+type Memory = { streak: Streak; rounds: number; first: string; isMixed: boolean }
 
-const noStreak = () => ({ streak: emptyStreak(), rounds: 0, first: '', isMixed: false })
+const noStreak = (): Memory => ({ streak: emptyStreak(), rounds: 0, first: '', isMixed: false })
 
 export const nothingNew: Rule<Memory> = {
   name: 'nothing-new',
@@ -39,23 +29,16 @@ export const nothingNew: Rule<Memory> = {
     'different calls bring only results that they already had in the turn, for the 8th round in a row',
   endedBy: 'a new call or result, a wait, or a poller',
   sentence: 'repeated known calls with known results',
-  initial: () => ({ seen: new Set(), ...noStreak() }),
+  initial: noStreak,
 
-  judge(memory, { calls }, { loop }) {
+  judge(memory, { calls, news }, { loop }) {
     if (calls.length === 0) return undefined
-    let isNew = false
-    let isWaiting = false
-    let isTransient = false
-    for (const { outcome, poll, waits, failure } of calls) {
-      if (remember(memory.seen, outcome, limits.loopSeenMax)) isNew = true
-      if (poll || waits) isWaiting = true
-      if (failure?.kind === 'transient') isTransient = true
-    }
-    if (isNew || isWaiting) {
+    const leash = leashOf(calls)
+    if (!news.known || leash === 'polling') {
       if (memory.rounds > 0) Object.assign(memory, noStreak())
       return undefined
     }
-    if (isTransient) return undefined
+    if (leash === 'transient') return undefined
     memory.rounds += 1
     for (const call of calls) {
       if (memory.first === '') memory.first = call.key
