@@ -54,18 +54,20 @@ function parsed(text: string): object | undefined {
   }
 }
 
-/** The lines of the members that hold errors, otherwise of all members. */
+/** The lines of the members that hold errors, with the status, otherwise of all members. */
 function linesOf(json: object): string[] {
   const errors = errorLinesIn(json, 0)
-  return errors.some((line) => !isBare(line)) ? errors : linesIn(json, '', 0)
+  if (errors.every(isBare)) return linesIn(json, '', 0)
+  const statuses = Object.entries(json).filter(([name]) => /^(?:status|code)/i.test(name))
+  return [...statuses.flatMap(([name, status]) => linesIn(status, name, 0)), ...errors]
 }
 
 function errorLinesIn(value: object, depth: number): string[] {
   return Object.entries(value).flatMap(([name, member]: [string, unknown]) => {
     if (isErrorMember(name)) return linesIn(member, name, depth + 1)
-    if (typeof member === 'number')
-      return /^(?:status|code)/i.test(name) ? linesIn(member, name, 0) : []
-    return isObject(member) && depth < 3 ? errorLinesIn(member, depth + 1) : []
+    return typeof member === 'object' && member !== null && depth < 3
+      ? errorLinesIn(member, depth + 1)
+      : []
   })
 }
 

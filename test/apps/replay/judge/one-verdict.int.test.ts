@@ -36,9 +36,7 @@ import { decode } from '../../../../shared/codec/codec.ts'
 import type { Declaration } from '../../../../shared/contract/messages.ts'
 
 const folder = new URL('../../../corpus/', import.meta.url)
-const corpus = readdirSync(folder)
-  .filter((name) => name.endsWith('.jsonl'))
-  .flatMap((file) => readScenarios(file, readFileSync(new URL(file, folder), 'utf8')))
+const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))
 const given = givenBy([])
 
 /** The step, counted without messages of users, and the rule with its version. */
@@ -56,7 +54,10 @@ function onlyScenario({ steps, limits }: Scenario): string | undefined {
   return goesOn ? 'a text ends a turn of Weir' : undefined
 }
 
-const traces = corpus.filter((scenario) => onlyScenario(scenario) === undefined)
+function tracesIn(file: string): { all: Scenario[]; traces: Scenario[] } {
+  const all = readScenarios(file, readFileSync(new URL(file, folder), 'utf8'))
+  return { all, traces: all.filter((scenario) => onlyScenario(scenario) === undefined) }
+}
 
 /** The pieces of a foreign log. Its first message of a user is made up. */
 function piecesOf(steps: Step[]): Piece[] {
@@ -171,18 +172,21 @@ const ending: Ending = (text, isError) => {
 
 describe('one trace', () => {
   it('has three forms in nearly all cases', () => {
-    expect(traces.length).toBeGreaterThan(0.95 * corpus.length)
+    const read = files.map(tracesIn)
+    expect(read.flatMap(({ traces }) => traces).length).toBeGreaterThan(
+      0.95 * read.flatMap(({ all }) => all).length,
+    )
   })
 
-  it('has one verdict in weir judge, in an import and in the live stages', async () => {
+  it.each(files)('has one verdict in weir judge, in an import and live: %s', async (file) => {
     const differing: string[] = []
-    for (const whole of traces) {
+    for (const whole of tracesIn(file).traces) {
       const { step } = judge(whole, given)
       // The verdict is about the first intervention, so the rest of the trace only takes time.
       const scenario = step === null ? whole : { ...whole, steps: whole.steps.slice(0, step) }
       const [one, two, three] = [judged(whole), await imported(scenario), await live(scenario)]
       const all = [one, two, three].map((verdict) => JSON.stringify(verdict))
-      if (new Set(all).size > 1) differing.push(`${scenario.id}: ${all.join(' ')}`)
+      if (new Set(all).size > 1) differing.push(`${whole.id}: ${all.join(' ')}`)
     }
     expect(differing).toEqual([])
   })
