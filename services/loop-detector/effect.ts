@@ -91,7 +91,7 @@ const shellWords = words(
 )
 const waitWords = words('sleep wait delay pause')
 const searchWords = words('search find query grep lookup ask')
-/** Their tools pass a text on, and the text decides what happens. */
+/** Their tools pass a text on. The text decides the effect. */
 const sendWords = words('send type input stdin keys keystrokes')
 const readWords = words(
   'read get list ls search find stat head tail grep fetch lookup look show view cat query describe inspect check status count peek browse open ' +

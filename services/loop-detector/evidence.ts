@@ -252,8 +252,8 @@ function failureOf(
 }
 
 /**
- * Whether the error is that of one service for all of its tools: it is down, or refuses the right,
- * and the error names it by a host, an address or a path.
+ * Whether the error is that of one service for all of its tools. The service is down or refuses the
+ * right, and the error names a host, an address or a path.
  */
 function namesService(kind: FailureKind, error: string): boolean {
   return (kind === 'transient' || kind === 'denied') && serviceName.test(error)

@@ -1,6 +1,6 @@
-// Rounds in a row in which every call and its result already occurred in the turn: guesses among
-// known answers, known pages in another order, a restart and the same moves again. The other rules
-// count one call, one answer or one order. This one counts any mixture.
+// Rounds in a row in which every call and its result already occurred in the turn. Examples are
+// guesses among known answers, known pages in another order, a restart with the same moves. The
+// other rules count one call, one answer or one order. This one counts any mixture.
 //
 // NOTHING-NEW-1. A round with a poller or a wait ends the streak, because the agent waits. A
 //     failure that may clear neither counts nor ends it. The same holds for rounds without calls.
