@@ -65,12 +65,12 @@ function canonical(value: unknown, isPath: boolean, depth: number): string | und
     return `[${value.map((item) => canonical(item, isPath, depth + 1) ?? 'null').join()}]`
   if (!isObject(value)) return String(value)
 
-  const members: string[] = []
+  let members = ''
   for (const key of Object.keys(value).sort()) {
     const member = canonical(value[key], namesPath(key), depth + 1)
-    if (member !== undefined) members.push(`${quoted(key)}:${member}`)
+    if (member !== undefined) members += `${members === '' ? '{' : ','}${quoted(key)}:${member}`
   }
-  return members.length === 0 ? undefined : `{${members.join()}}`
+  return members === '' ? undefined : `${members}}`
 }
 
 /** As JSON writes it. To escape: quote, backslash, control character, lone surrogate. */

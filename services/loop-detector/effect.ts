@@ -4,6 +4,7 @@
 // experiment? Does it wait, which makes the next look polling? In doubt it may have changed
 // something: that can miss a loop, but never raises a false alarm.
 
+import { isObject } from '../../shared/lib/json/json-object.ts'
 import { textHash } from './text-hash.ts'
 
 /** `opaque`: unknown. A new successful call of it counts as a change. */
@@ -45,9 +46,9 @@ function guessedOperation(tool: string, value: unknown): Operation {
 
 /** A tool with several commands names one of them: `{"command":"view"}`, `{"method":"GET"}`. */
 function actionEffect(value: unknown): Effect | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
+  if (!isObject(value)) return undefined
   for (const key of actionMembers) {
-    const action: unknown = Object.getOwnPropertyDescriptor(value, key)?.value
+    const action = Object.hasOwn(value, key) ? value[key] : undefined
     if (typeof action !== 'string' || !/^[a-z][a-z_-]{1,31}$/i.test(action)) continue
     const effect = effectOf(wordsOf(action))
     if (effect !== 'opaque') return effect
@@ -106,10 +107,12 @@ const changeWords = words(
     'mail email reply click type press navigate goto scroll grant revoke lock unlock rotate sync refactor store upsert mark toggle',
 )
 
+const commandMembers = ['command', 'cmd', 'script', 'code']
+
 function commandIn(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  for (const key of ['command', 'cmd', 'script', 'code']) {
-    const command: unknown = Object.getOwnPropertyDescriptor(value, key)?.value
+  if (!isObject(value)) return undefined
+  for (const key of commandMembers) {
+    const command = Object.hasOwn(value, key) ? value[key] : undefined
     if (typeof command === 'string' && command.trim() !== '')
       return command.slice(0, commandCharsMax)
   }

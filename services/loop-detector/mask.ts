@@ -107,8 +107,11 @@ const mixtureDigitsMin = 4
 
 /** Collapses runs of blanks and trims the text. */
 function spaced(text: string): string {
-  return text.replace(/\s{2,}|[^\S ]/g, ' ').trim()
+  return odd.test(text) ? text.replace(/\s{2,}|[^\S ]/g, ' ').trim() : text.trim()
 }
+
+/** Two blanks or a character beyond ASCII, which may be a blank. Most short texts have none. */
+const odd = /[^ -~]| {2}/
 
 /** Masks the call's own argument strings in the text. */
 export function withoutEchoes(text: string, echoes: string[]): string {

@@ -67,7 +67,11 @@ export const cycle: Rule<Memory> = {
       print,
       tag,
       leash: leashOf(calls),
-      shown: { tool: first.tool, ...first.shown },
+      shown: {
+        tool: first.tool,
+        arguments: first.shown.arguments,
+        outcome: first.shown.outcome,
+      },
       ref: first.ref,
     })
     if (rounds.length > periodMax) rounds.shift()

@@ -47,12 +47,9 @@ export const nearEqual: Rule<Memory> = {
     if (isNew) memory.streaks.clear()
     const findings: Finding[] = []
     for (const { call, near, isStamped } of seen) {
+      if (!isStamped) continue
       const streak = memory.streaks.get(near) ?? { ...emptyStreak(), rounds: 0, calls: new Set() }
-      if (
-        !isStamped ||
-        !remember(streak.calls, call.key, limits.loopStreaksMax) ||
-        streak.round === round
-      )
+      if (!remember(streak.calls, call.key, limits.loopStreaksMax) || streak.round === round)
         continue
       addMatch(streak, call)
       streak.rounds += 1

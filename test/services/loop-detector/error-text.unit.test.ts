@@ -87,6 +87,7 @@ describe('a random suffix', () => {
   it.each([
     ['backup-x7f3k2', 'backup-'],
     ['run_b4t6w0.csv', 'run_.csv'],
+    ['run-x7f3', 'run-'],
     ['t-b81c', 't-'],
     ['3f2b8c1a-77d1-4e5f-9a0b-1c4d5e6f7a8b', ''],
   ])('is left out: %s', (name, plain) => expect(withoutRandom(name)).toBe(plain))
