@@ -53,7 +53,7 @@ const signs: { kind: FailureKind; phrases: RegExp[] }[] = [
       /\btool ['"`]?[\w.:/-]{1,128}['"`]? (?:is |was )?(?:unknown|not (?:registered|found|available|defined|offered|known|supported))\b/i,
       /\bfunction ['"`]?[\w.:/-]{1,128}['"`]? is not (?:registered|available|offered|supported)\b|\bmethod not found\b/i,
       /\b(?:unknown|no such|unrecogni[sz]ed|invalid|unsupported) (?:sub)?(?:command|action|verb)\b/i,
-      /\b(?:is|are)(?: not|n't) (?:recogni[sz]ed as )?(?:an? )?(?:\w{1,32} ){0,3}(?:command|action|verb)\b/i,
+      /\b(?:is|are)(?: not|n't) (?:recogni[sz]ed as (?:an? )?|an? )(?:\w{1,32} ){0,3}(?:command|action|verb)\b/i,
       /\btool ['"`]?[\w.:/-]{1,128}['"`]? (?:does not|doesn't|isn't) (?:exist|registered|available|defined|offered|known|supported)\b/i,
     ],
   },

@@ -61,6 +61,7 @@ describe('the text of a failure', () => {
     ['Unknown command: fly', 'unknown_tool'],
     ["'ls' is not recognized as an internal or external command", 'unknown_tool'],
     ["git: 'x' is not a git command", 'unknown_tool'],
+    ['this is not allowed in this action', 'denied'],
     ['bash: rg: command not found', 'other'],
     ['No users found with this name', 'miss'],
     ['Exception: Response status code is 401:\nlog in', 'denied'],
