@@ -1,7 +1,7 @@
 // Plays a transcript through Weir's reducers in memory, so its records are complete: every command
 // for conversations of Weir reads them. Users, model and tools of the transcript take the place of
 // client and performers.
-// PLAYED-1. Nothing intervenes: thresholds and caps are out of reach. Use weir judge or
+// PLAYED-1. Nothing intervenes by default: thresholds and caps are out of reach. Use weir judge or
 //     weir replay --set to see the interventions of other thresholds.
 // PLAYED-2. A call that the validator refuses gets Weir's answer, because a record cannot hold its
 //     result. The import reports it.
@@ -22,6 +22,7 @@ import { validator } from '../../services/validator/reducer.ts'
 import { outcomeUnknown } from '../../shared/contract/call-endings.ts'
 import { roundIdOf, type SentMessage, tryIdOf } from '../../shared/contract/ids.ts'
 import type {
+  AgentSettings,
   AttemptFinished,
   CallResult,
   Declaration,
@@ -30,7 +31,7 @@ import type {
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { version } from '../../shared/lib/version.ts'
 import { createPlayer, type PlayedLog, type PlayedRecord } from '../../shared/runtime/in-memory.ts'
-import { madeUpSettings as settings } from './made-up-settings.ts'
+import { madeUpSettings } from './made-up-settings.ts'
 import {
   declarationOf,
   type Transcript,
@@ -60,28 +61,38 @@ const owner = 'transcript'
 
 /**
  * `pause` is called after each step with the number of its responses. An error of it ends the
- * playing.
+ * playing. `settings` and `ending` give the course of a live run, as tests compare it.
  */
 export type TranscriptPlayerOptions = {
   topicPrefix: string
   startAt: Milliseconds
   pause: (responses: number) => Promise<void>
+  settings?: AgentSettings
+  ending?: Ending
 }
+
+/** Makes the result of a call from its recorded text. */
+export type Ending = (
+  text: string,
+  isError: boolean,
+) => Pick<CallResult, 'status' | 'text' | 'reason'>
 
 /** All transcripts share one partition. Offsets and time continue from one to the next. */
 export function createTranscriptPlayer({
   topicPrefix,
   startAt,
   pause,
+  settings = madeUpSettings,
+  ending = recordedEnding,
 }: TranscriptPlayerOptions): TranscriptPlayer {
   const log: PlayedLog = { now: startAt, ends: new Map() }
-  return { play: (transcript) => playOf(log, { topicPrefix, pause })(transcript) }
+  return { play: (transcript) => playOf(log, { topicPrefix, pause, settings, ending })(transcript) }
 }
 
 /** Plays one transcript alone, because a file can hold more transcripts than fit into memory. */
 function playOf(
   log: PlayedLog,
-  { topicPrefix, pause }: Omit<TranscriptPlayerOptions, 'startAt'>,
+  { topicPrefix, pause, settings, ending }: Required<Omit<TranscriptPlayerOptions, 'startAt'>>,
 ): TranscriptPlayer['play'] {
   const player = createPlayer({ log, topicPrefix, isLog: true })
   const conversations = player.add(conversationStage)
@@ -175,7 +186,7 @@ function playOf(
         type: 'outcome',
         ...place,
         owner,
-        result: resultOf(task.ordinal, result),
+        result: resultOf(task.ordinal, result, ending),
       })
     return true
   }
@@ -248,7 +259,7 @@ function stopOf({ calls, finish }: TranscriptResponse): AttemptFinished['stop'] 
   return meaning === 'length' || meaning === 'refusal' ? meaning : 'end'
 }
 
-function resultOf(ordinal: number, result: TranscriptResult): CallResult {
+function resultOf(ordinal: number, result: TranscriptResult, ending: Ending): CallResult {
   if (result === 'unknown')
     return {
       ordinal,
@@ -258,7 +269,10 @@ function resultOf(ordinal: number, result: TranscriptResult): CallResult {
       ),
       durationMs: 0,
     }
-  const { text, isError } = result
+  return { ordinal, ...ending(result.text, result.isError), durationMs: 0 }
+}
+
+function recordedEnding(text: string, isError: boolean): ReturnType<Ending> {
   const reason = isError ? (errorLine(text) ?? 'it failed and said nothing') : ''
-  return { ordinal, status: isError ? 'error' : 'ok', text, reason, durationMs: 0 }
+  return { status: isError ? 'error' : 'ok', text, reason }
 }

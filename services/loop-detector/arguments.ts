@@ -56,28 +56,30 @@ function canonical(value: unknown, isPath: boolean, depth: number): string | und
   if (depth > limits.argumentDepthMax) throw new RangeError('nested too deep')
   if (value === null) return undefined
   if (typeof value === 'string') {
-    const text = withoutBlanks(isPath ? cleanPath(value) : value)
+    const given = isPath ? cleanPath(value) : value
+    if (plain.test(given)) return `"${given}"`
+    const text = withoutBlanks(given)
     return text === '' ? undefined : quoted(text)
   }
   if (Array.isArray(value))
     return `[${value.map((item) => canonical(item, isPath, depth + 1) ?? 'null').join()}]`
   if (!isObject(value)) return String(value)
 
-  const members: string[] = []
+  let members = ''
   for (const key of Object.keys(value).sort()) {
     const member = canonical(value[key], namesPath(key), depth + 1)
-    if (member !== undefined) members.push(`${quoted(key)}:${member}`)
+    if (member !== undefined) members += `${members === '' ? '{' : ','}${quoted(key)}:${member}`
   }
-  return members.length === 0 ? undefined : `{${members.join()}}`
+  return members === '' ? undefined : `${members}}`
 }
 
-/**
- * The text as JSON writes it. Most texts hold nothing to escape: no quote, backslash, control
- * character or lone surrogate.
- */
+/** As JSON writes it. To escape: quote, backslash, control character, lone surrogate. */
 function quoted(text: string): string {
   return /[^ !#-[\]-\ud7ff\ue000-\uffff]/.test(text) ? JSON.stringify(text) : `"${text}"`
 }
+
+/** Most texts: words with single blanks between them, and nothing to escape. */
+const plain = /^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/
 
 /**
  * Blanks in a text of several lines may have a meaning (indentation). In a single line they have

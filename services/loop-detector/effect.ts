@@ -4,15 +4,21 @@
 // experiment? Does it wait, which makes the next look polling? In doubt it may have changed
 // something: that can miss a loop, but never raises a false alarm.
 
-/** `opaque`: unknown. It counts as a change if its result is new. */
+import { isObject } from '../../shared/lib/json/json-object.ts'
+import { textHash } from './text-hash.ts'
+
+/** `opaque`: unknown. A new successful call of it counts as a change. */
 export type Effect = 'reads' | 'changes' | 'waits' | 'opaque'
 
 export type Operation = {
   effect: Effect
   /** It waits, so the next look is polling. It may also do more. */
   waits: boolean
-  /** The unit that succeeds or fails: the tool, and for a shell the programs that it starts. */
-  operation: string
+  /**
+   * The unit that succeeds or fails: the tool, and for a shell the programs that it starts, with
+   * their scripts and subcommands. Undefined: each call is its own unit, such as a sent text.
+   */
+  operation: string | undefined
   /** Whether one free text is the whole call, so different texts may mean the same. */
   freeText: boolean
 }
@@ -28,14 +34,29 @@ function guessedOperation(tool: string, value: unknown): Operation {
   const words = wordsOf(tool)
   const command = words.some((word) => shellWords.has(word)) ? commandIn(value) : undefined
   if (command !== undefined) return shellOperation(tool, command)
-  const effect = effectOf(words)
+  const named = effectOf(words)
+  const effect = named === 'waits' ? named : (actionEffect(value) ?? named)
   return {
     effect,
     waits: effect === 'waits' || sleeps(commandIn(value)),
-    operation: tool,
+    operation: words.some((word) => sendWords.has(word)) ? undefined : tool,
     freeText: words.some((word) => searchWords.has(word)),
   }
 }
+
+/** A tool with several commands names one of them: `{"command":"view"}`, `{"method":"GET"}`. */
+function actionEffect(value: unknown): Effect | undefined {
+  if (!isObject(value)) return undefined
+  for (const key of actionMembers) {
+    const action = Object.hasOwn(value, key) ? value[key] : undefined
+    if (typeof action !== 'string' || !/^[a-z][a-z_-]{1,31}$/i.test(action)) continue
+    const effect = effectOf(wordsOf(action))
+    if (effect !== 'opaque') return effect
+  }
+  return undefined
+}
+
+const actionMembers = ['command', 'action', 'operation', 'op', 'method']
 
 /** In any language: `sleep 5`, `time.sleep(5)`, `Start-Sleep -Seconds 5`. */
 function sleeps(command = ''): boolean {
@@ -71,10 +92,12 @@ const shellWords = words(
 )
 const waitWords = words('sleep wait delay pause')
 const searchWords = words('search find query grep lookup ask')
+/** Their tools pass a text on. The text decides the effect. */
+const sendWords = words('send type input stdin keys keystrokes')
 const readWords = words(
   'read get list ls search find stat head tail grep fetch lookup look show view cat query describe inspect check status count peek browse open ' +
     'scan glob tree diff download explain analyze analyse ask recall retrieve load info history log logs exists test validate verify lint ' +
-    'compare summarize calculate compute think state',
+    'compare summarize calculate compute think thought thinking sequentialthinking reflect state',
 )
 const lookingVerbs = words('get read fetch show view describe lookup retrieve')
 const changeWords = words(
@@ -84,10 +107,12 @@ const changeWords = words(
     'mail email reply click type press navigate goto scroll grant revoke lock unlock rotate sync refactor store upsert mark toggle',
 )
 
+const commandMembers = ['command', 'cmd', 'script', 'code']
+
 function commandIn(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  for (const key of ['command', 'cmd', 'script', 'code']) {
-    const command: unknown = Object.getOwnPropertyDescriptor(value, key)?.value
+  if (!isObject(value)) return undefined
+  for (const key of commandMembers) {
+    const command = Object.hasOwn(value, key) ? value[key] : undefined
     if (typeof command === 'string' && command.trim() !== '')
       return command.slice(0, commandCharsMax)
   }
@@ -110,7 +135,7 @@ function shellOperation(tool: string, command: string): Operation {
     while (argv[0] !== undefined && (wrappers.has(argv[0]) || /^\w+=/.test(argv[0]))) argv.shift()
     const program = (argv.shift() ?? '').replace(/^.*\//, '').slice(0, programCharsMax)
     if (program === '' || program === 'cd') continue
-    programs.push(program)
+    if (programs.length < programsMax) programs.push(programWithPart(program, argv))
     effects.add(part.includes('>') ? 'changes' : programEffect(program, argv))
   }
   const effect: Effect =
@@ -122,10 +147,43 @@ function shellOperation(tool: string, command: string): Operation {
   return {
     effect,
     waits: effect === 'waits' || sleeps(command),
-    operation: `${tool} ${programs.slice(0, programsMax).join(' ')}`,
+    operation: `${tool} ${programs.join(' ')}`,
     freeText: true,
   }
 }
+
+/**
+ * A program with the part of its arguments that makes it another program: the script of an
+ * interpreter, the code behind `-c`, the subcommand of `git`. `python a.py` is not `python b.py`.
+ */
+function programWithPart(program: string, argv: string[]): string {
+  const name = program.replace(/[\d.]+$/, '')
+  const isInterpreter = interpreters.has(name)
+  if (!isInterpreter && !programsOfParts.has(name)) return program
+  const at = argv.findIndex((word) => isPart(word, isInterpreter))
+  const word = argv[at]
+  if (word === undefined) return program
+  const part = /^-[ce]$/.test(word)
+    ? textHash(argv.slice(at).join(' '))
+    : partPrefixes.has(word)
+      ? `${word} ${argv[at + 1] ?? ''}`
+      : word
+  return `${program} ${part}`.slice(0, programCharsMax)
+}
+
+function isPart(word: string, isInterpreter: boolean): boolean {
+  return (isInterpreter && /^-[cem]$/.test(word)) || !/^-|=/.test(word)
+}
+
+const interpreters = words(
+  'python pypy node ruby perl php bash sh zsh java deno bun tsx ts-node Rscript pwsh',
+)
+const programsOfParts = words(
+  'git npm yarn pnpm npx docker podman kubectl helm cargo go pip apt apt-get brew conda poetry uv make cmake gradle mvn dotnet systemctl ' +
+    'terraform aws gcloud az gh',
+)
+/** Words before the part that counts: `python -m pytest`, `npm run build`. */
+const partPrefixes = words('-m run exec compose')
 
 const programsMax = 4
 const programCharsMax = 64

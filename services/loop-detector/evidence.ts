@@ -19,9 +19,11 @@ import type {
 import { onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 import { echoesOf, readArguments } from './arguments.ts'
 import { type Effect, operationOf } from './effect.ts'
-import { type FailureKind, failureKindOf, isBare, tellingLines } from './failure-kind.ts'
+import { errorOf } from './error-text.ts'
+import type { FailureKind } from './failure-kind.ts'
 import { fingerprint } from './fingerprint.ts'
 import { masked, withoutEchoes } from './mask.ts'
+import { randomWordsIn, withoutRandom } from './random-suffix.ts'
 import { mayBeStamped } from './stamp.ts'
 import { textHash } from './text-hash.ts'
 
@@ -63,7 +65,9 @@ export type CallEvidence = {
   freeText: boolean
   /** Its arguments. Undefined: their text is not JSON. */
   value: unknown
-  /** The arguments may hold a stamp (stamp.ts). */
+  /** Its declaration states that it changes something. */
+  mutates: boolean
+  /** It succeeded, and the arguments may hold a stamp (stamp.ts). */
   mayBeStamped: boolean
   poll: boolean
   /** It was started, so its arguments had the right shape. */
@@ -87,9 +91,13 @@ export type Failure = {
   kind: FailureKind
   /** The key of (tool, error). Undefined: the error gives no reason. */
   key: string | undefined
+  /** The key of the error regardless of the tool. Undefined: other tools may fail alike by chance. */
+  service: string | undefined
+  /** The hash of the whole masked error, without the values of the call. */
+  whole: number
   /**
-   * The hash of the values of the call that the error repeats, and of nothing else in the error,
-   * such as a clock. These values may be its cause. Undefined: none.
+   * The hash of the values of the call that the error repeats, without random suffixes, and of
+   * nothing else in the error, such as a clock. These values may be its cause. Undefined: none.
    */
   echoed: number | undefined
   /** The short reason, bounded. */
@@ -162,18 +170,17 @@ function callEvidence(
 ): CallEvidence {
   const read = readArguments(call.raw, declaration?.hints)
   const tool = toolOf(call)
-  const { effect, waits, operation, freeText } = operationOf(
-    tool,
-    read.value,
-    declaration?.hints?.mutates,
-  )
-  const failure =
-    result.status === 'ok' ? undefined : failureOf(call, result, read.value, rejection)
-  const text = masked(
-    failure === undefined || result.status === 'error'
+  const mutates = declaration?.hints?.mutates
+  const { effect, waits, operation, freeText } = operationOf(tool, read.value, mutates)
+  const seen =
+    result.status === 'ok' || result.status === 'error'
       ? result.text || result.reason
-      : result.reason,
-  )
+      : result.reason
+  const text = masked(seen)
+  const failure =
+    result.status === 'ok'
+      ? undefined
+      : failureOf(call, result, { value: read.value, rejection, seen, text })
   const key = fingerprint('arguments', call.name, read.canonical)
   const resultKey = fingerprint('result', tool, failure === undefined ? 'ok' : 'failed', text)
   return {
@@ -184,10 +191,11 @@ function callEvidence(
     outcome: key + resultKey,
     effect,
     waits,
-    operation,
+    operation: operation ?? key,
     freeText,
+    mutates: mutates === true,
     value: read.value,
-    mayBeStamped: mayBeStamped(call.raw),
+    mayBeStamped: failure === undefined && mayBeStamped(call.raw),
     poll: declaration?.poll ?? false,
     ran: result.status !== 'rejected' && result.status !== 'vetoed',
     vetoed: result.status === 'vetoed',
@@ -209,33 +217,61 @@ export function toolOf({ name }: Call): string {
 /** Longer answers are no acknowledgements, so only this much is kept. */
 const answerCharsMax = 128
 
+/** `seen`: the text that identifies its result. `text`: the same, masked. */
+type FailedCall = {
+  value: unknown
+  rejection: Rejection | undefined
+  seen: string
+  text: string
+}
+
 function failureOf(
   call: Call,
   result: CallResult,
-  value: unknown,
-  rejection: Rejection | undefined,
+  { value, rejection, seen, text }: FailedCall,
 ): Failure {
   const reason = quoted(result.reason || result.text)
-  // A tool whose short reason is only "exit code 1" may give a longer text.
-  const error =
-    result.status === 'error' && isBare(result.reason) ? tellingLines(result.text) : result.reason
-  const kind = kindOf(error, call, result, rejection)
-  if (kind === 'bare') return { kind, key: undefined, echoed: undefined, reason }
+  const { error, kind: kindOfText } = errorOf(result)
+  const kind = kindOf(kindOfText, call, result, rejection)
+  const values = echoesOf(value)
+  const unechoed = withoutEchoes(seen, values)
+  const whole = textHash(unechoed === seen ? text : masked(unechoed))
+  if (kind === 'bare')
+    return { kind, key: undefined, service: undefined, whole, echoed: undefined, reason }
 
   // An invented tool fails in the same way under any name, so the name is no part of that failure.
-  const isUnknown = kind === 'unknown_tool' && call.name !== ''
-  const own = isUnknown ? error.replaceAll(call.name, '<tool>') : error
+  const isUnknown = kind === 'unknown_tool'
+  const own = isUnknown && call.name !== '' ? error.replaceAll(call.name, '<tool>') : error
   // Echoes before volatile parts: a date from the arguments is no clock.
-  const echoes = echoesOf(value).filter((echo) => own.includes(echo))
-  const tool = isUnknown ? '' : call.name
-  const key = fingerprint('error', tool, masked(withoutEchoes(own, echoes)))
+  const echoes = values.filter((echo) => own.includes(echo))
+  const plain = masked(
+    withoutEchoes(own, [...echoes, ...(isUnknown ? wordsOf(value) : randomWordsIn(values, own))]),
+  )
+  const key = fingerprint('error', isUnknown ? '' : call.name, plain)
+  const service = namesService(kind, plain) ? fingerprint('error', 'service', plain) : undefined
   // Sorted, because the order of members has no meaning.
-  const echoed = echoes.length === 0 ? undefined : textHash(echoes.toSorted().join('\n'))
-  return { kind, key, echoed, reason }
+  const echoed =
+    echoes.length === 0 ? undefined : textHash(echoes.map(withoutRandom).sort().join('\n'))
+  return { kind, key, service, whole, echoed, reason }
+}
+
+/**
+ * Whether the error is that of one service for all of its tools. The service is down or refuses the
+ * right, and the error names a host, an address or a path.
+ */
+function namesService(kind: FailureKind, error: string): boolean {
+  return (kind === 'transient' || kind === 'denied') && serviceName.test(error)
+}
+
+const serviceName = /[a-z\d][\w-]*\.[a-z\d][\w.-]*|:\d{2,5}\b|\bport \d|\blocalhost\b|\w\/\w/i
+
+/** An unknown command may be any word of the arguments. */
+function wordsOf(value: unknown): string[] {
+  return echoesOf(value).flatMap((text) => text.split(/\s+/).filter((word) => word.length >= 2))
 }
 
 function kindOf(
-  error: string,
+  kindOfText: FailureKind,
   { problem }: Call,
   { status }: CallResult,
   rejection: Rejection | undefined,
@@ -250,7 +286,7 @@ function kindOf(
       // The tool hangs, or its owner died with it: no sign of a network that recovers.
       return 'other'
     default:
-      return failureKindOf(error)
+      return kindOfText
   }
 }
 

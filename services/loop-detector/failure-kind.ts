@@ -3,8 +3,8 @@
 // without a match is `other`.
 
 /**
- * `shape`: the arguments have the wrong form. `unknown_tool`: there is no such tool. `denied`: not
- * authorised, or refused by a person or a guard.
+ * `shape`: the arguments have the wrong form. `unknown_tool`: there is no such tool or command.
+ * `denied`: not authorised, or refused by a person or a guard.
  *
  * `miss`: nothing was found. A program or module missing on the machine is `other`, because no
  * value in the call can provide it.
@@ -23,7 +23,7 @@ export type FailureKind =
 /** A number is a status only at the beginning or after such a word: 404 may also be a line. */
 const status = (codes: string) =>
   new RegExp(
-    `(?:^|\\b(?:http|status|code|error|response)(?:/[\\d.]+)?[ :=(]{1,2})(?:${codes})\\b`,
+    `(?:^|\\b(?:http|status|code|error|response)(?:/[\\d.]+)?(?: is)?[ :=(]{1,2})(?:${codes})\\b`,
     'i',
   )
 
@@ -40,7 +40,7 @@ const signs: { kind: FailureKind; phrases: RegExp[] }[] = [
       /\berrno:? ?(?:101|104|110|111|113)\b/i,
       /\btoo many requests\b|\brate.?limit|\bthrottl|(?<!\bdisk )\bquota\b|\bretry.?after\b|\btry again later\b/i,
       /\boverloaded\b|\b(?:over|insufficient) capacity\b|\b(?:service|server|temporarily|currently) unavailable\b|\bnot ready\b/i,
-      /\bbad gateway\b|\btimed?[ -]?out\b|\bdeadline exceeded\b/i,
+      /\bbad gateway\b|\btimed?[ -]?out\b|\btimed_?out"?[:=] ?true\b|\bdeadline exceeded\b/i,
       /\bconnection (?:was )?(?:refused|reset|closed|aborted|lost|error|failed)\b|\bsocket hang up\b|\bno route to host\b/i,
       /\bnetwork (?:is )?(?:error|unreachable|down|failure)\b|\btemporary failure\b/i,
       /\b(?:resource|database) (?:is )?(?:temporarily )?(?:busy|locked)\b|\bcould not (?:acquire|obtain) (?:a |the )?lock\b/i,
@@ -52,6 +52,8 @@ const signs: { kind: FailureKind; phrases: RegExp[] }[] = [
       /\b(?:unknown|no such|undefined|unrecogni[sz]ed|invalid|non-?existent) tool\b|\bno tool (?:named|called)\b/i,
       /\btool ['"`]?[\w.:/-]{1,128}['"`]? (?:is |was )?(?:unknown|not (?:registered|found|available|defined|offered|known|supported))\b/i,
       /\bfunction ['"`]?[\w.:/-]{1,128}['"`]? is not (?:registered|available|offered|supported)\b|\bmethod not found\b/i,
+      /\b(?:unknown|no such|unrecogni[sz]ed|invalid|unsupported) (?:sub)?(?:command|action|verb)\b/i,
+      /\b(?:is|are)(?: not|n't) (?:recogni[sz]ed as (?:an? )?|an? )(?:\w{1,32} ){0,3}(?:command|action|verb)\b/i,
       /\btool ['"`]?[\w.:/-]{1,128}['"`]? (?:does not|doesn't|isn't) (?:exist|registered|available|defined|offered|known|supported)\b/i,
     ],
   },
@@ -89,6 +91,7 @@ const signs: { kind: FailureKind; phrases: RegExp[] }[] = [
       /\bENO(?:ENT|TDIR)\b/,
       /\bno such\b|(?<!: command )\bnot found\b|\bdoes(?: not|n't) exist\b|\bno (?:match|result|hit|record|entr|row|item)|\bnothing (?:found|matched)\b/i,
       /\b(?:cannot|can't|could not|couldn't|unable to) (?:find|locate|resolve)\b(?! (?:the )?(?:module|package|library)\b)|\bmissing file\b/i,
+      /\bno [\w'" -]{1,60}? (?:found|matched|available)\b/i,
       /\bunknown (?:user|host|id|city|name|column|table|symbol|revision|branch|package|module)\b/i,
     ],
   },
@@ -130,10 +133,10 @@ export function ignoresValues(kind: FailureKind): boolean {
 const bareWords = new Set(
   (
     'error the tool command process program script has failed failure exited terminated finished returned ended with a an non zero nonzero exit ' +
-    'return code status rc was killed by signal sigkill sigterm it wrote nothing'
+    'return code returncode exitcode status rc was killed by signal sigkill sigterm it its wrote nothing output'
   ).split(' '),
 )
-const exitWords = ['exit', 'exited', 'return', 'returned', 'rc', 'terminated', 'signal']
+const exitWords = 'exit exitcode exited return returncode returned rc terminated signal'.split(' ')
 const bareCharsMax = 80
 
 /** The lines of a text that explain more than the failure itself, as one text. */

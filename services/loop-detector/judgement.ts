@@ -46,9 +46,7 @@ export function emptyMemory(): LoopMemory {
 
 /** Judges the round and adds it to the memory. */
 export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Policy): Judgement {
-  const round: JudgedRound = Object.assign(evidence, {
-    news: newsOf(memory.novelty, evidence.calls),
-  })
+  const round: JudgedRound = { ...evidence, news: newsOf(memory.novelty, evidence.calls) }
   const { textOnlyCause, shadows } = memory
   const findings: Intervention[] = []
   const shadowed: Intervention[] = []
@@ -120,6 +118,7 @@ function interventionOf(rule: string, ruleVersion: number, finding: Finding): In
     key,
     reason,
     text: ends ? '' : finding.text,
+    evidence: [...finding.evidence], // a rule may add to its list in place
     class: ends ? finding.class : null,
   }
 }

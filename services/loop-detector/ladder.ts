@@ -2,7 +2,7 @@
 // tools, then the end of the turn.
 //
 // LADDER-1. Each streak climbs independently: one rung for each matching round from its threshold
-//     on.
+//     on. A rule may ask for more rounds, or for a repeated call, before the next rung.
 // LADDER-2. No streak steps down. Real progress ends a streak and its rung, and a new turn ends
 //     all. A rule that leaves shadow starts at the bottom and keeps its counts.
 
@@ -30,8 +30,10 @@ export function emptyStreak(): Streak {
 /** Adds a matching call to the streak. */
 export function addMatch(streak: Streak, { ref, tool, shown }: CallEvidence): void {
   streak.round = ref.round
-  streak.shown = [...streak.shown, { tool, ...shown }].slice(-limits.interventionCallsMax)
-  streak.evidence = [...streak.evidence, ref].slice(-limits.interventionEvidenceMax)
+  streak.shown.push({ tool, arguments: shown.arguments, outcome: shown.outcome })
+  if (streak.shown.length > limits.interventionCallsMax) streak.shown.shift()
+  streak.evidence.push(ref)
+  if (streak.evidence.length > limits.interventionEvidenceMax) streak.evidence.shift()
 }
 
 /** The count in words. A threshold may be 1. */
@@ -82,6 +84,7 @@ const heights: Record<Rung, number> = { nudge: 1, text_only: 2, end: 3 }
 export function weightiest<F extends { rung: Rung; ordinary: boolean }>(
   findings: F[],
 ): F | undefined {
+  if (findings.length < 2) return findings[0] // nearly always
   return findings.toSorted(
     (a, b) => heights[b.rung] - heights[a.rung] || Number(a.ordinary) - Number(b.ordinary),
   )[0]

@@ -30,7 +30,8 @@ const wordFirst = anyOf('gi', [
   // Durations by their name: "took": 12, duration_ms=12. With a word after it the number is a
   // count.
   String.raw`((?:took|\w{0,24}(?:duration|elapsed|latency)\w{0,8})"?[:= ]{1,2})\d+(?:\.\d+)?\b(?!\.\d| ?[a-z])`,
-  String.raw`pid[ :=]{1,2}\d+\b`,
+  // `process 3 of 8` and `process 30 items` are counts.
+  String.raw`(?:pid|process)[ :=]{1,2}\d+\b(?! ?(?:/|of\b)| (?:items?|rows?|files?|records?|entries|steps?|pages?|jobs?|tasks?|messages?|orders?|requests?|bytes)\b)`,
   String.raw`tmp[-_.]?(?=[a-z]*[0-9_])[a-z0-9_]{6,}\b`,
   // Attempt counters, not other counts.
   String.raw`(?:attempts?|retry|retries|try|tries)(?: (?:left|remaining|no\.?|number))?[ :=#]{0,3}\d+(?: ?(?:/|of) ?\d+)?\b`,
@@ -45,8 +46,11 @@ const digitFirst = anyOf('g', [
   String.raw`(?<![:.])\d{1,2}:\d{2} ?(?:[ap]m|[AP]M)\b`,
   // Seconds and milliseconds since the epoch, from 2017 to 2033.
   String.raw`1[5-9]\d{8}(?:\d{3})?\b`,
-  // A pointer. Shorter ones are codes.
-  String.raw`0x[0-9a-f]{9,16}\b`,
+  // The address of a printed object: `<Order object at 0x7f1a2c1b4d10>`.
+  '0x[0-9a-f]{9,16}(?=>)',
+  // A pointer, without its last three digits: they are the place within a page, which differs
+  // between the steps of a debugger. Shorter ones are codes.
+  String.raw`0x[0-9a-f]{6,13}(?=[0-9a-f]{3}\b)`,
   String.raw`\d+(?:st|nd|rd|th)? (?:attempts?|retry|retries|try|tries)(?: (?:left|remaining))?\b`,
   // Durations, except remaining time, which is progress. A bare `m` may be metres or millions. A
   // bare `h` stays too unless more of a duration follows.
@@ -103,8 +107,11 @@ const mixtureDigitsMin = 4
 
 /** Collapses runs of blanks and trims the text. */
 function spaced(text: string): string {
-  return text.replace(/\s{2,}|[^\S ]/g, ' ').trim()
+  return odd.test(text) ? text.replace(/\s{2,}|[^\S ]/g, ' ').trim() : text.trim()
 }
+
+/** Two blanks or a character beyond ASCII, which may be a blank. Most short texts have none. */
+const odd = /[^ -~]| {2}/
 
 /** Masks the call's own argument strings in the text. */
 export function withoutEchoes(text: string, echoes: string[]): string {

@@ -3,12 +3,15 @@
 //
 // NOVELTY-1. A successful call that changes something is a change if the call is new, or if its
 //     result differs in words. Such rewordings count up to repeatedChangesMax.
-// NOVELTY-2. A result that only reports no change ("already up to date") is no change.
+// NOVELTY-2. A new successful call of a tool with unknown effect is a change, with any result. A
+//     call that is new only by its stamps is not.
+// NOVELTY-3. A result that only reports no change ("already up to date") is no change.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { CallEvidence } from './evidence.ts'
 import { masked } from './mask.ts'
 import { remember, touch } from './recency.ts'
+import { withoutStamps } from './stamp.ts'
 import { textHash } from './text-hash.ts'
 
 export type Novelty = {
@@ -20,6 +23,8 @@ export type Novelty = {
   texts: Set<string>
   calls: Set<string>
   words: Set<number>
+  /** Stamped calls of tools with unknown effect, without their stamps. */
+  plain: Set<number>
   /** By changing call: its rewordings since the latest new change. */
   reworded: Map<string, number>
 }
@@ -36,6 +41,8 @@ export type News = {
    * a failed call is worth another try.
    */
   change: boolean
+  /** Every call of the round had its result before in the turn. */
+  known: boolean
 }
 
 export function emptyNovelty(): Novelty {
@@ -44,18 +51,20 @@ export function emptyNovelty(): Novelty {
     texts: new Set(),
     calls: new Set(),
     words: new Set(),
+    plain: new Set(),
     reworded: new Map(),
   }
 }
 
 /** Adds the calls of the round to the memory. Returns their news. */
 export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
-  const news: News = { outcome: false, text: false, change: false }
+  const news: News = { outcome: false, text: false, change: false, known: calls.length > 0 }
   for (const call of calls) {
+    const isNewOutcome = remember(novelty.outcomes, call.outcome, limits.loopSeenMax)
+    if (isNewOutcome) news.known = false
     // A wait, a failure without a reason and a vetoed call bring no news, in any words.
     if (call.effect === 'waits' || call.vetoed || call.failure?.kind === 'bare') continue
     const isNewText = remember(novelty.texts, call.result, limits.loopSeenMax)
-    const isNewOutcome = remember(novelty.outcomes, call.outcome, limits.loopSeenMax)
     if (isNewText) news.text = true
     // The same error for other arguments is no news. The same answer may be: two questions can have
     // one answer.
@@ -65,11 +74,20 @@ export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
     const isNewChange =
       call.effect === 'changes'
         ? isChange(novelty, call, isNewCall)
-        : call.effect === 'opaque' && isNewCall && isNewText // pages and screens differ at each look
+        : call.effect === 'opaque' && isNewCall && isNewWithoutStamps(novelty, call)
     if (isNewChange) news.change = true
   }
   if (news.change) news.text = true
   return news
+}
+
+function isNewWithoutStamps(
+  { plain }: Novelty,
+  { tool, value, mayBeStamped }: CallEvidence,
+): boolean {
+  if (!mayBeStamped) return true
+  const text = withoutStamps(value)
+  return text === undefined || remember(plain, textHash(`${tool} ${text}`), limits.loopSeenMax)
 }
 
 /**

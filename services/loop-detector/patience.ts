@@ -40,6 +40,16 @@ export function sameAnswerRoundsMax({ identicalSuccesses }: LoopThresholds): num
   return identicalSuccesses + 3
 }
 
+/** For rounds in a row that bring only known calls with known results. */
+export function nothingNewRoundsMax(thresholds: LoopThresholds): number {
+  return sameAnswerRoundsMax(thresholds)
+}
+
+/** For one service that is down or refuses the right, seen through several tools. */
+export function sameServiceRoundsMax(kind: FailureKind, thresholds: LoopThresholds): number {
+  return kind === 'transient' ? transientRoundsMax(thresholds) : 2 * thresholds.identicalFailures
+}
+
 /**
  * For one answer to calls about different subjects, which may be a batch. Most batches are siblings
  * of one round.

@@ -8,6 +8,7 @@ import { identicalFailure } from './rules/identical-failure.ts'
 import { identicalSuccess } from './rules/identical-success.ts'
 import { monologue } from './rules/monologue.ts'
 import { nearEqual } from './rules/near-equal.ts'
+import { nothingNew } from './rules/nothing-new.ts'
 import { repeatedRound } from './rules/repeated-round.ts'
 import { sameAnswer } from './rules/same-answer.ts'
 import { schemaFailure } from './rules/schema-failure.ts'
@@ -23,6 +24,7 @@ export const rules: Rule<unknown>[] = [
   cycle,
   sameAnswer,
   sweep,
+  nothingNew,
   nearEqual,
   chanting,
   monologue,

@@ -7,10 +7,12 @@
 //     windows are counted back from now.
 // STAMP-3. A remark on a command (`description`) is a stamp, because the command is complete
 //     without it.
-// STAMP-4. Any other number or id is a stamp only by its name, never by its look: 4101 may be the
+// STAMP-4. The id of a message is a stamp only beside a text and a recipient (withoutMessageId).
+// STAMP-5. Any other number or id is a stamp only by its name, never by its look: 4101 may be the
 //     next customer.
 
 import { limits } from '../../shared/contract/limits.ts'
+import { isObject } from '../../shared/lib/json/json-object.ts'
 
 /** Whether the argument text may hold a stamp. Most texts cannot, so they skip the search. */
 export function mayBeStamped(raw: string): boolean {
@@ -54,6 +56,46 @@ export function withoutStamps(value: unknown): string | undefined {
   const text = JSON.stringify(plain('', value, 0))
   return found ? text : undefined
 }
+
+/**
+ * The arguments of a sent message without its ids, and these ids. Undefined: no such message. It
+ * has a text and a recipient, so it stays the same message under another id.
+ */
+export function withoutMessageId(value: unknown): { text: string; ids: string[] } | undefined {
+  if (!isObject(value)) return undefined
+  const members = Object.entries(value)
+  const ids = members.filter(([name]) => messageId.test(plainNameOf(name)))
+  const others = members.filter(([name]) => !messageId.test(plainNameOf(name)))
+  const hasText = others.some(
+    ([name, member]) =>
+      typeof member === 'string' && !recipient.test(name) && member.length >= messageCharsMin,
+  )
+  if (ids.length === 0 || !hasText || !others.some(([name]) => recipient.test(name)))
+    return undefined
+  const text = withoutStamps(Object.fromEntries(others))
+  return {
+    text: text ?? JSON.stringify(others.sort(), (_, member: unknown) => plainNumber(member)),
+    ids: ids.map(([, id]) => String(id)).filter((id) => id.length > 0),
+  }
+}
+
+function plainNumber(member: unknown): unknown {
+  return typeof member === 'bigint' ? String(member) : member
+}
+
+function plainNameOf(name: string): string {
+  return name
+    .slice(0, stampNameCharsMax + 1)
+    .replace(/[_-]/g, '')
+    .toLowerCase()
+}
+
+const messageId =
+  /^(?:id|uuid|guid|ref|reference|(?:message|msg|mail|event|notification|dedupe)(?:id|ref|key))$/
+const recipient =
+  /^(?:to|cc|recipients?|receiver|channel|room|chat|topic|email|phone|address|webhook)$/i
+/** A shorter text is a word that many calls share, such as a state. */
+const messageCharsMin = 12
 
 function isStampName(name: string): boolean {
   return name.length <= stampNameCharsMax && stampName.test(name.replace(/[_-]/g, '').toLowerCase())

@@ -1,5 +1,5 @@
 // The mutants of the loop-detector's judgement: each threshold one up and one down, and each mask
-// removed. A test that notices one fails.
+// and each sign of an error removed. A test that notices one fails.
 
 /** `change`: the new text of the line; null: the line is removed. Lines count from 1. */
 export type Mutant = { file: string; line: number; was: string; change: string | null }
@@ -7,13 +7,23 @@ export type Mutant = { file: string; line: number; was: string; change: string |
 const thresholdsInForce = 'shared/contract/thresholds.ts'
 const patience = 'services/loop-detector/patience.ts'
 const masks = 'services/loop-detector/mask.ts'
+const errors = 'services/loop-detector/error-text.ts'
+/** Files with a number that a rule compares, as one constant a line. */
+const constants = [
+  'services/loop-detector/rules/cycle.ts',
+  'services/loop-detector/random-suffix.ts',
+]
 
 /** `read`: the text of a source file. */
 export function mutantsOf(read: (file: string) => string): Mutant[] {
   return [
     ...numbersIn(thresholdsInForce, read(thresholdsInForce), (line) => /^ *default: \d/.test(line)),
     ...numbersIn(patience, read(patience), (line) => !/^\s*(?:\/\/|\/?\*)|^import/.test(line)),
+    ...constants.flatMap((file) =>
+      numbersIn(file, read(file), (line) => /^const \w+ = \d+$/.test(line)),
+    ),
     ...elementsIn(masks, read(masks)),
+    ...elementsIn(errors, read(errors)),
   ]
 }
 
@@ -34,7 +44,7 @@ function elementsIn(file: string, text: string): Mutant[] {
   return text
     .split('\n')
     .flatMap((was, index) =>
-      /^ {2}(?:String\.raw`.*`|\w+),$/.test(was)
+      /^ {2}(?:String\.raw`.*`|'.*'|\/.*\/\w*|\w+),$/.test(was)
         ? [{ file, line: index + 1, was, change: null }]
         : [],
     )

@@ -1,4 +1,4 @@
-// Two to six rounds come back in the same order with the same results, lap after lap.
+// Two to twelve rounds come back in the same order with the same results, lap after lap.
 //
 // CYCLE-1. A lap with a poller or a wait is polling. A lap with a transient failure is a retry.
 //     Both have a higher limit.
@@ -13,10 +13,11 @@ import { climb, type ShownCall } from '../ladder.ts'
 import { pollRoundsMax, transientRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
-const periodMax = 6
+const periodMax = 12
 
 type Lap = {
   print: string
+  tag: number
   leash: 'short' | 'transient' | 'polling'
   shown: ShownCall
   ref: EvidenceRef
@@ -33,11 +34,11 @@ type Ladder = { rung: Rung | 'none' }
 
 export const cycle: Rule<Memory> = {
   name: 'cycle',
-  version: 2,
+  version: 3,
   kind: 'tool_loop',
   thresholds: ['loop.cycleLaps'],
   description: 'Rounds come back in the same order, with the same results.',
-  firesWhen: '2 to 6 rounds come in the same order with the same results, for the 3rd lap',
+  firesWhen: '2 to 12 rounds come in the same order with the same results, for the 3rd lap',
   endedBy: 'a round that breaks the order, after which laps count again',
   sentence: 'went round in a circle',
   initial: () => ({
@@ -50,20 +51,32 @@ export const cycle: Rule<Memory> = {
     const [first] = calls
     if (first === undefined) return undefined
     const { rounds, repeats, ladders } = memory
+    const tag = tagOf(print)
+    let isRepeated = false
     for (let period = 1; period <= periodMax; period++) {
-      const repeated = rounds.at(-period)?.print === print
-      repeats[period] = repeated ? (repeats[period] ?? 0) + 1 : 0
-      if (!repeated && ladders[period] !== undefined) ladders[period] = { rung: 'none' }
+      const lap = rounds[rounds.length - period]
+      if (lap !== undefined && lap.tag === tag && lap.print === print) {
+        repeats[period] = (repeats[period] ?? 0) + 1
+        isRepeated = true
+      } else if (repeats[period] !== 0) {
+        repeats[period] = 0
+        if (ladders[period] !== undefined) ladders[period] = { rung: 'none' }
+      }
     }
     rounds.push({
       print,
+      tag,
       leash: leashOf(calls),
-      shown: { tool: first.tool, ...first.shown },
+      shown: {
+        tool: first.tool,
+        arguments: first.shown.arguments,
+        outcome: first.shown.outcome,
+      },
       ref: first.ref,
     })
     if (rounds.length > periodMax) rounds.shift()
 
-    for (let period = 2; period <= periodMax; period++) {
+    for (let period = 2; isRepeated && period <= periodMax; period++) {
       if ((repeats[1] ?? 0) >= period - 1) continue // CYCLE-2
       const laps = Math.floor((repeats[period] ?? 0) / period) + 1
       const lap = rounds.slice(-period)
@@ -71,6 +84,11 @@ export const cycle: Rule<Memory> = {
     }
     return undefined
   },
+}
+
+/** Two of its characters: most prints differ in them, and numbers are compared faster. */
+function tagOf(print: string): number {
+  return 256 * print.charCodeAt(0) + print.charCodeAt(print.length - 1)
 }
 
 export function leashOf(calls: CallEvidence[]): Lap['leash'] {

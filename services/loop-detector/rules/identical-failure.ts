@@ -1,23 +1,28 @@
 // The same call keeps failing, or different calls keep failing in the same way (I1). Either match
-// is enough: (tool, arguments) or (tool, error).
+// is enough: (tool, arguments) or (tool, error). One dead service fails through several tools.
 //
 // IDENTICAL-FAILURE-1. Rounds are counted, not calls. Other rounds in between make no difference.
 // IDENTICAL-FAILURE-2. A success of the same operation or a real change ends a streak, other
 //     successes do not. Any success of the tool ends one of wrong shapes.
 // IDENTICAL-FAILURE-3. Transient failures are counted separately, with a higher limit.
+// IDENTICAL-FAILURE-4. After the nudge a streak climbs only where a call, or its whole masked
+//     error, occurs again. An agent whose every error is new gets the nudge again.
+// IDENTICAL-FAILURE-5. An error counts across tools only if it names a service that is down or
+//     refuses the right. Several tools may fail in the same few words by chance.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { LoopThresholds } from '../../../shared/contract/messages.ts'
 import type { CallEvidence, Failure } from '../evidence.ts'
 import { identicalFailure as textOf } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, roundsText, type Streak, weightiest } from '../ladder.ts'
-import { sameErrorRoundsMax, transientRoundsMax } from '../patience.ts'
-import { touch } from '../recency.ts'
+import { sameErrorRoundsMax, sameServiceRoundsMax, transientRoundsMax } from '../patience.ts'
+import { remember, touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 type FailureStreak = Streak & {
   tool: string
-  operation: string
+  /** Those of its calls. Only a streak across tools has several. */
+  operations: Set<string>
   kind: Failure['kind']
   /** Rounds with the failure, and the ones of them in which it was not transient. */
   rounds: number
@@ -28,26 +33,31 @@ type FailureStreak = Streak & {
    */
   echoed: number | undefined
   namesValues: boolean
+  /** Its calls and whole errors, and whether the newest match brought one of them again. */
+  known: Set<string>
+  recurs: boolean
 }
 
-type Memory = { byArguments: Map<string, FailureStreak>; byError: Map<string, FailureStreak> }
+type Streaks = Map<string, FailureStreak>
+type Memory = { byArguments: Streaks; byError: Streaks; byService: Streaks }
 
 export const identicalFailure: Rule<Memory> = {
   name: 'identical-failure',
-  version: 2,
+  version: 3,
   kind: 'tool_loop',
   thresholds: ['loop.identicalFailures'],
   description: 'The same call keeps failing, or different calls keep failing in the same way.',
   firesWhen:
-    'the same call fails for the 3rd time, or different calls fail alike. Wrong shape, no right or unknown tool: the 3rd time. Other errors: the 4th. Errors that name the differing values, and failed lookups: the 6th. Errors that may clear by themselves: the 10th',
+    'the same call fails for the 3rd time, or different calls fail alike. Wrong shape, no right or unknown tool: the 3rd time. Other errors: the 4th. Errors that name the differing values, and failed lookups: the 6th. Errors that may clear by themselves: the 10th. One service that refuses the right through several tools: the 6th; one that is down: the 10th',
   endedBy: 'a success of the same operation, or a new change',
   sentence: 'kept making the same failing call',
-  initial: () => ({ byArguments: new Map(), byError: new Map() }),
+  initial: () => ({ byArguments: new Map(), byError: new Map(), byService: new Map() }),
 
   judge(memory, { round, calls, news }, { loop }) {
     if (news.change) {
       memory.byArguments.clear()
       memory.byError.clear()
+      memory.byService.clear()
     }
     for (const call of calls) if (call.failure === undefined) onSuccess(memory, call)
     const findings: Finding[] = []
@@ -58,24 +68,34 @@ export const identicalFailure: Rule<Memory> = {
         findings.push(...byArguments(memory, call, failure, loop))
       if (failure.key !== undefined && count(memory.byError, failure.key, call, failure, round))
         findings.push(...byError(memory, call, failure, failure.key, loop))
+      if (
+        failure.service !== undefined &&
+        count(memory.byService, failure.service, call, failure, round)
+      )
+        findings.push(...byService(memory, failure, failure.service, loop))
     }
     return weightiest(findings)
   },
 }
 
-function onSuccess({ byArguments, byError }: Memory, { key, tool, operation }: CallEvidence): void {
+function onSuccess(
+  { byArguments, byError, byService }: Memory,
+  { key, tool, operation }: CallEvidence,
+): void {
   byArguments.delete(key)
   for (const [other, streak] of byArguments)
     if (streak.kind === 'shape' && streak.tool === tool) byArguments.delete(other)
   for (const [other, streak] of byError) {
-    if (streak.operation === operation || (streak.kind === 'shape' && streak.tool === tool))
+    if (streak.operations.has(operation) || (streak.kind === 'shape' && streak.tool === tool))
       byError.delete(other)
   }
+  for (const [other, streak] of byService)
+    if (streak.operations.has(operation)) byService.delete(other)
 }
 
 /** False: a sibling already counts for this round. */
 function count(
-  streaks: Map<string, FailureStreak>,
+  streaks: Streaks,
   key: string,
   call: CallEvidence,
   failure: Failure,
@@ -87,18 +107,24 @@ function count(
   const streak = known ?? {
     ...emptyStreak(),
     tool,
-    operation,
+    operations: new Set(),
     kind: failure.kind,
     rounds: 0,
     firmRounds: 0,
     echoed: failure.echoed,
     namesValues: false,
+    known: new Set(),
+    recurs: false,
   }
   addMatch(streak, call)
   streak.rounds += 1
   if (failure.kind !== 'transient') streak.firmRounds += 1
   if (failure.echoed !== streak.echoed) streak.namesValues = true
-  Object.assign(streak, { tool, operation, kind: failure.kind, echoed: failure.echoed })
+  remember(streak.operations, operation, limits.loopStreaksMax)
+  const isNewCall = remember(streak.known, call.key, limits.loopStreaksMax)
+  const isNewError = remember(streak.known, `${failure.whole}`, limits.loopStreaksMax)
+  streak.recurs = !isNewCall || !isNewError
+  Object.assign(streak, { tool, kind: failure.kind, echoed: failure.echoed })
   touch(streaks, key, streak, limits.loopStreaksMax)
   return true
 }
@@ -146,10 +172,33 @@ function byError(
   ]
 }
 
+/** A streak of one operation is that of `byError`. */
+function byService(
+  memory: Memory,
+  { kind, reason }: Failure,
+  key: string,
+  loop: LoopThresholds,
+): Finding[] {
+  const streak = memory.byService.get(key)
+  if (
+    streak === undefined ||
+    streak.operations.size < 2 ||
+    streak.rounds < sameServiceRoundsMax(kind, loop)
+  )
+    return []
+  return [
+    finding(
+      streak,
+      reason,
+      `${streak.operations.size} tools or programs failed alike in ${roundsText(streak.rounds)}: ${reason}`,
+    ),
+  ]
+}
+
 function finding(streak: FailureStreak, key: string, reason: string): Finding {
   const { shown, evidence } = streak
   return {
-    rung: climb(streak),
+    rung: streak.rung === 'none' || streak.recurs ? climb(streak) : 'nudge',
     ordinary: false,
     key,
     reason,

@@ -25,7 +25,7 @@ type Memory = { waits: number; streaks: Map<string, SuccessStreak> }
 
 export const identicalSuccess: Rule<Memory> = {
   name: 'identical-success',
-  version: 2,
+  version: 3,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'The same call keeps succeeding with the same result.',

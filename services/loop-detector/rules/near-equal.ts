@@ -6,17 +6,20 @@
 //     counts, with any arguments.
 // NEAR-EQUAL-2. A new result of the tool, and a call that differs in more than stamps, end all
 //     streaks.
-// NEAR-EQUAL-3. Pollers have their own, higher limit, and waits are exempt.
+// NEAR-EQUAL-3. A tool that declares `mutates` may send one text to one recipient under new ids.
+//     Only the ids of the message are stamps then, never those of a recipient.
+// NEAR-EQUAL-4. Pollers have their own, higher limit, and waits are exempt.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { CallEvidence } from '../evidence.ts'
 import { fingerprint } from '../fingerprint.ts'
 import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak, weightiest } from '../ladder.ts'
+import { masked, withoutEchoes } from '../mask.ts'
 import { pollRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
 import { remember, touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
-import { withoutStamps } from '../stamp.ts'
+import { withoutMessageId, withoutStamps } from '../stamp.ts'
 
 type NearStreak = Streak & { rounds: number; calls: Set<string> }
 
@@ -25,13 +28,13 @@ type Memory = { known: Set<string>; streaks: Map<string, NearStreak> }
 
 export const nearEqual: Rule<Memory> = {
   name: 'near-equal',
-  version: 4,
+  version: 5,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description:
     'Calls that differ only in a time, a counter or a random value keep succeeding with the same result.',
   firesWhen:
-    'calls that differ only in a time, an attempt, a nonce or a remark on a command have the same result for the 8th time. Calls of a poller: the 25th',
+    'calls that differ only in a time, an attempt, a nonce or a remark on a command have the same result for the 8th time. The same holds for one message to one recipient under new ids, by a tool that declares `mutates`. Calls of a poller: the 25th',
   endedBy: 'a new result, or a call that differs in more',
   sentence: 'made no progress',
   initial: () => ({ known: new Set(), streaks: new Map() }),
@@ -44,12 +47,9 @@ export const nearEqual: Rule<Memory> = {
     if (isNew) memory.streaks.clear()
     const findings: Finding[] = []
     for (const { call, near, isStamped } of seen) {
+      if (!isStamped) continue
       const streak = memory.streaks.get(near) ?? { ...emptyStreak(), rounds: 0, calls: new Set() }
-      if (
-        !isStamped ||
-        !remember(streak.calls, call.key, limits.loopStreaksMax) ||
-        streak.round === round
-      )
+      if (!remember(streak.calls, call.key, limits.loopStreaksMax) || streak.round === round)
         continue
       addMatch(streak, call)
       streak.rounds += 1
@@ -63,8 +63,15 @@ export const nearEqual: Rule<Memory> = {
 
 /** `near`: equal for calls that differ only in stamps and have the same result. */
 function nearOf(call: CallEvidence): { call: CallEvidence; near: string; isStamped: boolean } {
-  const { tool, result, outcome, failure, value, mayBeStamped } = call
-  const plain = failure === undefined && mayBeStamped ? withoutStamps(value) : undefined
+  const { tool, result, outcome, failure, value, mayBeStamped, mutates } = call
+  if (failure !== undefined || !(mayBeStamped || mutates))
+    return { call, near: outcome, isStamped: false }
+  const sent = mutates ? withoutMessageId(value) : undefined
+  if (sent !== undefined) {
+    const text = masked(withoutEchoes(call.text, sent.ids))
+    return { call, near: fingerprint('near-arguments', tool, sent.text, text), isStamped: true }
+  }
+  const plain = withoutStamps(value)
   if (plain === undefined) return { call, near: outcome, isStamped: false }
   return { call, near: fingerprint('near-arguments', tool, plain, result), isStamped: true }
 }

@@ -13,7 +13,7 @@ type Memory = { print: string; rounds: number; streak: Streak }
 
 export const repeatedRound: Rule<Memory> = {
   name: 'repeated-round',
-  version: 2,
+  version: 3,
   kind: 'tool_loop',
   thresholds: ['loop.cycleLaps'],
   description: 'Several calls are made together again and again, with the same results.',
@@ -24,6 +24,10 @@ export const repeatedRound: Rule<Memory> = {
 
   judge(memory, { round, calls, print }, { loop }) {
     if (calls.length === 0) return undefined // text only, which breaks nothing
+    if (calls.length < 2) {
+      Object.assign(memory, { print: '', rounds: 0 })
+      return undefined
+    }
     if (memory.print !== print) Object.assign(memory, { print, rounds: 0, streak: emptyStreak() })
     memory.rounds += 1
     memory.streak.shown = []
@@ -35,7 +39,7 @@ export const repeatedRound: Rule<Memory> = {
         : leash === 'transient'
           ? transientRoundsMax(loop)
           : sameRoundsMax(loop)
-    if (calls.length < 2 || memory.rounds < roundsMax) return undefined
+    if (memory.rounds < roundsMax) return undefined
 
     const tools = calls.map(({ tool }) => tool).join(', ')
     const evidence: EvidenceRef[] = [{ round, ordinal: -1 }]

@@ -25,7 +25,7 @@ type Memory = Map<string, AnswerStreak>
 
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
-  version: 4,
+  version: 5,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Reworded calls keep getting the same answer.',
@@ -106,12 +106,20 @@ function meaningOf({
   answer,
 }: CallEvidence): 'nothing' | 'empty' | 'answer' {
   if (failure !== undefined || effect !== 'reads' || poll) return 'nothing'
-  if (emptyHanded.test(answer)) return 'empty'
+  if (emptyHanded.test(answer) || (answer.length < emptyCharsMax && noneFound.test(answer)))
+    return 'empty'
   return answer.length >= (freeText ? shortAnswerMin : longAnswerMin) ? 'answer' : 'nothing'
 }
 
 const emptyHanded =
   /^(?:\[\]|\{\}|(?:no|0|zero) (?:results?|match|matches|hits?|entries|records?|items?|rows?|documents?|files?)\b.*|nothing found\.?|not found\.?)$/i
+/**
+ * "No flights found on this day.", "No rooms available". Longer answers may have hits as well. "No
+ * problems found" is the good answer of a check.
+ */
+const noneFound =
+  /^no (?!.*\b(?:problem|issue|error|fault|warning|vulnerabilit|conflict|difference|change|violation|bug|leak|failure|threat|virus|duplicate|regression|update)).{0,80}\b(?:found|matched|available)\b.{0,80}$/i
+const emptyCharsMax = 100
 /**
  * An answer of at least this length is no acknowledgement ("ok", "done", "true"), and of the second
  * length no fact that many subjects share. The second one applies unless the call is one free text.

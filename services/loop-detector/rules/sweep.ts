@@ -29,7 +29,7 @@ type Memory = {
 
 export const sweep: Rule<Memory> = {
   name: 'sweep',
-  version: 3,
+  version: 4,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Different reads bring no new line.',

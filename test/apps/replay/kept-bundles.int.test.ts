@@ -51,7 +51,7 @@ describe('a changed decision', () => {
       },
       ...{
         was: null,
-        is: { rung: 'nudge', rule: 'identical-failure@2' },
+        is: { rung: 'nudge', rule: 'identical-failure@3' },
         roundsSaved: 3,
         refused: [],
       },
@@ -132,7 +132,7 @@ describe('a changed decision', () => {
       'caps.rounds=4',
       'loop.identicalSuccesses=2',
     )
-    expect(change).toMatchObject({ round: 2, is: { rule: 'identical-success@2' } })
+    expect(change).toMatchObject({ round: 2, is: { rule: 'identical-success@3' } })
   })
 
   it('can come from a rule in shadow', async () => {
@@ -141,7 +141,7 @@ describe('a changed decision', () => {
       'rule.identical-failure=shadow',
       'rule.schema-failure=shadow',
     )
-    expect(changes[0]).toMatchObject({ was: { rule: 'identical-failure@2' } })
-    expect(changes[0]?.is?.rule).not.toBe('identical-failure@2')
+    expect(changes[0]).toMatchObject({ was: { rule: 'identical-failure@3' } })
+    expect(changes[0]?.is?.rule).not.toBe('identical-failure@3')
   })
 })

@@ -11,6 +11,7 @@ import { type ReplayOptions, replay } from '../../../apps/replay/replay.ts'
 import { openBundle } from '../../../shared/bus/bundle/bus.ts'
 import { createBundle } from '../../../shared/bus/bundle/writer.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
+import type { Message } from '../../../shared/contract/messages.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { readSettings } from '../../../shared/settings/settings.ts'
 import { output } from '../../support/output.ts'
@@ -33,9 +34,16 @@ async function run(
   return { code, text: text() }
 }
 
+/** An older Weir wrote it, and no intervention answers the third round. */
+function forgedMessage(message: Message): Message {
+  if (message.type === 'attempt-started') return { ...message, weir: '0.1.0' }
+  const isThird = message.type === 'round-outcome' && message.round === 3
+  return isThird ? { ...message, intervention: null } : message
+}
+
 /**
- * The bundle of I1 in which the third round was never answered by an intervention. `whole`: false:
- * as if the log no longer had its beginning.
+ * The bundle of I1 as an older Weir could have written it. `whole`: false: as if the log no longer
+ * had its beginning.
  */
 async function forged({ whole = true } = {}): Promise<{ file: string }> {
   const file = join(folder, 'forged.weir')
@@ -53,11 +61,10 @@ async function forged({ whole = true } = {}): Promise<{ file: string }> {
         limit: 10_000,
       })) {
         const message = decode(record.value as Uint8Array)
-        const isThird = message.type === 'round-outcome' && message.round === 3
         to.add({
           ...record,
           topic: name,
-          value: isThird ? encode({ ...message, intervention: null }) : record.value,
+          value: encode(forgedMessage(message)),
         })
       }
   }
@@ -157,18 +164,18 @@ describe('weir replay', () => {
     const { code, text } = await run('i1-reflex-loop', { set: ['loop.identicalFailure=2'] })
     expect(code).toBe(0)
     expect(text).toContain('i1-reflex-loop, turn 0, round 2')
-    expect(text).toContain('would be a nudge by identical-failure@2')
+    expect(text).toContain('would be a nudge by identical-failure@3')
     expect(text).toContain('unknown from here; saves at most 3 rounds')
     expect(text).toContain('1 of 1 conversation would have gone another way')
   })
 
   it('prints whole reasons, and cuts them only on a terminal', async () => {
     const whole =
-      "by identical-failure@2: exec({}) failed in 2 rounds, last with: missing required field 'command'\n"
+      "by identical-failure@3: exec({}) failed in 2 rounds, last with: missing required field 'command'\n"
     const options = { set: ['loop.identicalFailures=2'] }
     expect((await run('i1-reflex-loop', options)).text).toContain(whole)
     expect((await run('i1-reflex-loop', options, 60)).text).toMatch(
-      /^ {2}would be a nudge by identical-failure@2: exec\(\{\}\) failed …$/m,
+      /^ {2}would be a nudge by identical-failure@3: exec\(\{\}\) failed …$/m,
     )
     expect((await run('i1-reflex-loop', options, 60)).text).toContain(
       '--full shows the reasons whole',
@@ -197,7 +204,7 @@ describe('weir replay', () => {
     writeFileSync(policy, content)
     const { text } = await run('i1-reflex-loop', { policy, json: true })
     expect(JSON.parse(text).changes).toMatchObject([
-      { round: 2, is: { rule: 'identical-failure@2' } },
+      { round: 2, is: { rule: 'identical-failure@3' } },
     ])
   })
 

@@ -271,7 +271,7 @@ describe('weir import-transcript', () => {
       id: 'log',
       step: 4,
       rung: 'nudge',
-      rule: 'identical-failure@2',
+      rule: 'identical-failure@3',
       settings: null,
     })
     const inspected = join(folder, 'inspected.jsonl')

@@ -39,7 +39,7 @@ describe('the same failing call', () => {
     ])
     expect(interventions[2]).toMatchObject({
       rule: 'identical-failure',
-      ruleVersion: 2,
+      ruleVersion: 3,
       ordinary: false,
       key: 'exec({})',
       class: null,
@@ -305,13 +305,15 @@ describe('a failure streak', () => {
     )
   })
 
-  it('by error ends with a success of the same program, not of another one', () => {
+  it('by error ends with a success of the same program, not of another one or another subcommand', () => {
     const git = (command: string) => one('shell', { command }, failing('fatal: bad object'))
     const other = one('shell', { command: 'ls' }, ok('a b'))
-    const good = one('shell', { command: 'git status' }, ok('clean'))
-    expect(
-      rungs(git('git log a'), git('git log b'), other, git('git log c'), git('git log d')),
-    ).toEqual(['-', '-', '-', '-', 'nudge'])
+    const status = one('shell', { command: 'git status' }, ok('clean'))
+    const good = one('shell', { command: 'git log -1' }, ok('one commit'))
+    for (const success of [other, status])
+      expect(
+        rungs(git('git log a'), git('git log b'), success, git('git log c'), git('git log d')),
+      ).toEqual(['-', '-', '-', '-', 'nudge'])
     expect(
       rungs(git('git log a'), git('git log b'), good, git('git log c'), git('git log d')),
     ).toEqual(new Array(5).fill('-'))

@@ -342,15 +342,24 @@ describe('the same answer to different calls', () => {
 
 describe('a cycle', () => {
   const lap = (length: number): Step[] =>
-    ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+    Array.from('abcdefghijklm')
       .slice(0, length)
       .map((path) => one('stat', { path }, ok(`size of ${path}`)))
 
-  it.each([2, 3, 4, 5, 6])('of %i rounds is a loop at the end of its third lap', (length) => {
-    expect(rungs(...lap(length), ...lap(length), ...lap(length))).toEqual([
-      ...silence(3 * length - 1),
-      'nudge',
-    ])
+  it.each([2, 3, 4, 5, 6, 9, 11, 12])(
+    'of %i rounds is a loop at the end of its third lap',
+    (length) => {
+      const laps = [...lap(length), ...lap(length), ...lap(length)]
+      const alone = policyWith({ shadowed: ['nothing-new'] })
+      expect(rungs(...judgedBy(alone, ...laps))).toEqual([...silence(3 * length - 1), 'nudge'])
+    },
+  )
+
+  it('of thirteen rounds is left to nothing-new', () => {
+    const laps = [...lap(13), ...lap(13), ...lap(13)]
+    const alone = policyWith({ shadowed: ['nothing-new'] })
+    expect(rungs(...judgedBy(alone, ...laps))).toEqual(silence(39))
+    expect(rungs(...laps).indexOf('nudge')).toBe(20)
   })
 
   it('climbs while it goes on, and lists its calls', () => {

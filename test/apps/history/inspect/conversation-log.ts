@@ -63,7 +63,7 @@ export const nudge: Intervention = {
   rung: 'nudge',
   ordinary: false,
   rule: 'identical-failure',
-  ruleVersion: 2,
+  ruleVersion: 3,
   key: 'exec({})',
   reason: 'exec({}) failed in 3 rounds',
   text: 'SYSTEM INTERVENTION',

@@ -108,7 +108,7 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
       rejected before execution (bad_arguments): the arguments are not valid
       JSON
       | not JSON
-    detector  nudge (rule identical-failure, version 2): exec({}) failed in 3
+    detector  nudge (rule identical-failure, version 3): exec({}) failed in 3
               rounds
       key       exec({})
       evidence  round 1 call 0
@@ -145,7 +145,7 @@ Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
     expect(page.match(/policy .*/g)).toEqual([
       `policy    ${policy.version}: caps.tokens 500, rule.identical-failure shadow`,
     ])
-    expect(page).toContain('in shadow nudge (rule identical-failure, version 2): exec({})')
+    expect(page).toContain('in shadow nudge (rule identical-failure, version 3): exec({})')
     expect(page).not.toContain('detector')
     expect(page).not.toContain('SYSTEM INTERVENTION')
   })

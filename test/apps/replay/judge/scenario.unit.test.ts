@@ -138,7 +138,7 @@ describe('an exported conversation', () => {
     }
     expect(judgedUnder([strict, strict])).toMatchObject({
       step: 3,
-      rule: 'identical-failure@2',
+      rule: 'identical-failure@3',
       settings: strict,
     })
     expect(judgedUnder([{}, strict])?.step).toBe(3)

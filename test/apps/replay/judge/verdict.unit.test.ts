@@ -30,7 +30,7 @@ describe('the first intervention', () => {
       ...{
         fired: true,
         step: 3,
-        rule: 'identical-failure@2',
+        rule: 'identical-failure@3',
         kind: 'tool_loop',
         rung: 'nudge',
         ok: null,
@@ -155,7 +155,7 @@ describe('--set', () => {
     const scenario = { steps: times(4, failing), expect: { fires: false } }
     expect(judged(scenario, 'rule.identical-failure=shadow')).toMatchObject({
       ...{ fired: false, step: null, rule: null, ok: true },
-      shadowed: [{ step: 3, rule: 'identical-failure@2', kind: 'tool_loop', rung: 'nudge' }],
+      shadowed: [{ step: 3, rule: 'identical-failure@3', kind: 'tool_loop', rung: 'nudge' }],
     })
     expect(judged(scenario).shadowed).toEqual([])
   })
