@@ -7,9 +7,9 @@ import type { Settings } from '../../../shared/settings/settings.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { count, second } from '../../terminal/quantities.ts'
+import { newestRecords } from '../newest-records.ts'
 import { type OpenLog, withLog } from '../open-log.ts'
 import { historiesOf } from './histories.ts'
-import { newestActivity } from './newest-activity.ts'
 import {
   begin,
   type ConversationSummary,
@@ -48,7 +48,7 @@ export async function newestConversations(
   const histories = await historiesOf(log, max)
   const found = new Map<string, ConversationSummary | Unfinished>()
   let unfinished = 0
-  for await (const record of newestActivity(log)) {
+  for await (const record of newestRecords(log, 'activity')) {
     const isNew = !found.has(record.key)
     if (isNew && found.size === max) {
       if (unfinished === 0) break

@@ -8,9 +8,9 @@ import { partitionOf } from '../../../shared/contract/partition.ts'
 import { historyPrefix } from '../../../shared/contract/topology.ts'
 import { contextIn } from '../inspect/recorded.ts'
 import { messageOf } from '../message-of.ts'
+import { newestIds } from '../newest-records.ts'
 import type { OpenLog } from '../open-log.ts'
 import { scan } from '../scan.ts'
-import { newestIds } from './newest-activity.ts'
 
 /** The part of a history entry that the list needs. */
 export type RoundUsage = Pick<HistoryEntry, 'turn' | 'round'> & { usage: Usage | undefined }

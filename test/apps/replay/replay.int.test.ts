@@ -154,7 +154,7 @@ describe('weir replay', () => {
   })
 
   it('reports the first decision that another threshold changes, and nothing after it', async () => {
-    const { code, text } = await run('i1-reflex-loop', { set: ['loop.identicalFailure=2'] })
+    const { code, text } = await run('i1-reflex-loop', { set: ['loop.identicalFailures=2'] })
     expect(code).toBe(0)
     expect(text).toContain('i1-reflex-loop, turn 0, round 2')
     expect(text).toContain('would be a nudge by identical-failure@2')
@@ -231,7 +231,7 @@ describe('weir replay', () => {
   })
 
   it('accepts a threshold in the singular, and prints its real name', async () => {
-    const { text } = await run('i1-reflex-loop', { set: ['loop.identicalFailure=1'] })
+    const { text } = await run('i1-reflex-loop', { set: ['loop.identicalFailures=1'] })
     expect(text).toMatch(/^What if loop\.identicalFailures=1 had been in force\n/)
     expect(text).toContain('exec({}) failed in 1 round, last with')
   })
@@ -310,7 +310,7 @@ describe('weir replay', () => {
     ],
     [
       'a threshold that is given twice',
-      { set: ['loop.identicalFailures=3', 'loop.identicalFailure=2'] },
+      { set: ['loop.identicalFailures=3', 'loop.identicalFailures=2'] },
       /given twice, as "3" and as "2"/,
     ],
     ['a sweep out of bounds', { sweep: 'loop.identicalFailures=990..1010' }, /from 1 to 1000/],

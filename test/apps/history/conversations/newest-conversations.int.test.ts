@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { newestConversations } from '../../../../apps/history/conversations/conversations.ts'
-import { newestIds } from '../../../../apps/history/conversations/newest-activity.ts'
+import { newestIds } from '../../../../apps/history/newest-records.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../../../shared/contract/bus.ts'
 import type { Message, TurnFinished } from '../../../../shared/contract/messages.ts'
