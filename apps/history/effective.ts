@@ -21,10 +21,10 @@ import { everyAgent } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 
 /**
- * operator: set for this agent. operator-all: set for all agents. operator-limits: the operator's
- * record of caps. agent-file, log: the agent's own value, read from its file, or from its newest
- * message in the log. default: the agent's own value, which is Weir's default. each-agent: every
- * agent has its own value. unknown: no source has the agent's own value.
+ * `operator`: set for this agent. `operator-all`: set for all agents. `operator-limits`: the
+ * operator's record of caps. The agent's own value is from its file (`agent-file`), from its newest
+ * message in the log (`log`), or from one of them and equal to Weir's default (`default`).
+ * `unknown`: no source has it. `each-agent`: every agent has its own value.
  */
 export type Origin =
   | 'operator'
