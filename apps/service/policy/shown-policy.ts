@@ -22,8 +22,8 @@ import { type OwnSource, originText, ownText, valueText } from './words.ts'
 
 /**
  * `--json`: one object per line. `set`: the values of the agent, by key. `effective`: all keys, if an
- * agent was named. `own`: the source of the agent's own values, if one agent was named; null: there is
- * none, and `effective` shows these values as unknown. `leftAside`: ignored entries. `setAt`:
+ * agent was named. `own`: the source of the agent's own values, if one agent was named. Null: there
+ * is none, and `effective` shows these values as unknown. `leftAside`: ignored entries. `setAt`:
  * milliseconds since 1970; null: nothing is set.
  */
 export type ShownPolicy = {
