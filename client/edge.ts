@@ -6,6 +6,7 @@ import type { Agent } from '../shared/agents/agents.ts'
 import type { Bus } from '../shared/contract/bus.ts'
 import type { ConversationId, SentMessage } from '../shared/contract/ids.ts'
 import type {
+  AttemptFailed,
   CancelRequested,
   MessageOf,
   MessageType,
@@ -65,6 +66,11 @@ export type Edge = {
   onActivity(conversation: ConversationId, listener: Listener<Activity>): Promise<() => void>
   /** Delivers the parts that models stream in a conversation. They are read only meanwhile. */
   onParts(conversation: ConversationId, listener: Listener<Part>): Promise<() => void>
+  /** Delivers the failed attempts of a conversation's requests to models. */
+  onFailedAttempts(
+    conversation: ConversationId,
+    listener: Listener<AttemptFailed>,
+  ): Promise<() => void>
   /**
    * The end of the turn of a message that was sent before. Undefined: the turn is not over, or the
    * message is unknown.
@@ -86,6 +92,7 @@ export function openEdge({
 }): Edge {
   const activity = createFeeds<Activity>('activity', new Set(activityTypes))
   const parts = createFeeds<Part>('model-deltas', new Set(['part'] as const))
+  const failed = createFeeds<AttemptFailed>('model-requests', new Set(['attempt-failed'] as const))
 
   async function* ask(question: Question, signal?: AbortSignal): AsyncGenerator<Activity, void> {
     const { conversation, messageId } = question
@@ -107,8 +114,8 @@ export function openEdge({
   }
 
   /** One feed for each partition with a listener. */
-  function createFeeds<M extends Activity | Part>(
-    topic: 'activity' | 'model-deltas',
+  function createFeeds<M extends Activity | Part | AttemptFailed>(
+    topic: 'activity' | 'model-deltas' | 'model-requests',
     types: ReadonlySet<MessageType>,
   ) {
     const feeds = new Map<number, Feed<M>>()
@@ -159,6 +166,8 @@ export function openEdge({
     onActivity: (conversation, listener) =>
       activity.of(conversation).listen(conversation, listener),
     onParts: (conversation, listener) => parts.of(conversation).listen(conversation, listener),
+    onFailedAttempts: (conversation, listener) =>
+      failed.of(conversation).listen(conversation, listener),
     earlierAnswer: (message) =>
       findEarlierAnswer(
         { bus, topicPrefix, partition: partitionOf(message.conversation, partitions) },
@@ -168,6 +177,7 @@ export function openEdge({
     close() {
       activity.close()
       parts.close()
+      failed.close()
     },
   }
 }

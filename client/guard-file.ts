@@ -1,12 +1,13 @@
 // The module of a guard named on the command line: a file, or a guard that ships with Weir. Its
 // options follow a =.
 
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, parse, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { approvalGuard } from '../shared/contract/approval-guard.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { nearestName } from '../shared/settings/nearest-name.ts'
+import { readText } from '../shared/settings/text-file.ts'
 
 /**
  * Each folder with such a file is a guard that ships: TypeScript in a checkout, compiled in the
@@ -14,6 +15,8 @@ import { nearestName } from '../shared/settings/nearest-name.ts'
  */
 const shippedFolder = fileURLToPath(new URL('../services/guards', import.meta.url))
 const shippedFile = `guard${extname(import.meta.url)}`
+
+const optionsBytesMax = 1024 * 1024
 
 /** `options`: the argument of the function that the file exports. */
 export type NamedGuard = { file: string; options: unknown }
@@ -80,17 +83,23 @@ export function isModule(file: string): boolean {
 /** `file`: JSON. Throws `usage`. */
 export function guardOptions(file: string | undefined): unknown {
   if (file === undefined) return undefined
+  const read = readText(file, optionsBytesMax)
+  if ('fault' in read)
+    throw new WeirError(
+      'usage',
+      `the file of options ${file === '' ? "after '='" : file} ${read.fault}`,
+    )
   try {
-    return JSON.parse(readFileSync(file, 'utf8'))
+    return JSON.parse(read.text)
   } catch (error) {
-    throw badOptions(file, error)
+    throw notJson(file, error)
   }
 }
 
-function badOptions(file: string, cause: unknown): WeirError {
+function notJson(file: string, cause: unknown): WeirError {
   return new WeirError(
     'usage',
-    `the options ${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    `the file of options ${file} is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
     { cause },
   )
 }

@@ -11,8 +11,10 @@ import {
   type MessageId,
   type RoundId,
 } from '../shared/contract/ids.ts'
-import type { MessageOf, Part, TurnFinished } from '../shared/contract/messages.ts'
+import { limits } from '../shared/contract/limits.ts'
+import type { AttemptFailed, MessageOf, Part, TurnFinished } from '../shared/contract/messages.ts'
 import { unreachable } from '../shared/contract/stage.ts'
+import type { Milliseconds } from '../shared/lib/clock.ts'
 import type { Activity } from './edge.ts'
 import type { Received } from './feed.ts'
 
@@ -24,6 +26,12 @@ export type ReasoningDelta = { type: 'reasoning-delta'; text: string } & RoundId
 
 /** The model answers this round again: all text and reasoning of the round so far is void. */
 export type TextReset = { type: 'text-reset' } & RoundId
+
+/**
+ * An attempt to get the model's response failed, and another one follows. `waitMs`: milliseconds
+ * until then. The turn may end first, if its time is over.
+ */
+export type ModelRetry = { type: 'model-retry'; reason: string; waitMs: Milliseconds } & RoundId
 
 /** An earlier turn of the conversation is not over. This one begins after it. */
 export type TurnWaiting = { type: 'turn-waiting'; conversation: ConversationId }
@@ -38,6 +46,7 @@ export type TurnEvent =
   | TextDelta
   | ReasoningDelta
   | TextReset
+  | ModelRetry
   | MessageOf<
       | 'call-rejected'
       | 'intervention-raised'
@@ -56,11 +65,12 @@ export type TurnEvents = {
   readonly isOver: boolean
   activity(received: Received<Activity>): TurnEvent[]
   part(part: Part): TurnEvent[]
+  attemptFailed(failed: AttemptFailed): TurnEvent[]
   /** Ends the turn without waiting for running calls. */
   endNow(): TurnEvent[]
 }
 
-/** Parts that are kept until the turn's number is known: activity may come later than parts. */
+/** Parts and failed attempts that are kept until the turn is known: activity may come later. */
 const earlyPartsMax = 256
 
 /** `next`: the number of the next part of `attempt`; `replaced`: earlier attempts of the round. */
@@ -72,14 +82,15 @@ type Streaming = {
   replaced: Set<string>
 }
 
-/** The events of the turn that this message opens. */
-export function createTurnEvents(messageId: MessageId): TurnEvents {
+/** The events of the turn that this message opens. `attempts`: of the agent's settings. */
+export function createTurnEvents(messageId: MessageId, attempts = 1): TurnEvents {
   const seen = new Set<string>()
   const running = new Set<string>()
   let turn: number | undefined
   let isWaiting = false
-  let early: Part[] = []
+  let early: (Part | AttemptFailed)[] = []
   let streaming: Streaming | undefined
+  let failing: { round: number; failed: Set<string> } | undefined
   let finished: TurnFinished | undefined
   let isOver = false
 
@@ -116,9 +127,9 @@ export function createTurnEvents(messageId: MessageId): TurnEvents {
 
   function begin(number: number): TurnEvent[] {
     turn = number
-    const parts = early
+    const records = early
     early = []
-    return parts.flatMap(part)
+    return records.flatMap((one) => (one.type === 'part' ? part(one) : attemptFailed(one)))
   }
 
   function wait({ type, conversation }: Activity): TurnEvent[] {
@@ -162,6 +173,25 @@ export function createTurnEvents(messageId: MessageId): TurnEvents {
     return [...reset, ...deltas]
   }
 
+  /** The last try has no further attempt. A request that is sent in another form is not a try. */
+  function attemptFailed(message: AttemptFailed): TurnEvent[] {
+    const { conversation, round, attempt, reason, retryable, retryAfterMs } = message
+    if (finished !== undefined) return []
+    if (turn === undefined) {
+      if (early.length < earlyPartsMax) early.push(message)
+      return []
+    }
+    if (message.turn !== turn) return []
+    if (failing?.round !== round) failing = { round, failed: new Set() }
+    if (failing.failed.has(attempt)) return []
+    failing.failed.add(attempt)
+    const isSentOtherwise = message.historyRefused || message.toolsRefused
+    const triesMax = Math.min(attempts, limits.attemptsMax)
+    if (!isSentOtherwise && !(retryable && failing.failed.size < triesMax)) return []
+    const waitMs = isSentOtherwise ? 0 : Math.min(Math.max(retryAfterMs, 0), limits.retryAfterMsMax)
+    return [{ type: 'model-retry', conversation, turn, round, reason, waitMs }]
+  }
+
   /** Switches to the round and the attempt of this part if they are new. */
   function follow({ conversation, turn, round, attempt }: Part): TurnEvent[] {
     if (streaming === undefined || round > streaming.round) {
@@ -190,6 +220,7 @@ export function createTurnEvents(messageId: MessageId): TurnEvents {
     },
     activity,
     part,
+    attemptFailed,
     endNow,
   }
 }

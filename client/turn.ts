@@ -50,13 +50,14 @@ export function askTurn({
   onOver,
 }: AskOptions): Turn & { fail(error: unknown): void } {
   const { conversation, messageId } = question
-  const events = createTurnEvents(messageId)
+  const events = createTurnEvents(messageId, question.agent.settings.attempts)
   const queue = createEventQueue()
   const { promise: finished, resolve, reject } = Promise.withResolvers<TurnFinished>()
   finished.catch(() => {}) // a program that reads only the events gets the error there
   const stops: (() => void)[] = []
   let isRead = false
   let text: Promise<() => void> | undefined
+  let retries: Promise<(() => void) | undefined> | undefined
   let isWaitingForCalls = false
   let isOver = false
 
@@ -84,13 +85,26 @@ export function askTurn({
 
   /** Listens once, however often it is called. */
   function listenToText(): Promise<unknown> {
-    text ??= listen(
-      edge.onParts(conversation, {
-        onRecord: ({ message }) => pass(events.part(message)),
-        onFailure: fail,
-      }),
-    )
+    if (text === undefined) {
+      text = listen(
+        edge.onParts(conversation, {
+          onRecord: ({ message }) => pass(events.part(message)),
+          onFailure: fail,
+        }),
+      )
+      retries = listenToRetries()
+    }
     return text
+  }
+
+  /** A failure of this listening is no failure of the turn: its events are only notices. */
+  function listenToRetries(): Promise<(() => void) | undefined> {
+    return listen(
+      edge.onFailedAttempts(conversation, {
+        onRecord: ({ message }) => pass(events.attemptFailed(message)),
+        onFailure: () => {},
+      }),
+    ).catch(() => undefined)
   }
 
   async function listen(listening: Promise<() => void>): Promise<() => void> {
@@ -144,6 +158,7 @@ export function askTurn({
     queue.leave()
     const stop = await text?.catch(() => undefined)
     stop?.()
+    retries?.then((stopRetries) => stopRetries?.()).catch(() => {})
     return { done: true, value: undefined }
   }
 

@@ -68,7 +68,14 @@ export type {
 export type { ErrorCode } from '../shared/lib/errors.ts'
 export type { EmbeddedBusChoice, KafkaBusChoice } from './bus-choice.ts'
 export type { Turn } from './turn.ts'
-export type { ReasoningDelta, TextDelta, TextReset, TurnEvent, TurnWaiting } from './turn-events.ts'
+export type {
+  ModelRetry,
+  ReasoningDelta,
+  TextDelta,
+  TextReset,
+  TurnEvent,
+  TurnWaiting,
+} from './turn-events.ts'
 export { WeirError }
 
 /** `provider`: the name of a provider that this version knows. */

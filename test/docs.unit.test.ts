@@ -299,6 +299,7 @@ function faultsOfUse(words: string[]): string[] {
   const flags = words.flatMap((word) => /^--[a-z][a-z-]*/.exec(word)?.[0] ?? [])
   // A group passes the flags on to its default command.
   const options = [command, ...command.commands].flatMap((one) => one.options)
-  const known = new Set(['--help', ...options.map(({ long }) => long)])
+  const ofProgram = command === program ? ['--version'] : []
+  const known = new Set(['--help', ...ofProgram, ...options.map(({ long }) => long)])
   return flags.filter((flag) => !known.has(flag)).map((flag) => `${path} ${flag}`)
 }

@@ -2,6 +2,7 @@
 // when it runs, to keep `weir --help` fast.
 
 import { Command } from 'commander'
+import { version } from '../../shared/lib/version.ts'
 import { exitCodesHelp, runToItsEnd } from '../terminal/ending.ts'
 import { addApprovals } from './commands/approvals.ts'
 import { addBundles } from './commands/bundles.ts'
@@ -18,6 +19,7 @@ import { addUp } from './commands/up.ts'
 
 const program = new Command('weir')
   .description('A low wall across a river: guards the tool calls of LLM agents.')
+  .version(version(), '-V, --version', 'print the version of Weir')
   .exitOverride()
   .showSuggestionAfterError()
   .addHelpText('after', exitCodesHelp)

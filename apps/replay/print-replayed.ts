@@ -5,6 +5,7 @@ import type { RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import { version } from '../../shared/lib/version.ts'
 import { contentOf } from '../history/tail/record-line.ts'
+import { type NumberOf, turnText } from '../history/turn-numbers.ts'
 import { columnsToCut, painted, type Tone } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/printable.ts'
 import { count, instant } from '../terminal/quantities.ts'
@@ -23,7 +24,8 @@ export function printReplayed(
     full,
     isRedacted,
     cut: cutTurns,
-  }: { full: boolean; isRedacted: boolean; cut: readonly BundleTurn[] },
+    numberOf,
+  }: { full: boolean; isRedacted: boolean; cut: readonly BundleTurn[]; numberOf: NumberOf },
   out: NodeJS.WriteStream,
 ): void {
   const what = `${count(tally.records, 'record')} read, ${count(tally.turns, 'turn')}`
@@ -38,7 +40,7 @@ export function printReplayed(
       'bad',
       `Differs: ${what}, ${count(tally.same, 'decision')} as in the log, ${differences} not.`,
     )
-  for (const note of [...notesOf(tally), ...cutNotes(cutTurns)]) line('faint', note)
+  for (const note of [...notesOf(tally), ...cutNotes(cutTurns, numberOf)]) line('faint', note)
   if (first === undefined) return
   if (isRedacted)
     line('warning', '  the bundle is redacted: decisions that a redacted text led to differ')
@@ -126,8 +128,10 @@ function notesOf({ sameContent, awaited, deleted, unjudged, unjudgedKeys }: Tall
 }
 
 /** A turn without its beginning can repeat its decisions and is still not judged as a whole. */
-function cutNotes(turns: readonly BundleTurn[]): string[] {
-  const names = turns.slice(0, 5).map(({ conversation, turn }) => `turn ${turn} of ${conversation}`)
+function cutNotes(turns: readonly BundleTurn[], numberOf: NumberOf): string[] {
+  const names = turns
+    .slice(0, 5)
+    .map((turn) => `${turnText(numberOf, turn)} of ${turn.conversation}`)
   const more = turns.length > names.length ? ', …' : ''
   return turns.length === 0
     ? []

@@ -1,5 +1,7 @@
 // Prints the changed decisions of a what-if, for people and as JSON.
 
+import type { TurnId } from '../../shared/contract/ids.ts'
+import { type NumberOf, turnText } from '../history/turn-numbers.ts'
 import { columnsToCut, painted } from '../terminal/paint.ts'
 import { printable, printableJson } from '../terminal/printable.ts'
 import { count } from '../terminal/quantities.ts'
@@ -10,11 +12,19 @@ import { type Change, type Decision, type Totals, totalsOf } from './what-if/cha
 /** The limit for each list without --full. */
 const shownMax = 20
 
-/** `asked`: the question in words. `conversations`: the number with a judged round. */
-export type WhatIfPage = { asked: string; conversations: number; changes: readonly Change[] }
+/**
+ * `asked`: the question in words. `conversations`: the number with a judged round. `numberOf`: the
+ * number of a turn for people.
+ */
+export type WhatIfPage = {
+  asked: string
+  conversations: number
+  changes: readonly Change[]
+  numberOf: NumberOf
+}
 
 export function printWhatIf(
-  { asked, conversations, changes }: WhatIfPage,
+  { asked, conversations, changes, numberOf }: WhatIfPage,
   { full }: { full: boolean },
   out: NodeJS.WriteStream,
 ): void {
@@ -24,19 +34,22 @@ export function printWhatIf(
   line('title', `What if ${asked}`)
   const width = full ? Number.POSITIVE_INFINITY : columnsToCut(out)
   for (const change of shown) {
-    const { conversation, turn, round, was, is, at } = change
+    const { conversation, round, was, is, at } = change
     line('plain', '')
-    line('plain', `${conversation}, turn ${turn}, round ${round}  (${addressText(at)})`)
+    line(
+      'plain',
+      `${conversation}, ${turnText(numberOf, change)}, round ${round}  (${addressText(at)})`,
+    )
     line('faint', cut(wasText(was), width))
     line('warning', cut(wouldBeText(is), width))
-    line('faint', `  unknown from here${savedText(change)}`)
+    line('faint', `  unknown from here${effectText(change)}`)
   }
   if (shown.some(({ was, is }) => wasText(was).length > width || wouldBeText(is).length > width))
     line('faint', '  cut to the width of the terminal: --full shows the reasons whole')
   if (shown.length < changes.length)
     line('faint', `… and ${changes.length - shown.length} more (--full)`)
   line('plain', '')
-  printTotals(totalsOf(changes), { conversations, full }, line)
+  printTotals(totalsOf(changes), { conversations, full, numberOf }, line)
 }
 
 function wasText(decision: Decision | null): string {
@@ -48,8 +61,8 @@ function wouldBeText(decision: Decision | null): string {
 }
 
 function printTotals(
-  { conversations: touched, roundsSaved, tokensSaved, refused }: Totals,
-  { conversations, full }: { conversations: number; full: boolean },
+  { conversations: touched, roundsSaved, tokensSaved, milder, roundsLater, refused }: Totals,
+  { conversations, full, numberOf }: { conversations: number; full: boolean; numberOf: NumberOf },
   line: (tone: 'title' | 'plain' | 'good' | 'bad', text: string) => void,
 ): void {
   line('title', `${touched} of ${count(conversations, 'conversation')} would have gone another way`)
@@ -57,6 +70,11 @@ function printTotals(
     'plain',
     `saved at most   ${count(roundsSaved, 'round')}, ${count(tokensSaved, 'token')} in ${touched === 1 ? 'that turn' : 'those turns'}; later turns are unknown`,
   )
+  if (milder > 0)
+    line(
+      'plain',
+      `later by        at least ${count(roundsLater, 'round')}, in ${count(milder, 'conversation')} with a milder decision; their cost is unknown`,
+    )
   if (refused.length === 0)
     return line('good', 'false alarms    none: no call that had succeeded would have been refused')
   line(
@@ -69,13 +87,13 @@ function printTotals(
       'plain',
       `                ${repeated} of them only repeated a call of the same turn, with the same result: calls in a loop do that`,
     )
-  for (const { conversation, turn, round, ordinal, tool, at } of full
-    ? refused
-    : refused.slice(0, shownMax))
+  for (const call of full ? refused : refused.slice(0, shownMax)) {
+    const { conversation, round, ordinal, tool, at } = call
     line(
       'plain',
-      `  ${addressText(at)}  ${tool}, call ${ordinal} of ${conversation}, turn ${turn}, round ${round}`,
+      `  ${addressText(at)}  ${tool}, call ${ordinal} of ${conversation}, ${turnText(numberOf, call)}, round ${round}`,
     )
+  }
   if (!full && refused.length > shownMax)
     line('plain', `  … and ${refused.length - shownMax} more (--full)`)
 }
@@ -93,7 +111,9 @@ const rungTexts: Record<Decision['rung'], string> = {
   end: 'the end of the turn',
 }
 
-function savedText({ roundsSaved, tokensSaved }: Change): string {
+function effectText({ roundsSaved, tokensSaved, roundsLater }: Change): string {
+  if (roundsLater > 0)
+    return `; milder, so Weir steps in later by at least ${count(roundsLater, 'round')}, at an unknown cost`
   return roundsSaved === 0
     ? ''
     : `; saves at most ${count(roundsSaved, 'round')}, ${count(tokensSaved, 'token')} in that turn`
@@ -107,18 +127,21 @@ function addressText({ topic, partition, offset }: Address): string {
  * The output of `weir replay --set … --json`. Savings cover only the turn of each change
  * (WHAT-IF-CHANGE-1). Fields are added, and none changes its meaning.
  */
-export function whatIfJson({ asked, conversations, changes }: WhatIfPage): string {
-  const { roundsSaved, tokensSaved, refused } = totalsOf(changes)
+export function whatIfJson({ asked, conversations, changes, numberOf }: WhatIfPage): string {
+  const { roundsSaved, tokensSaved, milder, roundsLater, refused } = totalsOf(changes)
+  const numbered = <T extends TurnId>(one: T) => ({ ...one, turnNumber: numberOf(one) ?? null })
   const totals = {
     conversations,
     touched: changes.length,
     roundsSavedAtMost: roundsSaved,
     tokensSavedAtMost: tokensSaved,
-    falseAlarms: refused,
+    milder,
+    roundsLaterAtLeast: roundsLater,
+    falseAlarms: refused.map(numbered),
   }
   return printableJson({
     asked,
     totals,
-    changes: changes.map(({ refused: _, ...change }) => change),
+    changes: changes.map(({ refused: _, ...change }) => numbered(change)),
   })
 }

@@ -6,11 +6,12 @@
 import { cutTurns } from '../../shared/bus/bundle/bus.ts'
 import { importedTurnsIn } from '../../shared/bus/embedded/imported.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
-import type { ConversationId } from '../../shared/contract/ids.ts'
+import type { ConversationId, TurnId } from '../../shared/contract/ids.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { type OpenLog, withLog } from '../history/open-log.ts'
+import { type NumberOf, readTurnNumbers } from '../history/turn-numbers.ts'
 import { instantOfFlag } from '../terminal/instant-text.ts'
 import { entriesOf } from '../terminal/policy-pairs.ts'
 import { count } from '../terminal/quantities.ts'
@@ -92,6 +93,7 @@ async function compare(
   progress.end()
   if (replayed.differences === 0 && isNothing(replayed.tally, period))
     throw nothingJudged(conversation, period, replayed.tally)
+  const cut = log.bundle ? cutTurns(log.bundle) : []
   if (json) out.write(`${replayedJson(replayed)}\n`)
   else
     printReplayed(
@@ -99,7 +101,8 @@ async function compare(
       {
         full,
         isRedacted: log.bundle?.facts.redaction != null,
-        cut: log.bundle ? cutTurns(log.bundle) : [],
+        cut,
+        numberOf: await numbersIn(log, cut),
       },
       out,
     )
@@ -128,7 +131,9 @@ async function tryWhatIf(
     })
     log.progress.end()
     if (conversations === 0) throw nothingJudged(conversation, period)
-    const page = { asked: wordsFor(given), conversations, changes: changes[0] ?? [] }
+    const [found = []] = changes
+    const numberOf = await numbersIn(log, found)
+    const page = { asked: wordsFor(given), conversations, changes: found, numberOf }
     if (json) out.write(`${whatIfJson(page)}\n`)
     else printWhatIf(page, { full }, out)
     return 0
@@ -157,6 +162,11 @@ async function trySweep(
   if (json) out.write(`${sweepJson(page)}\n`)
   else printSweep(page, out)
   return 0
+}
+
+/** The numbers of turns for people, in the conversations of these turns. */
+function numbersIn(log: OpenLog, turns: readonly TurnId[]): Promise<NumberOf> {
+  return readTurnNumbers(log, new Set(turns.map(({ conversation }) => conversation)))
 }
 
 /** A log without the means to change it. */

@@ -4,7 +4,7 @@
 //     enough room.
 
 import { count } from '../terminal/quantities.ts'
-import type { SweepPage, SweepRow } from './sweep.ts'
+import { isUnknown, type SweepPage, type SweepRow } from './sweep.ts'
 
 const size = { width: 640, height: 376, left: 64, right: 40, top: 64, bottom: 56 }
 const base = size.height - size.bottom
@@ -20,13 +20,21 @@ const lineHeight = 13
 /** Nearer points leave no room for a label between them. */
 const apart = 24
 
-type Line = { name: string; colour: string; dash: string; of: (row: SweepRow) => number }
+/** `text`: the label of a point; default: its number. */
+type Line = {
+  name: string
+  colour: string
+  dash: string
+  of: (row: SweepRow) => number
+  text?: (row: SweepRow) => string
+}
 
 const saved: Line = {
   name: 'rounds saved in that turn, at most',
   colour: '#2e8b57',
   dash: '',
   of: (row) => row.roundsSaved,
+  text: (row) => (isUnknown(row) ? '?' : `${row.roundsSaved}`),
 }
 const refused: Line = {
   name: 'good calls refused',
@@ -93,11 +101,11 @@ function labelsOf(row: SweepRow, { x, y }: { x: number; y: (value: number) => nu
 }
 
 function label(
-  { colour, of }: Line,
+  { colour, of, text }: Line,
   row: SweepRow,
   { x, y, anchor = 'middle' }: { x: number; y: number; anchor?: string },
 ): string {
-  return `<text x="${round(x)}" y="${round(y)}" text-anchor="${anchor}" fill="${colour}">${of(row)}</text>`
+  return `<text x="${round(x)}" y="${round(y)}" text-anchor="${anchor}" fill="${colour}">${text?.(row) ?? of(row)}</text>`
 }
 
 function round(value: number): number {

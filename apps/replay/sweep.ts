@@ -16,6 +16,10 @@ export type SweepRow = {
   touched: number
   roundsSaved: number
   tokensSaved: number
+  /** Conversations with a milder decision. Their cost is then unknown. */
+  milder: number
+  /** The rounds by which Weir steps in later there, at least. */
+  roundsLater: number
   falseAlarms: number
 }
 
@@ -30,9 +34,12 @@ export function sweepPage(
       conversations: touched,
       roundsSaved,
       tokensSaved,
+      milder,
+      roundsLater,
       refused,
     } = totalsOf(changes[index] ?? [])
-    return { value, touched, roundsSaved, tokensSaved, falseAlarms: refused.length }
+    const falseAlarms = refused.length
+    return { value, touched, roundsSaved, tokensSaved, milder, roundsLater, falseAlarms }
   })
   return { key, conversations, rows }
 }
@@ -40,9 +47,19 @@ export function sweepPage(
 const barMax = 30
 
 export function printSweep({ key, conversations, rows }: SweepPage, out: NodeJS.WriteStream): void {
-  const heads = [key, 'conversations', 'rounds saved', 'tokens saved', 'false alarms']
-  const cells = rows.map(({ value, touched, roundsSaved, tokensSaved, falseAlarms }) =>
-    [value, touched, `≤ ${roundsSaved}`, `≤ ${tokensSaved}`, falseAlarms].map(String),
+  const heads = [
+    key,
+    'conversations',
+    'rounds saved',
+    'tokens saved',
+    'rounds later',
+    'false alarms',
+  ]
+  const cells = rows.map((row) =>
+    [
+      ...[row.value, row.touched, saved(row, row.roundsSaved), saved(row, row.tokensSaved)],
+      ...[row.milder === 0 ? 0 : `≥ ${row.roundsLater}`, row.falseAlarms],
+    ].map(String),
   )
   const widths = heads.map((head, column) =>
     Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)),
@@ -56,9 +73,13 @@ export function printSweep({ key, conversations, rows }: SweepPage, out: NodeJS.
     1,
     ...rows.flatMap(({ roundsSaved, falseAlarms }) => [roundsSaved, falseAlarms]),
   )
-  for (const { value, roundsSaved, falseAlarms } of rows) {
+  for (const row of rows) {
+    const { value, roundsSaved, roundsLater, falseAlarms } = row
+    const text = isUnknown(row)
+      ? `unknown, at least ${count(roundsLater, 'round')} later`
+      : count(roundsSaved, 'round')
     out.write(
-      `${`${value}`.padStart(6)}  ${painted(out, 'good', bar(roundsSaved, most))} ${count(roundsSaved, 'round')}\n`,
+      `${`${value}`.padStart(6)}  ${painted(out, 'good', bar(roundsSaved, most))} ${text}\n`,
     )
     out.write(
       `        ${painted(out, 'bad', bar(falseAlarms, most))} ${count(falseAlarms, 'false alarm')}\n`,
@@ -68,6 +89,19 @@ export function printSweep({ key, conversations, rows }: SweepPage, out: NodeJS.
     `\nof ${count(conversations, 'conversation')}; savings are upper limits, ` +
       "and only of the turn of a conversation's first changed decision: later turns are unknown\n",
   )
+  if (rows.some(({ milder }) => milder > 0))
+    out.write(
+      'rounds later: a milder value lets that many rounds more run at least; what they would cost is unknown\n',
+    )
+}
+
+function saved(row: SweepRow, amount: number): string {
+  return isUnknown(row) ? 'unknown' : `≤ ${amount}`
+}
+
+/** All changed decisions are milder: nothing is saved, and the cost is unknown. */
+export function isUnknown({ touched, milder }: SweepRow): boolean {
+  return milder > 0 && milder === touched
 }
 
 function bar(value: number, most: number): string {

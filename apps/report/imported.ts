@@ -24,10 +24,11 @@ export function importedOf(timeline: Timeline): Imported | null {
 }
 
 /** A text to add to the sentence: the index shows nothing more of a conversation. */
-export function wouldHaveText({ wouldHave }: Imported, turns: number): string[] {
+export function wouldHaveText({ wouldHave }: Imported, { turns }: Timeline): string[] {
   if (wouldHave === null) return []
+  const number = turns[wouldHave.turn]?.number
   return [
-    ` Weir would have stepped in after round ${wouldHave.round}${turns > 1 ? ` of turn ${wouldHave.turn + 1}` : ''}.`,
+    ` Weir would have stepped in after round ${wouldHave.round}${turns.length > 1 ? ` of turn ${number}` : ''}.`,
   ]
 }
 

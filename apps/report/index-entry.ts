@@ -1,33 +1,33 @@
 // The entry of a conversation in the index of a page, and its heading. Pure.
 
 import type { ConversationId } from '../../shared/contract/ids.ts'
+import { firstWords } from '../history/facts-text.ts'
+import { sumOfFacts } from '../history/turn-facts.ts'
 import type { Group, IndexEntry, ReportData } from './page/data.ts'
 
 /**
- * `place`: the number of the conversation's data in the page. `from`, `to`: the times of its first
- * and last record.
+ * `place`: the number of the conversation's data in the page. `from`: the time of its first record.
  */
-export type Entered = {
-  conversation: ConversationId
-  from: number | null
-  to: number | null
-  place: number
-}
+export type Entered = { conversation: ConversationId; from: number | null; place: number }
 
-export function indexEntry(
-  { conversation, from, to, place }: Entered,
-  data: ReportData,
-): IndexEntry {
+export function indexEntry({ conversation, from, place }: Entered, data: ReportData): IndexEntry {
   const { timeline, imported, sentence, tone, figures } = data
+  const { turns } = timeline
+  const text = turns[0]?.text ?? timeline.messages[0]?.text ?? null
+  const isLive = imported === null
   return {
-    ...{ conversation, from, to, place, sentence, tone },
+    ...{ conversation, from: isLive ? from : null, place, sentence, tone },
+    agents: [...new Set(turns.map(({ agent }) => agent))].filter((agent) => agent !== ''),
+    question: text === null ? null : firstWords(text),
+    facts: isLive ? sumOfFacts(turns.map(({ facts }) => facts)) : null,
+    ms: isLive ? figures.ms : null,
     group: groupOf(data),
-    turns: timeline.turns.length,
+    turns: turns.length,
     rounds: figures.rounds,
     loopRounds: figures.loopRounds,
     tokens: figures.inputTokens + figures.outputTokens,
-    openTurns: imported === null ? timeline.turns.filter(({ end }) => end === null).length : 0,
-    cutTurns: timeline.turns.filter(({ isWhole }) => !isWhole).length,
+    openTurns: isLive ? turns.filter(({ end }) => end === null).length : 0,
+    cutTurns: turns.filter(({ isWhole }) => !isWhole).length,
   }
 }
 
@@ -49,7 +49,8 @@ const groupsByTone = { bad: 'unanswered', warning: 'limited', good: 'answered' }
 /** The entry of a conversation that no longer fits into the page. */
 export function listedEntry(conversation: ConversationId): IndexEntry {
   return {
-    ...{ conversation, from: null, to: null, place: null },
+    ...{ conversation, agents: [], question: null, facts: null, ms: null },
+    ...{ from: null, place: null },
     ...{
       sentence: ['Not in this page: it would be too large.'],
       tone: 'warning',

@@ -66,8 +66,7 @@ export function reportData(
     data: {
       timeline: { ...timeline, turns: turns.map(({ shown }) => shown) },
       imported,
-      sentence:
-        imported === null ? sentence : [...sentence, ...wouldHaveText(imported, turns.length)],
+      sentence: imported === null ? sentence : [...sentence, ...wouldHaveText(imported, timeline)],
       tone,
       figures,
       ...where,
@@ -158,15 +157,14 @@ const nothing: Figures = {
 }
 
 function figuresOf(
-  { rounds, startedAt, end }: TurnTimeline,
+  { rounds, startedAt, durationMs }: TurnTimeline,
   loops: Loop[],
   until: number,
 ): Figures {
-  const last = end?.at ?? until
   const figures = rounds.map(figuresOfRound).reduce(summed, nothing)
   return {
     ...figures,
-    ms: Math.max(0, last - startedAt),
+    ms: durationMs ?? Math.max(0, until - startedAt),
     loopRounds: loops.reduce((sum, { from, to }) => sum + to - from + 1, 0),
     loopMs: loops.reduce((sum, { ms }) => sum + ms, 0),
     loopTokens: loops.reduce((sum, { tokens }) => sum + tokens, 0),

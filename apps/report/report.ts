@@ -3,19 +3,19 @@
 
 import { basename } from 'node:path'
 import { busKindOf } from '../../shared/bus/kinds.ts'
-import type { ConversationId, MessageId } from '../../shared/contract/ids.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
-import { newestIds } from '../history/conversations/newest-activity.ts'
 import { existingRecords } from '../history/inspect/existing-records.ts'
 import { inOrder, type Logged } from '../history/inspect/logged.ts'
-import { recordsOf } from '../history/inspect/recorded.ts'
-import type { Timeline } from '../history/inspect/timeline.ts'
+import { contextTurns, recordsOf } from '../history/inspect/recorded.ts'
+import type { Timeline, TurnTimeline } from '../history/inspect/timeline.ts'
 import { timelineOf } from '../history/inspect/timeline-of.ts'
 import { missingBeginning } from '../history/missing-beginning.ts'
+import { newestIds } from '../history/newest-records.ts'
 import { type OpenLog, withLog } from '../history/open-log.ts'
 import { printable } from '../terminal/printable.ts'
 import { count } from '../terminal/quantities.ts'
@@ -90,12 +90,12 @@ function turnIn({ turn, conversation }: ReportOptions): number | undefined {
   if (!/^\d{1,15}$/.test(turn))
     throw new WeirError(
       'usage',
-      `--turn is '${printable(turn)}': give the number of a turn from weir inspect`,
+      `--turn is '${printable(turn)}': give the number of a turn from weir inspect, such as 1`,
     )
   if (conversation === undefined)
     throw new WeirError(
       'usage',
-      '--turn needs --conversation: turns are numbered by partition, not by conversation',
+      '--turn needs --conversation: each conversation numbers its turns from 1',
     )
   return Number(turn)
 }
@@ -159,9 +159,10 @@ async function read(
       gone += 1
       continue
     }
-    const { report, from, to } = reportOf(id, inOrder(records), { log, turn, reasoning })
-    const times = report.data.imported === null ? { from, to } : { from: null, to: null }
-    const entry = indexEntry({ conversation: id, ...times, place: reports.length }, report.data)
+    const context = await contextTurns(id, log)
+    const showing = { log, turn, reasoning, context }
+    const { report, from } = reportOf(id, inOrder(records), showing)
+    const entry = indexEntry({ conversation: id, from, place: reports.length }, report.data)
     rounds += entry.rounds
     entries.push(entry)
     reports.push(report)
@@ -174,18 +175,23 @@ async function read(
   return { entries, reports, gone }
 }
 
-type Showing = { log: OpenLog; turn: number | undefined; reasoning: boolean }
+/** `turn`: its number for people. Undefined: all turns. */
+type Showing = {
+  log: OpenLog
+  turn: number | undefined
+  reasoning: boolean
+  context: readonly number[]
+}
 
 function reportOf(
   conversation: ConversationId,
   records: Logged[],
-  { log, turn, reasoning }: Showing,
+  { log, turn, reasoning, context }: Showing,
 ) {
-  const timeline = timelineOf(conversation, records, { reasoning })
-  const messageId = timeline.turns.find((one) => one.turn === turn)?.messageId
-  const selected =
-    turn === undefined ? records : records.filter((record) => isOfTurn(record, turn, messageId))
-  const shown = turn === undefined ? timeline : onlyTurn(timeline, turn)
+  const timeline = timelineOf(conversation, records, { reasoning, context })
+  const only = turn === undefined ? undefined : turnNumbered(timeline, turn)
+  const selected = only === undefined ? records : records.filter((record) => isOfTurn(record, only))
+  const shown = only === undefined ? timeline : { ...timeline, turns: [only], messages: [] }
   const where = {
     partition: partitionOf(conversation, log.partitions),
     topicPrefix: log.topicPrefix,
@@ -194,33 +200,28 @@ function reportOf(
   return {
     report: reportData(shown, selected, where),
     from: records[0]?.time ?? null,
-    to: records.at(-1)?.time ?? null,
   }
 }
 
 /**
  * True for the turn's own records, the record that opened it, and the message that it answers.
  */
-function isOfTurn(
-  { topic, offset, message }: Logged,
-  turn: number,
-  messageId: MessageId | undefined,
-): boolean {
+function isOfTurn({ topic, offset, message }: Logged, { turn, messageId }: TurnTimeline): boolean {
   if (topic === 'conversation-events' && offset === turn) return true
   if (message?.type === 'user-message') return message.messageId === messageId
   return message !== undefined && 'turn' in message && message.turn === turn
 }
 
-function onlyTurn(timeline: Timeline, turn: number): Timeline {
-  const turns = timeline.turns.filter((one) => one.turn === turn)
-  if (turns.length > 0) return { ...timeline, turns, messages: [] }
-  const there = timeline.turns.map((one) => one.turn).slice(-10)
+function turnNumbered({ conversation, turns }: Timeline, number: number): TurnTimeline {
+  const found = turns.find((one) => one.number === number)
+  if (found !== undefined) return found
+  const there = turns.map((one) => one.number).slice(-10)
   const known =
     there.length === 0
       ? 'it has no turn'
-      : `its ${there.length === timeline.turns.length ? '' : 'newest '}turns are ${there.join(', ')}`
+      : `its ${there.length === turns.length ? '' : 'newest '}turns are ${there.join(', ')}`
   throw new WeirError(
     'usage',
-    `conversation ${printable(timeline.conversation)} has no turn ${turn}; ${known}`,
+    `conversation ${printable(conversation)} has no turn ${number}; ${known}`,
   )
 }

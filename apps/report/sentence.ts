@@ -56,9 +56,11 @@ export function sentenceOfAll(turns: (Summary & SummarizedTurn)[], figures: Figu
     const looped = loops.length === 0 ? [] : loopText(loops, '; for a while ')
     return { sentence: [all, ...looped, ...end], tone: 'good' }
   }
-  const place = turns.indexOf(worst) + 1
   const { phrases } = endOf(worst.turn, worst)
-  return { sentence: [all, `; turn ${place}: `, ...lowered(phrases), ...end], tone: worst.tone }
+  return {
+    sentence: [all, `; turn ${worst.turn.number}: `, ...lowered(phrases), ...end],
+    tone: worst.tone,
+  }
 }
 
 function shareWords(some: number, all: number): string {
@@ -73,7 +75,7 @@ function endOf(
   turn: TurnTimeline,
   { loops, isImported }: Pick<SummarizedTurn, 'loops' | 'isImported'>,
 ): End {
-  const { end, rounds, startedAt } = turn
+  const { end, rounds, durationMs } = turn
   if (isImported && (end === null || end.outcome === 'cancelled')) return leftIn(turn)
   if (end === null) {
     const last = rounds.at(-1)
@@ -89,7 +91,7 @@ function endOf(
   }
   const after = afterText(
     end.totals.rounds,
-    isImported ? null : elapsed(Math.max(0, end.at - startedAt)),
+    isImported ? null : elapsed(durationMs ?? end.totals.wallMs),
   )
   switch (end.outcome) {
     case 'answered':

@@ -1,5 +1,6 @@
 // The events of a turn as texts, the same on every screen.
 
+import type { ModelRetry } from '../../client/turn-events.ts'
 import type {
   ApprovalDecided,
   CallFinished,
@@ -115,6 +116,16 @@ export function approvalDecidedText({
 
 export function interventionText({ intervention: { rule, reason } }: InterventionRaised): string {
   return `${rule}: ${printable(reason)}`
+}
+
+/** `the provider answered 429, next attempt in 1.0 s`. */
+export function modelRetryText({ reason, waitMs }: ModelRetry): string {
+  return `${printable(reason)}, next attempt ${waitMs === 0 ? 'at once' : `in ${waitText(waitMs)}`}`
+}
+
+/** Whole seconds, because the wait is no measurement. */
+function waitText(ms: number): string {
+  return durationText(ms).replace('.0 s', ' s')
 }
 
 /** Undefined: an ordinary request. */

@@ -4,6 +4,7 @@
 import { WeirError } from '../../shared/lib/errors.ts'
 import { alternatives } from '../../shared/settings/mistake.ts'
 import {
+  type CommandValues,
   flagOf,
   readSettings,
   type SettingFlagValues,
@@ -18,9 +19,9 @@ import { findSettingsFile } from '../../shared/settings/settings-file.ts'
 /** `config`: the settings file. */
 export type SettingFlags = SettingFlagValues & { config?: string }
 
-/** Throws `settings.invalid`. */
-export function commandSettings(flags: SettingFlags): Settings {
-  return readSettings(flags, process.env, fileOf(flags))
+/** `command`: values that the command itself sets. Throws `settings.invalid`. */
+export function commandSettings(flags: SettingFlags, command?: CommandValues): Settings {
+  return readSettings(flags, process.env, fileOf(flags), command)
 }
 
 /** As commandSettings, with the origin of each value. */

@@ -1,19 +1,15 @@
 // KEY=VALUE on the command line, for `weir policy` and `--set`.
 
-import {
-  policyKey,
-  policyKeys,
-  readEntries,
-  unknownKey,
-} from '../../shared/agents/policy/entries.ts'
+import { policyKeys, readEntries, unknownKey } from '../../shared/agents/policy/entries.ts'
 import type { PolicyEntry } from '../../shared/contract/messages.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 
 /**
  * One entry for each key, under its full name. `flag`: the text before a pair on the command line,
- * with its blank. `keys`: the accepted keys. Throws `usage` with the accepted keys. A key that is
- * given twice is an error too, because the intent is unclear.
+ * with its blank. `keys`: the accepted keys. Throws `usage` with the nearest key and the accepted
+ * ones; a singular is an error, because agent files refuse it too. A key that is given twice is an
+ * error, because the intent is unclear.
  */
 export function entriesOf(
   pairs: readonly string[],
@@ -23,8 +19,8 @@ export function entriesOf(
   for (const pair of pairs) {
     const at = pair.indexOf('=')
     const given = (at < 0 ? pair : pair.slice(0, at)).trim()
-    const key = policyKey(given)
-    if (key === undefined || !keys.includes(key))
+    const key = keys.find((known) => known === given)
+    if (key === undefined)
       throw new WeirError('usage', `${flag}${shown(pair)} ${unknownKey(given, keys)}`)
     if (at < 0)
       throw new WeirError('usage', `${flag}${key} has no value; write ${flag}${key}=VALUE`)

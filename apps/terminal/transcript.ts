@@ -19,6 +19,7 @@ import {
   endingText,
   guardVerdictText,
   interventionText,
+  modelRetryText,
   roundStartedText,
   totalsText,
 } from './activity-texts.ts'
@@ -157,6 +158,11 @@ function applyEvent(
           'this response broke off and is void: another request to the model',
           'warning',
         ),
+      }
+    case 'model-retry':
+      return {
+        transcript: doing(transcript, 'asking', now),
+        lines: linesOf(modelRetryText(event), 'warning'),
       }
     case 'call-rejected':
       return { transcript, lines: linesOf(callRejectedText(event), 'warning') }

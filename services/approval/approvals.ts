@@ -161,7 +161,7 @@ export function entryUnder(id: string, entries: ApprovalEntry[], now: Millisecon
 
 function placeText({ approval: { request } }: ApprovalEntry): string {
   const { conversation, turn, round, ordinal, name, arguments: text } = request
-  return `${name} ${shortened(text, 200)} (call ${ordinal} of round ${round}, turn ${turn}, conversation ${conversation})`
+  return `${name} ${shortened(text, 200)} (call ${ordinal} of round ${round}, the turn at offset ${turn}, conversation ${conversation})`
 }
 
 function unknown(id: string): WeirError {

@@ -9,7 +9,7 @@
 
 import type { Milliseconds } from '../lib/clock.ts'
 import type { TopicKind, TopicSpec } from './bus.ts'
-import { type ConversationId, type RoundId, roundKey } from './ids.ts'
+import { type ConversationId, type RoundId, roundKey, type TurnId } from './ids.ts'
 import { limits } from './limits.ts'
 import type { Message, MessageType } from './messages.ts'
 import { retentionMsOf } from './retention.ts'
@@ -306,10 +306,17 @@ export function historyPrefix(conversation: ConversationId): string {
 
 /** The conversation of a key of the history. Undefined: not such a key. */
 export function historyConversation(key: string): string | undefined {
+  return historyTurn(key)?.conversation
+}
+
+/** The turn of a key of the history. Undefined: not such a key. */
+export function historyTurn(key: string): TurnId | undefined {
   try {
     const parts: unknown = JSON.parse(key)
-    return Array.isArray(parts) && parts.length === 3 && typeof parts[0] === 'string'
-      ? parts[0]
+    if (!Array.isArray(parts) || parts.length !== 3) return undefined
+    const [conversation, turn] = parts as unknown[]
+    return typeof conversation === 'string' && typeof turn === 'number'
+      ? { conversation, turn }
       : undefined
   } catch {
     return undefined

@@ -188,8 +188,10 @@ export const settingTable: Record<SettingKey, Setting> = {
 
 export const settingKeys = Object.keys(settingTable) as SettingKey[]
 
-/** The source of a value. `name`: of the flag, the variable, or the file with its line. */
-export type Origin = { kind: 'flag' | 'environment' | 'file'; name: string } | { kind: 'default' }
+/** The source of a value. `name`: of the flag, the variable, the file with its line, or the command. */
+export type Origin =
+  | { kind: 'flag' | 'environment' | 'file' | 'command'; name: string }
+  | { kind: 'default' }
 
 export type SettingValue = { value: SettingContent; origin: Origin }
 
@@ -205,6 +207,9 @@ export type SettingsFile = {
 /** A flag that can be repeated has a list. */
 export type SettingFlagValues = Partial<Record<SettingKey, string | readonly string[]>>
 
+/** Values that a command itself sets where no flag does. `name`: of the command. */
+export type CommandValues = { name: string; values: Partial<Record<SettingKey, string>> }
+
 /**
  * `file`: the result of findSettingsFile. Throws `settings.invalid` with every bad value, its
  * source and the accepted values, and with every other mistake of the file.
@@ -213,8 +218,9 @@ export function readSettings(
   flags: SettingFlagValues,
   environment: NodeJS.ProcessEnv,
   file?: SettingsFile,
+  command?: CommandValues,
 ): Settings {
-  const values = Object.entries(settingsWithOrigins(flags, environment, file)).map(
+  const values = Object.entries(settingsWithOrigins(flags, environment, file, command)).map(
     ([key, { value }]) => [key, value],
   )
   return Object.fromEntries(values) as Settings
@@ -225,6 +231,7 @@ export function settingsWithOrigins(
   flags: SettingFlagValues,
   environment: NodeJS.ProcessEnv,
   file: SettingsFile = { name: '', isFound: false, values: {}, mistakes: [] },
+  command?: CommandValues,
 ): Record<SettingKey, SettingValue> {
   const mistakes: string[] = []
   const fromFile = new Map(settingKeys.map((key) => [key, valueInFile(key, file, mistakes)]))
@@ -233,6 +240,9 @@ export function settingsWithOrigins(
     const flag = flags[key]
     if (flag !== undefined)
       return [key, judged(key, [flag].flat(), { kind: 'flag', name: `--${flagOf(key)}` }, mistakes)]
+    const ofCommand = command?.values[key]
+    if (command !== undefined && ofCommand !== undefined)
+      return [key, judged(key, [ofCommand], { kind: 'command', name: command.name }, mistakes)]
     const inEnvironment = environment[variable]
     if (inEnvironment !== undefined)
       return [
@@ -385,6 +395,7 @@ export function originText(origin: Origin): string {
     case 'environment':
       return `the variable ${origin.name}`
     case 'file':
+    case 'command':
       return origin.name
     case 'default':
       return 'the default'

@@ -55,7 +55,7 @@ function make(file: string): Row[] {
     partition: 0,
     topicPrefix: 'weir.',
   })
-  const entry = indexEntry({ conversation: 'long', from: 0, to: 1, place: 0 }, report.data)
+  const entry = indexEntry({ conversation: 'long', from: 0, place: 0 }, report.data)
   const pieces = pageHtml(
     { madeAt: 0, source: 'a bench', exportedAt: null, redaction: null, conversations: [entry] },
     [report],

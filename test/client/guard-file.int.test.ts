@@ -26,6 +26,17 @@ describe('a guard on the command line', () => {
     expect(namedGuard('spend').file).toMatch(/spend\/guard\.ts$/)
   })
 
+  it('is refused with a file of options that is missing, a folder or no JSON', () => {
+    const optionsOf = (name: string) => () =>
+      namedGuard(`${join(folder, 'strict.ts')}=${join(folder, name)}`)
+    const faultOf = (fault: string) =>
+      expect.objectContaining({ code: 'usage', message: expect.stringContaining(fault) })
+    expect(optionsOf('nowhere.json')).toThrow(faultOf('nowhere.json does not exist'))
+    expect(optionsOf('more')).toThrow(faultOf('is a folder; must be a file'))
+    writeFileSync(join(folder, 'bad.json'), '{')
+    expect(optionsOf('bad.json')).toThrow(faultOf('bad.json is not JSON: '))
+  })
+
   it.each([
     ['strict', 'there is no file', 'did you mean', 'strict.ts?'],
     ['strict.js', 'there is no file', 'did you mean', 'strict.ts?'],

@@ -73,7 +73,7 @@ describe('a turn', () => {
     expect(followed).toEqual(['activity'])
     const events = turn[Symbol.asyncIterator]()
     await settled()
-    expect(followed).toEqual(['activity', 'model-deltas'])
+    expect(followed).toEqual(['activity', 'model-deltas', 'model-requests'])
     await events.return?.()
     await settled()
     expect(followed).toEqual(['activity'])

@@ -90,6 +90,7 @@ async function program(weir: Weir, error: unknown): Promise<string> {
         | 'text-delta'
         | 'reasoning-delta'
         | 'text-reset'
+        | 'model-retry'
       )
     | ('call-rejected' | 'intervention-raised' | 'calls-waiting' | 'guard-verdict-given')
     | ('approval-pending' | 'approval-decided')

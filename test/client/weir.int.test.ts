@@ -146,6 +146,7 @@ describe('a turn', () => {
       'turn-started',
       'round-started',
       'text-delta',
+      'model-retry',
       'text-reset',
       'text-delta',
       'turn-finished',

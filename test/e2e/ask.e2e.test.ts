@@ -36,6 +36,19 @@ function isRunning(pid: number): boolean {
 const linesOf = (shown: string) => shown.trimEnd().split('\n')
 
 describe('weir ask', () => {
+  it('shows the wait for the next attempt, with the reason', async () => {
+    const busy: Reply = {
+      kind: 'error',
+      status: 429,
+      message: 'busy',
+      headers: { 'retry-after': '1' },
+    }
+    const { run } = await at(script(busy, says(text('Here I am.'))))
+    const { code, out, errors } = await run([...ask, 'hello'])
+    expect({ code, out }).toEqual({ code: 0, out: 'Here I am.\n' })
+    expect(linesOf(errors)).toContain('  the provider answered 429: busy, next attempt in 1 s')
+  })
+
   it('prints only the reply to stdout, and streamed text and results of calls to stderr', async () => {
     const { run, server } = await at(
       script(says(text('I look.'), call('act', {}), call('exec', {})), says(text('All is\nwell.'))),

@@ -70,14 +70,14 @@ describe('weir inspect', () => {
     expect(steady(out)).toMatch(
       new RegExp(
         [
-          '^Conversation mixed: idle, 2 turns\n\nTurn \\d+, agent agent, WHEN\n  message   ID\n  \\| mixed\n',
+          '^Conversation mixed: idle, 2 turns\n\nTurn 1, agent agent, WHEN\n  message   ID; offset \\d+\n  \\| mixed\n',
           '    attempt 1 failed after # s \\(transient\\): the provider answered 529:\n',
           '    attempt 2 answered after # s\n',
           '    thinks    20 characters, \\d+ bytes as sent; --reasoning shows it\n    says      I look.\n',
           '    call 0    act \\{"answer":"done.*\n(.*\n)*?      try 1: claimed after # s, started after # s, ended \\(ok\\) after # s\n      ok after # s\n',
           "    call 1    exec \\{\\}\n      arguments arrived in pieces\n      rejected before execution \\(schema\\): missing required field 'command'\n",
-          '  answered after # s: the model answered\n',
-          '\nTurn \\d+, agent agent, WHEN\n  message   ID\n  \\| and now\\?\n',
+          '  notable   1 call refused before running\n  answered after # s: the model answered\n',
+          '\nTurn 2, agent agent, WHEN\n  message   ID; offset \\d+\n  \\| and now\\?\n',
           '    says      And now, too.\n',
           '  totals    1 round, 0 calls, N tokens\n$',
         ].join('(.*\n)*?'),
@@ -213,9 +213,11 @@ describe('weir conversations', () => {
     const { code, out } = await commands.run(['conversations'])
     expect(code).toBe(0)
     const lines = steady(out).split('\n')
-    const at = (id: string) => lines.indexOf(id)
+    const at = (id: string) => lines.findIndex((line) => line.split('  ')[0] === id)
     expect(at('mixed')).toBeLessThan(at('refused'))
     expect(at('refused')).toBeLessThan(at('loop'))
+    expect(lines[at('mixed')]).toBe('mixed  mixed')
+    expect(lines[at('mixed') + 2]).toBe('  ! 1 call refused before running')
     expect(lines[at('mixed') + 1]).toMatch(/^ {2}WHEN {2}answered {14}2 turns, \d+ tokens, agent$/)
     expect(lines[at('refused') + 1]).toMatch(
       /^ {2}WHEN {2}failed \(refused\) {6}1 turn, 0 tokens, agent$/,

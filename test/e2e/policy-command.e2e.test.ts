@@ -46,7 +46,7 @@ describe('weir policy', () => {
         expect(await run(['policy', ...change])).toMatchObject({ code: 0, errors: '' })
       await writeFile(join(folder, `go-${n}`), '')
     }
-    await during(1, 'set', 'coder', 'loop.identicalFailure=2', 'rule.identical-failure=shadow')
+    await during(1, 'set', 'coder', 'loop.identicalFailures=2', 'rule.identical-failure=shadow')
     await during(2)
     await during(3, 'set', 'coder', 'rule.identical-failure=enforce')
     await during(4, 'unset', 'coder')
@@ -103,8 +103,8 @@ describe('weir policy', () => {
     expect(await run(['policy', 'set', '*', 'rule.sweep=shadow', 'caps.rounds=10'])).toMatchObject({
       code: 0,
       out: `for all agents, from the next model response on, without a restart:
-caps.rounds: 25 (default or agent file) → at most 10 (set for all agents)
-rule.sweep: enforce (default or agent file) → shadow (set for all agents)
+caps.rounds: ? (each agent's own value) → at most 10 (set for all agents)
+rule.sweep: ? (each agent's own value) → shadow (set for all agents)
 `,
     })
     expect(
@@ -123,9 +123,10 @@ rule.sweep: shadow (set for all agents) → enforce (set for this agent)
     })
     expect(got.effective).toMatchObject({
       'rule.sweep': { value: 'enforce', origin: 'operator' },
-      'caps.rounds': { value: '10', origin: 'operator-all' },
-      'caps.tokens': { value: null, origin: 'default' },
+      'caps.rounds': { value: '10', origin: 'operator-all', atMost: true },
+      'caps.tokens': { value: null, origin: 'unknown' },
     })
+    expect(got.own).toBe(null)
     expect((await run(['policy', 'get'])).out).toMatch(
       /^all agents: set by .*\n {2}caps.rounds +10\n {2}rule.sweep +shadow\nagent coder: set by anna/,
     )
@@ -145,7 +146,7 @@ rule.sweep: shadow (set for all agents) → enforce (set for this agent)
     ).toEqual([
       {
         key: 'loop.cycleLaps',
-        before: { value: '3', origin: 'default' },
+        before: { value: null, origin: 'unknown' },
         after: { value: '4', origin: 'operator' },
       },
       {
@@ -155,8 +156,11 @@ rule.sweep: shadow (set for all agents) → enforce (set for this agent)
       },
     ])
     expect((await run(['policy', 'set', 'coder', '--file', 'coder.json'])).out).toContain(
-      'loop.cycleLaps: 3 (default or agent file) → 4',
+      "loop.cycleLaps: ? (unknown: the agent's own value; Weir's default is 3) → 4",
     )
+    const inFile = await run(['policy', 'get', 'coder', '--agent', 'coder.yaml'])
+    expect(inFile.out).toContain('its own values are those of coder.yaml')
+    expect(inFile.out).toMatch(/caps\.rounds +10 +set for all agents/)
     expect((await run(['policy', 'unset', 'coder', 'loop.cycleLaps'])).code).toBe(0)
     expect(await run(['policy', 'unset', 'coder'])).toMatchObject({
       code: 2,
@@ -172,6 +176,14 @@ rule.sweep: shadow (set for all agents) → enforce (set for this agent)
     [
       ['set', 'coder', 'rule.cycel=shadow'],
       '"rule.cycel=shadow" names no rule; did you mean rule.cycle? There are rule.identical-failure, ',
+    ],
+    [
+      ['set', 'coder', 'loop.identicalFailure=2'],
+      '"loop.identicalFailure=2" names no threshold; did you mean loop.identicalFailures?',
+    ],
+    [
+      ['set', 'coder', 'loop.rules.cycel=shadow'],
+      '"loop.rules.cycel=shadow" names no rule; did you mean rule.cycle?',
     ],
     [
       ['set', 'coder', 'loop.cycleLaps=0'],

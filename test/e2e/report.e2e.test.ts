@@ -91,7 +91,7 @@ describe('weir report', () => {
 
   it('shows one turn alone', async () => {
     expect(
-      (await report(...at, '--conversation', 'looping-1', '--turn', '0', '-o', 'turn.html')).code,
+      (await report(...at, '--conversation', 'looping-1', '--turn', '1', '-o', 'turn.html')).code,
     ).toBe(0)
     const unknown = await report(
       ...at,
@@ -104,9 +104,9 @@ describe('weir report', () => {
     )
     expect(unknown).toMatchObject({
       code: 2,
-      errors: 'weir: conversation looping-1 has no turn 99; its turns are 0\n',
+      errors: 'weir: conversation looping-1 has no turn 99; its turns are 1\n',
     })
-    expect(await report(...at, '--turn', '0', '-o', 'other.html')).toMatchObject({
+    expect(await report(...at, '--turn', '1', '-o', 'other.html')).toMatchObject({
       code: 2,
       errors: expect.stringContaining('--turn needs --conversation'),
     })

@@ -1,6 +1,6 @@
 // Selects the conversations of an export, each with one stretch: from the first to the last of its
 // turns that match. A fold of its inbox cannot skip records. Memory: a few numbers for each
-// conversation that was active in the exported time.
+// conversation that was active in the exported time, and for each turn with a condition.
 
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -9,7 +9,9 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { messageOf } from '../../history/message-of.ts'
 import type { OpenLog } from '../../history/open-log.ts'
 import { scan } from '../../history/scan.ts'
-import { type ExportFilter, matchedBy, valuesOf, type WhereKey } from './export-filter.ts'
+import { matches, valuesOf, type WhereKey } from '../../history/turn-filter.ts'
+import { addToTurn, beginTurn, foldedTurn, type TurnFold } from '../../history/turn-fold.ts'
+import type { ExportFilter } from './export-filter.ts'
 import { type Stretch, stretchesOf } from './stretches.ts'
 
 export type Selection = {
@@ -112,35 +114,49 @@ async function matchingTurns(
   { where }: ExportFilter,
   { stretches, others, signal }: Search & { stretches: Stretch[] },
 ): Promise<Stretch[]> {
+  const folds = await turnsIn(log, partition, stretches, signal)
+  return stretches.filter((stretch) => {
+    const known = [...(folds.get(stretch)?.values() ?? [])]
+    // Its message may still wait for its turn.
+    const isWaiting = known.length === 0 && stretch.last === Number.POSITIVE_INFINITY
+    const turns = (isWaiting ? [beginTurn()] : known).map(foldedTurn)
+    if (turns.some((turn) => matches(where, turn))) return true
+    for (const turn of turns)
+      for (const [key, known] of others)
+        for (const value of valuesOf(key, turn)) if (known.size < othersMax) known.add(value)
+    return false
+  })
+}
+
+/** The turns of each stretch, folded from the activity, by their ids. */
+async function turnsIn(
+  log: OpenLog,
+  partition: number,
+  stretches: Stretch[],
+  signal: AbortSignal,
+): Promise<Map<Stretch, Map<number, TurnFold>>> {
+  const folds = new Map<Stretch, Map<number, TurnFold>>()
+  if (stretches.length === 0) return folds
   const byConversation = Map.groupBy(stretches, ({ conversation }) => conversation)
-  const matched = new Map<Stretch, Set<string>>()
-  const match = (stretch: Stretch, keys: string[]) => {
-    const known = matched.get(stretch) ?? new Set()
-    matched.set(stretch, known)
-    for (const key of keys) known.add(key)
-  }
-  const includesOpen = where.get('outcome')?.has('open') === true
-  for (const stretch of stretches)
-    if (includesOpen && stretch.last === Number.POSITIVE_INFINITY) match(stretch, ['outcome'])
   const since = stretches.reduce(
     (least, { beganAt }) => Math.min(least, beganAt),
     Number.POSITIVE_INFINITY,
   )
-  if (stretches.length > 0)
-    for await (const records of scan(log, { topic: 'activity', partition, since })) {
-      if (signal.aborted) break
-      for (const { key, value } of records) {
-        const ofKey = byConversation.get(key)
-        const message = ofKey && messageOf(value)
-        if (ofKey === undefined || message === undefined || !('turn' in message)) continue
-        const turn = Number(message.turn)
-        const stretch = ofKey.find(({ first, last }) => first <= turn && turn <= last)
-        if (stretch === undefined) continue
-        match(stretch, matchedBy(where, message))
-        for (const [key, other] of valuesOf(message))
-          if (other !== null && (others.get(key)?.size ?? othersMax) < othersMax)
-            others.get(key)?.add(other)
-      }
+  for await (const records of scan(log, { topic: 'activity', partition, since })) {
+    if (signal.aborted) break
+    for (const { key, value } of records) {
+      const ofKey = byConversation.get(key)
+      const message = ofKey && messageOf(value)
+      if (ofKey === undefined || message === undefined || !('turn' in message)) continue
+      const id = Number(message.turn)
+      const stretch = ofKey.find(({ first, last }) => first <= id && id <= last)
+      if (stretch === undefined) continue
+      const turns = folds.get(stretch) ?? new Map<number, TurnFold>()
+      folds.set(stretch, turns)
+      const turn = turns.get(id) ?? beginTurn()
+      turns.set(id, turn)
+      addToTurn(turn, message)
     }
-  return stretches.filter((stretch) => matched.get(stretch)?.size === where.size)
+  }
+  return folds
 }

@@ -8,6 +8,7 @@ import {
   listed,
   settingsBeside,
   settingsOf,
+  whereOption,
   whichBus,
   withSettings,
 } from './flags.ts'
@@ -27,11 +28,7 @@ export function addBundles(program: Command): void {
       "turns that were active at this time or later: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'",
     )
     .option('--until <time>', 'turns that began before this time')
-    .option(
-      '--where <key=value>',
-      'turns with this end: failureClass=no-progress, outcome, cap, agent; repeat for more',
-      listed,
-    )
+    .addOption(whereOption())
     .requiredOption('-o, --output <file>', 'the file to write, such as incident.weir')
     .option('--redact <file>', 'rules for replacing contents; see docs/guides/postmortems.md')
     .addOption(bundleOption())

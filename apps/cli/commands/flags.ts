@@ -46,6 +46,14 @@ export function bundleOption(): Option {
   return new Option('--bundle <file>', 'read this bundle from weir export instead of the log')
 }
 
+/** Conditions on turns (apps/history/turn-filter.ts). */
+export function whereOption(): Option {
+  return new Option(
+    '--where <key=value>',
+    'only turns with this: intervention=any, rule=cycle, guard=NAME, call=vetoed, failureClass=no-progress, outcome, cap, agent; repeat for more',
+  ).argParser(listed)
+}
+
 /** The value of an option that may be given once. With two values, the intent is unclear. */
 export function once(value: string, earlier: string | undefined): string {
   if (earlier !== undefined)

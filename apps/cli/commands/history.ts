@@ -2,7 +2,14 @@
 
 import type { Command } from 'commander'
 import { findsConversations } from '../../terminal/ending.ts'
-import { bundleOption, listed, settingsBeside, whichBus, withSettings } from './flags.ts'
+import {
+  bundleOption,
+  listed,
+  settingsBeside,
+  whereOption,
+  whichBus,
+  withSettings,
+} from './flags.ts'
 
 export function addHistory(program: Command): void {
   withSettings(findsConversations(program.command('inspect')), [...whichBus, 'topicPrefix'])
@@ -32,7 +39,10 @@ export function addHistory(program: Command): void {
     )
     .argument('[bundle]', 'a bundle from weir export; default: the log that the settings name')
     .option('--conversation <id>', 'only this conversation; default: the newest ones')
-    .option('--turn <number>', 'only this turn of it; weir inspect shows the numbers')
+    .option(
+      '--turn <number>',
+      'only this turn of it: 1 is the first; weir inspect shows the numbers',
+    )
     .option('-o, --output <file>', 'the page to write', 'report.html')
     .option('--force', 'overwrite an existing file')
     .option('--reasoning', "include the model's reasoning")
@@ -44,8 +54,11 @@ export function addHistory(program: Command): void {
     )
 
   withSettings(program.command('conversations'), [...whichBus, 'topicPrefix'])
-    .description('List the latest active conversations: turns, tokens, and how each ended.')
+    .description(
+      'List the latest active conversations: questions, turns, tokens, their ends and notable facts.',
+    )
     .option('--limit <number>', 'the number of conversations', '20')
+    .addOption(whereOption())
     .addOption(bundleOption())
     .option('--json', 'print one JSON object per line; see apps/history/conversations/summary.ts')
     .action(async (options) =>

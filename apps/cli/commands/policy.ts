@@ -4,6 +4,11 @@ import type { Command } from 'commander'
 import { answers } from '../../terminal/ending.ts'
 import { notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
 
+const agentFile: [string, string] = [
+  '--agent <file>',
+  "the agent file with the agent's own values; default: its newest message in the log",
+]
+
 export function addPolicy(program: Command): void {
   const policy = program
     .command('policy')
@@ -19,6 +24,7 @@ export function addPolicy(program: Command): void {
       'KEY=VALUE: loop.identicalFailures=2, rule.cycle=shadow, rule.cycle=enforce, caps.rounds=10',
     )
     .option('--file <file>', 'JSON by key; replaces all values that are set for the agent')
+    .option(...agentFile)
     .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .option(
       '--json',
@@ -27,20 +33,21 @@ export function addPolicy(program: Command): void {
     .action(async (agent, changes, options) =>
       (await import('../../service/policy/change.ts')).setPolicy(
         agent,
-        { changes, ...options },
+        { changes, ...fileOf(options) },
         await settingsOf(options),
-        process.stdout,
+        { out: process.stdout, errors: process.stderr },
       ),
     )
 
   withSettings(policy.command('get'), [...whichBus, 'topicPrefix'])
     .description('Show the set values of all agents; of one agent, every value with its origin.')
     .argument('[agent]', "the agent's name, or '*' for the values for all agents")
+    .option(...agentFile)
     .option('--json', 'print one JSON object per line; see apps/service/policy/shown-policy.ts')
     .action(async (agent, options) =>
       (await import('../../service/policy/shown-policy.ts')).getPolicy(
         agent,
-        options,
+        fileOf(options),
         await settingsOf(options),
         process.stdout,
       ),
@@ -54,11 +61,12 @@ export function addPolicy(program: Command): void {
     .argument('<agent>', "the agent's name, or '*' for all")
     .argument('[changes...]', 'KEY=VALUE, as for weir policy set')
     .option('--file <file>', 'JSON by key; replaces all values that are set for the agent')
+    .option(...agentFile)
     .option('--json', 'print one JSON object per line; see apps/service/policy/difference.ts')
     .action(async (agent, changes, options) => {
       process.exitCode = await (await import('../../service/policy/shown-policy.ts')).diffPolicy(
         agent,
-        { changes, ...options },
+        { changes, ...fileOf(options) },
         await settingsOf(options),
         process.stdout,
       )
@@ -68,6 +76,7 @@ export function addPolicy(program: Command): void {
     .description('Remove set values. The values of the agent file apply again.')
     .argument('<agent>', "the agent's name, or '*' for the values for all agents")
     .argument('[keys...]', 'the keys to remove; default: all')
+    .option(...agentFile)
     .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .option(
       '--json',
@@ -77,9 +86,14 @@ export function addPolicy(program: Command): void {
       (await import('../../service/policy/change.ts')).unsetPolicy(
         agent,
         keys,
-        options,
+        fileOf(options),
         await settingsOf(options),
-        process.stdout,
+        { out: process.stdout },
       ),
     )
+}
+
+/** `agent` is the name of an argument already. */
+function fileOf<T extends { agent?: string }>({ agent, ...options }: T) {
+  return { ...options, ...(agent !== undefined && { agentFile: agent }) }
 }

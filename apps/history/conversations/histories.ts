@@ -5,22 +5,32 @@ import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import type { HistoryEntry, Usage } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
-import { historyPrefix } from '../../../shared/contract/topology.ts'
+import { historyConversation, historyPrefix } from '../../../shared/contract/topology.ts'
+import { firstWords } from '../facts-text.ts'
 import { contextIn } from '../inspect/recorded.ts'
 import { messageOf } from '../message-of.ts'
+import { newestIds } from '../newest-records.ts'
 import type { OpenLog } from '../open-log.ts'
 import { scan } from '../scan.ts'
-import { newestIds } from './newest-activity.ts'
 
-/** The part of a history entry that the list needs. */
-export type RoundUsage = Pick<HistoryEntry, 'turn' | 'round'> & { usage: Usage | undefined }
+/** The part of a history entry that the list needs. `question`: the first words of round 0. */
+export type RoundUsage = Pick<HistoryEntry, 'turn' | 'round'> & {
+  usage: Usage | undefined
+  question: string | undefined
+}
 
 /** Undefined: the conversation became active after the read began. */
 export type Histories = (conversation: ConversationId) => Promise<Iterable<RoundUsage> | undefined>
 
-/** Without an index, memory is a few numbers per round of the `max` newest conversations. */
-export async function historiesOf(log: OpenLog, max: number): Promise<Histories> {
-  if (!log.hasIndex) return historiesRead(log, await newestIds(log, max))
+/**
+ * `ids`: only of these conversations. Without an index, memory is a few numbers per round of these,
+ * otherwise of the `max` newest conversations.
+ */
+export async function historiesOf(
+  log: OpenLog,
+  { max, ids }: { max: number; ids: ReadonlySet<ConversationId> | undefined },
+): Promise<Histories> {
+  if (!log.hasIndex) return historiesRead(log, [...(ids ?? (await newestIds(log, max)))])
   return async (conversation) => {
     const partition = partitionOf(conversation, log.partitions)
     const records = await log.bus.list({
@@ -38,7 +48,7 @@ async function historiesRead(log: OpenLog, ids: string[]): Promise<Histories> {
   for (const partition of new Set(ids.map((id) => partitionOf(id, log.partitions))))
     for await (const records of scan(log, { topic: 'history', partition }))
       for (const record of records) {
-        const rounds = found.get(conversationOf(record.key) ?? '')
+        const rounds = found.get(historyConversation(record.key) ?? '')
         const usage = rounds && usageOf(record)
         if (usage === undefined) rounds?.delete(record.key)
         else rounds?.set(record.key, usage)
@@ -49,15 +59,9 @@ async function historiesRead(log: OpenLog, ids: string[]): Promise<Histories> {
 function usageOf({ value }: StoredRecord): RoundUsage | undefined {
   const entry = messageOf(value)
   if (entry?.type !== 'history-entry') return undefined
-  return { turn: entry.turn, round: entry.round, usage: entry.response?.usage }
-}
-
-/** Undefined: a foreign key. */
-function conversationOf(key: string): string | undefined {
-  try {
-    const [conversation] = JSON.parse(key) as unknown[]
-    return typeof conversation === 'string' ? conversation : undefined
-  } catch {
-    return undefined
+  const { turn, round, response, user } = entry
+  return {
+    ...{ turn, round, usage: response?.usage },
+    question: user === null ? undefined : firstWords(user),
   }
 }

@@ -8,11 +8,10 @@ import { columnsOfOutput, painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { count } from '../../terminal/quantities.ts'
 import { listConversations } from '../conversations/conversations.ts'
-import { type OpenLog, withLog } from '../open-log.ts'
+import { withLog } from '../open-log.ts'
 import { existingRecords } from './existing-records.ts'
 import { pageOf } from './print-timeline.ts'
 import { contextTurns } from './recorded.ts'
-import type { Timeline } from './timeline.ts'
 import { timelineOf } from './timeline-of.ts'
 
 /** `bundle`: reads this file instead of the log that the settings name. */
@@ -73,10 +72,11 @@ export async function inspect(
 ): Promise<void> {
   const { timeline, context } = await withLog(
     settings,
-    async (log) => ({
-      timeline: await readTimeline(conversation, log, reasoning),
-      context: (await contextTurns(conversation, log)).length,
-    }),
+    async (log) => {
+      const records = await existingRecords(conversation, log)
+      const context = await contextTurns(conversation, log)
+      return { timeline: timelineOf(conversation, records, { reasoning, context }), context }
+    },
     { bundle },
   )
   if (json) {
@@ -84,21 +84,13 @@ export async function inspect(
     return
   }
   const page = pageOf(timeline, { columns: columnsOfOutput(out), full })
-  if (context > 0) {
+  if (context.length > 0) {
     page.blank()
     page.line(
       0,
-      `Not in the bundle: ${count(context, 'earlier turn')}, with only the history as context`,
+      `Not in the bundle: ${count(context.length, 'earlier turn')}, with only the history as context`,
       'faint',
     )
   }
   for (const { text, tone } of page.lines) out.write(`${painted(out, tone, text)}\n`)
-}
-
-async function readTimeline(
-  conversation: ConversationId,
-  log: OpenLog,
-  reasoning: boolean,
-): Promise<Timeline> {
-  return timelineOf(conversation, await existingRecords(conversation, log), { reasoning })
 }

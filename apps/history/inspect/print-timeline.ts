@@ -1,6 +1,7 @@
 // Prints a timeline as a page for people.
 
 import { count, elapsed, instant } from '../../terminal/quantities.ts'
+import { factTexts } from '../facts-text.ts'
 import { createPage, type Page, type PageOptions } from './page.ts'
 import { printRound } from './print-round.ts'
 import type { LooseMessage, Timeline, TurnEnd, TurnTimeline } from './timeline.ts'
@@ -31,12 +32,12 @@ function printTurn(page: Page, turn: TurnTimeline): void {
   const { agent, messageId, text, messageAt, startedAt, rounds, cancelRequestedAt, failures, end } =
     turn
   page.blank()
-  page.line(0, `Turn ${turn.turn}, agent ${agent}, ${instant(startedAt)}`, 'title')
+  page.line(0, `Turn ${turn.number}, agent ${agent}, ${instant(startedAt)}`, 'title')
   const waited = messageAt === null ? 0 : startedAt - messageAt
   page.entry(
     2,
     'message',
-    `${messageId}${waited < 100 ? '' : `, waited ${elapsed(waited)} for its turn`}`,
+    `${messageId}${waited < 100 ? '' : `, waited ${elapsed(waited)} for its turn`}; offset ${turn.turn}`,
     'faint',
   )
   page.quote(2, text ?? '(its text is no longer in the log)')
@@ -54,6 +55,8 @@ function printTurn(page: Page, turn: TurnTimeline): void {
     page.entry(2, 'cancel', `requested at ${instant(cancelRequestedAt)}`, 'warning')
   for (const { stage, reason } of failures)
     page.entry(2, 'failure', `in ${stage}: ${reason}`, 'bad')
+  const facts = factTexts(turn.facts)
+  if (facts.length > 0) page.entry(2, 'notable', facts.join('; '), 'warning')
   if (end === null) page.line(2, 'open: no end yet', 'warning')
   else printEnd(page, end, rounds.at(-1)?.response?.text)
 }

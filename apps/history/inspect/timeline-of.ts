@@ -8,6 +8,8 @@
 
 import type { ConversationId, MessageId } from '../../../shared/contract/ids.ts'
 import type { Message, TurnFinished } from '../../../shared/contract/messages.ts'
+import { addFact, beginFacts, factsOf } from '../turn-facts.ts'
+import { numbersOf } from '../turn-numbers.ts'
 import { all, first, inOrder, type Logged, type Readable } from './logged.ts'
 import { roundOf } from './round-of.ts'
 import type { LooseMessage, Timeline, Trouble, TurnEnd, TurnTimeline } from './timeline.ts'
@@ -15,6 +17,8 @@ import type { LooseMessage, Timeline, Trouble, TurnEnd, TurnTimeline } from './t
 export type TimelineOptions = {
   /** Include the full text of the model's reasoning. */
   reasoning: boolean
+  /** Earlier turns of the conversation, of which `given` has nothing (contextTurns). */
+  context?: readonly number[]
 }
 
 /**
@@ -30,9 +34,12 @@ export function timelineOf(
   const byTurn = grouped(records, turnOfMessage)
   const userMessages = firstByMessage(all(records, 'user-message'))
   const cancelled = firstByMessage(all(records, 'cancel-requested'))
-  const turns = turnNumbers(records).map((turn) =>
-    turnOf(turn, { own: byTurn.get(turn) ?? [], userMessages, cancelled }, options),
-  )
+  const ids = turnIds(records)
+  const numbers = numbersOf([...ids, ...(options.context ?? [])])
+  const turns = ids.map((turn) => {
+    const number = numbers.get(turn) ?? 0
+    return turnOf(turn, { number, own: byTurn.get(turn) ?? [], userMessages, cancelled }, options)
+  })
   const messages = looseMessages(records, { turns, userMessages })
   const isOpen = turns.some(({ end }) => end === null) || messages.some(({ end }) => end === null)
   return {
@@ -46,7 +53,7 @@ export function timelineOf(
 }
 
 /** The beginning of a turn writes each of these records, so one of them is enough. */
-function turnNumbers(records: Logged[]): number[] {
+function turnIds(records: Logged[]): number[] {
   const began = all(records, 'turn-started', 'model-request', 'history-entry').map(
     ({ message }) => message.turn,
   )
@@ -60,6 +67,7 @@ type UserMessages = Map<string, Readable<'user-message'>>
 
 /** `own`: the records of the turn. The others: of the whole conversation. */
 type OfTurn = {
+  number: number
   own: Logged[]
   userMessages: UserMessages
   cancelled: Map<string, Readable<'cancel-requested'>>
@@ -67,7 +75,7 @@ type OfTurn = {
 
 function turnOf(
   turn: number,
-  { own, userMessages, cancelled }: OfTurn,
+  { number, own, userMessages, cancelled }: OfTurn,
   options: TimelineOptions,
 ): TurnTimeline {
   const started = first(own, 'turn-started')
@@ -77,15 +85,20 @@ function turnOf(
   const opening = all(own, 'history-entry').find(({ message }) => message.round === 0)
   const byRound = grouped(own, roundOfMessage)
   const rounds = [...byRound.keys()].filter((round) => round > 0).sort((a, b) => a - b)
+  const facts = beginFacts()
+  for (const { message } of own) if (message !== undefined) addFact(facts, message)
   return {
     turn,
+    number,
     agent: started?.message.agent ?? first(own, 'model-request')?.message.agent ?? '',
     messageId,
     text: opening?.message.user ?? question?.message.text ?? null,
     messageAt: question?.time ?? null,
     startedAt: started?.time ?? own[0]?.time ?? 0,
+    durationMs: finished?.message.totals.wallMs ?? null,
     rounds: rounds.map((round) => roundOf(round, byRound.get(round) ?? [], options)),
     cancelRequestedAt: cancelled.get(messageId)?.time ?? null,
+    facts: factsOf(facts),
     failures: all(own, 'turn-failed').map(({ time, message: { stage, reason } }) => ({
       at: time,
       stage,

@@ -27,6 +27,7 @@ import type {
   VerdictKind,
 } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import type { TurnFacts } from '../turn-facts.ts'
 
 export type Timeline = {
   conversation: ConversationId
@@ -67,8 +68,10 @@ export type Trouble = {
 }
 
 export type TurnTimeline = {
-  /** Its number: the offset, in the conversation's inbox, of the record that opened it. */
+  /** Its id in records: the offset, in the conversation's inbox, of the record that opened it. */
   turn: number
+  /** Its number for people, from 1 (TURN-NUMBERS-1 of turn-numbers.ts). */
+  number: number
   agent: string
   messageId: MessageId
   /** The user's message. */
@@ -76,9 +79,15 @@ export type TurnTimeline = {
   /** The time of the message and of its turn's beginning. A queued message waits in between. */
   messageAt: Milliseconds | null
   startedAt: Milliseconds
+  /**
+   * From the record that opened it to its end: the time that its cap counts. Null: it is open.
+   */
+  durationMs: Milliseconds | null
   rounds: RoundTimeline[]
   /** The time of the request to cancel it. */
   cancelRequestedAt: Milliseconds | null
+  /** Interventions, vetoes, rejections and waits, counted. */
+  facts: TurnFacts
   /** Failures inside Weir that ended it. */
   failures: { at: Milliseconds; stage: string; reason: string }[]
   /** Null: it is open. */

@@ -17,7 +17,7 @@ export function fickleRound(
     if ([one, other].some(hadNoTime) || decisionOf(one) === decisionOf(other)) continue
     const { turn, round } = one
     return (
-      `it judges the same round (${round} of turn ${turn}) differently at another time: ${decisionOf(one)}, then ${decisionOf(other)}. ` +
+      `it judges the same round (${round} of the turn at offset ${turn}) differently at another time: ${decisionOf(one)}, then ${decisionOf(other)}. ` +
       'Its live decision is therefore unknown. A guard must judge by its state and the round alone, with round.time as the time, ' +
       'and not by a clock, by chance or by data that it keeps elsewhere'
     )

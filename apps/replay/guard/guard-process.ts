@@ -203,5 +203,5 @@ function lastRoundIn(lines: string): string | undefined {
 }
 
 function roundText({ conversation, turn, round }: RoundId): string {
-  return `round ${round} of turn ${turn} of conversation ${printable(conversation)}`
+  return `round ${round} of the turn at offset ${turn} of conversation ${printable(conversation)}`
 }

@@ -7,7 +7,7 @@ import { isBundle } from '../../../shared/bus/bundle/open.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
-import { recordsOf } from '../../history/inspect/recorded.ts'
+import { contextTurns, recordsOf } from '../../history/inspect/recorded.ts'
 import { timelineOf } from '../../history/inspect/timeline-of.ts'
 import { missingBeginning } from '../../history/missing-beginning.ts'
 import { type OpenLog, withBundle } from '../../history/open-log.ts'
@@ -38,7 +38,7 @@ export async function judgeFile(
     ? await withBundle(file, (log) => judgeBundle(log, given))
     : await judgeScenarios(scenariosOf(file), given)
   for (const { verdict, isImported, cut } of all) {
-    if (json) out.write(`${printableJson({ ...verdict, cutTurns: cut })}\n`)
+    if (json) out.write(`${printableJson({ ...verdict, cutTurns: cut.map(({ turn }) => turn) })}\n`)
     else
       print(
         verdict,
@@ -52,13 +52,16 @@ export async function judgeFile(
 }
 
 /** `cut`: turns without their beginning. */
-type Judged = { verdict: JudgedScenario; isImported: boolean; cut: number[] }
+type Judged = { verdict: JudgedScenario; isImported: boolean; cut: CutTurn[] }
 
 /** `count`: the number of scenarios. */
 type Judging = { given: Given; count: number }
 
 /** `cut`: turns of the scenario's conversation without their beginning. */
-type Judgeable = { scenario: Scenario; cut: number[] }
+type Judgeable = { scenario: Scenario; cut: CutTurn[] }
+
+/** `number`: for people. */
+type CutTurn = { turn: number; number: number }
 
 async function judgeAll(
   all: AsyncIterable<Judgeable> | Iterable<Judgeable>,
@@ -91,10 +94,14 @@ function judgeBundle(log: OpenLog, given: Given): Promise<Judged[]> {
     cut.set(conversation, [...(cut.get(conversation) ?? []), turn])
   async function* judgeable(): AsyncGenerator<Judgeable> {
     for (const conversation of conversations) {
-      const scenario = scenarioOf(
-        timelineOf(conversation, await recordsOf(conversation, log), { reasoning: true }),
-      )
-      yield { scenario, cut: cut.get(conversation) ?? [] }
+      const context = await contextTurns(conversation, log)
+      const records = await recordsOf(conversation, log)
+      const timeline = timelineOf(conversation, records, { reasoning: true, context })
+      const isCut = new Set(cut.get(conversation))
+      yield {
+        scenario: scenarioOf(timeline),
+        cut: timeline.turns.filter(({ turn }) => isCut.has(turn)),
+      }
     }
   }
   return judgeAll(judgeable(), { given, count: conversations.size })
@@ -122,9 +129,10 @@ function judgedBy(
 }
 
 /** A rule may have counted records before the missing part. */
-function cutText(turns: number[]): string[] {
+function cutText(turns: CutTurn[]): string[] {
   if (turns.length === 0) return []
-  const which = turns.length === 1 ? `turn ${turns[0]}` : `turns ${turns.join(', ')}`
+  const numbers = turns.map(({ number }) => number).join(', ')
+  const which = `${turns.length === 1 ? 'turn' : 'turns'} ${numbers}`
   return [`judged from the middle: ${missingBeginning(which)}, and earlier records do not count`]
 }
 

@@ -17,6 +17,11 @@ export type Change = RoundId & {
   /** The later rounds of this turn, at most. 0 if the new decision is milder. */
   roundsSaved: number
   tokensSaved: number
+  /**
+   * If the new decision is milder: the rounds, at least, by which the old one comes later. It can
+   * come with the next round at the earliest, and more is unknown. Otherwise 0.
+   */
+  roundsLater: number
   /** Calls that had succeeded. */
   refused: RefusedCall[]
 }
@@ -77,6 +82,7 @@ export function gatherChanges(): Changes {
       is,
       roundsSaved: 0,
       tokensSaved: 0,
+      roundsLater: heightOf(is) < heightOf(was) ? 1 : 0,
       refused,
     })
     refusing.set(conversation, refusalsOf(is))
@@ -158,6 +164,9 @@ export type Totals = {
   conversations: number
   roundsSaved: number
   tokensSaved: number
+  /** Changes to a milder decision, and the rounds by which the old decisions come later, at least. */
+  milder: number
+  roundsLater: number
   refused: RefusedCall[]
 }
 
@@ -166,6 +175,8 @@ export function totalsOf(changes: readonly Change[]): Totals {
     conversations: changes.length,
     roundsSaved: changes.reduce((sum, { roundsSaved }) => sum + roundsSaved, 0),
     tokensSaved: changes.reduce((sum, { tokensSaved }) => sum + tokensSaved, 0),
+    milder: changes.filter(({ roundsLater }) => roundsLater > 0).length,
+    roundsLater: changes.reduce((sum, { roundsLater }) => sum + roundsLater, 0),
     refused: changes.flatMap(({ refused }) => refused),
   }
 }

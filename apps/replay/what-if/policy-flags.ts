@@ -1,16 +1,12 @@
 // The flags of a what-if: thresholds by --set, a policy by --policy, a range by --sweep. Names,
 // types and bounds are those of agent files.
 
-import {
-  type PolicyContent,
-  policyKey,
-  readEntries,
-} from '../../../shared/agents/policy/entries.ts'
+import { type PolicyContent, readEntries } from '../../../shared/agents/policy/entries.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { entriesOf } from '../../terminal/policy-pairs.ts'
 import { entriesInFile } from './policy-file.ts'
 
-/** `key`: the swept threshold, under its full name. */
+/** `key`: the swept threshold. */
 export type Sweep = { key: string; values: number[] }
 
 const sweepValuesMax = 100
@@ -52,7 +48,7 @@ export function sweepOf(text: string): Sweep {
     )
   for (const end of [low, high]) entriesOf([`${given}=${end}`], { flag: '--sweep ' })
   return {
-    key: policyKey(given) ?? given,
+    key: given,
     values: Array.from({ length: high - low + 1 }, (_, step) => low + step),
   }
 }

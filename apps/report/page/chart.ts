@@ -59,7 +59,11 @@ export function chart(
     const folds = foldsOf(turns, ends, spans, isOpen)
     folded = new Set(folds.map((fold) => `${fold.turn}/${fold.loop}`))
     const placed = turns.flatMap((turn, index) =>
-      unfolded(turn, index).map((round) => ({ turn: index + 1, round, until: ends[index] ?? to })),
+      unfolded(turn, index).map((round) => ({
+        turn: turn.number,
+        round,
+        until: ends[index] ?? to,
+      })),
     )
     pieces = piecesOf(from, to, folds, { width, rounds: placed.length })
     drawing.setAttribute('width', String(width))

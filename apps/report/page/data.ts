@@ -3,6 +3,7 @@
 // thousands of rounds stays small.
 
 import type { RoundTimeline, Timeline, TurnTimeline } from '../../history/inspect/timeline.ts'
+import type { TurnFacts } from '../../history/turn-facts.ts'
 
 /** The index of the page. It is small and read at once. */
 export type ReportIndex = {
@@ -20,6 +21,12 @@ export type ReportIndex = {
 
 export type IndexEntry = {
   conversation: string
+  /** The names of its agents. Empty: none is known. */
+  agents: string[]
+  /** The first words of its first message. Null: its text is no longer in the log. */
+  question: string | null
+  /** Of all its turns. Null: unknown, or imported, because Weir was not in force. */
+  facts: TurnFacts | null
   sentence: Phrase[]
   tone: Tone
   group: Group
@@ -27,15 +34,16 @@ export type IndexEntry = {
   rounds: number
   loopRounds: number
   tokens: number
+  /** The sum of the durations of its turns. Null: unknown or imported. */
+  ms: number | null
   /**
    * Open turns, and turns whose beginning the log had deleted. An imported conversation has no open
    * turns, because it does not run.
    */
   openTurns: number
   cutTurns: number
-  /** The times of its first and last record. Null: only its id is known. */
+  /** The time of its first record. Null: only its id is known, or its times are made up. */
   from: number | null
-  to: number | null
   /** The number of its data in the page. Null: the page was full. */
   place: number | null
 }

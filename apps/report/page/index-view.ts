@@ -1,5 +1,9 @@
 // The index of a page with several conversations: those with a loop first, uneventful ones last.
 
+import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
+import { factTexts } from '../../history/facts-text.ts'
+import type { TurnFacts } from '../../history/turn-facts.ts'
+import { printable } from '../../terminal/printable.ts'
 import { count, elapsed, instant } from '../../terminal/quantities.ts'
 import { type Group, groups, type IndexEntry, type ReportIndex } from './data.ts'
 import { element, graphic } from './element.ts'
@@ -38,6 +42,7 @@ export function indexView(index: ReportIndex): HTMLElement {
     { class: 'index' },
     originLine(index),
     element('h1', { class: 'sentence' }, headline(conversations.length, shown)),
+    stoppedNode(conversations),
     groups.map((group) => groupNode(group, shown.get(group) ?? [])),
     listed.length > 0 &&
       element(
@@ -66,6 +71,30 @@ function headline(all: number, shown: Map<Group, IndexEntry[]>): string {
     : `${count(all, 'conversation')}: ${parts.join(', ')}.`
 }
 
+/** A line on calls that guards or people stopped or delayed. Such a conversation may be answered. */
+function stoppedNode(conversations: IndexEntry[]): HTMLElement | null {
+  const known = conversations.flatMap(({ facts }) => facts ?? [])
+  const parts = [
+    part(known, 'guards vetoed calls', ({ vetoes }) =>
+      Object.keys(vetoes).some((guard) => guard !== approvalGuard),
+    ),
+    part(known, 'calls were refused before running', ({ rejections }) => rejections > 0),
+    part(known, 'calls waited for a person', ({ approvals }) => Object.keys(approvals).length > 0),
+  ].filter((one) => one !== undefined)
+  return parts.length === 0
+    ? null
+    : element('p', { class: 'stopped' }, `In ${parts.join('; in ')}.`)
+}
+
+function part(
+  known: TurnFacts[],
+  what: string,
+  has: (facts: TurnFacts) => boolean,
+): string | undefined {
+  const n = known.filter(has).length
+  return n === 0 ? undefined : `${count(n, 'conversation')}, ${what}`
+}
+
 /**
  * Newest first. In the group of loops, conversations without an answer come first.
  */
@@ -82,9 +111,8 @@ function groupNode(group: Group, entries: IndexEntry[]): HTMLElement | null {
 }
 
 function entryNode(entry: IndexEntry): HTMLElement {
-  const { conversation, sentence, tone, turns, from, to, place, openTurns, cutTurns, group } = entry
-  const lasted =
-    from === null || to === null ? '' : `, ${instant(from).slice(0, 19)} UTC, ${elapsed(to - from)}`
+  const { conversation, question, sentence, tone, place, openTurns, cutTurns, group } = entry
+  const notes = entry.facts === null ? [] : factTexts(entry.facts)
   return element(
     'li',
     { class: tone },
@@ -94,11 +122,22 @@ function entryNode(entry: IndexEntry): HTMLElement {
       element('a', { href: `#${place}` }, conversation),
       openTurns > 0 && group !== 'open' && element('span', { class: 'flag' }, 'still running'),
       cutTurns > 0 && element('span', { class: 'flag' }, 'its beginning is missing'),
+      question !== null && element('p', { class: 'question' }, printable(question)),
       element('p', {}, phrases(sentence)),
-      element('p', { class: 'faint' }, `${count(turns, 'turn')}${lasted}`),
+      notes.length > 0 && element('p', { class: 'notes' }, printable(notes.join('; '))),
+      element('p', { class: 'faint' }, aboutText(entry)),
     ),
     sizeNode(entry),
   )
+}
+
+function aboutText({ agents, turns, from, ms }: IndexEntry): string {
+  return [
+    ...(agents.length === 0 ? [] : [`agent ${printable(agents.join(', '))}`]),
+    count(turns, 'turn'),
+    ...(from === null ? [] : [`${instant(from).slice(0, 19)} UTC`]),
+    ...(ms === null ? [] : [elapsed(ms)]),
+  ].join(', ')
 }
 
 /** The share of its rounds in loops, to compare between lines. */

@@ -28,7 +28,7 @@ export function rowHead(
   const turn = turns[row.turn] as ShownTurn
   switch (row.kind) {
     case 'turn':
-      return turnHead(turn, row.turn, { turns: turns.length, isImported: imported !== null })
+      return turnHead(turn, { turns: turns.length, isImported: imported !== null })
     case 'loop':
       return loopHead(turn, row.loop, row.isOpen)
     case 'round':
@@ -42,10 +42,9 @@ export function rowHead(
 
 function turnHead(
   turn: ShownTurn,
-  place: number,
   { turns, isImported }: { turns: number; isImported: boolean },
 ): HTMLElement {
-  const { text, startedAt, rounds, sentence, tone, isWhole, turn: number } = turn
+  const { text, startedAt, rounds, sentence, tone, isWhole, turn: offset, number } = turn
   const began = isImported ? '' : `, ${second(startedAt)}`
   return element(
     'div',
@@ -53,11 +52,11 @@ function turnHead(
     element(
       'h2',
       {},
-      turns === 1 ? 'Rounds' : `Turn ${place + 1} of ${turns}`,
+      turns === 1 ? `Rounds of turn ${number}` : `Turn ${number}`,
       element(
         'span',
         { class: 'faint' },
-        ` turn ${number} in the log, ${count(rounds.length, 'round')}${began}`,
+        ` ${count(rounds.length, 'round')}${began}, offset ${offset}`,
       ),
     ),
     turns > 1 &&

@@ -1,6 +1,9 @@
 // The top of a report: the end, the share of loops, the cost. For a report of one turn also the
 // message and the reply.
 
+import { factTexts } from '../../history/facts-text.ts'
+import { sumOfFacts } from '../../history/turn-facts.ts'
+import { printable } from '../../terminal/printable.ts'
 import { elapsed, second } from '../../terminal/quantities.ts'
 import type { Figures, Imported, ReportData, ReportIndex, ShownTurn } from './data.ts'
 import { type Child, element } from './element.ts'
@@ -31,15 +34,22 @@ export function summary(
         : element('span', {}, 'imported from a transcript'),
     ),
     element('h1', { class: `sentence ${tone}` }, phrases(sentence)),
+    imported === null && notable(turns),
     missing(turns),
     imported !== null && importedNote(imported),
     imported === null ? figuresOf(figures, turns) : figuresOfImported(figures, imported),
   )
 }
 
+/** Vetoes, rejections and waits: the sentence names only the end and the loop. */
+function notable(turns: ShownTurn[]): HTMLElement | null {
+  const texts = factTexts(sumOfFacts(turns.map(({ facts }) => facts)))
+  return texts.length === 0 ? null : element('p', { class: 'notes' }, printable(texts.join('; ')))
+}
+
 /** A note that the beginning is missing. Otherwise a reader would expect the whole turn. */
 function missing(turns: ShownTurn[]): HTMLElement | null {
-  const cut = turns.flatMap(({ isWhole }, index) => (isWhole ? [] : [index + 1]))
+  const cut = turns.flatMap(({ isWhole, number }) => (isWhole ? [] : [number]))
   if (cut.length === 0) return null
   const which =
     turns.length === 1 ? 'this turn' : `${cut.length === 1 ? 'turn' : 'turns'} ${cut.join(', ')}`

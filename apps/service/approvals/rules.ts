@@ -1,16 +1,18 @@
 // `weir approvals rules`: the calls that wait for a person. With a file, it sets the rules of the
 // file; without one, it shows the rules in force.
 
-import { readFileSync } from 'node:fs'
 import { type ApprovalSettings, setApprovalRules } from '../../../services/approval/registration.ts'
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { modeOf, registeredGuards } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
+import { readText } from '../../../shared/settings/text-file.ts'
 import { withLog } from '../../history/open-log.ts'
 import { withRegistry } from '../../history/registry.ts'
 import { printable, printableLines } from '../../terminal/printable.ts'
 import { count, elapsed } from '../../terminal/quantities.ts'
+
+const rulesBytesMax = 1024 * 1024
 
 /**
  * `file`: JSON, an ApprovalSettings (services/approval/registration.ts). Throws `settings.invalid`,
@@ -71,11 +73,13 @@ function unreadableRules(cause: unknown): WeirError {
 }
 
 function settingsIn(file: string): ApprovalSettings {
+  const read = readText(file, rulesBytesMax)
+  if ('fault' in read) throw new WeirError('usage', `the file of rules ${file} ${read.fault}`)
   let content: unknown
   try {
-    content = JSON.parse(readFileSync(file, 'utf8'))
+    content = JSON.parse(read.text)
   } catch (error) {
-    throw unreadable(file, error)
+    throw notJson(file, error)
   }
   if (typeof content !== 'object' || content === null || Array.isArray(content))
     throw new WeirError(
@@ -85,10 +89,10 @@ function settingsIn(file: string): ApprovalSettings {
   return content as ApprovalSettings
 }
 
-function unreadable(file: string, cause: unknown): WeirError {
+function notJson(file: string, cause: unknown): WeirError {
   return new WeirError(
     'usage',
-    `${file}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    `the file of rules ${file} is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
     { cause },
   )
 }

@@ -9,18 +9,22 @@ import { effective } from '../../history/effective.ts'
 import { withExistingRegistry, withRegistry } from '../../history/registry.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { differencesOf, type PolicyDifference, printDifferences } from './difference.ts'
+import { type OwnPolicyOptions, policyInFile, readLayers, unseenText } from './layers.ts'
 import { type Change, changed, checkAgent } from './named-agent.ts'
 import { nameOf, nothingSet, removePolicy, storedPolicies, storePolicy } from './stored.ts'
 import { inForceFrom } from './words.ts'
 
-export type ChangeOptions = { json?: boolean; by?: string }
+export type ChangeOptions = OwnPolicyOptions & { json?: boolean; by?: string }
+
+/** `errors`: warnings. */
+export type ChangeStreams = { out: NodeJS.WriteStream; errors: NodeJS.WriteStream }
 
 /** Throws `usage`. */
 export async function setPolicy(
   agent: string,
-  { json = false, by = personHere(), ...change }: Change & ChangeOptions,
+  { json = false, by = personHere(), agentFile, ...change }: Change & ChangeOptions,
   settings: Settings,
-  out: NodeJS.WriteStream,
+  { out, errors }: ChangeStreams,
 ): Promise<void> {
   checkAgent(agent)
   if (change.changes.length === 0 && change.file === undefined)
@@ -29,15 +33,24 @@ export async function setPolicy(
       'nothing to set: give KEY=VALUE, such as loop.identicalFailures=2 or rule.cycle=shadow, or --file',
     )
   changed([], change) // checks the change before the log is opened
-  const differences = await withRegistry(settings, async (registry) => {
-    const policies = await storedPolicies(registry)
-    const stored = policies.get(agent)?.entries ?? []
+  if (agentFile !== undefined) policyInFile(agent, agentFile)
+  const { differences, unseen } = await withRegistry(settings, async (registry) => {
+    const layers = await readLayers(agent, { agentFile }, registry)
+    const stored = layers.stored.get(agent)?.entries ?? []
     const entries = changed(stored, change)
     if (JSON.stringify(entries) !== JSON.stringify(stored))
       await storePolicy(registry, { agent, entries, setBy: by })
-    return differencesOf(effective(agent, stored, policies), effective(agent, entries, policies))
+    return {
+      differences: differencesOf(
+        effective(agent, stored, layers),
+        effective(agent, entries, layers),
+      ),
+      unseen: unseenText(agent, layers.found),
+    }
   })
   print(agent, differences, { json, out })
+  if (unseen !== undefined)
+    errors.write(`weir: warning: ${unseen}. The values count once an agent of this name is asked\n`)
 }
 
 /**
@@ -47,10 +60,11 @@ export async function setPolicy(
 export async function unsetPolicy(
   agent: string,
   keys: readonly string[],
-  { json = false, by = personHere() }: ChangeOptions,
+  { json = false, by = personHere(), agentFile }: ChangeOptions,
   settings: Settings,
-  out: NodeJS.WriteStream,
+  { out }: Pick<ChangeStreams, 'out'>,
 ): Promise<void> {
+  if (agentFile !== undefined) policyInFile(agent, agentFile)
   const removed = keys.map((key) => {
     const known = policyKey(key)
     if (known === undefined) throw new WeirError('usage', `'${printable(key)}' ${unknownKey(key)}`)
@@ -61,9 +75,9 @@ export async function unsetPolicy(
       await removePolicy(registry, agent)
       return []
     }
-    const policies = await storedPolicies(registry)
-    const stored = policies.get(agent)?.entries
-    if (stored === undefined) throw nothingSet(agent, [...policies.keys()])
+    const layers = await readLayers(agent, { agentFile }, registry)
+    const stored = layers.stored.get(agent)?.entries
+    if (stored === undefined) throw nothingSet(agent, [...layers.stored.keys()])
     const entries =
       removed.length === 0
         ? []
@@ -71,7 +85,7 @@ export async function unsetPolicy(
     if (entries.length === 0) await removePolicy(registry, agent)
     else if (entries.length < stored.length)
       await storePolicy(registry, { agent, entries, setBy: by })
-    return differencesOf(effective(agent, stored, policies), effective(agent, entries, policies))
+    return differencesOf(effective(agent, stored, layers), effective(agent, entries, layers))
   })
   print(agent, differences, { json, out })
 }

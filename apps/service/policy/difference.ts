@@ -16,9 +16,15 @@ export function differencesOf(before: Effective, after: Effective): PolicyDiffer
   })
 }
 
-/** The agent file may override a default, so a default never equals a set value. */
+/** An unknown value never equals a set one. A cap over an unknown one is known only as a bound. */
 function isSame(one: EffectiveValue, other: EffectiveValue): boolean {
-  return one.value === other.value && (one.origin === 'default') === (other.origin === 'default')
+  return (
+    one.value === other.value && isUnknown(one) === isUnknown(other) && one.atMost === other.atMost
+  )
+}
+
+function isUnknown({ origin }: EffectiveValue): boolean {
+  return origin === 'unknown' || origin === 'each-agent'
 }
 
 export function printDifferences(

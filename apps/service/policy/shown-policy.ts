@@ -2,26 +2,35 @@
 // effect of a change. They change nothing and work beside a running Weir.
 
 import type { AgentPolicy } from '../../../shared/contract/messages.ts'
+import { everyAgent } from '../../../shared/contract/topology.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { type EffectiveValue, effective, faultsOf } from '../../history/effective.ts'
+import {
+  type EffectiveValue,
+  effective,
+  faultsOf,
+  type OwnPolicy,
+} from '../../history/effective.ts'
 import { withLog } from '../../history/open-log.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { instant } from '../../terminal/quantities.ts'
 import { differencesOf, printDifferences } from './difference.ts'
+import { type OwnPolicyOptions, policyInFile, type ReadLayers, readLayers } from './layers.ts'
 import { type Change, changed, checkAgent } from './named-agent.ts'
-import { nameOf, storedPolicies } from './stored.ts'
-import { originText, valueText } from './words.ts'
+import { nameOf } from './stored.ts'
+import { type OwnSource, originText, ownText, valueText } from './words.ts'
 
 /**
  * `--json`: one object per line. `set`: the values of the agent, by key. `effective`: all keys, if an
- * agent was named. `leftAside`: ignored entries. `setAt`: milliseconds since 1970; null: nothing is
- * set.
+ * agent was named. `own`: the source of the agent's own values, if one agent was named. Null: there
+ * is none, and `effective` shows these values as unknown. `leftAside`: ignored entries. `setAt`:
+ * milliseconds since 1970; null: nothing is set.
  */
 export type ShownPolicy = {
   agent: string
   set: Record<string, string>
   effective?: Record<string, EffectiveValue>
+  own?: OwnSource | null
   leftAside: { key: string; text: string }[]
   setBy: string | null
   setAt: number | null
@@ -30,16 +39,17 @@ export type ShownPolicy = {
 /** Without an agent, it shows all records. Throws `usage`. */
 export async function getPolicy(
   agent: string | undefined,
-  { json = false }: { json?: boolean },
+  { json = false, agentFile }: OwnPolicyOptions & { json?: boolean },
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
   if (agent !== undefined) checkAgent(agent)
-  const policies = await withLog(settings, storedPolicies)
+  if (agentFile !== undefined) policyInFile(agent, agentFile) // checks it before the log is opened
+  const layers = await withLog(settings, (log) => readLayers(agent, { agentFile }, log))
   const shown =
     agent === undefined
-      ? [...policies.values()].map((policy) => shownOf(policy.agent, policy))
-      : [effectiveOf(agent, policies)]
+      ? [...layers.stored.values()].map((policy) => shownOf(policy.agent, policy))
+      : [effectiveOf(agent, layers)]
   if (json) for (const policy of shown) out.write(`${printableJson(policy)}\n`)
   else if (shown.length === 0)
     out.write('nothing is set for any agent: the agent files apply (weir policy set)\n')
@@ -52,19 +62,20 @@ export async function getPolicy(
  */
 export async function diffPolicy(
   agent: string,
-  { json = false, ...change }: Change & { json?: boolean },
+  { json = false, agentFile, ...change }: Change & OwnPolicyOptions & { json?: boolean },
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<0 | 1> {
   checkAgent(agent)
   changed([], change) // checks the change before the log is opened
-  const policies = await withLog(settings, storedPolicies)
-  const stored = policies.get(agent)?.entries ?? []
+  if (agentFile !== undefined) policyInFile(agent, agentFile)
+  const layers = await withLog(settings, (log) => readLayers(agent, { agentFile }, log))
+  const stored = layers.stored.get(agent)?.entries ?? []
   const isChange = change.file !== undefined || change.changes.length > 0
   const [before, after] = isChange ? [stored, changed(stored, change)] : [[], stored]
   const differences = differencesOf(
-    effective(agent, before, policies),
-    effective(agent, after, policies),
+    effective(agent, before, layers),
+    effective(agent, after, layers),
   )
   if (json) for (const difference of differences) out.write(`${printableJson(difference)}\n`)
   else if (differences.length === 0) out.write(`no difference for ${printable(nameOf(agent))}\n`)
@@ -83,25 +94,32 @@ function shownOf(agent: string, policy: AgentPolicy | undefined): ShownPolicy {
   }
 }
 
-function effectiveOf(agent: string, policies: ReadonlyMap<string, AgentPolicy>): ShownPolicy {
-  const own = policies.get(agent)
+function effectiveOf(agent: string, layers: ReadLayers): ShownPolicy {
+  const stored = layers.stored.get(agent)
   return {
-    ...shownOf(agent, own),
-    effective: Object.fromEntries(effective(agent, own?.entries ?? [], policies)),
+    ...shownOf(agent, stored),
+    effective: Object.fromEntries(effective(agent, stored?.entries ?? [], layers)),
+    ...(agent !== everyAgent && { own: sourceOf(layers.own) }),
   }
 }
 
+function sourceOf(own: OwnPolicy | undefined): OwnSource | null {
+  if (own === undefined) return null
+  return own.from === 'log' ? { from: 'log', at: own.at } : { from: 'agent-file', file: own.file }
+}
+
 function print(
-  { agent, set, effective, leftAside, setBy, setAt }: ShownPolicy,
+  { agent, set, effective, own, leftAside, setBy, setAt }: ShownPolicy,
   out: NodeJS.WriteStream,
 ): void {
   const when = setAt === null ? 'nothing is set' : `set by ${setBy}, ${instant(setAt)}`
   out.write(`${painted(out, 'title', printable(`${nameOf(agent)}: ${when}`))}\n`)
+  if (own !== undefined) out.write(`  ${painted(out, 'faint', printable(ownText(own)))}\n`)
   if (effective === undefined)
     for (const [key, value] of Object.entries(set))
       out.write(`  ${printable(`${key.padEnd(28)} ${value}`)}\n`)
   for (const [key, value] of Object.entries(effective ?? {})) {
-    const line = `  ${key.padEnd(28)} ${valueText(key, value).padEnd(12)} ${originText(value)}`
+    const line = `  ${key.padEnd(28)} ${valueText(value).padEnd(12)} ${originText(key, value)}`
     out.write(`${painted(out, value.origin === 'default' ? 'faint' : 'plain', printable(line))}\n`)
   }
   for (const { key, text } of leftAside)

@@ -3,7 +3,7 @@
 
 import { decode } from '../../../shared/codec/codec.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
-import type { AgentPolicy } from '../../../shared/contract/messages.ts'
+import type { AgentPolicy, OperatorLimits } from '../../../shared/contract/messages.ts'
 import { everyAgent, policyKeyPrefix } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
@@ -34,6 +34,20 @@ function policyIn(key: string, value: Uint8Array): AgentPolicy {
     'policies.unreadable',
     `the record ${key} in policies is a ${message.type}; remove it with weir policy unset '${agent}'`,
   )
+}
+
+/** The operator's caps for all agents. Undefined: there are none. Throws as storedPolicies. */
+export async function storedLimits({
+  bus,
+  topicPrefix,
+}: Table): Promise<OperatorLimits | undefined> {
+  const key = 'operator-limits'
+  const records = await bus.list({ topic: `${topicPrefix}policies`, partition: 0, prefix: key })
+  const value = records.find((record) => record.key === key)?.value ?? null
+  if (value === null) return undefined
+  const message = decode(value)
+  if (message.type === 'operator-limits') return message
+  throw new WeirError('policies.unreadable', `the record ${key} in policies is a ${message.type}`)
 }
 
 /** Replaces all values of the agent. */

@@ -20,7 +20,12 @@ import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log.ts'
-import { type BusName, busNames, type Settings } from '../../../shared/settings/settings.ts'
+import {
+  type BusName,
+  busNames,
+  type CommandValues,
+  type Settings,
+} from '../../../shared/settings/settings.ts'
 import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
@@ -168,13 +173,18 @@ function printDifferences(
 /** The plan, the administration and the printed lines of this command are Kafka's. */
 const busOfTopics: BusName = 'kafka'
 
+/** Errors name this command and not a flag that nobody gave. */
+function settingsOfTopics(bus: BusName): CommandValues {
+  return { name: 'weir topics', values: { bus } }
+}
+
 async function clusterOf(flags: SettingFlags, errors: NodeJS.WriteStream) {
   if (busNamesWhere((kind) => kind.ownsTopics).some((name) => name === flags.bus))
     throw new WeirError(
       'usage',
       `--bus ${flags.bus}: this bus creates its own topics; weir topics is for Kafka`,
     )
-  const settings = commandSettings({ ...flags, bus: busOfTopics })
+  const settings = commandSettings(flags, settingsOfTopics(busOfTopics))
   const client = await kafkaClient(settings, (note) => errors.write(`${printable(note)}\n`))
   return { client, settings }
 }
@@ -182,7 +192,7 @@ async function clusterOf(flags: SettingFlags, errors: NodeJS.WriteStream) {
 /** The settings of Kafka need a broker, but a plan does not. All other mistakes throw in both cases. */
 function planSettings(flags: SettingFlags): Settings {
   try {
-    return commandSettings({ ...flags, bus: busOfTopics })
+    return commandSettings(flags, settingsOfTopics(busOfTopics))
   } catch {
     return commandSettings({ ...flags, bus: busNames[0] })
   }

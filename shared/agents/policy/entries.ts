@@ -52,12 +52,29 @@ function singularOf(key: string): string | undefined {
 
 /** The fault of a key that is not in `keys`, with the nearest key and the known ones. */
 export function unknownKey(given: string, keys: readonly string[] = policyKeys): string {
-  const ofSection = keys.filter((key) => sectionOf(key) === sectionOf(given))
-  const near = nearestName(given, keys) ?? ofSection.find((key) => isLonger(given, key))
-  const meant = near === undefined ? '; there are' : `; did you mean ${near}? There are`
-  const isRule = given.startsWith(rulePrefix)
+  const ofRule = ruleIn(given)
+  const isRule = ofRule !== undefined
   const alike = keys.filter((key) => key.startsWith(rulePrefix) === isRule)
-  return `names no ${isRule ? 'rule' : 'threshold'}${meant} ${alternatives(near === undefined && ofSection.length > 0 ? ofSection : alike, 'and')}`
+  const ofSection = keys.filter((key) => sectionOf(key) === sectionOf(given))
+  const near = isRule
+    ? ofRule === ''
+      ? undefined
+      : nearestName(rulePrefix + ofRule, alike)
+    : (nearestName(given, keys) ?? ofSection.find((key) => isLonger(given, key)))
+  const meant = near === undefined ? '; there are' : `; did you mean ${near}? There are`
+  const known = !isRule && near === undefined && ofSection.length > 0 ? ofSection : alike
+  return `names no ${isRule ? 'rule' : 'threshold'}${meant} ${alternatives(known, 'and')}`
+}
+
+/**
+ * The name in a key that is meant for the mode of a rule: `rule.NAME`, or `loop.rules.NAME` as in an
+ * agent file, perhaps misspelt. Undefined: the key is not.
+ */
+function ruleIn(given: string): string | undefined {
+  const parts = given.split('.')
+  const names = parts[0] === 'loop' ? parts.slice(1) : parts
+  const isSection = nearestName(names[0] ?? '', ['rule', 'rules']) !== undefined
+  return isSection ? names.slice(1).join('.') : undefined
 }
 
 function sectionOf(key: string): string {

@@ -253,7 +253,7 @@ export function refuseCutTurns({ file, turns }: Pick<Bundle, 'file' | 'turns'>):
   const others = cut.length === 1 ? '' : `, and ${cut.length - 1} more`
   throw new WeirError(
     'bundle.turn-cut',
-    `${file} lacks the beginning of turn ${first.turn} of ${first.conversation}${others}: retention had deleted it. Export newer turns (--since)`,
+    `${file} lacks the beginning of the turn at offset ${first.turn} of ${first.conversation}${others}: retention had deleted it. Export newer turns (--since)`,
   )
 }
 

@@ -21,6 +21,7 @@ import type { Guard, GuardedRound } from '../../contract/guard.ts'
 import { limits } from '../../contract/limits.ts'
 import type { GuardInForce, GuardVerdict } from '../../contract/messages.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
+import { thrownText } from '../../lib/error-place.ts'
 import { isRepeat, moveMark, parseId } from '../derived-id.ts'
 import { type Position, positionAt, toCommit } from '../position.ts'
 import type { GuardInstruments } from './guard-instruments.ts'
@@ -187,11 +188,8 @@ export function readGuardPartition({
       // A copy: the answer is checked against the round, so the guard must not change it.
       return answeredBy(guard.judge(state, structuredClone(round)), round)
     } catch (error) {
-      return failedAnswer(
-        round.calls,
-        'guard.threw',
-        `judge threw: ${error instanceof Error ? error.message : String(error)}`,
-      )
+      const fault = `judge threw: ${thrownText(error, import.meta.url)}`
+      return failedAnswer(round.calls, 'guard.threw', fault)
     }
   }
 

@@ -66,7 +66,7 @@ describe('a guard in a replay', () => {
       )
       const refused = changesBy(file)
       await expect(refused).rejects.toThrow(
-        /guard-\d+\.ts: it judges the same round \(\d of turn 0\) differently at another time: call 0 (pass|reject)/,
+        /guard-\d+\.ts: it judges the same round \(\d of the turn at offset 0\) differently at another time: call 0 (pass|reject)/,
       )
       await expect(refused).rejects.toMatchObject({ code: 'guard.invalid' })
     },

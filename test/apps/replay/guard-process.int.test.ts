@@ -94,7 +94,7 @@ describe('a guard in a replay', () => {
     [
       'throws',
       'throw new Error("no idea")',
-      /round 1 of turn 0 of conversation i3-no-termination: judge threw: no idea/,
+      /round 1 of the turn at offset 0 of conversation i3-no-termination: judge threw: no idea/,
     ],
     ['loops for ever', 'for (;;);', /round 1 of .*: judge took longer than 1000 ms/],
     [
@@ -105,7 +105,7 @@ describe('a guard in a replay', () => {
     [
       'ends its process',
       'if (round.round === 3) process.exit(3); return pass(state, round)',
-      /its process ended while judging round 3 of turn 0 of conversation i3-no-termination \(exit code 3\)/,
+      /its process ended while judging round 3 of the turn at offset 0 of conversation i3-no-termination \(exit code 3\)/,
     ],
   ])('that %s is refused with its file and the round', async (_, judge, words) => {
     const file = guardFile(judge, passing)
@@ -145,7 +145,7 @@ Array.prototype.flatMap = function (this: any[], take: any) {
 } as any`
     const file = guardFile('return pass(state, round)', forging)
     await expect(changesBy(file)).rejects.toThrow(
-      /sent an invalid answer while judging round 1 of turn 0/,
+      /sent an invalid answer while judging round 1 of the turn at offset 0/,
     )
   })
 

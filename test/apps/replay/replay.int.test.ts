@@ -118,7 +118,7 @@ describe('weir replay', () => {
 
   it('names turns of a bundle without their beginning', async () => {
     expect((await run(await forged({ whole: false }))).text).toContain(
-      'the bundle lacks the beginning of 1 turn, which are not counted: turn 0 of i1-reflex-loop',
+      'the bundle lacks the beginning of 1 turn, which are not counted: turn 1 of i1-reflex-loop',
     )
     expect((await run('i1-reflex-loop')).text).not.toContain('lacks the beginning')
   })
@@ -161,9 +161,9 @@ describe('weir replay', () => {
   })
 
   it('reports the first decision that another threshold changes, and nothing after it', async () => {
-    const { code, text } = await run('i1-reflex-loop', { set: ['loop.identicalFailure=2'] })
+    const { code, text } = await run('i1-reflex-loop', { set: ['loop.identicalFailures=2'] })
     expect(code).toBe(0)
-    expect(text).toContain('i1-reflex-loop, turn 0, round 2')
+    expect(text).toContain('i1-reflex-loop, turn 1, round 2')
     expect(text).toContain('would be a nudge by identical-failure@3')
     expect(text).toContain('unknown from here; saves at most 3 rounds')
     expect(text).toContain('1 of 1 conversation would have gone another way')
@@ -238,7 +238,7 @@ describe('weir replay', () => {
   })
 
   it('accepts a threshold in the singular, and prints its real name', async () => {
-    const { text } = await run('i1-reflex-loop', { set: ['loop.identicalFailure=1'] })
+    const { text } = await run('i1-reflex-loop', { set: ['loop.identicalFailures=1'] })
     expect(text).toMatch(/^What if loop\.identicalFailures=1 had been in force\n/)
     expect(text).toContain('exec({}) failed in 1 round, last with')
   })
@@ -251,7 +251,7 @@ describe('weir replay', () => {
     )
     expect(text).toContain('false alarms    3 calls that had succeeded would have been refused:')
     expect(text).toMatch(
-      /weir\.rounds-checked\/\d+\/\d+ {2}lookup, call 0 of i3-no-termination, turn 0, round 4/,
+      /weir\.rounds-checked\/\d+\/\d+ {2}lookup, call 0 of i3-no-termination, turn 1, round 4/,
     )
     expect(text).toContain(
       '3 of them only repeated a call of the same turn, with the same result: calls in a loop do that',
@@ -264,8 +264,9 @@ describe('weir replay', () => {
       sweep: 'loop.identicalSuccesses=2..6',
       output: file,
     })
-    expect(text).toMatch(/ 2 +1 +≤ 5 +≤ \d+ +3\n/)
-    expect(text).toMatch(/ 5 +0 +≤ 0 +≤ 0 +0\n/)
+    expect(text).toMatch(/ 2 +1 +≤ 5 +≤ \d+ +0 +3\n/)
+    expect(text).toMatch(/ 5 +0 +≤ 0 +≤ 0 +0 +0\n/)
+    expect(text).toMatch(/ 6 +1 +unknown +unknown +≥ 1 +0\n/)
     expect(readFileSync(file, 'utf8')).toMatch(/^<svg .*<polyline/s)
     const again = run('i3-no-termination', { sweep: 'loop.identicalSuccesses=2..3', output: file })
     await expect(again).rejects.toMatchObject({ code: 'output.exists' })
@@ -317,7 +318,7 @@ describe('weir replay', () => {
     ],
     [
       'a threshold that is given twice',
-      { set: ['loop.identicalFailures=3', 'loop.identicalFailure=2'] },
+      { set: ['loop.identicalFailures=3', 'loop.identicalFailures=2'] },
       /given twice, as "3" and as "2"/,
     ],
     ['a sweep out of bounds', { sweep: 'loop.identicalFailures=990..1010' }, /from 1 to 1000/],

@@ -100,8 +100,8 @@ describe('the report of an imported transcript', () => {
       await reported(messages)
       const [, index = ''] =
         /<script[^>]*id="index"[^>]*>([^<]*)</.exec(readFileSync(page, 'utf8')) ?? []
-      const [{ group, openTurns, from, to }] = JSON.parse(index).conversations
-      expect({ openTurns, from, to }).toEqual({ openTurns: 0, from: null, to: null })
+      const [{ group, openTurns, from, ms }] = JSON.parse(index).conversations
+      expect({ openTurns, from, ms }).toEqual({ openTurns: 0, from: null, ms: null })
       return group
     }
     expect(await group([user('fix the tests'), ...looping, assistant('I cannot.')])).toBe(

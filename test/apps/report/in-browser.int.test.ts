@@ -29,7 +29,7 @@ function fileOf(name: string, conversations: Record<string, Logged[]>): string {
     }),
   )
   const entries = Object.keys(conversations).map((conversation, place) =>
-    indexEntry({ conversation, from: 0, to: 1, place }, reports[place]!.data),
+    indexEntry({ conversation, from: 0, place }, reports[place]!.data),
   )
   const file = join(folder, `${name}.html`)
   writeFileSync(

@@ -12,7 +12,7 @@ function entryOf(records: Logged[]) {
     partition: 0,
     topicPrefix: '',
   })
-  return indexEntry({ conversation: 'c', from: 0, to: 1, place: 0 }, data)
+  return indexEntry({ conversation: 'c', from: 0, place: 0 }, data)
 }
 
 function spoken(end: Parameters<ReturnType<typeof conversationLog>['end']> | undefined): Logged[] {
@@ -77,6 +77,26 @@ describe('a conversation in the index of a page', () => {
       openTurns: 0,
     })
     expect(entryOf(records.slice(0, -2))).toMatchObject({ group: 'loop', openTurns: 1 })
+  })
+
+  it('shows the question, the agents, the duration and the stopped calls', () => {
+    const log = conversationLog()
+    const reply = response({ text: 'done' })
+    log.begin()
+    log.write('activity', {
+      ...{ type: 'guard-verdict-given', conversation: 'c', turn: 0, round: 1, version: '1' },
+      ...{ guard: 'no-rome', answer: 'verdicts', waitedMs: 3 },
+      verdicts: [{ ordinal: 0, verdict: 'reject', code: '', text: '', evidence: null }],
+    })
+    log.ask(1)
+    log.answer(1, reply)
+    log.check(1, reply)
+    log.conclude(1, reply)
+    log.end('done')
+    expect(entryOf(log.records)).toMatchObject({
+      ...{ question: 'hello', agents: ['agent'], ms: 20 },
+      facts: { vetoes: { 'no-rome': 1 }, rejections: 0 },
+    })
   })
 
   it('shows the number of turns with a deleted beginning', () => {

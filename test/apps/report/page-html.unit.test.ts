@@ -14,10 +14,7 @@ const report = reportData(timelineOf('c', records, { reasoning: true }), records
   partition: 0,
   topicPrefix: 'weir.',
 })
-const entry = indexEntry(
-  { conversation: hostileTexts.join(' '), from: 0, to: 1, place: 0 },
-  report.data,
-)
+const entry = indexEntry({ conversation: hostileTexts.join(' '), from: 0, place: 0 }, report.data)
 const html = pageHtml(
   { madeAt: 0, source: 'a test', exportedAt: null, redaction: null, conversations: [entry] },
   [report],

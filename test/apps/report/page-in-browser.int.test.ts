@@ -29,7 +29,7 @@ async function open(shown: Logged[][], listed: string[] = []): Promise<void> {
     }),
   )
   const entries = reports.map(({ data }, place) =>
-    indexEntry({ conversation: `c${place}`, from: 0, to: 1, place }, data),
+    indexEntry({ conversation: `c${place}`, from: 0, place }, data),
   )
   const conversations = [...entries, ...listed.map(listedEntry)]
   writeFileSync(
@@ -90,8 +90,8 @@ inBrowser('the page', () => {
     await open([inTurns([answeredTurn(), answeredTurn()])])
     const heads = '[...document.querySelectorAll(".turn-head h2")].map((one) => one.textContent)'
     expect(await browser.evaluate(heads)).toEqual([
-      expect.stringMatching(/^Turn 1 of 2 turn 0 in the log, 1 round, /),
-      expect.stringMatching(/^Turn 2 of 2 turn 10 in the log, 1 round, /),
+      expect.stringMatching(/^Turn 1 1 round, .*, offset 0$/),
+      expect.stringMatching(/^Turn 2 1 round, .*, offset 10$/),
     ])
   })
 

@@ -72,7 +72,7 @@ function finish(log: Log, rounds: number, end: Partial<End>): void {
     calls: rounds,
     inputTokens: 10 * rounds,
     outputTokens: 5 * rounds,
-    wallMs: 20,
+    wallMs: 3_000,
   }
   const how = {
     outcome: 'answered',
@@ -263,7 +263,7 @@ describe('the sentence at the top of a report', () => {
       class: 'provider',
       cap: null,
     } as const
-    const totals = { rounds: 0, calls: 0, inputTokens: 0, outputTokens: 0, wallMs: 0 }
+    const totals = { rounds: 0, calls: 0, inputTokens: 0, outputTokens: 0, wallMs: 400 }
     log.write('activity', { type: 'turn-finished', ...second, ...failed, totals }, { at: 9_400 })
     expect(summaryOf(log.records)).toEqual({
       sentence:

@@ -271,10 +271,30 @@ describe('text in a pipe', () => {
   })
 })
 
+const retry = (waitMs = 1_000): TurnEvent => ({
+  ...{ type: 'model-retry', conversation: 'c', turn: 7, round: 1, waitMs },
+  reason: 'the provider answered 429',
+})
+
+describe('a failed attempt', () => {
+  it.each([
+    [1_000, 'in 1 s'],
+    [1_500, 'in 1.5 s'],
+    [120_000, 'in 2 min 0 s'],
+    [0, 'at once'],
+  ])('is shown with its reason and the wait of %i ms', (waitMs, text) => {
+    expect(piped([roundStarted(), retry(waitMs)])).toBe(
+      `  the provider answered 429, next attempt ${text}\n`,
+    )
+  })
+})
+
 describe('the live line', () => {
   it('is empty until something is known', () => expect(live([])).toBeUndefined())
   it('shows the wait for the model and its duration', () =>
     expect(live([roundStarted()], 2_500)).toBe('  waiting for the model, 2.5 s'))
+  it('goes on during the wait for the next attempt', () =>
+    expect(live([roundStarted(), retry()], 2_500)).toBe('  waiting for the model, 3.5 s'))
   it('shows minutes if there are any', () =>
     expect(live([roundStarted()], 185_000)).toBe('  waiting for the model, 3 min 5 s'))
   it('shows that the model thinks', () =>

@@ -107,6 +107,10 @@ describe('settings of Kafka', () => {
     expect(mistakesOf(() => readSettings({}, { WEIR_BUS: 'kafka' }))).toEqual([
       'bus is kafka (from the variable WEIR_BUS), and no broker is configured; set --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER)',
     ])
+    const ofCommand = { name: 'weir topics', values: { bus: 'kafka' } }
+    expect(mistakesOf(() => readSettings({}, {}, undefined, ofCommand))).toEqual([
+      'bus is kafka (from weir topics), and no broker is configured; set --bootstrap-server HOST:9092 (WEIR_BOOTSTRAP_SERVER)',
+    ])
     const remedy = 'give --bus kafka (WEIR_BUS=kafka), or leave'
     expect(
       mistakesOf(() =>

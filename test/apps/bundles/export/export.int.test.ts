@@ -158,6 +158,8 @@ describe('weir export', () => {
           failureClass,
         ]),
       ).toEqual([['bad', 'deterministic']])
+      await exported(world, { where: ['call=rejected'], force: true })
+      expect((await turnsIn(world)).map(({ conversation }) => conversation)).toEqual(['bad'])
       await expect(
         exportBundle(
           { output: file, where: ['cap=calls'], force: true },
@@ -319,7 +321,7 @@ describe('weir export', () => {
       settings,
       async ({ bundle }) =>
         expect(() => refuseCutTurns(bundle as Bundle)).toThrow(
-          'lacks the beginning of turn 7 of cut',
+          'lacks the beginning of the turn at offset 7 of cut',
         ),
       {
         bundle: file,

@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { newestConversations } from '../../../../apps/history/conversations/conversations.ts'
-import { newestIds } from '../../../../apps/history/conversations/newest-activity.ts'
+import { newestIds } from '../../../../apps/history/newest-records.ts'
+import { whereOf } from '../../../../apps/history/turn-filter.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../../../shared/contract/bus.ts'
-import type { Message, TurnFinished } from '../../../../shared/contract/messages.ts'
+import type { Intervention, Message, TurnFinished } from '../../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../../shared/contract/partition.ts'
 import { historyKey, type TopicName, topicSpecs } from '../../../../shared/contract/topology.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
@@ -76,7 +77,7 @@ async function entry(conversation: string, turn: number, round: number): Promise
     conversation,
     turn,
     round,
-    user: null,
+    user: round === 0 ? `hello  of\n${conversation}` : null,
     response,
     results: [],
     nudge: null,
@@ -108,7 +109,36 @@ async function finish(
   })
 }
 
+const noFacts = {
+  ...{ rules: {}, rungs: {}, vetoes: {}, rejections: 0, approvals: {}, approvalMs: 0 },
+  isWhole: true,
+}
 const answered = { outcome: 'answered', class: null, cap: null, reason: 'the model answered' }
+
+async function raise(
+  conversation: string,
+  turn: number,
+  { rung = 'nudge', rule = 'cycle' }: Partial<Pick<Intervention, 'rung' | 'rule'>> = {},
+  shadow = false,
+): Promise<void> {
+  const intervention: Intervention = {
+    ...{ rung, rule, ruleVersion: 1, key: '', reason: 'x', text: '', class: null },
+    ...{ ordinary: false, evidence: [] },
+  }
+  await write('activity', {
+    ...{ type: 'intervention-raised', conversation, turn, round: 1, intervention, shadow },
+  })
+}
+
+async function veto(conversation: string, turn: number, guard: string): Promise<void> {
+  const verdict = { ordinal: 0, verdict: 'reject', code: '', text: '', evidence: null } as const
+  await write('activity', {
+    ...{ type: 'guard-verdict-given', conversation, turn, round: 1, guard, version: '1' },
+    ...{ answer: 'verdicts', verdicts: [verdict], waitedMs: 1 },
+  })
+}
+
+const where = (...conditions: string[]) => whereOf(conditions)
 
 describe.each([
   ['by an index of the history', true],
@@ -133,6 +163,7 @@ describe.each([
     ])
     expect(found[0]).toEqual({
       ...{ conversation: 'a', agent: 'agent of a', turns: 2, inputTokens: 222, outputTokens: 10 },
+      ...{ question: 'hello of a', facts: noFacts },
       last: { ...answered, at: now },
     })
     expect(await newestIds(log(), 2)).toEqual(['a', 'd'])
@@ -198,6 +229,7 @@ describe.each([
     expect(await newestConversations(log(), 10)).toEqual([
       {
         ...{ conversation: 'refused', agent: null, turns: 0, inputTokens: 0, outputTokens: 0 },
+        ...{ question: null, facts: noFacts },
         last: {
           outcome: 'failed',
           class: 'deterministic',
@@ -223,6 +255,45 @@ describe.each([
     expect(await newestConversations(log(), 10)).toMatchObject([
       { conversation: 'old', last: { outcome: 'unknown' } },
     ])
+  })
+
+  it('show what Weir stopped in any of their turns, without rules in shadow', async () => {
+    const first = await begin('caught')
+    await raise('caught', first)
+    await raise('caught', first, { rule: 'sweep' }, true)
+    await finish('caught', first)
+    const second = await begin('caught')
+    await veto('caught', second, 'no-rome')
+    await finish('caught', second)
+    const [found] = await newestConversations(log(), 10)
+    expect(found?.facts).toEqual({
+      ...noFacts,
+      ...{ rules: { cycle: 1 }, rungs: { nudge: 1 }, vetoes: { 'no-rome': 1 } },
+    })
+  })
+
+  it('are found by conditions that one turn meets, however old it is', async () => {
+    const [a, b, c] = [await begin('a'), await begin('b'), await begin('c')]
+    await raise('a', a)
+    await finish('a', a)
+    await raise('b', b, { rule: 'sweep', rung: 'end' })
+    await finish('b', b, { outcome: 'failed', class: 'no_progress' })
+    await veto('c', c, 'no-rome')
+    await finish('c', c)
+    const later = await begin('a')
+    await veto('a', later, 'spend')
+    await finish('a', later)
+    const found = async (...conditions: string[]) =>
+      (await newestConversations(log(), 10, where(...conditions))).map((one) => one.conversation)
+    expect(await found('intervention=any')).toEqual(['a', 'b'])
+    expect(await found('intervention=nudge')).toEqual(['a'])
+    expect(await found('rule=sweep', 'rule=cycle')).toEqual(['a', 'b'])
+    expect(await found('rule=cycle', 'outcome=answered')).toEqual(['a'])
+    expect(await found('guard=no-rome')).toEqual(['c'])
+    expect(await found('call=vetoed')).toEqual(['a', 'c'])
+    expect(await found('guard=spend', 'rule=cycle')).toEqual([]) // two turns
+    expect(await found('call=rejected')).toEqual([])
+    expect(await newestConversations(log(), 1, where('intervention=any'))).toHaveLength(1)
   })
 
   it('cost as much as the shown number, not as the whole log', async () => {

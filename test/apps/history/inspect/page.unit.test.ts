@@ -79,8 +79,8 @@ describe('the page of a timeline', () => {
     expect(shown(busyTurn())).toBe(`
 Conversation c: open, 1 turn
 
-Turn 0, agent agent, 1970-01-01 00:00:01.003 UTC
-  message   m1
+Turn 1, agent agent, 1970-01-01 00:00:01.003 UTC
+  message   m1; offset 0
   | List the files in my project, please.
 
   Round 1, after 1 ms: model 7 ms, checks 4 ms, tools 7 ms

@@ -48,7 +48,7 @@ describe('weir judge of a bundle', () => {
     await judgeFile(file, { json: true }, json.stream)
     expect(whole.text()).not.toContain('the beginning')
     expect(cut.text()).toContain(
-      `judged from the middle: the log no longer has the beginning of turn ${turn}`,
+      'judged from the middle: the log no longer has the beginning of turn 1,',
     )
     expect(JSON.parse(json.text())).toMatchObject({ id: 'i1-reflex-loop', cutTurns: [turn] })
   })

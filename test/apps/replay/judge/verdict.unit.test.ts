@@ -146,9 +146,6 @@ describe('--set', () => {
     expect(judged({ steps: times(4, failing) }, 'loop.identicalFailures=2')).toMatchObject({
       step: 2,
     })
-    expect(judged({ steps: times(4, failing) }, 'loop.identicalFailure=2')).toMatchObject({
-      step: 2,
-    })
   })
 
   it('reports the effect of a rule in shadow without an intervention', () => {
@@ -162,9 +159,11 @@ describe('--set', () => {
 
   it.each([
     [
-      'loop.identicalFailures=2 loop.identicalFailure=4',
+      'loop.identicalFailures=2 loop.identicalFailures=4',
       'loop.identicalFailures is given twice, as "2" and as "4"',
     ],
+    ['loop.identicalFailure=2', 'names no threshold; did you mean loop.identicalFailures?'],
+    ['loop.rules.cycel=shadow', 'names no rule; did you mean rule.cycle?'],
     ['loop.identicalFailers=2', 'names no threshold; did you mean loop.identicalFailures?'],
     [
       'rule.cycles=shadow',

@@ -1,6 +1,6 @@
 // `weir policy` on a data folder of the embedded bus with unusable records of another program.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -10,8 +10,19 @@ import { setPolicy, unsetPolicy } from '../../../../apps/service/policy/change.t
 import { diffPolicy, getPolicy } from '../../../../apps/service/policy/shown-policy.ts'
 import { storePolicy } from '../../../../apps/service/policy/stored.ts'
 import { defaultPolicy } from '../../../../shared/agents/agents.ts'
+import type { AgentContent } from '../../../../shared/agents/file/content.ts'
+import { settingsOf } from '../../../../shared/agents/file/settings-part.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
+import { toRecord } from '../../../../shared/runtime/record.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
+import { userMessage } from '../../../support/messages.ts'
+
+/** Its key is in no variable. */
+const helperFile = `name: helper
+system: You help.
+model: { provider: anthropic, name: scripted, maxOutputTokens: 1000, apiKey: '\${NOT_SET_ANYWHERE}' }
+loop: { cycleLaps: 5 }
+`
 
 let folder: string
 let settings: Settings
@@ -25,13 +36,34 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 async function said(command: (out: NodeJS.WriteStream) => Promise<unknown>): Promise<string> {
+  const { stream, text } = collected()
+  await command(stream)
+  return text()
+}
+
+function collected() {
   const stream = new PassThrough()
   let text = ''
   stream.on('data', (chunk: Buffer) => {
     text += chunk.toString()
   })
-  await command(stream as unknown as NodeJS.WriteStream)
-  return text
+  return { stream: stream as unknown as NodeJS.WriteStream, text: () => text }
+}
+
+/** The output of `weir policy set`, with its warnings. */
+async function set(agent: string, changes: string[], agentFile?: string) {
+  const [out, errors] = [collected(), collected()]
+  const streams = { out: out.stream, errors: errors.stream }
+  await setPolicy(agent, { changes, by: 'anna', agentFile }, settings, streams)
+  return { out: out.text(), errors: errors.text() }
+}
+
+/** A message in the log to an agent with these settings, a second after the one before. */
+async function ask(agent: string, content: AgentContent = {}): Promise<void> {
+  const message = userMessage({ agent, settings: settingsOf(content) })
+  await withRegistry(settings, ({ bus, topicPrefix }) =>
+    bus.append([toRecord({ topic: `${topicPrefix}conversation-events`, partition: 0, message })]),
+  )
 }
 
 const show = (agent?: string) => said((out) => getPolicy(agent, {}, settings, out))
@@ -48,15 +80,13 @@ describe('weir policy', () => {
     )
     const page = await show('coder')
     expect(page).toMatch(/^agent coder: set by a program, /)
-    expect(page).toMatch(/loop\.cycleLaps +3 +default or agent file/)
+    expect(page).toMatch(/loop\.cycleLaps +\? +unknown: .*; Weir's default is 3/)
     expect(page).toMatch(/loop\.identicalFailures +2 +set for this agent/)
     expect(page).toContain('ignored: loop.cycleLaps is 0; must be a whole number from 1 to 1000')
     expect(page).toContain('names no rule')
     expect(page).not.toContain('\u001b')
 
-    await said((out) =>
-      setPolicy('coder', { changes: ['loop.cycleLaps=4'], by: 'anna' }, settings, out),
-    )
+    await set('coder', ['loop.cycleLaps=4'])
     expect(await show('coder')).toMatch(/loop\.cycleLaps +4 +set for this agent/)
     expect(
       await said((out) =>
@@ -64,9 +94,72 @@ describe('weir policy', () => {
       ),
     ).toContain('no difference')
     await said((out) =>
-      unsetPolicy('coder', ['loop.identicalFailures'], { by: 'anna' }, settings, out),
+      unsetPolicy('coder', ['loop.identicalFailures'], { by: 'anna' }, settings, { out }),
     )
-    expect(await show('coder')).toMatch(/loop\.identicalFailures +3 +default or agent file/)
+    expect(await show('coder')).toMatch(/loop\.identicalFailures +\? +unknown/)
+  })
+
+  it("shows the agent's own values of its newest message, and never Weir's default as one", async () => {
+    await ask('helper', { caps: { rounds: 9 } })
+    await ask('helper', { caps: { rounds: 7 }, loop: { identicalFailures: 2 } })
+    await ask('other', { caps: { rounds: 3 } })
+    const page = await show('helper')
+    expect(page).toMatch(/its own values are those of its newest message in the log, \d{4}-/)
+    expect(page).toMatch(/loop\.identicalFailures +2 +the agent's newest message/)
+    expect(page).toMatch(/caps\.rounds +7 +the agent's newest message/)
+    expect(page).toMatch(/loop\.cycleLaps +3 +Weir's default, and the agent's own value/)
+
+    expect(await set('helper', ['caps.rounds=10'])).toEqual({
+      out: 'nothing changes for agent helper\n',
+      errors: '',
+    })
+    expect((await set('helper', ['caps.rounds=5'])).out).toContain(
+      "caps.rounds: 7 (the agent's newest message) → 5 (set for this agent)",
+    )
+    expect((await set('*', ['caps.rounds=4'])).out).toContain(
+      "caps.rounds: ? (each agent's own value) → at most 4 (set for all agents)",
+    )
+    expect(await show('helper')).toMatch(/caps\.rounds +4 +set for all agents/)
+    expect(
+      await said((out) => diffPolicy('helper', { changes: ['loop.cycleLaps=3'] }, settings, out)),
+    ).toBe('no difference for agent helper\n')
+  })
+
+  it("counts the operator's caps", async () => {
+    await ask('helper', { caps: { rounds: 7 } })
+    await withRegistry(settings, async ({ bus, topicPrefix }) => {
+      const caps = { ...defaultPolicy.caps, rounds: 6, tokens: 500 }
+      const message = { type: 'operator-limits', caps } as const
+      await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
+    })
+    const page = await show('helper')
+    expect(page).toMatch(/caps\.rounds +6 +the operator's caps/)
+    expect(page).toMatch(/caps\.tokens +500 +the operator's caps/)
+  })
+
+  it('reads the agent file with --agent, which wins over the log and needs no key', async () => {
+    await ask('helper', { caps: { rounds: 7 } })
+    const file = join(folder, 'helper.yaml')
+    writeFileSync(file, helperFile)
+    const page = await said((out) => getPolicy('helper', { agentFile: file }, settings, out))
+    expect(page).toContain(`its own values are those of ${file}`)
+    expect(page).toMatch(/loop\.cycleLaps +5 +agent file/)
+    expect(page).toMatch(/caps\.rounds +25 +Weir's default/)
+    expect((await set('helper', ['loop.cycleLaps=5'], file)).out).toContain('nothing changes')
+    await expect(set('coder', ['loop.cycleLaps=5'], file)).rejects.toMatchObject({
+      code: 'usage',
+      message: `--agent ${file} has no agent coder; it has helper`,
+    })
+    await expect(set('*', ['loop.cycleLaps=5'], file)).rejects.toMatchObject({ code: 'usage' })
+  })
+
+  it('warns of an agent that no message names, with the nearest one', async () => {
+    const nothing = await set('coder', ['loop.cycleLaps=4'])
+    expect(nothing.errors).toMatch(/^weir: warning: no message to an agent coder is in the log\. /)
+    await ask('helper')
+    expect((await set('helpr', ['loop.cycleLaps=4'])).errors).toContain('; did you mean helper?')
+    expect((await set('helper', ['loop.cycleLaps=4'])).errors).toBe('')
+    expect((await set('*', ['loop.cycleLaps=4'])).errors).toBe('')
   })
 
   it.each(['Bad Name!', 'Coder', '', ' ', '-x', 'a'.repeat(65), '**'])(
@@ -74,9 +167,7 @@ describe('weir policy', () => {
     async (name) => {
       const accepted = "must be 1 to 64 of a-z, 0-9 and -, not beginning with -, or '*' for all"
       const refused = { code: 'usage', message: expect.stringContaining(accepted) }
-      await expect(
-        said((out) => setPolicy(name, { changes: ['loop.cycleLaps=4'] }, settings, out)),
-      ).rejects.toMatchObject(refused)
+      await expect(set(name, ['loop.cycleLaps=4'])).rejects.toMatchObject(refused)
       await expect(
         said((out) => diffPolicy(name, { changes: [] }, settings, out)),
       ).rejects.toMatchObject(refused)
@@ -94,7 +185,7 @@ describe('weir policy', () => {
       code: 'policies.unreadable',
       message: expect.stringContaining("remove it with weir policy unset 'coder'"),
     })
-    await said((out) => unsetPolicy('coder', [], {}, settings, out))
+    await said((out) => unsetPolicy('coder', [], {}, settings, { out }))
     expect(await show()).toContain('nothing is set for any agent')
   })
 })

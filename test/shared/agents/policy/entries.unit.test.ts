@@ -37,6 +37,11 @@ describe('an unknown key', () => {
       'names no threshold; there are empty.beforeTools, empty.afterTools and empty.perTurn',
     ],
     ['retries', 'names no threshold; there are loop.identicalFailures, '],
+    ['loop.rules.cycel', 'names no rule; did you mean rule.cycle? There are rule.identical-'],
+    ['loop.rule.cycle', 'names no rule; did you mean rule.cycle? There are rule.identical-'],
+    ['rules.same-anser', 'names no rule; did you mean rule.same-answer? There are '],
+    ['loop.rulez', 'names no rule; there are rule.identical-failure, '],
+    ['loop.identicalFailure', 'names no threshold; did you mean loop.identicalFailures? There '],
     ['rule.cycel', 'names no rule; did you mean rule.cycle? There are rule.identical-failure, '],
   ])('%s is reported with the nearest names, or with all names of its group', (given, words) => {
     expect(unknownKey(given).slice(0, words.length)).toBe(words)

@@ -1,8 +1,11 @@
-// The activity of all conversations, newest first: walks back from the end of the log, over all
-// partitions at once.
+// The records of a topic, newest first: walks back from the end of the log, over all partitions at
+// once.
 
-import type { Offset, StoredRecord } from '../../../shared/contract/bus.ts'
-import { endsOf, type OpenLog } from '../open-log.ts'
+import type { Bus, Offset, StoredRecord } from '../../shared/contract/bus.ts'
+import type { TopicName } from '../../shared/contract/topology.ts'
+import { endsOf } from './open-log.ts'
+
+export type ReadableTopics = { bus: Pick<Bus, 'ends' | 'read'>; topicPrefix: string }
 
 /** Records to read ahead of one partition. Small, because a reply may be large. */
 const chunkRecords = 64
@@ -13,9 +16,12 @@ type Walk = { partition: number; begin: Offset; next: Offset; waiting: StoredRec
  * In order of append time; within a partition, in reverse order of the log. Memory: one chunk per
  * partition.
  */
-export async function* newestActivity(log: OpenLog): AsyncGenerator<StoredRecord> {
-  const topic = `${log.topicPrefix}activity`
-  const walks = (await endsOf(log, 'activity')).map(
+export async function* newestRecords(
+  log: ReadableTopics,
+  name: TopicName,
+): AsyncGenerator<StoredRecord> {
+  const topic = log.topicPrefix + name
+  const walks = (await endsOf(log, name)).map(
     ({ partition, begin, end }): Walk => ({ partition, begin, next: end, waiting: [] }),
   )
   for (;;) {
@@ -49,9 +55,9 @@ function timeOf(walk: Walk | undefined): number {
 }
 
 /** At most `max` different conversation ids, the most recently active first. */
-export async function newestIds(log: OpenLog, max: number): Promise<string[]> {
+export async function newestIds(log: ReadableTopics, max: number): Promise<string[]> {
   const ids = new Set<string>()
-  for await (const { key } of newestActivity(log)) {
+  for await (const { key } of newestRecords(log, 'activity')) {
     if (ids.size >= max) break
     ids.add(key)
   }

@@ -1,0 +1,54 @@
+// The facts about a turn or a conversation as short texts for people: for lists and for reports.
+
+import { approvalGuard } from '../../shared/contract/approval-guard.ts'
+import { count, elapsed } from '../terminal/quantities.ts'
+import type { TurnFacts } from './turn-facts.ts'
+
+/**
+ * The notable facts, the most important first: `loop stopped by identical-failure`, `2 calls vetoed
+ * by no-rome`, `waited 50 s for a person`. Empty: nothing is notable. Names are foreign text.
+ */
+export function factTexts(facts: TurnFacts): string[] {
+  const { rules, vetoes, rejections, approvals, approvalMs } = facts
+  const texts: string[] = []
+  const { guard: byGuards = 0, ...byRules } = rules
+  const names = Object.keys(byRules)
+  if (names.length > 0) {
+    const number = Object.values(byRules).reduce((sum, n) => sum + n, 0)
+    texts.push(`${count(number, 'intervention')} by ${names.join(', ')}${rungText(facts)}`)
+  }
+  if (byGuards > 0) texts.push(`${count(byGuards, 'intervention')} by guards`)
+  for (const [guard, n] of Object.entries(vetoes))
+    if (guard !== approvalGuard) texts.push(`${count(n, 'call')} vetoed by ${guard}`)
+  if (rejections > 0) texts.push(`${count(rejections, 'call')} refused before running`)
+  const { approved = 0, rejected = 0, expired = 0, withdrawn = 0, pending = 0 } = approvals
+  if (approved > 0) texts.push(`${count(approved, 'call')} approved by a person`)
+  if (rejected > 0) texts.push(`${count(rejected, 'call')} rejected by a person`)
+  if (expired > 0) texts.push(`${count(expired, 'call')} that nobody decided`)
+  if (withdrawn > 0) texts.push(`${count(withdrawn, 'approval')} withdrawn`)
+  if (pending > 0) texts.push(`${count(pending, 'call')} waiting for a person`)
+  if (approvalMs > 0) texts.push(`waited ${elapsed(approvalMs)} for a person`)
+  return texts
+}
+
+/** The highest rung, if it is not only a nudge. */
+function rungText({ rungs: { text_only = 0, end = 0 } }: TurnFacts): string {
+  if (end > 0) return ', which ended the turn'
+  return text_only > 0 ? ', up to a request without tools' : ''
+}
+
+const questionCharacters = 60
+
+/** The first words of a message, on one line. */
+export function firstWords(text: string): string {
+  // A message may be large, and only its beginning counts.
+  const line = text
+    .slice(0, 20 * questionCharacters)
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  const characters = [...line]
+  if (characters.length <= questionCharacters) return line
+  const start = characters.slice(0, questionCharacters).join('')
+  const end = start.lastIndexOf(' ')
+  return `${end > questionCharacters / 2 ? start.slice(0, end) : start}…`
+}

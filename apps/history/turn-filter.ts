@@ -1,0 +1,121 @@
+// `--where KEY=VALUE` of `weir export` and `weir conversations`: conditions on turns. Checked before a
+// log is opened.
+// TURN-FILTER-1. One turn must meet all conditions. Of several values of one key, one is enough.
+
+import { rules } from '../../services/loop-detector/rules.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { nearestName } from '../../shared/settings/nearest-name.ts'
+import { printable } from '../terminal/printable.ts'
+import type { FoldedTurn } from './turn-fold.ts'
+
+export type WhereKey =
+  | 'failureClass'
+  | 'outcome'
+  | 'cap'
+  | 'agent'
+  | 'intervention'
+  | 'rule'
+  | 'guard'
+  | 'call'
+
+/** A turn must match one value of each key. */
+export type Where = Map<WhereKey, Set<string>>
+
+/** The value of `intervention` for each rung. */
+const anyRung = 'any'
+
+/**
+ * `accepted`: null: any value. `of`: the values of a turn. `guard`: a guard that stopped a call.
+ * `call`: the decision on one of its calls before it could run.
+ */
+const keys: Record<
+  WhereKey,
+  { accepted: readonly string[] | null; of: (turn: FoldedTurn) => string[] }
+> = {
+  failureClass: {
+    accepted: [
+      ...['deterministic', 'transient', 'no_progress', 'budget', 'refused', 'provider'],
+      ...['internal', 'cancelled', 'context_full', 'degenerate'],
+    ],
+    of: ({ failureClass }) => (failureClass === null ? [] : [failureClass]),
+  },
+  outcome: {
+    accepted: ['answered', 'capped', 'failed', 'cancelled', 'open'],
+    of: ({ outcome }) => [outcome],
+  },
+  cap: {
+    accepted: ['rounds', 'calls', 'wall', 'tokens'],
+    of: ({ cap }) => (cap === null ? [] : [cap]),
+  },
+  agent: { accepted: null, of: ({ agent }) => (agent === null ? [] : [agent]) },
+  intervention: {
+    accepted: [anyRung, 'nudge', 'text_only', 'end'],
+    of({ facts: { rungs } }) {
+      const found = Object.keys(rungs)
+      return found.length === 0 ? [] : [...found, anyRung]
+    },
+  },
+  rule: {
+    accepted: [...rules.map(({ name }) => name), 'guard'],
+    of: ({ facts }) => Object.keys(facts.rules),
+  },
+  guard: { accepted: null, of: ({ facts }) => Object.keys(facts.vetoes) },
+  call: {
+    accepted: ['vetoed', 'rejected', 'approved', 'waiting'],
+    of({ facts: { vetoes, rejections, approvals } }) {
+      return [
+        ...(Object.keys(vetoes).length > 0 ? ['vetoed'] : []),
+        ...(rejections > 0 ? ['rejected'] : []),
+        ...((approvals.approved ?? 0) > 0 ? ['approved'] : []),
+        ...((approvals.pending ?? 0) > 0 ? ['waiting'] : []),
+      ]
+    },
+  },
+}
+
+/** Throws `usage` with the accepted keys and values. */
+export function whereOf(given: readonly string[]): Where {
+  const where: Where = new Map()
+  for (const one of given) {
+    const [, name = '', value = ''] = /^([^=]*)=(.*)$/s.exec(one) ?? []
+    const key = keyNamed(one, name)
+    where.set(key, (where.get(key) ?? new Set()).add(valueNamed(key, value)))
+  }
+  return where
+}
+
+/** Keeps TURN-FILTER-1. True without conditions. */
+export function matches(where: Where, turn: FoldedTurn): boolean {
+  return [...where].every(([key, wanted]) => keys[key].of(turn).some((value) => wanted.has(value)))
+}
+
+/** The turn's values of this key. */
+export function valuesOf(key: WhereKey, turn: FoldedTurn): string[] {
+  return keys[key].of(turn)
+}
+
+function keyNamed(given: string, name: string): WhereKey {
+  const names = Object.keys(keys) as WhereKey[]
+  const key = names.find((one) => one === name)
+  if (key !== undefined) return key
+  const near = nearestName(name, names)
+  const meant = near === undefined ? '' : ` Did you mean ${near}?`
+  throw new WeirError(
+    'usage',
+    `--where is '${printable(given)}'; must be KEY=VALUE with a key of ${names.join(', ')}.${meant}`,
+  )
+}
+
+/** Accepts `no-progress` for `no_progress`. */
+function valueNamed(key: WhereKey, given: string): string {
+  const { accepted } = keys[key]
+  if (accepted === null) return given
+  const value = accepted.find((one) => one === given || one === given.replaceAll('-', '_'))
+  if (value !== undefined) return value
+  const near = nearestName(given, accepted)
+  const meant = near === undefined ? '' : ` Did you mean ${near}?`
+  throw new WeirError(
+    'usage',
+    `--where ${key} is '${printable(given)}'.${meant} It must be one of ${accepted.join(', ')}`,
+  )
+}

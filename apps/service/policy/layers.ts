@@ -1,0 +1,63 @@
+// The layers of an agent's policy for a command: the agent's own values, from its file or from the
+// log, and the operator's records.
+
+import { providers } from '../../../services/llm-gateway/providers/providers.ts'
+import { loadAgents } from '../../../shared/agents/file/load-agents.ts'
+import type { Bus } from '../../../shared/contract/bus.ts'
+import { everyAgent } from '../../../shared/contract/topology.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { nearestName } from '../../../shared/settings/nearest-name.ts'
+import { type AgentInLog, agentInLog } from '../../history/agents-in-log.ts'
+import type { OwnPolicy, PolicyLayers } from '../../history/effective.ts'
+import { printable } from '../../terminal/printable.ts'
+import { storedLimits, storedPolicies } from './stored.ts'
+
+/** `agentFile`: the path of an agent file, or of a folder with one for the agent. */
+export type OwnPolicyOptions = { agentFile?: string | undefined }
+
+/** `found`: the search in the log. Undefined: the file was read, or no agent was named. */
+export type ReadLayers = PolicyLayers & { found: AgentInLog | undefined }
+
+/** Throws `agent.invalid` and `usage` for the file, and `policies.unreadable`. */
+export async function readLayers(
+  agent: string | undefined,
+  { agentFile }: OwnPolicyOptions,
+  log: { bus: Pick<Bus, 'list' | 'ends' | 'read'>; topicPrefix: string },
+): Promise<ReadLayers> {
+  const inFile = agentFile === undefined ? undefined : policyInFile(agent, agentFile)
+  const isSearched = inFile === undefined && agent !== undefined && agent !== everyAgent
+  const found = isSearched ? await agentInLog(agent, log) : undefined
+  return {
+    own: inFile ?? found?.own,
+    stored: await storedPolicies(log),
+    limits: await storedLimits(log),
+    found,
+  }
+}
+
+/** Reads no key and starts nothing. */
+export function policyInFile(agent: string | undefined, file: string): OwnPolicy {
+  if (agent === undefined || agent === everyAgent)
+    throw new WeirError('usage', "--agent is for one agent: name the agent, and not '*'")
+  const agents = loadAgents(file, process.env, { forMessages: true }, { providers })
+  const own = agents.get(agent)
+  if (own !== undefined) return { from: 'agent-file', file, policy: own.settings.policy }
+  const there = [...agents.keys()].map((name) => printable(name)).join(', ')
+  throw new WeirError(
+    'usage',
+    `--agent ${printable(file)} has no agent ${printable(agent)}; it has ${there}`,
+  )
+}
+
+/** A warning about an agent that no message in the log names. Undefined: there is nothing to report. */
+export function unseenText(agent: string, found: AgentInLog | undefined): string | undefined {
+  if (found === undefined || found.own !== undefined) return undefined
+  const near = nearestName(agent, found.others)
+  const meant = near === undefined ? '' : `; did you mean ${printable(near)}?`
+  const there =
+    near !== undefined || found.others.length === 0
+      ? ''
+      : `. The log has ${found.others.slice(0, 10).map(printable).join(', ')}`
+  const where = found.isWhole ? 'the log' : 'the newest part of the log'
+  return `no message to an agent ${printable(agent)} is in ${where}${meant}${there}`
+}
