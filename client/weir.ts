@@ -8,20 +8,15 @@ import type { Logger } from 'pino'
 import type { Approvals, DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
 import { personHere } from '../services/approval/person.ts'
 import type { ApprovalSettings } from '../services/approval/registration.ts'
-import {
-  type ProviderName,
-  providerNamed,
-  providers,
-} from '../services/llm-gateway/providers/providers.ts'
+import { type ProviderName, providerNamed } from '../services/llm-gateway/providers/providers.ts'
 import type { RunningStages, StagesOptions } from '../services/stages.ts'
 import type {
   Agent as AgentOf,
   Agents as AgentsOf,
   Model as ModelOf,
 } from '../shared/agents/agents.ts'
-import { loadAgents as readAgentFiles } from '../shared/agents/file/load-agents.ts'
+import { secretsOf } from '../shared/agents/secrets.ts'
 import { busKindOf, busNamesWhere } from '../shared/bus/kinds.ts'
-import { compiledSchema } from '../shared/contract/arguments/compiled-schema.ts'
 import type { Bus } from '../shared/contract/bus.ts'
 import type { Guard } from '../shared/contract/guard.ts'
 import {
@@ -38,6 +33,7 @@ import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log.ts'
 import { alternatives } from '../shared/settings/mistake.ts'
 import { busNames, readSettings, type Settings } from '../shared/settings/settings.ts'
+import { agentsInFiles } from './agents-in-files.ts'
 import { type BusChoice, flagsOfChoice } from './bus-choice.ts'
 import { type Edge, openEdge } from './edge.ts'
 import { openBus, partitionCount } from './open-bus.ts'
@@ -218,12 +214,12 @@ async function open(options: WeirOptions): Promise<Weir> {
   const stages = stagesOf(options, settings)
   const agents =
     typeof options.agents === 'string'
-      ? agentsIn(options.agents, process.env, stages === 'elsewhere')
+      ? agentsInFiles(options.agents, process.env, stages === 'elsewhere' ? [] : undefined)
       : options.agents
   if (stages === 'here') for (const { model } of agents.values()) providerNamed(model.provider)
   const { topicPrefix } = settings
   const retentionMs = retentionMsOf(settings.retention)
-  const log = options.log ?? createLog({ level: 'warn' })
+  const log = options.log ?? createLog({ level: 'warn', secrets: secretsOf(agents) })
   const bus = await openBus(
     settings,
     log,
@@ -320,18 +316,7 @@ function runElsewhere(): Pick<RunningStages, 'failed' | 'close'> {
  * `agent.invalid` with every mistake.
  */
 export function loadAgents(path: string, environment: NodeJS.ProcessEnv = process.env): Agents {
-  return agentsIn(path, environment, false)
-}
-
-function agentsIn(path: string, environment: NodeJS.ProcessEnv, forMessages: boolean): Agents {
-  const options = {
-    forMessages,
-    checkSchema(schema: string) {
-      const compiled = compiledSchema(schema)
-      return compiled.kind === 'unusable' ? compiled.reason : undefined
-    },
-  }
-  return readAgentFiles(path, environment, options, { providers })
+  return agentsInFiles(path, environment)
 }
 
 type Parts = {

@@ -7,7 +7,6 @@ import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { badModels } from '../apps/demo/reflex-model.ts'
 import { loadAgents } from '../client/weir.ts'
-import { performs } from '../services/reducers.ts'
 import { limits } from '../shared/contract/limits.ts'
 import { stageNames } from '../shared/contract/topology.ts'
 import { settingTable } from '../shared/settings/settings.ts'
@@ -75,11 +74,11 @@ describe('docker-compose.yml', () => {
     expect(set.filter((name) => !known.includes(name))).toEqual([])
   })
 
-  it('gives keys only to the stages that ask models and run tools', () => {
+  it('gives keys of models only to the stage that asks models', () => {
     const withKeys = ours.filter(([, { environment }]) =>
       Object.keys(environment ?? {}).some((name) => name.endsWith('_API_KEY')),
     )
-    expect(withKeys.map(([name]) => name)).toEqual(stageNames.filter(performs))
+    expect(withKeys.map(([name]) => name)).toEqual(['llm-gateway'])
   })
 
   it('waits for a stage longer than the stage takes to stop', () => {

@@ -1,8 +1,10 @@
 // Opens Weir for a command with one agent: on the embedded bus with the stages in this process,
 // otherwise on Kafka.
 
+import { agentsInFiles } from '../../client/agents-in-files.ts'
 import { choiceOfSettings } from '../../client/bus-choice.ts'
 import { Weir, type WeirOptions } from '../../client/weir.ts'
+import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf, busNamesWhere } from '../../shared/bus/kinds.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
@@ -43,11 +45,13 @@ export async function openAgent(
   guardFiles: GuardFiles = {},
 ): Promise<{ weir: Weir; name: string }> {
   const guards = await guardsOf(guardFiles, settings)
+  const agents = agentsInFiles(agent, process.env, busKindOf(settings).isLocal ? undefined : [])
   const log = createLog({
     level: settings.logLevel,
+    secrets: secretsOf(agents),
     destination: { write: (line) => screen.print(line) },
   })
-  const weir = await open({ agents: agent, ...placeOf(settings), ...guards, log })
+  const weir = await open({ agents, ...placeOf(settings), ...guards, log })
   const [name, another] = [...weir.agents.keys()]
   if (name !== undefined && another === undefined) return { weir, name }
   await weir.close()

@@ -1,6 +1,7 @@
 // The stages of a process: `--stages validator,loop-detector`, or all.
 
 import { performs } from '../../services/reducers.ts'
+import type { AgentPart } from '../../shared/agents/file/source.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { nearestName } from '../../shared/settings/nearest-name.ts'
@@ -26,6 +27,13 @@ export function selectedStages(list: string | undefined): StageName[] {
 /** The stages that need agent files. */
 export function stagesWithAgents(selected: readonly StageName[]): StageName[] {
   return selected.filter(performs)
+}
+
+const partOf: Partial<Record<StageName, AgentPart>> = { 'llm-gateway': 'model', executor: 'tools' }
+
+/** The parts of agent files that these stages use. */
+export function agentParts(selected: readonly StageName[]): AgentPart[] {
+  return selected.flatMap((stage) => partOf[stage] ?? [])
 }
 
 function unknownStage(name: string): string {

@@ -6,8 +6,9 @@
 // SERVICE-UP-3. The end has a time limit, even if the bus or a tool hangs.
 
 import type { Logger } from 'pino'
-import { loadAgents } from '../../client/weir.ts'
+import { agentsInFiles } from '../../client/agents-in-files.ts'
 import type { Agents } from '../../shared/agents/agents.ts'
+import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
@@ -26,7 +27,7 @@ import { createLagReader } from './lag.ts'
 import { createMetrics } from './metrics.ts'
 import { createReadPartitions, readerOfGuard } from './read-partitions.ts'
 import { runStages } from './run-stages.ts'
-import { selectedStages, stagesWithAgents } from './selected-stages.ts'
+import { agentParts, selectedStages, stagesWithAgents } from './selected-stages.ts'
 import { serviceSettings } from './service-settings.ts'
 
 /** `stages`: names separated by commas. Default: all. `guards`: a folder. `guard`: single guards. */
@@ -43,7 +44,7 @@ export async function up(options: UpOptions): Promise<0 | 1> {
   const settings = serviceSettings(options)
   const agents = agentsFor(stages, settings)
   const guards = await guardsOf(options)
-  const log = createLog({ level: settings.logLevel })
+  const log = createLog({ level: settings.logLevel, secrets: secretsOf(agents) })
   const partitions = createReadPartitions(systemClock)
   const guardNames = guards.map(({ name }) => name)
   const health = createHealth([...stages, ...guardNames.map(readerOfGuard)], partitions)
@@ -102,7 +103,7 @@ async function guardsOf({ guards: folder, guard: named = [] }: UpOptions): Promi
   return guards
 }
 
-/** Reads no agent file for stages that need none: then its variables need not be set. */
+/** Reads only the parts that the stages use: the variables of the others need not be set. */
 function agentsFor(stages: readonly StageName[], { agents }: Settings): Agents {
   const inNeed = stagesWithAgents(stages)
   if (inNeed.length === 0) return new Map()
@@ -111,7 +112,7 @@ function agentsFor(stages: readonly StageName[], { agents }: Settings): Agents {
       'usage',
       `${inNeed.join(' and ')} need agent files: give a file or a folder with --agents (WEIR_AGENTS), or leave these stages out with --stages`,
     )
-  return loadAgents(agents)
+  return agentsInFiles(agents, process.env, agentParts(stages))
 }
 
 function logStart(

@@ -1,12 +1,16 @@
 // The tools that this owner of a partition runs, from the start to the report of the end
 // (EXECUTOR-PERFORMER-4). Owns: the running tools.
+// TOOL-RUNS-1. No result and no log line contains a secret of an agent file, in any of its
+//     spellings, from any tool.
 
 import { type Agents, findDeclared } from '../../shared/agents/agents.ts'
+import { secretsOf } from '../../shared/agents/secrets.ts'
 import type { CallEnding } from '../../shared/contract/call-endings.ts'
 import { tryIdOf } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { PerformerContext } from '../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { secretMask } from '../../shared/lib/secret-mask.ts'
 import { type Jobs, nameOf, type Running, type RunTask } from './jobs.ts'
 import { bounded, rejected } from './results.ts'
 import type { RunningTool, StartTool, ToolEnding } from './tools/tool.ts'
@@ -29,6 +33,7 @@ export type ToolRunsOptions = {
 export function createToolRuns({ context, agents, run, writes }: ToolRunsOptions): ToolRuns {
   const { clock, log, owner } = context
   const { write, track } = writes
+  const hideSecrets = secretMask(secretsOf(agents))
   const running = new Set<Running>()
 
   async function follow(jobs: Jobs, job: Running): Promise<void> {
@@ -64,10 +69,22 @@ export function createToolRuns({ context, agents, run, writes }: ToolRunsOptions
       if (started) cancelReport = clock.after(limits.toolStartedHoldMs, reportStart)
       return started
     })
-    const ending = await tool.ended
+    const ending = withoutSecrets(await tool.ended)
     const started = await hasStarted
     if (started) reportStart()
     return { ending, started }
+  }
+
+  /** Keeps TOOL-RUNS-1. */
+  function withoutSecrets(ending: ToolEnding): ToolEnding {
+    const { text, reason, fault, printed } = ending
+    return {
+      ...ending,
+      text: hideSecrets(text),
+      reason: hideSecrets(reason),
+      ...(fault !== undefined && { fault: hideSecrets(fault) }),
+      ...(printed !== undefined && { printed: hideSecrets(printed) }),
+    }
   }
 
   function report(

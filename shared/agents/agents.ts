@@ -38,6 +38,11 @@ export type HttpTool = {
   url: string
   /** Further headers. Never logged, because they may hold credentials. */
   headers: Record<string, string>
+  /**
+   * Values that stand in the URL or the headers and that no result may contain. Default: those that
+   * look like credentials.
+   */
+  secrets?: string[]
   /** Bytes of the response body to keep. The rest is cut, with a note. */
   outputBytesMax?: number
 }
@@ -86,6 +91,8 @@ export type Model<Provider extends string = string> = {
    * none.
    */
   apiKey: string
+  /** Further values that no record may contain, such as a token in baseUrl. */
+  secrets?: string[]
   maxOutputTokens: number
   temperature?: number
   /**

@@ -256,6 +256,8 @@ export const limits = {
   ownerLastWordMs: 2 * second,
   /** Bytes of an agent file, and of a file with its instructions. */
   agentFileBytesMax: 1 * MiB,
+  /** Bytes of a file that ${file:…} in an agent file names. */
+  secretFileBytesMax: 64 * KiB,
   /** Bytes of a recorded stream that `weir normalize` reads, and of a file with tools for it. */
   recordingBytesMax: 64 * MiB,
   /** Bytes of a settings file. */

@@ -6,15 +6,12 @@
 //     sent never does. The result tells which.
 // HTTP-2. Nothing is sent twice: no retry, no redirect. The agent file decides where calls go.
 // HTTP-3. Memory, time and read bytes are bounded, for any server.
-// HTTP-4. Credentials of the agent file are in no result and no log, also if the server echoes
-//     them.
 
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { urlToHttpOptions } from 'node:url'
 import type { HttpTool } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import { credentialsOf, withoutCredentials } from './credentials.ts'
 import {
   answered,
   broken,
@@ -34,7 +31,6 @@ type Prepared = {
   url: URL
   options: https.RequestOptions
   headers: string[]
-  credentials: string[]
 }
 type Sent = { prepared: Prepared; call: ToolCall; request: ClientRequest }
 
@@ -53,7 +49,6 @@ export function httpTools(): StartTool<HttpTool> {
       url,
       options,
       headers: headersOf(run, url),
-      credentials: credentialsOf(run),
     }
     known.set(run, prepared)
     return prepared
@@ -72,7 +67,7 @@ export function httpTools(): StartTool<HttpTool> {
 }
 
 function follow({ prepared, call, request }: Sent): RunningTool {
-  const { run, url, credentials } = prepared
+  const { run, url } = prepared
   const started = Promise.withResolvers<boolean>()
   const ended = Promise.withResolvers<ToolEnding>()
   let answer: { message: IncomingMessage; body: () => Output } | undefined
@@ -133,7 +128,7 @@ function follow({ prepared, call, request }: Sent): RunningTool {
     started.resolve(false)
     // Keep a connection only if no byte of this call can still arrive or leave on it.
     if (!(answer?.message.complete && request.writableFinished)) request.destroy()
-    ended.resolve(withoutCredentials(ending, credentials))
+    ended.resolve(ending)
   }
 }
 

@@ -10,7 +10,7 @@ import { saysHistoryRefused } from './history-refused.ts'
 import { formRefusedBy } from './plain-request.ts'
 import type { Failed } from './provider.ts'
 import { reasoningRefusalIn } from './reasoning-refused.ts'
-import { shortReason } from './short-reason.ts'
+import { type Secret, shortReason } from './short-reason.ts'
 
 /** An HTTP error. `words`: its types and codes. `statement`: its message or body; empty: none. */
 export function httpFailure(
@@ -20,7 +20,7 @@ export function httpFailure(
     words,
     statement,
   }: { status: number; headers: Headers | undefined; words: unknown[]; statement: string },
-  apiKey: string,
+  apiKey: Secret,
 ): Failed {
   if (status >= 300 && status < 400) return redirected({ status, headers }, apiKey)
   const refused = isRefusal(status) || words.some((word) => spent.has(`${word}`))
@@ -47,7 +47,7 @@ export function httpFailure(
  */
 function redirected(
   { status, headers }: { status: number; headers: Headers | undefined },
-  apiKey: string,
+  apiKey: Secret,
 ): Failed {
   const to = URL.parse(headers?.get('location') ?? '')?.origin
   const where = to === undefined ? '' : ` to ${to}`

@@ -3,10 +3,17 @@
 // quote.
 
 import { limits } from '../../../shared/contract/limits.ts'
+import { secretMask } from '../../../shared/lib/secret-mask.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 
-/** Removes the secret and line breaks and truncates to `limits.reasonBytesMax` bytes. */
-export function shortReason(reason: string, secret = ''): string {
-  const shareable = secret === '' ? reason : reason.replaceAll(secret, '[key]')
+/** The key of a model, or all values that its provider knows and no record may contain. */
+export type Secret = string | readonly string[]
+
+/** Removes the secrets and line breaks and truncates to `limits.reasonBytesMax` bytes. */
+export function shortReason(reason: string, secret: Secret = ''): string {
+  const secrets = typeof secret === 'string' ? [secret] : secret
+  const shareable = secrets.some((one) => one !== '')
+    ? secretMask(secrets, '[key]')(reason)
+    : reason
   return shortened(onOneLine(shareable), limits.reasonBytesMax)
 }

@@ -16,7 +16,14 @@ import type { AgentContent } from './content.ts'
 import { modelOf } from './model-part.ts'
 import { schemaMistakes } from './schema-mistakes.ts'
 import { settingsOf } from './settings-part.ts'
-import { exists, type KnownRecords, type LoadOptions, referred, type Source } from './source.ts'
+import {
+  exists,
+  type KnownRecords,
+  type LoadOptions,
+  needs,
+  referred,
+  type Source,
+} from './source.ts'
 import { toolsOf } from './tool-part.ts'
 
 /**
@@ -131,8 +138,8 @@ function agentOf<Provider extends string>(
 ): Agent<Provider> {
   return {
     name: nameOf(source, content),
-    system: source.forMessages ? '' : systemOf(source, content),
-    model: source.forMessages ? modelElsewhere(source) : modelOf(source, content.model ?? {}),
+    system: needs(source, 'model') ? systemOf(source, content) : '',
+    model: needs(source, 'model') ? modelOf(source, content.model ?? {}) : modelElsewhere(source),
     tools: toolsOf(source, content.tools ?? []),
     settings: settingsOf(content),
     ...textCallsIn(source, content),

@@ -11,13 +11,17 @@ export function modelOf<Provider extends string>(
   content: ModelContent,
 ): Model<Provider> {
   const { name = '', maxOutputTokens = 1, temperature, toolCalls } = content
+  const secrets: string[] = []
   const baseUrl =
-    content.baseUrl === undefined ? undefined : urlOf(source, ['model', 'baseUrl'], content.baseUrl)
+    content.baseUrl === undefined
+      ? undefined
+      : urlOf(source, ['model', 'baseUrl'], content.baseUrl, secrets)
   return {
     provider: providerOf(source, content),
     name,
     ...(baseUrl === undefined ? {} : { baseUrl }),
     apiKey: apiKeyOf(source, content),
+    ...(secrets.length === 0 ? {} : { secrets }),
     maxOutputTokens,
     ...(temperature === undefined ? {} : { temperature }),
     ...(toolCalls === undefined ? {} : { toolCalls }),

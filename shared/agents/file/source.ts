@@ -15,11 +15,18 @@ export type LoadOptions = {
    */
   checkSchema?: (schema: string) => string | undefined
   /**
-   * For a program that only sends messages. Only the fields that a message carries are read: name,
-   * settings and declarations of tools. Keys and programs need not exist, and the agent has neither
-   * a real model nor runnable tools.
+   * The parts that the process uses. Default: both. Without `model` the agent has no real model and
+   * no system text, and without `tools` no runnable tool. Their variables, files and programs need
+   * not exist. Name, settings and declarations are always read.
    */
-  forMessages?: boolean
+  needs?: readonly AgentPart[]
+}
+
+/** `model`: for llm-gateway. `tools`: for the executor. */
+export type AgentPart = 'model' | 'tools'
+
+export function needs({ needs: parts }: LoadOptions, part: AgentPart): boolean {
+  return parts === undefined || parts.includes(part)
 }
 
 /** Records from higher folders that agent files name. The caller passes them in. */
@@ -42,18 +49,23 @@ export type Source<Provider extends string = string> = LoadOptions &
     report(mistakes: Mistake[]): void
   }
 
-/** The text with its variables replaced. Undefined after a mistake. */
-export function expanded(source: Source, path: Path, text: string): string | undefined {
+/**
+ * The text with its variables replaced. Undefined after a mistake. `secrets` gets the values that
+ * stand in it now.
+ */
+export function expanded(
+  source: Source,
+  path: Path,
+  text: string,
+  secrets: string[] = [],
+): string | undefined {
   const { environment } = source
-  const result = expand(text, environment)
+  const result = expand(text, source)
   for (const variable of result.unset) source.refuse(path, unsetText(variable, environment))
   for (const variable of result.empty)
     source.refuse(path, `needs the variable ${variable}, which is empty`)
-  if (result.malformed)
-    source.refuse(
-      path,
-      `has a \${ without the name of a variable; must be \${NAME}, or $\${ for the two characters themselves`,
-    )
+  for (const fault of result.faults) source.refuse(path, fault)
+  secrets.push(...result.values)
   return result.text
 }
 

@@ -11,6 +11,7 @@ import {
   exists,
   expanded,
   isExecutable,
+  needs,
   type Referred,
   referred,
   type Source,
@@ -70,7 +71,7 @@ function toolOf(source: Source, path: Path, content: ToolContent): Tool {
   const declaration: Declaration = { name, description, schema, idempotent, timeoutMs, poll, hints }
   const tool = {
     declaration,
-    run: source.forMessages ? runElsewhere : runOf(source, path, content),
+    run: needs(source, 'tools') ? runOf(source, path, content) : runElsewhere,
   }
   return content.concurrency === undefined ? tool : { ...tool, concurrency: content.concurrency }
 }
@@ -178,26 +179,32 @@ function httpOf(
   { url, headers = {}, outputBytesMax }: HttpContent,
 ): HttpTool {
   const seen = new Set<string>()
+  const secrets: string[] = []
   const sent = Object.entries(headers).flatMap(([name, text]): [string, string][] => {
     if (!isHeaderName(name)) return [] // the schema reports it, without the name, which may be a misplaced value
-    const value = headerOf(source, [...path, 'headers', name], name, text, seen)
+    const value = headerOf({ source, path: [...path, 'headers', name], name, text, seen, secrets })
     return value === undefined ? [] : [[name, value]]
   })
   return {
     kind: 'http',
-    url: (url === undefined ? undefined : urlOf(source, [...path, 'url'], url)) ?? '',
+    url: (url === undefined ? undefined : urlOf(source, [...path, 'url'], url, secrets)) ?? '',
     headers: Object.fromEntries(sent),
+    secrets: [...new Set(secrets)],
     ...(outputBytesMax === undefined ? {} : { outputBytesMax }),
   }
 }
 
-function headerOf(
-  source: Source,
-  path: Path,
-  name: string,
-  text: string | undefined,
-  seen: Set<string>,
-): string | undefined {
+type HeaderParts = {
+  source: Source
+  path: Path
+  name: string
+  text: string | undefined
+  /** The names before, in lower case. */
+  seen: Set<string>
+  secrets: string[]
+}
+
+function headerOf({ source, path, name, text, seen, secrets }: HeaderParts): string | undefined {
   const lower = name.toLowerCase()
   if (seen.has(lower))
     source.refuse(path, 'is given twice; remove one, because header names ignore case')
@@ -209,7 +216,7 @@ function headerOf(
       path,
       `holds a credential as plain text; put it into a variable and write \${NAME} here`,
     )
-  const value = expanded(source, path, text)
+  const value = expanded(source, path, text, secrets)
   const fault = value === undefined ? undefined : headerFault(value)
   if (fault !== undefined)
     source.refuse(

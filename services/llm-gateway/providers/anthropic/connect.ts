@@ -7,6 +7,7 @@
 
 import Anthropic from '@anthropic-ai/sdk'
 import type { Agent } from '../../../../shared/agents/agents.ts'
+import { secretsOfModel } from '../../../../shared/agents/secrets.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { answeredEvents, type SentEvent } from '../../wire/event-stream.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
@@ -41,12 +42,12 @@ export function connectAnthropic(
     stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
-          stream: newMessageStream(agent.model.apiKey),
+          stream: newMessageStream(secretsOfModel(agent.model)),
           send: () =>
             client.messages
               .create({ ...messageRequest(agent, request), stream: true }, { signal })
               .asResponse(),
-          refused: (error) => refusalOf(error, agent.model.apiKey),
+          refused: (error) => refusalOf(error, secretsOfModel(agent.model)),
           sent: (response) => answeredEvents(response, onBytes, messageEvents),
           read: readEvent,
           end: (message, interruption) => (interruption === undefined ? endMessage(message) : []),

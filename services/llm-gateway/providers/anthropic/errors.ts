@@ -3,9 +3,10 @@
 import { APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk'
 import type { Failed } from '../provider.ts'
 import { connectionFailure, httpFailure } from '../provider-errors.ts'
+import type { Secret } from '../short-reason.ts'
 
 /** An error before the response began. */
-export function refusalOf(error: unknown, apiKey: string): Failed {
+export function refusalOf(error: unknown, apiKey: Secret): Failed {
   if (!(error instanceof APIError) || typeof error.status !== 'number')
     return connectionFailure(error, error instanceof APIConnectionTimeoutError)
   return httpFailure(

@@ -16,7 +16,7 @@ import { finishWord, meaningOf } from '../finish-reasons.ts'
 import type { Failed } from '../provider.ts'
 import { brokenStream, reportedError } from '../provider-errors.ts'
 import { metadataEvents } from '../response-metadata.ts'
-import { shortReason } from '../short-reason.ts'
+import { type Secret, shortReason } from '../short-reason.ts'
 import {
   announcedAgain,
   type Blocks,
@@ -32,7 +32,7 @@ import { messagesUsage } from './usage.ts'
 /** One response in progress; `readEvent` changes it in place. */
 export type MessageStream = Blocks & {
   /** Removed from error messages of the server. */
-  secret: string
+  secret: Secret
   /** The newest provider index, for servers that omit it. */
   newest: number
   /** Blocks of message_start that the stream has not announced, by index. */
@@ -57,7 +57,7 @@ export type MessageStream = Blocks & {
   fault: Failed | undefined
 }
 
-export function newMessageStream(secret: string): MessageStream {
+export function newMessageStream(secret: Secret): MessageStream {
   return {
     secret,
     blocks: new Map(),

@@ -6,6 +6,7 @@
 // digits. It does not report the end mark, and one unreadable event discards the response.
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
+import { secretsOfModel } from '../../../../shared/agents/secrets.ts'
 import { answeredEvents } from '../../wire/event-stream.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
 import { streamedAnswer } from '../../wire/streamed-answer.ts'
@@ -31,10 +32,10 @@ export function connectOpenaiChat(
     stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
-          stream: newChatStream({ secret: agent.model.apiKey, model: agent.model.name }),
+          stream: newChatStream({ secret: secretsOfModel(agent.model), model: agent.model.name }),
           send: () =>
             client.chat.completions.create(chatRequest(agent, request), { signal }).asResponse(),
-          refused: (error) => refusalOf(error, agent.model.apiKey),
+          refused: (error) => refusalOf(error, secretsOfModel(agent.model)),
           sent: (response) =>
             answeredEvents(response, onBytes, (_, data) => [{ event: null, data }]),
           read: readChunk,

@@ -5,9 +5,10 @@ import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { parseJson } from '../../wire/exact-json.ts'
 import type { Failed } from '../provider.ts'
 import { connectionFailure, httpFailure } from '../provider-errors.ts'
+import type { Secret } from '../short-reason.ts'
 
 /** An error before the response began. */
-export function refusalOf(error: unknown, apiKey: string): Failed {
+export function refusalOf(error: unknown, apiKey: Secret): Failed {
   if (!(error instanceof APIError) || typeof error.status !== 'number')
     return connectionFailure(error, error instanceof APIConnectionTimeoutError)
   return httpFailure(

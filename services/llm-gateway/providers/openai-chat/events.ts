@@ -22,7 +22,7 @@ import { finishWord, meaningOf } from '../finish-reasons.ts'
 import type { Failed } from '../provider.ts'
 import { brokenStream } from '../provider-errors.ts'
 import { metadataEvents } from '../response-metadata.ts'
-import { shortReason } from '../short-reason.ts'
+import { type Secret, shortReason } from '../short-reason.ts'
 import { type Awaited, awaitedAfter, callPieces } from './calls.ts'
 import { callsBeside, choicesIn, keepChoice, type OtherChoice, type SentChoice } from './choices.ts'
 import { beginsAnew, type Opening, openingAfter } from './opening.ts'
@@ -39,7 +39,7 @@ type Json = Record<string, unknown>
 /** One response in progress; `readChunk` changes it in place. */
 export type ChatStream = {
   /** Removed from error messages of the server. */
-  secret: string
+  secret: Secret
   /** The author of the reasoning, which no other model accepts. */
   model: string
   /** Our indexes of the text blocks. */
@@ -84,7 +84,7 @@ export type ChatStream = {
   fault: Failed | undefined
 }
 
-export function newChatStream({ secret, model }: { secret: string; model: string }): ChatStream {
+export function newChatStream({ secret, model }: { secret: Secret; model: string }): ChatStream {
   return {
     secret,
     model,

@@ -5,6 +5,7 @@
 // openai-chat/connect.ts explains why the SDK's own stream is not used.
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
+import { secretsOfModel } from '../../../../shared/agents/secrets.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { answeredEvents, type SentEvent } from '../../wire/event-stream.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
@@ -32,10 +33,13 @@ export function connectOpenaiResponses(
     stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
-          stream: newResponseStream({ secret: agent.model.apiKey, model: agent.model.name }),
+          stream: newResponseStream({
+            secret: secretsOfModel(agent.model),
+            model: agent.model.name,
+          }),
           send: () =>
             client.responses.create(responsesRequest(agent, request), { signal }).asResponse(),
-          refused: (error) => refusalOf(error, agent.model.apiKey),
+          refused: (error) => refusalOf(error, secretsOfModel(agent.model)),
           sent: (response) => answeredEvents(response, onBytes, responseEvents),
           read: readResponseEvent,
           end: endResponse,

@@ -7,6 +7,7 @@ import type { PartEvent, Usage } from '../../../../shared/contract/messages.ts'
 import type { ExactValues, Path } from '../../wire/exact-json.ts'
 import { newIndex } from '../../wire/part-events.ts'
 import type { Failed } from '../provider.ts'
+import type { Secret } from '../short-reason.ts'
 import { argumentText, beginItem, endItem, type Item, idsOf, itemOf } from './items.ts'
 
 type Json = Record<string, unknown>
@@ -14,7 +15,7 @@ type Json = Record<string, unknown>
 /** The functions here and in events.ts change it in place. */
 export type ResponseStream = {
   /** Removed from error messages of the server. */
-  secret: string
+  secret: Secret
   /** The author of the reasoning, which no other model accepts. */
   model: string
   /** In order of their beginning. */
@@ -48,7 +49,7 @@ export function newResponseStream({
   secret,
   model,
 }: {
-  secret: string
+  secret: Secret
   model: string
 }): ResponseStream {
   return {

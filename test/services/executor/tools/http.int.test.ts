@@ -273,27 +273,6 @@ describe('an answer that is no success', () => {
   })
 })
 
-describe('a credential', () => {
-  it('that the server returns is in no result', async () => {
-    const run = {
-      url: `${urlOf(server)}?api_key=of-the-url`,
-      headers: { Authorization: 'Bearer of-a-header', 'X-Team': 'fish' },
-    }
-    const echo =
-      (status: number) =>
-      (response: ServerResponse, { request }: Seen) =>
-        response
-          .writeHead(status)
-          .end(`${request.url} ${request.headers.authorization} ${request.headers['x-team']}`)
-    expect(await post(echo(200), { run })).toMatchObject({
-      text: '/tool?api_key=[secret] [secret] fish',
-    })
-    const failed = await post(echo(500), { run })
-    expect(failed.reason).toBe('HTTP 500: /tool?api_key=[secret] [secret] fish')
-    expect(failed.text).not.toMatch(/of-the-url|of-a-header/)
-  })
-})
-
 describe('a server that cannot be reached', () => {
   it('refuses the connection', async () => {
     const closed = createTcpServer()

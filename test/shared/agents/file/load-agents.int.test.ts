@@ -161,6 +161,7 @@ tools:
           kind: 'http',
           url: 'http://localhost:8080/ask?key=t-1',
           headers: { Authorization: 'Bearer t-1', 'X-Plain': 'yes' },
+          secrets: ['t-1'],
           outputBytesMax: 2000,
         },
       },
@@ -408,7 +409,7 @@ tools:
   const files = { 'a.yaml': text, 'a.schema.json': '{ "type": "object" }' }
   expect(mistakesIn({ files, environment: {} }).length).toBeGreaterThan(6)
   const folder = agentFolder(files)
-  const agent = loadAgentFile(join(folder.path, 'a.yaml'), {}, { forMessages: true }, { providers })
+  const agent = loadAgentFile(join(folder.path, 'a.yaml'), {}, { needs: [] }, { providers })
   folder.remove()
   expect(agent).toMatchObject({
     name: 'a',

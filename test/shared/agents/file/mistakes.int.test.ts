@@ -306,7 +306,7 @@ describe('an agent', () => {
       }),
     ).toEqual([
       'My Agent.yaml:1:7 name: is "My Agent"; must be 1 to 64 of a-z, 0-9 and -, not beginning with -',
-      `My Agent.yaml:3:68 model.apiKey: cannot be used; must be the variable that holds the key, as \${NAME}: a key is never written into the file`,
+      `My Agent.yaml:3:68 model.apiKey: cannot be used; must be the variable that holds the key, as \${NAME}, or its file, as \${file:PATH}: a key is never written into the file`,
       'b.yaml:1:7 name: is 5; must be 1 to 64 of a-z, 0-9 and -, not beginning with -',
       `b.yaml:3:1 model.apiKey: is missing, and the variable ANTHROPIC_API_KEY is not set or empty; set it, or name another one: apiKey: \${NAME}`,
     ])
@@ -369,7 +369,7 @@ describe('a model', () => {
     [
       'provider: anthropic\n  apiKey: sk-1',
       [
-        `a.yaml:6:11 model.apiKey: cannot be used; must be the variable that holds the key, as \${NAME}: a key is never written into the file`,
+        `a.yaml:6:11 model.apiKey: cannot be used; must be the variable that holds the key, as \${NAME}, or its file, as \${file:PATH}: a key is never written into the file`,
       ],
     ],
     [
@@ -721,7 +721,7 @@ describe('a command', () => {
     [
       `command: [./there.sh, "\${}"]`,
       [
-        `tools[0].command[1]: has a \${ without the name of a variable; must be \${NAME}, or $\${ for the two characters themselves`,
+        `tools[0].command[1]: has a \${ without the name of a variable; must be \${NAME}, \${file:PATH}, or $\${ for the two characters themselves`,
       ],
     ],
     [

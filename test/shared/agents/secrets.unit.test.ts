@@ -1,17 +1,30 @@
 import { describe, expect, it } from '@jest/globals'
 import {
-  credentialsOf,
-  withoutCredentials,
-} from '../../../../services/executor/tools/credentials.ts'
+  type Agents,
+  defaultSettings,
+  type Model,
+  type ToolRun,
+} from '../../../shared/agents/agents.ts'
+import { secretsOf } from '../../../shared/agents/secrets.ts'
+import { secretMask } from '../../../shared/lib/secret-mask.ts'
+
+function agents(run: ToolRun, model: Partial<Model> = {}): Agents {
+  const declaration = {
+    ...{ name: 't', description: 'd', schema: '{}', idempotent: false },
+    ...{ timeoutMs: 1000, poll: false, hints: null },
+  }
+  const agent = {
+    ...{ name: 'a', system: '', tools: [{ declaration, run }], settings: defaultSettings },
+    model: { provider: 'anthropic', name: 'm', apiKey: '', maxOutputTokens: 1, ...model },
+  }
+  return new Map([['a', agent]])
+}
 
 function hide(
   text: string,
   { url = 'http://localhost/', headers = {} }: { url?: string; headers?: Record<string, string> },
 ): string {
-  return withoutCredentials(
-    { status: 'ok', text, reason: '' },
-    credentialsOf({ kind: 'http', url, headers }),
-  ).text
+  return secretMask(secretsOf(agents({ kind: 'http', url, headers })))(text)
 }
 
 describe('credentials in a result', () => {
@@ -68,4 +81,35 @@ describe('credentials in a result', () => {
       { headers: { Accept: 'application/vnd.weir+json' } },
     ],
   ])('but %s', (_, text, options) => expect(hide(text, options)).toBe(text))
+})
+
+describe('the secrets of agents', () => {
+  it('are the values that an agent file put into a URL and headers, and nothing that looks like one', () => {
+    const run: ToolRun = {
+      ...{
+        kind: 'http',
+        url: 'http://h/x?api_key=aaaabbbb',
+        headers: { 'x-y': 'abcdefghijklmnop' },
+      },
+      secrets: ['482913'],
+    }
+    expect(secretsOf(agents(run))).toEqual(['482913'])
+  })
+
+  it('are the key of a model and the values in its address', () => {
+    const run: ToolRun = { kind: 'command', argv: ['x'] }
+    expect(secretsOf(agents(run, { apiKey: 'sk-1', secrets: ['path-token'] }))).toEqual([
+      'sk-1',
+      'path-token',
+    ])
+  })
+
+  it('are the variables of a tool whose names tell that they are secrets', () => {
+    const run: ToolRun = {
+      kind: 'command',
+      argv: ['x'],
+      environment: ['API_TOKEN', 'REGION', 'UNSET_KEY'],
+    }
+    expect(secretsOf(agents(run), { API_TOKEN: 'tok-1', REGION: 'eu' })).toEqual(['tok-1'])
+  })
 })

@@ -1,0 +1,46 @@
+// The secrets of agents: values that a result, a record or a log must never contain.
+// Sources: the values of `${NAME}` and `${file:…}` in URLs and headers, keys of models, and variables
+// with a telling name that a tool sees.
+
+import type { Agents, HttpTool, Model, ToolRun } from './agents.ts'
+import { variableValue } from './file/variables.ts'
+
+const telling = /auth|key|token|secret|pass|credential|cookie|session|signature/i
+const harmless = /^(accept|accept-.*|content-.*|user-agent|cache-control)$/i
+/** The least characters of a credential in a header or a query that a program wrote. */
+const tellingMin = 8
+const otherMin = 16
+
+/** `environment`: the one that tools get their variables from. */
+export function secretsOf(agents: Agents, environment: NodeJS.ProcessEnv = process.env): string[] {
+  const found = [...agents.values()].flatMap(({ model, tools }) => [
+    ...secretsOfModel(model),
+    ...tools.flatMap(({ run }) => secretsOfTool(run, environment)),
+  ])
+  return [...new Set(found)].filter((secret) => secret !== '')
+}
+
+export function secretsOfModel({ apiKey, secrets = [] }: Model): string[] {
+  return [apiKey, ...secrets]
+}
+
+function secretsOfTool(run: ToolRun, environment: NodeJS.ProcessEnv): string[] {
+  if (run.kind === 'http') return run.secrets ?? writtenSecrets(run)
+  return (run.environment ?? [])
+    .filter((name) => telling.test(name))
+    .map((name) => variableValue(name, environment) ?? '')
+}
+
+/**
+ * For a tool that a program made: nothing tells which part of a URL or a header came from a
+ * variable. A name identifies most credentials. In other headers, a long value without a space may
+ * be one.
+ */
+function writtenSecrets({ url, headers }: HttpTool): string[] {
+  const named = [...Object.entries(headers), ...(URL.parse(url)?.searchParams ?? [])]
+  return named.flatMap(([name, value]) => {
+    if (harmless.test(name)) return []
+    const min = telling.test(name) ? tellingMin : otherMin
+    return [value.trim(), ...value.split(/[\s,;="]+/)].filter((word) => word.length >= min)
+  })
+}

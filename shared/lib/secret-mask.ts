@@ -1,0 +1,62 @@
+// Hides known secrets in a text: as they are, and in the encodings in which servers and programs
+// repeat them. The values are known, so nothing is guessed.
+// SECRET-MASK-1. No part of a longer secret stays when a shorter one is its part.
+
+/** Fewer characters would hide ordinary words and numbers of a result. */
+const lengthMin = 4
+/** The same for a piece of an encoded value. */
+const pieceMin = 8
+
+/** Replaces each of `values` in a text, in every spelling, by `word`. */
+export function secretMask(values: Iterable<string>, word = '[secret]'): (text: string) => string {
+  const spellings = [...new Set([...values].flatMap(spellingsOf))].sort(
+    (one, other) => other.length - one.length,
+  )
+  return (text) =>
+    spellings.reduce(
+      (rest, spelling) => (rest.includes(spelling) ? rest.replaceAll(spelling, word) : rest),
+      text,
+    )
+}
+
+function spellingsOf(value: string): string[] {
+  const secret = value.trim()
+  if (secret.length < lengthMin) return []
+  const plain = [secret, decoded(secret)]
+  const encoded = plain.flatMap((one) => [
+    encodeURIComponent(one),
+    encodeURI(one),
+    encodeURIComponent(one).replaceAll('%20', '+'),
+    JSON.stringify(one).slice(1, -1),
+    Buffer.from(one).toString('hex'),
+  ])
+  const lower = encoded.map((one) => one.replaceAll(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()))
+  const pieces = plain.flatMap((one) => base64Pieces(Buffer.from(one)))
+  return [
+    ...plain,
+    ...[...encoded, ...lower].filter((one) => one.length >= lengthMin),
+    ...pieces.filter((one) => one.length >= pieceMin),
+  ]
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/**
+ * The part of the base64 that does not depend on the bytes around. The value can start at three
+ * places of a longer encoded text, as in `user:password`.
+ */
+function base64Pieces(bytes: Buffer): string[] {
+  return [0, 1, 2].flatMap((shift) => {
+    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64')
+    const start = Math.ceil((shift * 8) / 6)
+    const end = Math.floor(((shift + bytes.length) * 8) / 6)
+    const piece = text.slice(start, end)
+    return [piece, piece.replaceAll('+', '-').replaceAll('/', '_')]
+  })
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals'
+import { secretMask } from '../../../shared/lib/secret-mask.ts'
+
+const secret = 'p+q/r ä"s=='
+
+describe('a mask of secrets', () => {
+  it.each([
+    ['itself', secret],
+    ['percent-encoded', encodeURIComponent(secret)],
+    [
+      'percent-encoded in lower case',
+      encodeURIComponent(secret).replaceAll(/%../g, (one) => one.toLowerCase()),
+    ],
+    ['percent-encoded but for its slashes', encodeURI(secret)],
+    ['encoded as in a form', encodeURIComponent(secret).replaceAll('%20', '+')],
+    ['in JSON', JSON.stringify(secret).slice(1, -1)],
+    ['in hex', Buffer.from(secret).toString('hex')],
+  ])('hides one %s', (_, spelling) => {
+    expect(secretMask([secret])(`a ${spelling} b`)).toBe('a [secret] b')
+  })
+
+  it('hides the plain text of a value that was percent-encoded', () => {
+    expect(secretMask(['a%20b%2Fc'])('GET a b/c')).toBe('GET [secret]')
+  })
+
+  it.each(['', 'u', 'us', 'user:'])('hides most of one in base64 behind %j', (before) => {
+    const encoded = Buffer.from(`${before}${secret}, more`).toString('base64')
+    const shown = secretMask([secret])(encoded)
+    expect(shown).toContain('[secret]')
+    expect(shown.replace('[secret]', '').length).toBeLessThan(encoded.length - 12)
+    const forUrls = encoded.replaceAll('+', '-').replaceAll('/', '_')
+    expect(secretMask([secret])(forUrls)).toContain('[secret]')
+  })
+
+  it('hides the whole of the longer one where one is a part of another', () => {
+    expect(secretMask(['abcdefgh', 'abcdefgh-ijkl'])('abcdefgh-ijkl abcdefgh')).toBe(
+      '[secret] [secret]',
+    )
+  })
+
+  it('hides a short number such as a PIN, but no value of three characters', () => {
+    expect(secretMask(['482913', 'abc'])('pin 482913, abc')).toBe('pin [secret], abc')
+  })
+
+  it('leaves a text without secrets as it is', () => {
+    expect(secretMask([])('text')).toBe('text')
+    expect(secretMask([secret])('other text')).toBe('other text')
+  })
+})
