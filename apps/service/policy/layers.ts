@@ -39,7 +39,7 @@ export async function readLayers(
 export function policyInFile(agent: string | undefined, file: string): OwnPolicy {
   if (agent === undefined || agent === everyAgent)
     throw new WeirError('usage', "--agent is for one agent: name the agent, and not '*'")
-  const agents = loadAgents(file, process.env, { forMessages: true }, { providers })
+  const agents = loadAgents(file, process.env, { needs: [] }, { providers })
   const own = agents.get(agent)
   if (own !== undefined) return { from: 'agent-file', file, policy: own.settings.policy }
   const there = [...agents.keys()].map((name) => printable(name)).join(', ')
