@@ -8,6 +8,8 @@
 // MODULE-CHILD-3. Its answers are bounded here, so the parent never holds a larger result than it
 //     keeps.
 
+import { once } from 'node:events'
+import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
@@ -45,7 +47,7 @@ const watch = `
     .on('close', () => process.kill(0, 'SIGKILL'))
     .resume()`
 
-const [, , file = ''] = process.argv
+const [, , file = '', network = ''] = process.argv
 const tellParent = process.send?.bind(process)
 process.send = undefined // the channel is ours: a library's message on it would count as an answer
 
@@ -174,8 +176,17 @@ process.on('uncaughtException', (error) => {
   else end()
 })
 
+/** In a thread, because a module may block this one while a program that it started needs a host. */
+async function forwardToProxy(): Promise<void> {
+  const forwarder = new URL(`sandbox-forwarder${extname(import.meta.filename)}`, import.meta.url)
+  const thread = new Worker(forwarder, { env: {} })
+  await once(thread, 'message')
+  thread.unref()
+}
+
 new Worker(watch, { eval: true, execArgv: [], env: {} }).unref()
-load().then(
+const isConnected = network === 'through-proxy' ? forwardToProxy() : Promise.resolve()
+isConnected.then(load).then(
   (run) => {
     state = 'idle'
     process.on('message', (request: Request) => {

@@ -18,8 +18,21 @@ export type AgentContent = {
   startWithinMs?: number
   graceMs?: number
   toolTries?: number
+  sandbox?: SandboxContent
   tools?: (ToolContent | undefined)[]
 }
+
+export type SandboxContent =
+  | 'default'
+  | 'off'
+  | {
+      read?: (string | undefined)[]
+      write?: (string | undefined)[]
+      network?: 'none' | 'all' | (string | undefined)[]
+      memory?: number | string
+      processes?: number
+      cpuSeconds?: number
+    }
 
 export type RuleMode = 'enforce' | 'shadow'
 
@@ -52,6 +65,7 @@ export type ToolContent = {
   outputBytesMax?: number
   http?: HttpContent
   module?: string
+  sandbox?: SandboxContent
 }
 
 export type HttpContent = {

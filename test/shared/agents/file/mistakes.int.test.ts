@@ -481,7 +481,10 @@ describe('a tool', () => {
       `${run}, concurrency: 17`,
       ['tools[0].concurrency: is 17; must be a whole number from 1 to 16'],
     ],
-    ['http: { url: "http://h" }, cwd: x', ['tools[0].cwd: goes with command only; remove it']],
+    [
+      'http: { url: "http://h" }, cwd: x',
+      ['tools[0].cwd: goes with command or module only; remove it'],
+    ],
     [
       'http: { url: "http://h" }, environment: [TOKEN]',
       ['tools[0].environment: goes with command or module only; remove it'],
