@@ -124,7 +124,7 @@ async function relay(
 }
 
 /** Of `example.com:443` or `[::1]:80`. The name is in lower case, without a final dot. */
-function targetIn(authority: string): Target | undefined {
+export function targetIn(authority: string): Target | undefined {
   const [, inBrackets, plain, digits] =
     /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/@[\]%]+)):(\d{1,5})$/.exec(authority) ?? []
   const host = (inBrackets ?? plain)?.toLowerCase().replace(/\.$/, '')
@@ -135,7 +135,7 @@ function targetIn(authority: string): Target | undefined {
 }
 
 /** Keeps SANDBOX-PROXY-1. */
-function isListed(hosts: readonly HostPattern[], { host, port }: Target): boolean {
+export function isListed(hosts: readonly HostPattern[], { host, port }: Target): boolean {
   return hosts.some(({ name, isSuffix, port: listed }) => {
     const isName = isSuffix ? isIP(host) === 0 && host.endsWith(`.${name}`) : host === name
     return isName && (listed === undefined ? port === 80 || port === 443 : port === listed)

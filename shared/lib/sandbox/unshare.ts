@@ -42,7 +42,7 @@ export function unshareArgv(
   const { unshare, sh } = programs
   return [
     unshare,
-    ...['--user', '--map-current-user', '--keep-caps', '--mount', '--propagation', 'private'],
+    ...['--user', '--map-root-user', '--mount', '--propagation', 'private'],
     ...['--pid', '--fork', '--kill-child=KILL', '--ipc', '--uts'],
     ...(network === 'all' ? [] : ['--net']),
     ...['--', sh, '-eu', '-c', script(programs, memoryBytes, mounts, cwd), 'sandbox', ...command],
@@ -50,7 +50,11 @@ export function unshareArgv(
 }
 
 function script(programs: Unshare, memoryBytes: number, mounts: readonly Mount[], cwd: string) {
-  const { mount, umount, pivot_root, setpriv, mkdir, ln } = programs
+  const { unshare, mount, umount, pivot_root, setpriv, mkdir, ln } = programs
+  // umount works for root only, so the program gets its user back in a namespace within.
+  const [uid = 0, gid = 0] = [process.getuid?.(), process.getgid?.()]
+  const asUser =
+    uid === 0 ? '' : `${unshare} --user --keep-caps --map-user=${uid} --map-group=${gid} -- `
   const { bind, scratch, closed, mountLines } = linesOf(programs)
   return [
     `${mount} -t tmpfs -o nosuid,nodev,mode=0755 tmpfs ${newRoot}`,
@@ -61,18 +65,19 @@ function script(programs: Unshare, memoryBytes: number, mounts: readonly Mount[]
     ...scratch('/dev/shm', Math.min(shmBytesMax, memoryBytes)),
     closed('/dev'),
     `${mkdir} -p ${inRoot('/proc')}`,
-    // Read-only: root without capabilities still owns /proc/sys, and with it the whole machine.
-    `${mount} -t proc -o ro,nosuid,nodev,noexec proc ${inRoot('/proc')}`,
+    // Root without capabilities still owns /proc/sys, and with it the whole machine. For another
+    // user it is writable, because the namespace within is made by a write to it.
+    `${mount} -t proc -o ${uid === 0 ? 'ro' : 'rw'},nosuid,nodev,noexec proc ${inRoot('/proc')}`,
     ...mounts.flatMap(mountLines),
     ...mounts.flatMap(({ kind, path }) => (kind === 'hidden-folder' ? [closed(path)] : [])),
     `${mkdir} ${newRoot}/.old`,
     `cd ${newRoot}`,
     `${pivot_root} . .old`,
     `${umount} -l /.old`,
-    `${mount} -o remount,ro /`,
+    `${mount} -o remount,bind,ro /`,
     `cd ${quoted(cwd)}`,
     // Not exec: keeps UNSHARE-2. The group's SIGTERM reaches the program, and process 1 ignores it.
-    `set +e; ${setpriv} --no-new-privs --ambient-caps=-all --inh-caps=-all --bounding-set=-all -- "$@"; exit $?`,
+    `set +e; ${asUser}${setpriv} --no-new-privs --ambient-caps=-all --inh-caps=-all --bounding-set=-all -- "$@"; exit $?`,
   ].join('\n')
 }
 
