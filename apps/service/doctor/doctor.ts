@@ -19,6 +19,7 @@ import { clusterChecks } from './cluster.ts'
 import { folderChecks } from './data-folder.ts'
 import { clockCheck, nodeCheck } from './machine.ts'
 import { onlineChecks } from './online.ts'
+import { sandboxChecks } from './sandboxes.ts'
 
 export type DoctorOptions = { agent?: string; online?: boolean } & SettingFlags
 
@@ -49,6 +50,7 @@ async function* checks({ agent, online = false, ...flags }: DoctorOptions): Asyn
   const { agents, checks: agentsFound } = agentChecks(agent, process.cwd(), process.env)
   yield* agentsFound
   yield* await toolChecks(agents)
+  yield* sandboxChecks(agents)
   if (online) yield* await onlineChecks(agents)
 }
 

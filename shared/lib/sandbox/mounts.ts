@@ -28,6 +28,7 @@ type Plan = {
   /** Listed by the agent file, so that no protection applies to exactly that path. */
   listed: Set<string>
   links: Link[]
+  system: readonly Mount[]
 }
 
 /** Folders that a sandbox of this process was allowed to write (keeps SANDBOX-MOUNTS-3). */
@@ -37,7 +38,8 @@ export type MountPlan = { mounts: Mount[]; cwd: string }
 
 /** Throws `sandbox.refused` if a path is missing, too wide, or leads through a written link. */
 export function mountPlan(confinement: Confinement): MountPlan {
-  const plan: Plan = { access: new Map(), listed: new Set(), links: [] }
+  const system = systemMounts(confinement.network === 'all')
+  const plan: Plan = { access: new Map(), listed: new Set(), links: [], system }
   for (const path of confinement.programFolders) add(plan, path, 'read')
   const cwd = confinement.cwd === undefined ? '/' : add(plan, confinement.cwd, 'write')
   for (const path of confinement.programFiles) add(plan, path, 'read')
@@ -84,7 +86,7 @@ function refuseWrittenLinks({ links }: Plan): void {
 
 function protect(plan: Plan): void {
   const roots = [...plan.access.keys()]
-  const visible = [...roots, ...systemMounts().map(({ path }) => path)]
+  const visible = [...roots, ...plan.system.map(({ path }) => path)]
   const isVisible = (path: string) => visible.some((root) => isIn(path, root))
   const hide = (path: string) => {
     if (!plan.listed.has(path)) plan.access.set(path, 'hidden')
@@ -137,10 +139,10 @@ function ordered(plan: Plan): Mount[] {
   const isThereAnyway = (path: string) =>
     isOfSystem(path) && nearest(plan, dirname(path)) === undefined
   const paths = [...access].filter(([path, how]) => how !== 'read' || !isThereAnyway(path))
-  const roots = [...access.keys(), ...systemMounts().map(({ path }) => path)]
+  const roots = [...access.keys(), ...plan.system.map(({ path }) => path)]
   const needed = links.filter(({ path }) => !roots.some((root) => isIn(path, root)))
   return [
-    ...systemMounts(),
+    ...plan.system,
     ...new Map(
       needed.map((link): [string, Mount] => [link.path, { kind: 'link', ...link }]),
     ).values(),

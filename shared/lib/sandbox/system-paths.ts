@@ -11,13 +11,13 @@ const folders = [
   ...['/gnu/store', '/run/current-system/sw'],
 ]
 
+/** Few, because each mount takes time at each start. */
 const etcNames = [
-  ...['alternatives', 'ca-certificates', 'crypto-policies', 'fonts', 'gai.conf', 'group'],
-  ...['host.conf', 'hosts', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'locale.alias'],
-  ...['localtime', 'magic', 'mime.types', 'nsswitch.conf', 'passwd', 'pki/ca-trust'],
-  ...['pki/tls/certs', 'protocols', 'resolv.conf', 'services', 'shells', 'ssl/certs'],
-  ...['ssl/openssl.cnf', 'terminfo', 'timezone'],
+  ...['alternatives', 'crypto-policies', 'fonts', 'group', 'hosts', 'ld.so.cache', 'localtime'],
+  ...['nsswitch.conf', 'passwd', 'pki/ca-trust', 'pki/tls/certs', 'ssl/certs'],
 ]
+/** Needed only with the network of this machine. */
+const etcNamesOfNetwork = ['gai.conf', 'host.conf', 'protocols', 'resolv.conf', 'services']
 
 /** Parts of the system that no sandbox may write, although a project may lie in `/usr/src`. */
 const fixed = [
@@ -31,12 +31,18 @@ const made = ['/proc', '/sys', '/dev']
 /** Folders with more than one program's files. A program's folder is never one of them. */
 const shared = ['/', '/home', '/root', '/tmp', '/var', '/run', '/mnt', '/media', '/srv', '/etc']
 
-let mounts: Mount[] | undefined
+const known = new Map<boolean, Mount[]>()
 
 /** The mounts of the system. Looked up once, because each sandbox needs them. */
-export function systemMounts(): readonly Mount[] {
-  mounts ??= [...folders, ...etcNames.map((name) => `/etc/${name}`)].flatMap(mountOf)
-  return mounts
+export function systemMounts(withNetwork = false): readonly Mount[] {
+  const found =
+    known.get(withNetwork) ??
+    [
+      ...folders,
+      ...[...etcNames, ...(withNetwork ? etcNamesOfNetwork : [])].map((name) => `/etc/${name}`),
+    ].flatMap(mountOf)
+  known.set(withNetwork, found)
+  return found
 }
 
 function mountOf(path: string): Mount[] {
