@@ -18,6 +18,8 @@ type Service = {
   ports?: string[]
   container_name?: string
   read_only?: boolean
+  cap_drop?: string[]
+  security_opt?: string[]
   mem_limit?: string
   stop_grace_period?: string
   healthcheck?: object
@@ -62,6 +64,15 @@ describe('docker-compose.yml', () => {
     expect(withKeys.map(([name]) => name)).toEqual(stageNames.filter(performs))
   })
 
+  it('lets only the executor make sandboxes, without a capability and without new privileges', () => {
+    for (const [name, { security_opt, cap_drop }] of ours) {
+      expect(cap_drop).toEqual(['ALL'])
+      expect(security_opt).toContain('no-new-privileges:true')
+      const isOpen = security_opt?.some((option) => option.endsWith('unconfined'))
+      expect([name, isOpen]).toEqual([name, name === 'executor'])
+    }
+  })
+
   it('waits for a stage longer than the stage takes to stop', () => {
     for (const stage of stageNames)
       expect(Number.parseInt(services[stage]?.stop_grace_period ?? '0', 10) * 1000).toBeGreaterThan(
@@ -90,6 +101,12 @@ describe('the agents of the demo over Docker', () => {
 })
 
 describe('the Dockerfile', () => {
+  it('has bubblewrap for the sandboxes, and runs as a user that is not root', () => {
+    const [, image = ''] = file('Dockerfile').split(/^FROM .* AS dependencies$/m)
+    expect(image).toMatch(/^RUN .*apt-get install .*\bbubblewrap\b/m)
+    expect(file('Dockerfile').match(/^USER .*$/gm)).toEqual(['USER 1000:1000'])
+  })
+
   it('copies nothing that .dockerignore excludes', () => {
     const letIn = file('.dockerignore')
       .split('\n')

@@ -84,7 +84,7 @@ async function call(
   )
   state = 'idle'
   controller = undefined
-  answer({ ...outcome, memoryBytes: process.memoryUsage.rss() })
+  answer({ ...outcome, memoryBytes: residentBytes() })
 }
 
 async function outcomeOf(
@@ -151,6 +151,15 @@ function shown(text: string): string {
   return cutToBytes(text.toWellFormed(), errorBytesMax)
 }
 
+/** 0 where a sandbox has no /proc. */
+function residentBytes(): number {
+  try {
+    return process.memoryUsage.rss()
+  } catch {
+    return 0
+  }
+}
+
 function codeOf(error: unknown): string {
   const { code, name } = (typeof error === 'object' && error !== null ? error : {}) as {
     code?: unknown
@@ -169,10 +178,7 @@ process.on('uncaughtException', (error) => {
   if (state === 'loading')
     answer({ type: 'not-loaded', code: codeOf(error), stack: stack || message }, end)
   else if (state === 'calling')
-    answer(
-      { type: 'failed', how: 'crashed', message, stack, memoryBytes: process.memoryUsage.rss() },
-      end,
-    )
+    answer({ type: 'failed', how: 'crashed', message, stack, memoryBytes: residentBytes() }, end)
   else end()
 })
 
