@@ -1,6 +1,6 @@
 // `weir init`: writes a starter agent file and tools, the files in template/. Also writes the schema
 // of agent files: editors use it to complete agent.yaml. Where this machine can make no sandbox, the
-// agent file gets `sandbox: off` with the reason. All else is written unchanged.
+// agent file gets `sandbox: off` with the reason. The other files are written unchanged.
 
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'

@@ -1,4 +1,4 @@
-// Sandboxes: what this machine can make, which bounds hold there, and which tools have none.
+// Sandboxes: the backend of this machine, the bounds that hold there, and the tools without one.
 
 import { dirname, resolve } from 'node:path'
 import { sandboxed } from '../../../services/executor/tools/sandboxed.ts'
@@ -37,7 +37,7 @@ function missingCheck(missing: string, isNeeded: boolean): Check {
   return odd(name, 'none can be made on this machine', missing)
 }
 
-/** The features that are missing in some containers, and the bounds with what holds them. */
+/** The features that are missing in some containers, and the bounds that hold. */
 export function backendCheck(backend: Backend, isRoot = process.getuid?.() === 0): Check {
   const version = backend.kind === 'bubblewrap' ? `bubblewrap ${backend.version}` : 'unshare'
   const lacking: string[] = []

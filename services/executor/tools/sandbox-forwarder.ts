@@ -1,6 +1,6 @@
 // In a sandbox with a list of hosts: forwards a local port to the proxy's socket. As a program it
 // then starts the tool, given as its arguments, and ends as the tool ends. As a worker
-// (module-child.ts) it only forwards. The tool may do to it what it likes: the proxy decides.
+// (module-child.ts) it only forwards. A tool that changes it gains nothing: the proxy decides.
 
 import { spawn } from 'node:child_process'
 import { connect, createServer } from 'node:net'

@@ -3,7 +3,7 @@
 // SANDBOX-PROXY-1. Only listed hosts are reached, on their listed port, otherwise on 80 and 443. An
 //     address is reached only if the list has that address.
 // SANDBOX-PROXY-2. A listed name is resolved here, once, and never leads to this machine, its
-//     neighbours on the link or a cloud's metadata: whoever owns the name owns its DNS.
+//     neighbours on the link or a cloud's metadata: the owner of a name controls its DNS.
 // SANDBOX-PROXY-3. A plain request carries the host of its URL, so that it cannot name another
 //     behind the same server. The content of a tunnel (CONNECT) is not read.
 

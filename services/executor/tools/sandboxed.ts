@@ -36,7 +36,7 @@ export function sandboxed(
     argv: readonly [string, ...string[]]
     /** The descriptor of the started process that gets the status lines. */
     statusFd: number
-    /** What leads to the proxy: a program around the tool, or the tool's program itself. */
+    /** The forwarder to the proxy: a program around the tool, or the tool's program itself. */
     forwards?: 'launcher' | 'itself'
     found?: Found | undefined
   },

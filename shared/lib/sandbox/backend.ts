@@ -1,5 +1,5 @@
-// What this machine has to make a sandbox: bubblewrap, otherwise util-linux. Each is tried with a
-// real sandbox, because a kernel, a container or a security module can forbid what is installed.
+// The program that makes sandboxes on this machine: bubblewrap, otherwise util-linux. Each is tried
+// with a real sandbox, because a kernel, a container or a security module can forbid it.
 
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'

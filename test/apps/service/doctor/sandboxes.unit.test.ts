@@ -34,7 +34,7 @@ function command(sandbox?: SandboxSetting, cwd = tmpdir()): ToolRun {
 const http: ToolRun = { kind: 'http', url: 'http://h', headers: {} }
 
 describe('a machine that can make sandboxes', () => {
-  it('is well, with the bounds that hold and what holds them', () => {
+  it('is well, and names the bounds that hold', () => {
     expect(backendCheck(bubblewrap, false)).toEqual({
       ...{ name: 'sandbox', state: 'ok' },
       finding:

@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { startCommand } from '../../../../services/executor/tools/command.ts'
+import { moduleTools } from '../../../../services/executor/tools/module.ts'
 import {
   notInSandbox,
   sandboxed,
@@ -25,7 +26,11 @@ import {
 } from '../../../../services/executor/tools/sandboxed.ts'
 import type { RunningTool, ToolCall, ToolEnding } from '../../../../services/executor/tools/tool.ts'
 import { protectPrograms } from '../../../../services/executor/tools/tool-program.ts'
-import { type CommandTool, defaultSettings } from '../../../../shared/agents/agents.ts'
+import {
+  type CommandTool,
+  defaultSettings,
+  type ModuleTool,
+} from '../../../../shared/agents/agents.ts'
 import type { SandboxSetting } from '../../../../shared/agents/sandbox.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { protectOwnPath } from '../../../../shared/lib/sandbox/own-paths.ts'
@@ -354,6 +359,71 @@ inSandboxes('a listed path', () => {
   })
 })
 
+inSandboxes('a module in a sandbox', () => {
+  const modules = moduleTools()
+  afterAll(() => modules.close())
+
+  function module(source: string, run: Partial<ModuleTool> = {}, given: Partial<ToolCall> = {}) {
+    mkdirSync(join(folder, 'tools'), { recursive: true })
+    const file = write(`tools/${folder.length}-${source.length}.mjs`, source)
+    const tool: ModuleTool = { kind: 'module', file, cwd: work, sandbox: 'default', ...run }
+    return modules.start(tool, { ...call, ...given }).ended
+  }
+
+  const look = (argument: string) => `
+    import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+    export default async function look() {
+      const attempts = ${argument}
+      return attempts.map((attempt) => { try { return String(attempt()) } catch (error) { return error.code } })
+    }`
+
+  it('works in its working folder and sees nothing outside', async () => {
+    const secret = write('secret', 'CANARY')
+    const source = look(`[
+      () => process.cwd(), () => writeFileSync('made', 'x'), () => readFileSync('${secret}'),
+      () => writeFileSync(import.meta.filename, 'evil'), () => writeFileSync('/tmp/x', 'x'),
+      () => readdirSync('/proc').filter((name) => name > 0).length < 12, () => process.kill(${process.pid}),
+    ]`)
+    const { status, text } = await module(source)
+    expect({ status, found: JSON.parse(text) }).toEqual({
+      status: 'ok',
+      found: [work, 'undefined', 'ENOENT', 'EROFS', 'undefined', 'true', 'ESRCH'],
+    })
+    const { text: outside } = await module(source.replace(`process.kill(${process.pid})`, '0'), {
+      sandbox: 'off',
+    })
+    expect(JSON.parse(outside)).toContain('CANARY')
+  })
+
+  it('finds the packages beside it', async () => {
+    mkdirSync(join(folder, 'node_modules', 'a-package'), { recursive: true })
+    write('node_modules/a-package/index.js', 'module.exports = "found"')
+    const source = `import found from 'a-package'; export default () => found`
+    expect(await module(source)).toMatchObject({ status: 'ok', text: 'found' })
+  })
+
+  it('is stopped with all that it started, and at its bound of memory', async () => {
+    const mark = `weir-module-${process.pid}`
+    const child = `import { spawn } from 'node:child_process'
+      export default () => new Promise(() => { spawn('bash', ['-c', 'exec -a ${mark} sleep 300'], { detached: true, stdio: 'ignore' }) })`
+    expect(await module(child, {}, { timeoutMs: 1_500, graceMs: 0 })).toMatchObject({
+      status: 'timed_out',
+    })
+    await until(() => processesNamed(mark).length === 0)
+    const hog = `export default () => new Promise(() => { const all = []; setInterval(() => all.push(Buffer.alloc(16 << 20, 1)), 5) })`
+    expect(await module(hog, { sandbox: { memory: '256MiB' } })).toMatchObject({
+      ...{ status: 'error', reason: 'used more than 256 MiB of memory' },
+    })
+  })
+
+  it('does not start if its sandbox cannot be made', async () => {
+    const sandbox = { read: [join(folder, 'missing')] }
+    expect(await module('export default () => "ran"', { sandbox })).toMatchObject({
+      ...{ status: 'error', reason: 'could not be started: SANDBOX' },
+    })
+  })
+})
+
 describe('a tool whose sandbox cannot be made', () => {
   const run: CommandTool = { kind: 'command', argv: ['true'], sandbox: 'default' }
 
@@ -382,6 +452,23 @@ describe('a tool whose sandbox cannot be made', () => {
 })
 
 inBubblewrap('a tool with a list of hosts', () => {
+  it('of kind module reaches a listed host and no other', async () => {
+    const server = createServer((_, response) => void response.end('CANARY'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const file = write('fetch.mjs', `export default async ({ url }) => (await fetch(url)).text()`)
+    const modules = moduleTools()
+    const get = async (host: string) => {
+      const sandbox = { network: [`127.0.0.1:${port}`] }
+      const given = { ...call, arguments: `{"url":"http://${host}:${port}/"}` }
+      return (await modules.start({ kind: 'module', file, cwd: work, sandbox }, given).ended).text
+    }
+    expect(await get('127.0.0.1')).toBe('CANARY')
+    expect(await get('127.0.0.2')).not.toContain('CANARY')
+    modules.close()
+    server.close()
+  })
+
   it('reaches a listed host by URL and by tunnel, and no other', async () => {
     const server = createServer((request, response) => {
       response.end(`${request.url} ${request.headers.host}`)
