@@ -11,9 +11,9 @@ export type SandboxFields = {
   read?: string[]
   /** Further files and folders that it may write. Each must exist. */
   write?: string[]
-  /** The hosts that it may reach through Weir's proxy, as `api.example.com` or `*.example.com:8443`. */
+  /** A list: the hosts that it may reach through Weir's proxy, as `*.example.com:8443`. */
   network?: 'none' | 'all' | string[]
-  /** Of each process, in bytes or as `512MiB`. */
+  /** Of all processes of a call together, in bytes or as `512MiB`. */
   memory?: number | string
   /** Processes and threads of one call. */
   processes?: number

@@ -23,7 +23,8 @@ import { forwarder, nodeArgv, toolProgram, weirRuntime } from './tool-program.ts
 export type Sandboxed = Launch & { usesProxy: boolean; bounds: Bounds }
 
 /**
- * The argv that starts a tool's program in its sandbox. Undefined: the tool has none. Throws `sandbox.unavailable`, `sandbox.refused`.
+ * The argv that starts a tool's program in its sandbox. Undefined: the tool has none. Throws
+ * `sandbox.unavailable`, `sandbox.refused`.
  */
 export function sandboxed(
   run: CommandTool | ModuleTool,

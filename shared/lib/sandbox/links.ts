@@ -1,5 +1,5 @@
-// A path with its symbolic links resolved one by one. A sandbox has to contain the links that lead to
-// a folder. It must not follow a link that a sandboxed program may have written.
+// A path with its symbolic links resolved one by one. A sandbox has to contain the links that lead
+// to a folder. It must not follow a link that a sandboxed program may have written.
 
 import { lstatSync, readlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
