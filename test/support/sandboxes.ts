@@ -1,4 +1,4 @@
-// Tests that need a sandbox are skipped where this machine can make none, and say so by that.
+// Tests that need a sandbox. They count as skipped where this machine can make none.
 
 import { describe } from '@jest/globals'
 import { sandboxBackend } from '../../shared/lib/sandbox/backend.ts'

@@ -3,15 +3,19 @@
 
 import type { Logger } from 'pino'
 import type { Agents, Tool } from '../../../shared/agents/agents.ts'
-import { sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
+import { type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
 import { protectPrograms } from './tool-program.ts'
 
 /** Makes the programs of all tools read-only in each sandbox, and logs why none can be made. */
-export function prepareSandboxes(agents: Agents, log: Logger): void {
+export function prepareSandboxes(
+  agents: Agents,
+  log: Pick<Logger, 'error'>,
+  backend: () => Found = sandboxBackend,
+): void {
   protectPrograms(agents)
   const names = [...agents.values()].flatMap(({ tools }) => tools.filter(hasSandbox).map(nameOf))
   if (names.length === 0) return
-  const found = sandboxBackend()
+  const found = backend()
   if ('missing' in found)
     log.error(
       { tools: names },

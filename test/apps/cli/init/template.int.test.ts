@@ -30,7 +30,7 @@ describe('the files of weir init', () => {
     ])
   })
 
-  it('put every tool into a sandbox, in a working folder of its own', () => {
+  it('put every tool into a sandbox, with a working folder apart from the agent file', () => {
     const agent = loadAgents(join(template, 'agent.yaml'), environment).get('starter')
     for (const { run } of agent?.tools ?? [])
       expect(run).toMatchObject({ sandbox: 'default', cwd: join(template, 'files') })
