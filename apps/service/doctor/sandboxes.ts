@@ -5,6 +5,7 @@ import { sandboxed } from '../../../services/executor/tools/sandboxed.ts'
 import type { Agent, Agents, CommandTool, ModuleTool } from '../../../shared/agents/agents.ts'
 import { type Backend, type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
 import { ownPaths } from '../../../shared/lib/sandbox/own-paths.ts'
+import { processCap } from '../../../shared/lib/sandbox/process-cap.ts'
 import { type Check, odd, ok, wrong } from './check.ts'
 
 const name = 'sandbox'
@@ -38,7 +39,10 @@ function missingCheck(missing: string, isNeeded: boolean): Check {
 }
 
 /** The features that are missing in some containers, and the bounds that hold. */
-export function backendCheck(backend: Backend, isRoot = process.getuid?.() === 0): Check {
+export function backendCheck(
+  backend: Backend,
+  { isRoot = process.getuid?.() === 0, hasCap = processCap() !== undefined } = {},
+): Check {
   const version = backend.kind === 'bubblewrap' ? `bubblewrap ${backend.version}` : 'unshare'
   const lacking: string[] = []
   if (backend.kind === 'bubblewrap' && !backend.hasProc)
@@ -48,13 +52,17 @@ export function backendCheck(backend: Backend, isRoot = process.getuid?.() === 0
   if (backend.kind === 'unshare') lacking.push('a list of hosts is refused')
   if (backend.prlimit === undefined)
     return wrong(name, `${version}, but prlimit is missing`, 'install util-linux')
-  const processes = isRoot ? 'processes (watched; run as another user)' : 'processes'
+  if (isRoot && !hasCap) lacking.push('processes of root are only watched, so a fork bomb can win')
+  const processes =
+    isRoot && hasCap ? 'processes (watched, and all together by a cgroup)' : 'processes'
   const bounds = `bounds: memory of a call (watched), ${processes}, CPU time of each process`
   if (lacking.length === 0) return ok(name, `${version}; ${bounds}`)
   const remedy =
     backend.kind === 'unshare'
       ? 'install bubblewrap'
-      : 'see docs/guides/sandbox.md for the permissions of a container'
+      : isRoot && !hasCap
+        ? 'run Weir as another user'
+        : 'see docs/guides/sandbox.md for the permissions of a container'
   return odd(name, `${version}; ${lacking.join('; ')}; ${bounds}`, remedy)
 }
 

@@ -5,6 +5,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Agents, CommandTool, ModuleTool } from '../../../shared/agents/agents.ts'
+import { isIn } from '../../../shared/lib/sandbox/links.ts'
 import { protectOwnPath } from '../../../shared/lib/sandbox/own-paths.ts'
 import { isOfSystem, isShared } from '../../../shared/lib/sandbox/system-paths.ts'
 
@@ -21,7 +22,7 @@ export const nodeArgv = [process.execPath, '--disable-warning=ExperimentalWarnin
 
 /** Node.js and the files of Weir that its programs in a sandbox need. */
 export const weirRuntime: ToolProgram = {
-  files: [process.execPath, fileURLToPath(new URL('../../../package.json', import.meta.url))],
+  files: [process.execPath, ...nearestUpward('package.json', import.meta.dirname)],
   folders: [import.meta.dirname, fileURLToPath(new URL('../../../shared/lib', import.meta.url))],
 }
 
@@ -75,16 +76,20 @@ function programParts(file: string): ToolProgram {
 
 /** The file, its folder, and the packages that Node.js finds from there. */
 function scriptParts(file: string): ToolProgram {
-  const packages: ToolProgram = { files: [], folders: [] }
-  for (let folder = dirname(file); !isShared(folder); folder = dirname(folder)) {
-    const list = join(folder, 'package.json')
-    if (packages.files.length === 0 && existsSync(list)) packages.files.push(list)
-    const modules = join(folder, 'node_modules')
-    if (!existsSync(modules)) continue
-    packages.folders.push(modules)
-    break
+  const folder = dirname(file)
+  return {
+    files: [file, ...nearestUpward('package.json', folder)],
+    folders: [...own(folder), ...nearestUpward('node_modules', folder)],
   }
-  return { files: [file, ...packages.files], folders: [...own(dirname(file)), ...packages.folders] }
+}
+
+/** The first of that name in `start` and the folders above it, as a list of one. */
+function nearestUpward(name: string, start: string): string[] {
+  for (let folder = start; !isShared(folder); folder = dirname(folder)) {
+    const path = join(folder, name)
+    if (existsSync(path)) return [path]
+  }
+  return []
 }
 
 function own(folder: string): string[] {
@@ -95,6 +100,7 @@ function own(folder: string): string[] {
 function fileOf(text: string, cwd: string): string | undefined {
   if (text.startsWith('-') || text.includes('\0')) return undefined
   const file = isAbsolute(text) ? text : resolve(cwd, text)
+  if (['/proc', '/sys', '/dev'].some((place) => isIn(file, place))) return undefined
   return statSync(file, { throwIfNoEntry: false })?.isFile() ? file : undefined
 }
 

@@ -8,6 +8,7 @@ import { bubblewrapArgv } from './bubblewrap.ts'
 import type { Confinement } from './confinement.ts'
 import { prlimitArgv } from './limits-argv.ts'
 import { mountPlan } from './mounts.ts'
+import { withProcessCap } from './process-cap.ts'
 import { unshareArgv } from './unshare.ts'
 
 export type Launch = {
@@ -40,11 +41,15 @@ export function confined(
   const command = [...launcher, ...prlimitArgv(prlimit, confinement), ...confinement.argv]
   const plan = mountPlan(confinement)
   if (backend.kind === 'bubblewrap')
-    return { argv: bubblewrapArgv(backend, confinement, plan, command), signals: 'own-session' }
+    return {
+      argv: withProcessCap(bubblewrapArgv(backend, confinement, plan, command)),
+      signals: 'own-session',
+    }
   if (typeof confinement.network === 'object')
     throw new WeirError(
       'sandbox.unavailable',
       'a list of hosts needs bubblewrap, which is not usable here; install it, or write network: none',
     )
-  return { argv: unshareArgv(backend, confinement, plan, command), signals: 'same-session' }
+  const argv = withProcessCap(unshareArgv(backend, confinement, plan, command))
+  return { argv, signals: 'same-session' }
 }

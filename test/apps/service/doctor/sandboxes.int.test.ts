@@ -35,12 +35,17 @@ const http: ToolRun = { kind: 'http', url: 'http://h', headers: {} }
 
 describe('a machine that can make sandboxes', () => {
   it('is well, and names the bounds that hold', () => {
-    expect(backendCheck(bubblewrap, false)).toEqual({
+    expect(backendCheck(bubblewrap, { isRoot: false })).toEqual({
       ...{ name: 'sandbox', state: 'ok' },
       finding:
         'bubblewrap 0.8.0; bounds: memory of a call (watched), processes, CPU time of each process',
     })
-    expect(backendCheck(bubblewrap, true).finding).toContain('run as another user')
+    expect(backendCheck(bubblewrap, { isRoot: true, hasCap: true }).finding).toContain(
+      'by a cgroup',
+    )
+    expect(backendCheck(bubblewrap, { isRoot: true, hasCap: false })).toMatchObject({
+      ...{ state: 'odd', remedy: 'run Weir as another user' },
+    })
   })
 
   it.each<[Partial<Backend>, string]>([
@@ -48,12 +53,12 @@ describe('a machine that can make sandboxes', () => {
     [{ closesUserNamespaces: false }, 'tools can make user namespaces'],
     [{ kind: 'unshare' } as Partial<Backend>, 'a list of hosts is refused'],
   ])('is odd without a feature: %j', (lacking, finding) => {
-    const check = backendCheck({ ...bubblewrap, ...lacking } as Backend, false)
+    const check = backendCheck({ ...bubblewrap, ...lacking } as Backend, { isRoot: false })
     expect(check).toMatchObject({ state: 'odd', finding: expect.stringContaining(finding) })
   })
 
   it('is wrong without prlimit, because no tool starts without bounds', () => {
-    expect(backendCheck({ ...bubblewrap, prlimit: undefined }, false)).toMatchObject({
+    expect(backendCheck({ ...bubblewrap, prlimit: undefined }, { isRoot: false })).toMatchObject({
       ...{ state: 'wrong', remedy: 'install util-linux' },
     })
   })

@@ -34,6 +34,7 @@ import {
 import type { SandboxSetting } from '../../../../shared/agents/sandbox.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { protectOwnPath } from '../../../../shared/lib/sandbox/own-paths.ts'
+import { processCap } from '../../../../shared/lib/sandbox/process-cap.ts'
 import { inBubblewrap, inSandboxes } from '../../../support/sandboxes.ts'
 
 const folders: string[] = []
@@ -237,11 +238,13 @@ inSandboxes('the bounds of a sandbox', () => {
     })
   })
 
-  it('end a fork bomb', async () => {
+  // For root only a cgroup holds while this process gets no time to look.
+  const withCap = process.getuid?.() !== 0 || processCap() !== undefined ? it : it.skip
+  withCap('end a fork bomb', async () => {
     const bomb = 'b() { b | b & }; b; sleep 30'
     const ending = await start(['bash', '-c', bomb], {
       sandbox: { processes: 40 },
-      call: { timeoutMs: 5_000, graceMs: 0 },
+      call: { timeoutMs: 4_000, graceMs: 0 },
     }).ended
     expect(ending.status).toMatch(/error|timed_out/) // bash tries again where prlimit refuses it
     expect(ending.text).toMatch(/40 processes|Resource temporarily unavailable/)
