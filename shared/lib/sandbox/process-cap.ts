@@ -1,10 +1,11 @@
 // A bound on the processes of all sandboxes of a root user together. The kernel does not apply
 // `prlimit --nproc` to root, and a fork bomb grows faster than anybody can look at it.
 
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const processesMax = 1024
+const prefix = 'weir-sandboxes-'
 
 let file: string | undefined
 let isTried = false
@@ -29,8 +30,9 @@ export function withProcessCap(argv: [string, ...string[]]): [string, ...string[
 
 function groupFile(): string | undefined {
   for (const parent of parents()) {
-    const folder = join(parent, `weir-sandboxes-${process.pid}`)
+    const folder = join(parent, `${prefix}${process.pid}`)
     try {
+      removeStale(parent)
       mkdirSync(folder)
     } catch {
       continue
@@ -45,6 +47,13 @@ function groupFile(): string | undefined {
     }
   }
   return undefined
+}
+
+/** Those of processes that were killed. */
+function removeStale(parent: string): void {
+  for (const name of readdirSync(parent))
+    if (name.startsWith(prefix) && !existsSync(`/proc/${name.slice(prefix.length)}`))
+      remove(join(parent, name))
 }
 
 /** It stays if a process is left in it. */
