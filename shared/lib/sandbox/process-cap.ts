@@ -15,7 +15,8 @@ let isTried = false
  * has no writable cgroup. Made once for each process, and removed at its end.
  */
 export function processCap(): string | undefined {
-  if (!isTried && process.getuid?.() === 0) file = groupFile()
+  if (process.getuid?.() !== 0) return undefined
+  if (!isTried) file = groupFile()
   isTried = true
   return file
 }
