@@ -34,7 +34,7 @@ function groupFile(): string | undefined {
     const folder = join(parent, `${prefix}${process.pid}`)
     try {
       removeStale(parent)
-      mkdirSync(folder)
+      mkdirSync(folder, { recursive: true }) // a second copy of this module shares it
     } catch {
       continue
     }
