@@ -4,6 +4,7 @@
 
 import { resolve } from 'node:path'
 import { limits } from '../../contract/limits.ts'
+import { protectOwnPath } from '../../lib/sandbox/own-paths.ts'
 import { readText } from '../../settings/text-file.ts'
 
 /**
@@ -61,7 +62,9 @@ export function expand(text: string, { environment, folder }: Origins): Expanded
   }
 
   function ofFile(file: string): string {
-    const content = readText(resolve(folder, file), limits.secretFileBytesMax)
+    const path = resolve(folder, file)
+    const content = readText(path, limits.secretFileBytesMax)
+    if ('text' in content) protectOwnPath(path, 'hidden')
     const value = 'text' in content ? content.text.replace(/\r?\n$/, '') : ''
     if ('fault' in content) faults.add(`refers to the file ${file}, which ${content.fault}`)
     else if (value === '') faults.add(`refers to the file ${file}, which is empty`)
