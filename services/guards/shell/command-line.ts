@@ -10,6 +10,23 @@ export type CommandLine = {
   uncertain: string | undefined
 }
 
+/** Paths as written in the command. */
+export type Changes = {
+  writes?: string[]
+  /** Removed, moved or replaced paths. An allowed folder itself must not be among them. */
+  removes?: string[]
+  /** The targets of created links. */
+  links?: string[]
+  /** Files made from data of the net. */
+  fetched?: string[]
+  /** Copied to each of `writes`. Copies of fetched files are fetched too. */
+  copied?: string[]
+  /** An unknown argument that could be an option. */
+  uncertain?: string | undefined
+  /** The reason why the changes cannot be determined. */
+  unknowable?: string
+}
+
 /**
  * `valued`: the options that take a value, as `-x` or `--name`. The value follows the option or is
  * part of it (`-xVALUE`, `--name=VALUE`). A long name may be abbreviated, as in GNU. `-x*` marks a

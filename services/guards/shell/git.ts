@@ -1,9 +1,8 @@
 // git: the repository that it writes to, and the options with which it runs other commands.
 
-import { commandLine, has, valuesOf } from './command-line.ts'
+import { type Changes, commandLine, has, valuesOf } from './command-line.ts'
 import { anything, list } from './field.ts'
 import { nameOf } from './paths.ts'
-import type { Changes } from './rows.ts'
 
 /** They only read, and change nothing except as a side effect. */
 const readers = list(`status log show diff rev-parse ls-files ls-tree ls-remote blame grep describe

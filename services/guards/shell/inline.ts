@@ -82,7 +82,7 @@ const denied = new RegExp(
   dump_file save savefig to_csv to_pickle`).join('|')})\\b`,
 )
 const deniedForms = [
-  /`[^`]*`\s*($|[;)])/,
+  /`[^`]*`[ \t]*($|[;)\n])/,
   /%x\W/,
   /\bos\s*\.\s*(?!path\b|environ\b|getcwd\b|listdir\b|sep\b|cpu_count\b|name\b)/,
   /\bfrom\s+os\s+import|\bimport\s+os\s+as|\bimport\s+\*|\bprocess\s*\.\s*(?!version|versions|arch|platform|argv|env\b|cwd\b|stdout|exit\b|memoryUsage|uptime)/,
@@ -93,7 +93,7 @@ const deniedForms = [
 ]
 /** Clients of databases: commands of the client, and functions that reach files or programs. */
 const deniedSql =
-  /(^|\n)\s*\.(?!(tables|schema|mode|headers?|dump|indexes|databases|width|timeout|quit|exit|help|show)\b)\w|\\[!ogwei]|\\copy|\bprogram\b|outfile|dumpfile|writefile|readfile|load_extension|\bsystem\b|\bedit\s*\(|\battach\b|vacuum\s+into|pg_(read|write|execute)|lo_export|^-cmd$/i
+  /(^|\n)[ \t]*\.(?!(tables|schema|mode|headers?|dump|indexes|databases|width|timeout|quit|exit|help|show)\b)\w|\\[!ogwei]|\\copy|\bprogram\b|outfile|dumpfile|writefile|readfile|load_extension|\bsystem\b|\bedit\s*\(|\battach\b|vacuum\s+into|pg_(read|write|execute)|lo_export|^-cmd$/i
 
 /** `code`: a program of the interpreter. Throws a Refusal if it is not plainly understood. */
 export function checkCode(name: string, code: string): void {
@@ -110,7 +110,7 @@ export function checkCode(name: string, code: string): void {
 // ── awk and sed ──
 
 const awkDenied =
-  /\bsystem\s*\(|\|\s*&|\|\s*"|"\s*\|[^|]|\bgetline\b|\bprintf?\b[^;}\n]*>|\bprintf?\b[^;}\n]*[^|]\|[^|]|@\s*(load|include|\w+\s*\()|\bextension\s*\(/
+  /\bsystem\s*\(|\|\s*&|\|\s*"|"\s*\|[^|]|\bgetline\b|@\s*(load|include|\w+\s*\()|\bextension\s*\(/
 
 /** Refuses a program of awk or sed that runs commands or writes files. */
 export function checkStream(name: string, args: readonly string[]): void {
@@ -129,9 +129,19 @@ export function checkStream(name: string, args: readonly string[]): void {
   const code = given.length > 0 || loaded.length > 0 ? given : line.operands.slice(0, 1)
   for (const one of code) {
     if (!isPlain(one)) throw hidden(name, one)
-    const found = isAwk ? awkDenied.exec(one)?.[0] : sedRest(one)
+    const found = isAwk ? awkRest(one) : sedRest(one)
     if (found) throw notUnderstood(name, found)
   }
+}
+
+/** The first part of an awk program that reaches a file or a command. */
+function awkRest(program: string): string | undefined {
+  const found = awkDenied.exec(program)?.[0]
+  // `>` and `|` behind a print are its output. Elsewhere they compare, or are part of a pattern.
+  const outputs = program
+    .split(/[;}\n]/)
+    .map((part) => part.slice((part.search(/\bprint/) + 1 || part.length + 1) - 1))
+  return found ?? outputs.find((part) => />|[^|]\|[^|]/.test(part))
 }
 
 const sedAddress = String.raw`(?:\d+(?:~\d+)?|\$|/(?:\\.|[^/\\\n])*/I?|\\([|#,])(?:(?!\1).)*\1)`

@@ -1,27 +1,10 @@
 // The changes that commands make on the disk, by their arguments. One row for each command whose
 // arguments name its outputs. A command without a row may write anywhere unchecked.
 
-import { type CommandLine, commandLine, has, valuesOf } from './command-line.ts'
-import { anyName, list } from './field.ts'
+import { type Changes, type CommandLine, commandLine, has, valuesOf } from './command-line.ts'
+import { list } from './field.ts'
 import { gitChanges } from './git.ts'
 import { nameOf } from './paths.ts'
-
-/** Paths as written in the command. */
-export type Changes = {
-  writes?: string[]
-  /** Removed, moved or replaced paths. An allowed folder itself must not be among them. */
-  removes?: string[]
-  /** The targets of created links. */
-  links?: string[]
-  /** Files made from data of the net. */
-  fetched?: string[]
-  /** Copied to each of `writes`. Copies of fetched files are fetched too. */
-  copied?: string[]
-  /** An unknown argument that could be an option. */
-  uncertain?: string | undefined
-  /** The reason why the changes cannot be determined. */
-  unknowable?: string
-}
 
 type Row = (args: readonly string[]) => Changes
 
@@ -47,63 +30,113 @@ function files(values: string[]): string[] {
   return values.filter((value) => value !== '-' && value !== '')
 }
 
-const writesAll = (valued = '') => row(valued, ({ operands }) => ({ writes: operands }))
-const removesAll = (valued = '') => row(valued, ({ operands }) => ({ removes: operands }))
-/** The values of these options are outputs. */
-const writesTo = (options: string, valued = '') =>
-  row(`${options} ${valued}`, (line) => ({ writes: files(valuesOf(line, options)) }))
-const nth = (n: number, valued = '') =>
-  row(valued, ({ operands }) => ({ writes: files(operands.slice(n, n + 1)) }))
-
 /** cp, mv, install, ln: the last operand or the folder of -t is the target. */
-const toTarget = (more: (line: CommandLine, from: string[], to: string[]) => Changes) =>
-  row('-t --target-directory -S --suffix -m --mode -o --owner -g --group', (line) => {
-    const folders = valuesOf(line, '-t --target-directory')
-    const { operands } = line
-    const from = folders.length > 0 ? operands : operands.slice(0, -1)
-    const to = folders.length > 0 ? folders : operands.slice(-1)
-    return { writes: to, copied: from, ...more(line, from, to) }
-  })
+function toTarget(line: CommandLine): { from: string[]; to: string[] } {
+  const to = valuesOf(line, '-t --target-directory')
+  const { operands } = line
+  return to.length > 0
+    ? { from: operands, to }
+    : { from: operands.slice(0, -1), to: operands.slice(-1) }
+}
 
-const copy = toTarget((line, from) =>
-  has(line, '-l -s --link --symbolic-link') ? { links: from } : {},
-)
+/** `host:path` is on another machine. */
+function local(paths: string[]): string[] {
+  return paths.filter((path) => !/^[^/]*:/.test(path))
+}
 
-/** The mode or owner comes first, unless it is copied from another file. */
-const attributes = row('--reference --from -m -M -x -X', (line) => ({
-  writes: has(line, '--reference -m -x -M -X') ? line.operands : line.operands.slice(1),
-}))
-
-const compress = row('-S --suffix -T --threads -o -b -M --memlimit', (line) =>
-  has(line, '-c --stdout --to-stdout -l --list -t --test')
-    ? {}
-    : { removes: line.operands, writes: valuesOf(line, '-o') },
-)
-
-/** Editors of streams, and languages that edit files: `-i` writes the files behind the program. */
-const edits = (valued: string, program: string, inPlace: string, stops = false) =>
-  row(
-    valued,
-    (line) => {
-      if (!has(line, inPlace)) return {}
-      return { writes: has(line, program) ? line.operands : line.operands.slice(1) }
-    },
-    stops,
-  )
-const sed = edits(
-  '-e --expression -f --file -l --line-length -i* -I*',
-  '-e --expression -f --file',
-  '-i -I --in-place',
-)
-const perl = edits('-e -E -i* -I* -M* -m* -x* -C* -F* -0* -l*', '-e -E', '-i', true)
-const awk = row(
-  '-f -v -F -i --include --file --assign -l -E -e --source',
-  (line) => {
-    if (!valuesOf(line, '-i --include').some((library) => library.startsWith('inplace'))) return {}
-    return { writes: has(line, '-f --file') ? line.operands : line.operands.slice(1) }
+/** The effects of the table below. `names`: the options behind the effect's name. */
+const effects: Record<string, (line: CommandLine, names: string) => Changes> = {
+  writes: ({ operands }) => ({ writes: operands }),
+  removes: ({ operands }) => ({ removes: operands }),
+  first: ({ operands }) => ({ writes: files(operands.slice(0, 1)) }),
+  second: ({ operands }) => ({ writes: files(operands.slice(1, 2)) }),
+  to: (line, names) => ({ writes: files(valuesOf(line, names)) }),
+  /** The mode or owner comes first, unless these options give it. */
+  rest: (line, names) => ({ writes: has(line, names) ? line.operands : line.operands.slice(1) }),
+  /** Replaces its files, unless these options make it print or list. */
+  replaces: (line, names) =>
+    has(line, names) ? {} : { removes: line.operands, writes: valuesOf(line, '-o') },
+  /** Writes below the folder of these options, or below the working folder. */
+  below: (line, names) => {
+    const folders = valuesOf(line, names)
+    return { writes: [...(folders.length > 0 ? folders : ['.']), ...line.operands.slice(0, 1)] }
   },
-  true,
-)
+  copy: (line) => {
+    const { from, to } = toTarget(line)
+    const isLink = has(line, '-l -s --link --symbolic-link')
+    return { writes: to, copied: from, links: isLink ? from : [] }
+  },
+  move: (line) => {
+    const { from, to } = toTarget(line)
+    return { writes: to, copied: from, removes: from }
+  },
+  install: (line) => {
+    const { from, to } = toTarget(line)
+    return has(line, '-d --directory') ? { writes: line.operands } : { writes: to, copied: from }
+  },
+  link: (line) => {
+    const { from, to } = toTarget(line)
+    return from.length > 0 ? { writes: to, links: from } : { writes: ['.'], links: to }
+  },
+  /** `-i` edits the files behind the program, which these options may give. */
+  edit: (line, names) => {
+    if (!has(line, '-i -I --in-place --inplace')) return {}
+    return { writes: has(line, names) ? line.operands : line.operands.slice(1) }
+  },
+  split: ({ operands }) => ({ writes: [operands[1] ?? 'xaa'] }),
+  unzip: (line) => {
+    if (has(line, '-l -t -v -p -z -Z -c')) return {}
+    return { writes: has(line, '-d') ? valuesOf(line, '-d') : ['.'] }
+  },
+  zip: (line) => ({
+    writes: files([...line.operands.slice(0, 1), ...valuesOf(line, '-b -O --output-file')]),
+    removes: has(line, '-m --move') ? line.operands.slice(1) : [],
+  }),
+  cpio: (line) => ({
+    writes: has(line, '-o --create -t --list') ? valuesOf(line, '-O -F --file') : ['/', '.'],
+  }),
+  remote: (line, names) => ({
+    writes: [...valuesOf(line, names), ...local(line.operands.slice(-1))],
+    fetched: local(line.operands.slice(-1)),
+    removes: has(line, '--remove-source-files') ? local(line.operands.slice(0, -1)) : [],
+  }),
+  cron: (line) =>
+    has(line, '-l') && line.operands.length === 0 ? {} : { writes: ['/var/spool/cron/x'] },
+}
+
+/** Names | effect and its options | options with a value. */
+const table = `
+touch | writes | -d --date -r --reference -t --time
+mkdir mkfifo | writes | -m --mode
+tee sponge | writes |
+truncate | writes | -s --size -r --reference
+fallocate | writes | -l --length -o --offset
+rm rmdir unlink trash | removes |
+shred | removes | -n --iterations -s --size --random-source
+mknod | first | -m --mode
+uniq | second | -f -s -w
+xxd | second | -c -g -l -o -s -n
+sort | to -o --output | -o --output -k --key -t --field-separator -S -T --parallel --files0-from
+shuf | to -o --output | -o --output -n -i --head-count --input-range
+iconv | to -o --output | -o --output -f -t --from-code --to-code
+gpg | to -o --output --homedir | -o --output --homedir -r --recipient -u --local-user
+csplit | to -f --prefix | -f --prefix -b -n
+chmod chown chgrp chattr chcon setfacl | rest --reference -m -x -M -X | --reference --from -m -M -x -X
+gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 | replaces -c --stdout --to-stdout -l --list -t --test | -S --suffix -T --threads -o -b -M --memlimit
+cp gcp | copy | -t --target-directory -S --suffix
+mv | move | -t --target-directory -S --suffix
+ln | link | -t --target-directory -S --suffix
+install | install | -t --target-directory -S --suffix -m --mode -o --owner -g --group
+sed gsed | edit -e --expression -f --file | -e --expression -f --file -l --line-length -i* -I*
+yq | edit | -p -o
+split | split | -a -b -C -l -n -t --lines --bytes --number --suffix-length
+unzip | unzip | -d -x -P
+zip | zip | -b -O -x -i -t -P
+cpio | cpio | -D --directory -F --file -O -E -I -H
+patch | below -d --directory -o --output -r --reject-file | -o --output -d --directory -i --input -p --strip -r --reject-file -B -D -F -V -z -Y
+rsync | remote -T --temp-dir --log-file --backup-dir --partial-dir --write-batch --only-write-batch | -T --temp-dir --log-file --backup-dir --partial-dir --write-batch --only-write-batch -e --rsh -f --filter -B -M --exclude --exclude-from --include --include-from --files-from --chmod --chown --bwlimit --timeout --port
+scp | remote | -P -i -o -F -l -c -S -J -D -X
+crontab | cron | -u`
 
 const curlOutputs =
   '-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr --etag-save --hsts --alt-svc --libcurl'
@@ -150,14 +183,6 @@ function below(folder: string | undefined, paths: string[]): string[] {
   )
 }
 
-/** `host:path` is on another machine. */
-function local(paths: string[]): string[] {
-  return paths.filter((path) => !/^[^/]*:/.test(path))
-}
-
-const rsyncOutputs =
-  '-T --temp-dir --log-file --backup-dir --partial-dir --write-batch --only-write-batch'
-
 /** Rewrites `tar xzf FILE` as `tar -x -z -f FILE`: the values come in the order of their letters. */
 const tar: Row = ([first = '', ...rest]) => {
   const valued = [...'fCTXbgHKLNV']
@@ -199,154 +224,51 @@ const sevenZip = row('-o* -w* -i* -x* -m* -p* -t* -a* -s* -v* -r*', (line) => {
   return /^[ltbih]/.test(command) ? {} : { writes: [...files([archive ?? '.']), ...folders] }
 })
 
-const openssl: Row = (args) => ({
-  writes: args.filter((_, i) => /^-(out|keyout|writerand|CAserial)$/.test(args[i - 1] ?? '')),
-})
-
-const dd: Row = (args) => ({
-  writes: args.filter((arg) => arg.startsWith('of=')).map((arg) => arg.slice('of='.length)),
-  uncertain: args.find((arg) => !/^[a-z]+=/.test(arg) && !arg.startsWith('--')),
-})
-
-const table: [string, Row][] = [
-  ['touch', writesAll('-d --date -r --reference -t --time')],
-  ['mkdir mkfifo', writesAll('-m --mode')],
-  ['mknod', nth(0, '-m --mode')],
-  ['tee sponge', writesAll()],
-  ['truncate', writesAll('-s --size -r --reference')],
-  ['fallocate', writesAll('-l --length -o --offset')],
-  [
-    'mktemp',
-    row('-p --tmpdir --suffix', (line) => ({
-      writes: files([...valuesOf(line, '-p --tmpdir'), ...line.operands]),
-    })),
-  ],
-  ['rm rmdir unlink trash', removesAll()],
-  ['shred', removesAll('-n --iterations -s --size --random-source')],
-  ['cp gcp', copy],
-  ['mv', toTarget((_, from) => ({ removes: from }))],
-  [
-    'install',
-    toTarget((line) => (has(line, '-d --directory') ? { writes: line.operands, copied: [] } : {})),
-  ],
-  [
-    'ln',
-    toTarget((_, from, to) => (from.length === 0 ? { writes: ['.'], links: to } : { links: from })),
-  ],
-  ['chmod chown chgrp chattr chcon setfacl', attributes],
-  ['dd', dd],
-  ['sed gsed', sed],
-  ['perl ruby', perl],
-  ['awk gawk', awk],
-  ['sort', writesTo('-o --output', '-k --key -t --field-separator -S -T --parallel --files0-from')],
-  ['shuf', writesTo('-o --output', '-n -i --head-count --input-range')],
-  ['iconv', writesTo('-o --output', '-f -t --from-code --to-code')],
-  ['gpg', writesTo('-o --output --homedir', '-r --recipient -u --local-user')],
-  [
-    'yq',
-    row('', (line) => ({
-      writes: has(line, '-i --inplace --in-place') ? line.operands.slice(1) : [],
-    })),
-  ],
-  ['uniq', nth(1, '-f -s -w')],
-  ['xxd', nth(1, '-c -g -l -o -s -n')],
-  [
-    'split',
-    row('-a -b -C -l -n -t --lines --bytes --number --suffix-length', ({ operands }) => ({
-      writes: [operands[1] ?? 'xaa'],
-    })),
-  ],
-  [
-    'csplit',
-    row('-f --prefix -b -n', (line) => ({
-      writes: [valuesOf(line, '-f --prefix').at(-1) ?? 'xx00'],
-    })),
-  ],
-  ['gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4', compress],
-  [
-    'unzip',
-    row('-d -x -P', (line) =>
-      has(line, '-l -t -v -p -z -Z -c')
-        ? {}
-        : { writes: has(line, '-d') ? valuesOf(line, '-d') : ['.'] },
-    ),
-  ],
-  [
-    'zip',
-    row('-b -O -x -i -t -P', (line) => ({
-      writes: files([...line.operands.slice(0, 1), ...valuesOf(line, '-b -O --output-file')]),
-      removes: has(line, '-m --move') ? line.operands.slice(1) : [],
-    })),
-  ],
-  [
-    'cpio',
-    row('-D --directory -F --file -O -E -I -H', (line) => ({
-      writes: has(line, '-o --create -t --list') ? valuesOf(line, '-O -F --file') : ['/', '.'],
-    })),
-  ],
-  ['tar bsdtar gtar', tar],
-  ['7z 7za 7zr 7zz', sevenZip],
-  [
-    'unrar',
-    row('-o* -p*', ({ operands }) => ({
-      writes: /^[xe]/.test(operands[0] ?? '')
-        ? [operands.at(-1)?.endsWith('/') ? (operands.at(-1) as string) : '.']
-        : [],
-    })),
-  ],
-  [
-    'patch',
-    row(
-      '-o --output -d --directory -i --input -p --strip -r --reject-file -B -D -F -V -z -Y',
-      (line) => ({
-        writes: [
-          ...files(valuesOf(line, '-o --output -r --reject-file')),
-          ...line.operands.slice(0, 1),
-          ...(has(line, '-d --directory') ? valuesOf(line, '-d --directory') : ['.']),
-        ],
-      }),
-    ),
-  ],
-  ['curl', curl],
-  ['wget', wget],
-  [
-    'rsync',
-    row(
-      `${rsyncOutputs} -e --rsh -f --filter -B -M --exclude --exclude-from --include --include-from --files-from --chmod --chown --bwlimit --timeout --port`,
-      (line) => ({
-        writes: [...valuesOf(line, rsyncOutputs), ...local(line.operands.slice(-1))],
-        removes: has(line, '--remove-source-files') ? local(line.operands.slice(0, -1)) : [],
-      }),
-    ),
-  ],
-  [
-    'scp',
-    row('-P -i -o -F -l -c -S -J -D -X', ({ operands }) => ({
-      writes: local(operands.slice(-1)),
-      fetched: local(operands.slice(-1)),
-    })),
-  ],
-  ['git', gitChanges],
-  ['openssl', openssl],
-  [
-    'crontab',
-    row('-u', (line) =>
-      has(line, '-l') && line.operands.length === 0
-        ? {}
-        : { writes: [`/var/spool/cron/${anyName}`] },
-    ),
-  ],
-  [
-    'aria2c',
-    row('-o --out -d --dir -l --log -i -j -s -x', (line) => ({
-      writes: [
-        valuesOf(line, '-d --dir').at(-1) ?? '.',
-        ...files(valuesOf(line, '-o --out -l --log')),
-      ],
-      fetched: below(valuesOf(line, '-d --dir').at(-1), valuesOf(line, '-o --out')),
-    })),
-  ],
-]
-const rows: Record<string, Row> = Object.fromEntries(
-  table.flatMap(([names, one]) => list(names).map((name) => [name, one])),
+/** Options may follow the program of an interpreter: the program ends its own. */
+const editPerl = row(
+  '-e -E -i* -I* -M* -m* -x* -C* -F* -0* -l*',
+  (line) => effects.edit?.(line, '-e -E') ?? {},
+  true,
 )
+const editAwk = row(
+  '-f -v -F -i --include --file --assign -l -E -e --source',
+  (line) =>
+    valuesOf(line, '-i --include').length > 0 ? (effects.edit?.(line, '-f --file') ?? {}) : {},
+  true,
+)
+
+const rows: Record<string, Row> = {
+  perl: editPerl,
+  ruby: editPerl,
+  awk: editAwk,
+  gawk: editAwk,
+  curl,
+  wget,
+  tar,
+  bsdtar: tar,
+  gtar: tar,
+  '7z': sevenZip,
+  '7za': sevenZip,
+  '7zr': sevenZip,
+  '7zz': sevenZip,
+  unrar: (args) => sevenZip([...args.slice(0, 2), ...args.slice(2).map((arg) => `-o${arg}`)]),
+  git: gitChanges,
+  mktemp: row('-p --tmpdir --suffix', (line) => ({
+    writes: files([...valuesOf(line, '-p --tmpdir'), ...line.operands]),
+  })),
+  openssl: (args) => ({
+    writes: args.filter((_, i) => /^-(out|keyout|writerand|CAserial)$/.test(args[i - 1] ?? '')),
+  }),
+  dd: (args) => ({
+    writes: args.filter((arg) => arg.startsWith('of=')).map((arg) => arg.slice('of='.length)),
+    uncertain: args.find((arg) => !/^[a-z]+=/.test(arg) && !arg.startsWith('--')),
+  }),
+}
+for (const entry of table.trim().split('\n')) {
+  const [names = '', effect = '', valued = ''] = entry.split(' |')
+  const [kind = '', ...options] = list(effect)
+  const changes = effects[kind]
+  if (changes === undefined) throw new Error(`no effect ${kind}`)
+  for (const name of list(names))
+    rows[name] = row(valued, (line) => changes(line, options.join(' ')))
+}

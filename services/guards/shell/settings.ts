@@ -8,7 +8,7 @@ import { Refusal, shown } from './refusal.ts'
 
 /** A command in a text that Bash reads a second time, even if quotes protected it at first. */
 export const runsCommand = /\$\(|`|\$\{[\s|]/
-const subscript = /\[[^\]]*(\$\(|`|\$\{[\s|])/
+const subscript = /\[[^\][]*(\$\(|`|\$\{[\s|])/
 
 /** `pattern`: `runsCommand` for a text that is read twice as a whole. */
 export function checkReadTwice(text: string, what: string, pattern = subscript): void {
