@@ -64,7 +64,7 @@ function otherInvocation(name: string, args: readonly string[]): Invocation {
   return { code: [], file: args.find((arg) => !arg.startsWith('-') || arg === '-'), isQuery: false }
 }
 
-/** What a short program may not name, in any of the languages. */
+/** Names that a short program may not have, in any of the languages. */
 const denied = new RegExp(
   `\\b(${list(`system popen p?open2 spawn\\w* exec\\w* fork eval\\w* compile subprocess pty ctypes
   __import__ __builtins?__ __class__ __subclasses__ __globals__ __dict__ builtins importlib runpy

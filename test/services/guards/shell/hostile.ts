@@ -1,6 +1,6 @@
 /* biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are commands, and ${…} is part of their language */
 
-// Attacks on the machine and on Weir itself, by class. Each is refused, whatever the reason.
+// Attacks on the machine and on Weir itself, by class. Each is refused for any reason.
 
 export const hostile: Record<string, string[]> = {
   'control Weir': [
