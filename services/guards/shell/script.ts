@@ -1,7 +1,8 @@
 // Walks a script in its order of execution, with the known facts at each place, and passes its
 // commands to command.ts.
-// Owns: lists, branches, loops, pipes, substitutions, assignments, redirections.
-// Does not own: the effect of a single command (command.ts), the value of a word (words.ts).
+// Owns: lists, branches, loops, pipes, substitutions.
+// Does not own: the effect of a single command (command.ts), the value of a word (words.ts),
+// assignments and redirections (files of these names).
 //
 // SHELL-SCRIPT-1. Every command of the script is judged, even in a branch that may not run, in a
 //     substitution, in a here-document, or in an index.
@@ -16,28 +17,20 @@ import {
   forEachChild,
   type ParsedScript,
   parse,
-  type Redirection,
   type Statement,
   type SyntaxNode,
   type Word,
 } from 'unbash'
+import { assign, counted, unknownVariables } from './assignments.ts'
 import { judgeCommand } from './command.ts'
-import { anything, isPlain, list } from './field.ts'
+import { anything, list } from './field.ts'
 import { nameOf } from './paths.ts'
-import {
-  checkSecret,
-  checkWrite,
-  deeper,
-  type Input,
-  type Place,
-  rememberFetched,
-  step,
-} from './place.ts'
-import { isNet } from './programs.ts'
+import { checkSecret, deeper, type Input, type Place, step } from './place.ts'
+import { isFromNet, redirected } from './redirections.ts'
 import { notPlain, Refusal, shown } from './refusal.ts'
 import { checkReadTwice, checkSetting, runsCommand } from './settings.ts'
 import { after, assigned, both, joined, type Outcome, type State, same } from './state.ts'
-import { bodyOf, fieldsOf, textOf } from './words.ts'
+import { fieldsOf, textOf } from './words.ts'
 
 /** Judges a script's text. Throws a Refusal. */
 export function walkText(text: string, place: Place): Outcome {
@@ -88,14 +81,13 @@ function walkNode(node: SyntaxNode, place: Place): Outcome {
       return walkNode(node.body, place)
     case 'Subshell':
       return apart(node.body, place)
-    case 'If':
-      return walkIf(node, place)
+    case 'If': {
+      const elifs = node.elif.flatMap(({ clause, then }) => [clause, then])
+      const parts = [node.clause, node.then, ...elifs, ...(node.else ? [node.else] : [])]
+      return walkSome(parts, place)
+    }
     case 'While':
-      return walkLoop(place, (inner) => {
-        const { ok, failed } = walkNode(node.clause, inner)
-        const [go, stop] = node.kind === 'while' ? [ok, failed] : [failed, ok]
-        return { again: go && after(walkNode(node.body, { ...inner, state: go })), stop }
-      })
+      return walkLoop([node.clause, node.body], place)
     case 'For':
     case 'Select':
       return walkFor(node, place)
@@ -107,13 +99,12 @@ function walkNode(node: SyntaxNode, place: Place): Outcome {
     case 'ArithmeticCommand':
       walkInside(node, place)
       return both(counted(node.body, place.state))
-    case 'ArithmeticFor':
+    case 'ArithmeticFor': {
+      const state = unknownVariables(place.state)
       for (const part of [node.initialize, node.test, node.update])
         if (part !== undefined) walkInside(part, place)
-      return walkLoop({ ...place, state: unknownVariables(place.state) }, (inner) => ({
-        again: after(walkNode(node.body, inner)),
-        stop: inner.state,
-      }))
+      return walkLoop([node.body], { ...place, state })
+    }
     case 'Function':
       throw notPlain('it defines a function', 'Write the commands of the function where they run.')
     case 'Coproc':
@@ -162,34 +153,23 @@ function walkPipeline(node: SyntaxNode & { type: 'Pipeline' }, place: Place): Ou
   return both(joined(place.state, last))
 }
 
-function walkIf(node: SyntaxNode & { type: 'If' }, place: Place): Outcome {
-  let result: State | undefined
-  let otherwise: State | undefined = place.state
-  for (const { clause, then } of [node, ...node.elif]) {
-    const { ok, failed } = walkNode(clause, { ...place, state: otherwise ?? place.state })
-    result = joined(result, branch(then, otherwise && ok, place))
-    otherwise = otherwise && failed
-  }
-  const last = node.else === undefined ? otherwise : branch(node.else, otherwise, place)
-  return both(joined(result, last))
-}
-
-/** The state after a branch. An unreachable branch is judged too (SHELL-SCRIPT-1). */
-function branch(node: SyntaxNode, state: State | undefined, place: Place): State | undefined {
-  const outcome = walkNode(node, { ...place, state: state ?? place.state })
-  return state && after(outcome)
+/** Parts that may run or not, in this order: each starts with the common facts of all before. */
+function walkSome(parts: readonly SyntaxNode[], place: Place): Outcome {
+  return both(
+    parts.reduce(
+      (state, part) => joined(state, after(walkNode(part, { ...place, state }))) ?? state,
+      place.state,
+    ),
+  )
 }
 
 function walkCase(node: SyntaxNode & { type: 'Case' }, place: Place): Outcome {
-  walkInside(node.word, place)
-  let result: State | undefined = place.state
-  for (const { pattern, body, terminator } of node.items) {
-    for (const word of pattern) walkInside(word, place)
-    if (terminator === ';&' || terminator === ';;&')
-      throw notPlain(`a case falls through with ${terminator}`, 'End each case with ;;.')
-    result = joined(result, branch(body, place.state, place))
-  }
-  return both(result)
+  for (const word of [node.word, ...node.items.flatMap(({ pattern }) => pattern)])
+    walkInside(word, place)
+  return walkSome(
+    node.items.map(({ body }) => body),
+    place,
+  )
 }
 
 const unrolledMax = 64
@@ -204,34 +184,30 @@ function walkFor(node: SyntaxNode & { type: 'For' | 'Select' }, place: Place): O
     checkSetting(name, word, place)
   }
   const isListed = node.type === 'For' && words.length <= unrolledMax
-  const values = isListed && !words.some((word) => word.includes(anything)) ? words : [undefined]
-  return walkLoop(place, (inner) => {
-    let state: State | undefined = inner.state
-    let all: State | undefined = inner.state
-    for (const value of values) {
-      const here = { ...inner, state: assigned(state ?? inner.state, name, value) }
-      state = after(walkNode(node.body, here))
-      all = joined(all, state)
-    }
-    return { again: all, stop: undefined }
-  })
+  const texts = isListed && !words.some((word) => word.includes(anything)) ? words : [undefined]
+  return walkLoop([node.body], place, (state, i) => assigned(state, name, texts[i]), texts.length)
 }
 
 /**
- * Walks a loop's body until another lap adds nothing (SHELL-SCRIPT-2). `lap` returns the start of
- * the next lap and, if its condition allows it, the end of the loop.
+ * Walks a loop's parts until another lap adds nothing (SHELL-SCRIPT-2). `turn`: the state at the
+ * start of a turn. A lap has `turns` turns.
  */
 function walkLoop(
+  parts: readonly SyntaxNode[],
   place: Place,
-  lap: (place: Place) => { again: State | undefined; stop: State | undefined },
+  turn: (state: State, i: number) => State = (state) => state,
+  turns = 1,
 ): Outcome {
   let start = place.state
   for (let laps = 0; ; laps++) {
     const leaps: State[] = []
-    const { again, stop } = lap({ ...place, state: start, leaps })
-    const end = leaps.reduce<State | undefined>(joined, again)
-    const next = joined(start, end) ?? start
-    if (same(next, start)) return both(joined(next, stop))
+    let all = start
+    for (let i = 0; i < turns; i++) {
+      const { ok } = walkSome(parts, { ...place, leaps, state: turn(all, i) })
+      all = joined(all, ok) ?? all
+    }
+    const next = leaps.reduce((one, other) => joined(one, other) ?? one, all)
+    if (same(next, start)) return both(next)
     // A folder that grows with each lap would never settle.
     start = laps < 3 ? next : { ...next, folders: undefined }
   }
@@ -268,86 +244,6 @@ function walkCommand(node: Command, place: Place): Outcome {
   const restored = (end: State | undefined) =>
     end && state !== place.state ? assigned(end, 'HOME', place.state.variables.get('HOME')) : end
   return { ok: restored(ok), failed: restored(failed) }
-}
-
-/** `command`: the settings hold for this command only. */
-function assign(assignments: readonly Assignment[], place: Place, command?: string): State {
-  let { state } = place
-  for (const { name, value, append, index } of assignments) {
-    const texts =
-      value.type === 'ArrayValue' ? fieldsOf(value.elements, state) : [textOf(value, state)]
-    const before = state.variables.get(name) ?? anything
-    for (const text of texts) {
-      checkSecret(text, place)
-      checkSetting(name, append ? before + text : text, { ...place, state }, command)
-    }
-    const [text = ''] = texts
-    const isKnown = value.type === 'Word' && index === undefined && !text.includes('~')
-    state = assigned(state, name, isKnown ? (append ? before + text : text) : undefined)
-  }
-  return state
-}
-
-/** Arithmetic assigns numbers to the variables that it names. */
-function counted(text: string, state: State): State {
-  const named = text.match(/[A-Za-z_][A-Za-z0-9_]*/g) ?? []
-  return named
-    .filter((name) => state.variables.has(name))
-    .reduce((next, name) => assigned(next, name, undefined), state)
-}
-
-function unknownVariables(state: State): State {
-  return [...state.variables.keys()].reduce((next, name) => assigned(next, name, undefined), state)
-}
-
-/** Checks the targets of a command's output. Returns its input, if a redirection sets one. */
-function redirected(redirects: readonly Redirection[], fromNet: boolean, place: Place) {
-  let input: Input | undefined
-  for (const redirect of redirects) {
-    const { target } = redirect.type === 'HereDoc' ? { target: undefined } : redirect
-    if (redirect.type !== 'Redirect') {
-      const text = target ? textOf(target, place.state) : ''
-      input = {
-        kind: 'text',
-        text: redirect.type === 'HereDoc' ? bodyOf(redirect, place.state) : text,
-      }
-      continue
-    }
-    const fields = target ? fieldsOf([target], place.state) : []
-    const [file] = fields
-    if (file === undefined || fields.length !== 1)
-      throw new Refusal(
-        'unknowable',
-        'the file of a redirection is only known when the command runs',
-        'Write its name out, in quotes.',
-      )
-    checkSecret(file, place)
-    if (redirect.operator === '<' || redirect.operator === '<&') {
-      const { descriptor } = redirect
-      if (descriptor?.type === 'FileDescriptor' && descriptor.value !== 0) continue
-      if (/^\/dev\/(tcp|udp)\//.test(file)) input = { kind: 'net' }
-      else if (redirect.operator === '<&') input = file === '-' ? input : { kind: 'pipe' }
-      else input = isPlain(file) ? { kind: 'file', path: file } : { kind: 'pipe' }
-    } else if (redirect.operator !== '>&' || !/^(\d+-?|-)$/.test(file)) {
-      checkWrite(file, 'a redirection', place)
-      if (fromNet) rememberFetched(file, place)
-    }
-  }
-  return input
-}
-
-/** Whether a part of a script reads from the net. In doubt yes: each word is looked at. */
-function isFromNet(node: SyntaxNode, place: Place): boolean {
-  if (place.input.kind === 'net') return true
-  step(place)
-  if (node.type === 'Word') {
-    if (isNet(nameOf(node.value)) || /^\/dev\/(tcp|udp)\//.test(node.value)) return true
-  }
-  let found = false
-  forEachChild(node, (child) => {
-    found ||= isFromNet(child, place)
-  })
-  return found
 }
 
 // ── Words ──
