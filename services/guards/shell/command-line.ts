@@ -1,6 +1,6 @@
 // The arguments of a command as options and operands, as most GNU and BSD commands read them.
 
-import { beginsUnknown, isUnknown } from './field.ts'
+import { anything, isUnknown, list } from './field.ts'
 
 export type CommandLine = {
   /** In their order, as `-x` or `--name`. `value` is undefined for an option without one. */
@@ -10,20 +10,31 @@ export type CommandLine = {
   uncertain: string | undefined
 }
 
+/** Paths as written in the command. */
+export type Changes = {
+  writes?: string[]
+  /** Removed, moved or replaced paths. An allowed folder itself must not be among them. */
+  removes?: string[]
+  /** The targets of created links. */
+  links?: string[]
+  /** Files made from data of the net. */
+  fetched?: string[]
+  /** Copied to each of `writes`. Copies of fetched files are fetched too. */
+  copied?: string[]
+  /** An unknown argument that could be an option. */
+  uncertain?: string | undefined
+  /** The reason why the changes cannot be determined. */
+  unknowable?: string
+}
+
 /**
  * `valued`: the options that take a value, as `-x` or `--name`. The value follows the option or is
- * part of it (`-xVALUE`, `--name=VALUE`). A long name may be abbreviated, as in GNU.
- * `attached`: short options whose value, if any, is part of them (`-i.bak`).
+ * part of it (`-xVALUE`, `--name=VALUE`). A long name may be abbreviated, as in GNU. `-x*` marks a
+ * short option whose value, if any, is part of it (`-i.bak`).
  * `stops`: the first operand ends the options.
  */
-export function commandLine(
-  fields: readonly string[],
-  {
-    valued = [],
-    attached = [],
-    stops = false,
-  }: { valued?: readonly string[]; attached?: readonly string[]; stops?: boolean } = {},
-): CommandLine {
+export function commandLine(fields: readonly string[], valued: string, stops = false): CommandLine {
+  const names = list(valued)
   const line: CommandLine = { options: [], operands: [], uncertain: undefined }
   for (let i = 0; i < fields.length; i++) {
     const field = fields[i] as string
@@ -31,62 +42,51 @@ export function commandLine(
       line.operands.push(...fields.slice(i + 1))
       break
     }
-    if (beginsUnknown(field)) line.uncertain ??= field
+    if (field[0] === anything) line.uncertain ??= field
     if (!field.startsWith('-') || field === '-') {
       line.operands.push(field)
-      if (stops) {
-        line.operands.push(...fields.slice(i + 1))
-        break
-      }
-    } else if (field.startsWith('--')) {
-      const equals = field.indexOf('=')
-      const given = equals < 0 ? field : field.slice(0, equals)
-      if (isUnknown(given)) line.uncertain ??= field
-      const name = valued.includes(given)
-        ? given
-        : (valued.find((option) => option.startsWith(given)) ?? given)
-      const takesNext = equals < 0 && valued.includes(name)
-      line.options.push({
-        name,
-        value: equals >= 0 ? field.slice(equals + 1) : takesNext ? fields[++i] : undefined,
-      })
-    } else {
-      i += cluster(field, fields[i + 1], { valued, attached }, line)
+      if (!stops) continue
+      line.operands.push(...fields.slice(i + 1))
+      break
     }
+    i += option(field, fields[i + 1], names, line)
   }
   return line
 }
 
-/** `-abc`. Returns how many of the following fields it consumes. */
-function cluster(
-  field: string,
-  next: string | undefined,
-  { valued, attached }: { valued: readonly string[]; attached: readonly string[] },
-  line: CommandLine,
-): number {
-  const { options } = line
+/** Reads `--name`, `--name=VALUE` or `-abc`. Returns how many of the following fields it consumes. */
+function option(field: string, next: string | undefined, names: string[], line: CommandLine) {
+  if (field.startsWith('--')) {
+    const equals = field.indexOf('=')
+    const given = equals < 0 ? field : field.slice(0, equals)
+    if (isUnknown(given)) line.uncertain ??= field
+    const name = names.includes(given) ? given : (names.find((n) => n.startsWith(given)) ?? given)
+    const takesNext = equals < 0 && names.includes(name)
+    const value = equals >= 0 ? field.slice(equals + 1) : takesNext ? next : undefined
+    line.options.push({ name, value })
+    return takesNext ? 1 : 0
+  }
   for (let i = 1; i < field.length; i++) {
     const name = `-${field[i]}`
+    const rest = field.slice(i + 1)
     if (isUnknown(name)) line.uncertain ??= field
-    if (attached.includes(name)) {
-      options.push({ name, value: field.slice(i + 1) })
-      return 0
+    const isAttached = names.includes(`${name}*`)
+    if (isAttached || names.includes(name)) {
+      line.options.push({ name, value: isAttached || rest !== '' ? rest : next })
+      return isAttached || rest !== '' ? 0 : 1
     }
-    if (valued.includes(name)) {
-      const rest = field.slice(i + 1)
-      options.push({ name, value: rest === '' ? next : rest })
-      return rest === '' ? 1 : 0
-    }
-    options.push({ name, value: undefined })
+    line.options.push({ name, value: undefined })
   }
   return 0
 }
 
 /** The values of an option under any of its names. */
-export function valuesOf({ options }: CommandLine, ...names: string[]): string[] {
-  return options.filter(({ name }) => names.includes(name)).map(({ value }) => value ?? '')
+export function valuesOf({ options }: CommandLine, names: string): string[] {
+  const all = list(names)
+  return options.filter(({ name }) => all.includes(name)).map(({ value }) => value ?? '')
 }
 
-export function has({ options }: CommandLine, ...names: string[]): boolean {
-  return options.some(({ name }) => names.includes(name))
+export function has({ options }: CommandLine, names: string): boolean {
+  const all = list(names)
+  return options.some(({ name }) => all.includes(name))
 }

@@ -1,196 +1,78 @@
 // Judges one command with its words. It runs nothing, and returns how the script can continue.
 // Owns: the kind of command and the checks for each kind.
-// Does not own: the script around it (script.ts), the outputs of a command (changes.ts), the
-// command inside a wrapper (wrappers.ts).
+// Does not own: the script around it (script.ts), the outputs of a command (rows.ts), the command
+// inside another one (runs.ts).
+//
+// SHELL-COMMAND-1. An argument of an unknown program that names a command with effects is judged
+//     as a command: the program may run it.
 
 import { builtin } from './builtins.ts'
-import { changesOf } from './changes.ts'
-import { after, assigned, both, inFolders, inherited, type Outcome } from './environment.ts'
-import { beginsUnknown, isFromNet, isPlain, isUnknown } from './field.ts'
-import { judgeFind } from './find.ts'
-import { isInterpreter, isNetCommand, isShell } from './net.ts'
-import { nameOf, resolved } from './paths.ts'
+import { isPlain, isUnknown } from './field.ts'
+import { checkStream, isInterpreter } from './inline.ts'
+import { nameOf } from './paths.ts'
+import { checkSecrets, checkWrite, type Place, rememberFetched, step, wasFetched } from './place.ts'
 import {
-  checkSecrets,
-  checkWrite,
-  deeper,
-  type Place,
-  rememberFetched,
-  step,
-  wasFetched,
-} from './place.ts'
-import { checkValue } from './read-again.ts'
+  checkOptions,
+  checkProgram,
+  isNet,
+  isPlainProgram,
+  isRefused,
+  isShell,
+} from './programs.ts'
 import { Refusal, shown } from './refusal.ts'
-import { judgeInterpreter, judgeShell } from './shells.ts'
-import { opaque, wrapped } from './wrappers.ts'
+import { changesOf, hasRow } from './rows.ts'
+import { isWrapper, judgeFind, judgeInterpreter, judgeShell, judgeWrapped } from './runs.ts'
+import { checkSignals, noteParent } from './signals.ts'
+import { both, type Outcome } from './state.ts'
 
-/** They change the machine itself, or code that runs later and elsewhere. */
-const neverAllowed = new Set([
-  ...[
-    'fdisk',
-    'sfdisk',
-    'cfdisk',
-    'parted',
-    'wipefs',
-    'mkswap',
-    'swapon',
-    'swapoff',
-    'mount',
-    'umount',
-    'losetup',
-    'cryptsetup',
-    'debugfs',
-    'hdparm',
-  ],
-  ...[
-    'useradd',
-    'adduser',
-    'usermod',
-    'userdel',
-    'deluser',
-    'groupadd',
-    'groupdel',
-    'groupmod',
-    'passwd',
-    'chpasswd',
-    'visudo',
-    'vipw',
-    'vigr',
-    'chsh',
-  ],
-  ...[
-    'insmod',
-    'rmmod',
-    'modprobe',
-    'kexec',
-    'shutdown',
-    'reboot',
-    'halt',
-    'poweroff',
-    'init',
-    'telinit',
-    'newfs',
-    'diskutil',
-    'update-alternatives',
-  ],
-])
+/** They only print their words: a word is no secret's name unless another command reads it. */
+const printers = ['echo', 'printf', ':', 'true', 'false']
 
-/** They only print their words, so a word is no secret's name unless another command reads it. */
-const printers = new Set(['echo', 'printf', ':', 'true', 'false'])
-
-/**
- * `fields`: the command's name and its arguments. `functions`: whether its name may be a
- * function's. Throws a Refusal.
- */
-export function judgeCommand(
-  fields: readonly string[],
-  place: Place,
-  { functions = true } = {},
-): Outcome {
+/** `fields`: the command's name and its arguments. Throws a Refusal. */
+export function judgeCommand(fields: readonly string[], place: Place): Outcome {
   step(place)
   const [name, ...args] = fields
-  if (name === undefined) return both(place.environment)
-  if (!isPlain(name)) throw unknownName(name)
-  const base = nameOf(name)
-  if (name.includes('/') && wasFetched(name, place)) throw runsFetched(name)
-  if (!printers.has(base) || place.isRead) checkSecrets(fields, place)
-
-  const body = functions ? place.environment.functions.get(name) : undefined
-  if (body !== undefined) {
-    const leaps: Place['leaps'] = []
-    const outcome = place.walk.node(body, { ...deeper(place), leaps })
-    return leaps.length === 0
-      ? outcome
-      : both(
-          leaps.reduce(
-            (one, other) => after({ ok: one, failed: other }) ?? one,
-            after(outcome) ?? (leaps[0] as Place['environment']),
-          ),
-        )
-  }
-
-  if (name === 'source' || name === '.') checkName('source', place)
-  const inner = wrapped(base, args)
-  const known = inner === undefined ? builtin(name, args, place, judgeCommand) : undefined
-  if (known !== undefined) return known
-  checkName(base, place)
-  if (inner !== undefined) return judgeWrapped(base, inner, place)
-  if (isShell(base)) return judgeShell(base, args, place)
-  if (base === 'find' || base === 'gfind') return judgeFind(args, place, judgeCommand)
-  if (isInterpreter(base)) judgeInterpreter(base, args, place)
-  checkChanges(base, args, place)
-  return both(place.environment)
-}
-
-function checkName(base: string, { rules }: Place): void {
-  if (rules.onlyCommands !== undefined && !rules.onlyCommands.has(base))
-    throw new Refusal(
-      'not-allowed',
-      `${shown(base)} is not among the commands that may run`,
-      `Use only: ${[...rules.onlyCommands].map(shown).join(', ').slice(0, 1_000)}.`,
-    )
-  if (neverAllowed.has(base) || base.startsWith('mkfs'))
-    throw new Refusal(
-      'not-allowed',
-      `${shown(base)} changes the machine itself`,
-      'Leave that to a person, and say what you need.',
-    )
-  if (opaque.has(base))
+  if (name === undefined) return both(place.state)
+  if (!isPlain(name))
     throw new Refusal(
       'unknowable',
-      `what ${shown(base)} runs cannot be seen from its arguments`,
-      `Run the command without ${shown(base)}.`,
+      `the name of a command, "${shown(name)}", is only known when it runs`,
+      'Write the name of the command out.',
     )
-}
-
-function judgeWrapped(
-  base: string,
-  { fields, settings = [], writes = [], folder, asOther }: NonNullable<ReturnType<typeof wrapped>>,
-  place: Place,
-): Outcome {
-  for (const path of writes) checkWrite(path, base, place)
-  const { environment } = place
-  const inFolder =
-    folder === undefined ? environment : inFolders(environment, foldersOf(folder, place))
-  const set = settings.reduce(withSetting, inFolder)
-  const inner: Place = {
-    ...place,
-    environment: asOther === 'home and folder' ? inFolders(set, undefined) : set,
-    home: asOther === undefined ? place.home : undefined,
-  }
-  if (asOther !== undefined || folder !== undefined) {
-    // The words are expanded already. Only a script inside would expand `~` as the other user.
-    judgeCommand(
-      fields,
-      { ...inner, environment: { ...inner.environment, variables: withoutHome(inner) } },
-      { functions: false },
+  const base = nameOf(name)
+  if (name.includes('/') && wasFetched(name, place))
+    throw new Refusal(
+      'net-into-shell',
+      `it runs "${shown(name)}", which it has just fetched from the net`,
+      'Fetch it, read it, and run the commands of it that you need.',
     )
-    return both(environment)
+  if (place.isRead || !printers.includes(base)) checkSecrets(fields, place)
+  noteParent(fields, place)
+  checkSignals(base, args, place)
+  if (!isWrapper(base)) {
+    const outcome = builtin(name, args, place)
+    if (outcome !== undefined) return outcome
   }
-  const isHere = base === 'command' || base === 'builtin'
-  const outcome = judgeCommand(fields, inner, { functions: false })
-  if (base === 'exec' && fields.length > 0) return both(undefined)
-  return isHere ? outcome : both(environment)
+  checkProgram(name === '.' ? 'source' : base, place.rules.onlyCommands)
+  if (isWrapper(base)) return judgeWrapped(base, args, place, judgeCommand)
+  if (isShell(base)) return judgeShell(base, args, place)
+  if (base === 'find' || base === 'gfind') return judgeFind(args, place, judgeCommand)
+  checkOptions(base, args)
+  if (/^(g?sed|[gmn]?awk)$/.test(base)) checkStream(base, args)
+  else if (isInterpreter(base)) judgeInterpreter(base, args, place)
+  checkChanges(base, args, place)
+  if (!isPlainProgram(base) && !hasRow(base) && !isInterpreter(base)) judgeInner(args, place)
+  return both(place.state)
 }
 
-function withSetting(environment: Place['environment'], setting: string): Place['environment'] {
-  const at = setting.indexOf('=')
-  const [name, value] = [setting.slice(0, at), setting.slice(at + 1)]
-  checkValue(name, value)
-  return inherited.includes(name) ? assigned(environment, name, value) : environment
-}
-
-function withoutHome({ environment }: Place): Place['environment']['variables'] {
-  const variables = new Map(environment.variables)
-  variables.delete('HOME')
-  return variables
-}
-
-function foldersOf(folder: string, { environment }: Place): string[] | undefined {
-  const folders = (folder.startsWith('/') ? ['/'] : (environment.cwds ?? [])).map((cwd) =>
-    resolved(folder, cwd),
-  )
-  return folders.length === 0 || folders.includes(undefined) ? undefined : (folders as string[])
+/** Keeps SHELL-COMMAND-1. */
+function judgeInner(args: readonly string[], place: Place): void {
+  for (const [i, arg] of args.entries()) {
+    const base = nameOf(arg)
+    const hasEffect =
+      isRefused(base) || isWrapper(base) || isShell(base) || isInterpreter(base) || hasRow(base)
+    if (hasEffect && isPlain(base)) judgeCommand(args.slice(i), place)
+  }
 }
 
 function checkChanges(base: string, args: readonly string[], place: Place): void {
@@ -199,66 +81,28 @@ function checkChanges(base: string, args: readonly string[], place: Place): void
   if (changes.unknowable !== undefined)
     throw new Refusal(
       'unknowable',
-      `what ${shown(base)} changes cannot be told: ${changes.unknowable}`,
+      `the changes of ${shown(base)} cannot be seen: ${changes.unknowable}`,
       'Write it without that option.',
     )
-  if (changes.uncertain !== undefined) {
-    const what = `"${shown(changes.uncertain)}" is only known when the command runs, and ${shown(base)} could take it for an option`
+  if (changes.uncertain !== undefined && isUnknown(changes.uncertain))
     throw new Refusal(
       'unknowable',
-      what,
+      `"${shown(changes.uncertain)}" is only known when the command runs, and ${shown(base)} could take it for an option`,
       'Write it out. Where it is a file that is only read, -- before the file names helps.',
     )
-  }
-  const temporary = base === 'mktemp' ? (place.environment.variables.get('TMPDIR') ?? '') : ''
-  for (const path of [...(changes.writes ?? []), ...(temporary === '' ? [] : [temporary])])
-    checkWrite(path, base, place)
-  for (const path of changes.removes ?? []) checkWrite(path, base, place, { beneath: true })
-  for (const path of changes.links ?? []) checkLink(path, base, changes.writes ?? [], place)
-  const isFetched = place.input.kind === 'net' || isNetCommand(base)
-  for (const path of isFetched
-    ? [...(changes.fetched ?? []), ...(base === 'tee' ? (changes.writes ?? []) : [])]
-    : [])
-    rememberFetched(path, place)
-  if (changes.copied?.some((path) => wasFetched(path, place)))
-    for (const target of changes.writes ?? [])
-      for (const path of [target, ...changes.copied.map((source) => `${target}/${nameOf(source)}`)])
-        rememberFetched(path, place)
-}
-
-/**
- * A link to the outside would make every later write below it a write outside. A relative target
- * starts at the link's place, which may be a folder or a name.
- */
-function checkLink(path: string, base: string, targets: readonly string[], place: Place): void {
-  const candidates = path.startsWith('/')
-    ? [path]
-    : [path, ...targets.flatMap((target) => [`${target}/${path}`, `${target}/../${path}`])]
-  for (const candidate of candidates)
-    checkWrite(candidate, `a write through the link that ${base} makes`, place)
-}
-
-function unknownName(name: string): Refusal {
-  if (isFromNet(name))
-    return new Refusal(
-      'net-into-shell',
-      'it runs what comes from the net',
-      'Save what you fetch to a file and read that first; do not run it.',
-    )
-  const what = `the name of a command, "${shown(name)}", is only known when it runs`
-  return new Refusal(
-    'unknowable',
-    beginsUnknown(name) || isUnknown(name)
-      ? what
-      : `the name of a command, "${shown(name)}", depends on which files there are`,
-    'Write the name of the command out.',
-  )
-}
-
-function runsFetched(name: string): Refusal {
-  return new Refusal(
-    'net-into-shell',
-    `it runs "${shown(name)}", which it has just fetched from the net`,
-    'Fetch it, read it, and run the commands of it that you need.',
-  )
+  const { writes = [], removes = [], links = [], copied = [], fetched = [] } = changes
+  for (const path of writes) checkWrite(path, base, place)
+  for (const path of removes) checkWrite(path, base, place, true)
+  // A relative target of a link starts at the link's place, which may be a folder or a name.
+  for (const link of links)
+    for (const path of link.startsWith('/')
+      ? ['']
+      : ['', ...writes.flatMap((to) => [`${to}/`, `${to}/../`])])
+      checkWrite(path + link, `a write through the link that ${base} makes`, place)
+  const isFetched = place.input.kind === 'net' || isNet(base)
+  if (isFetched) for (const path of base === 'tee' ? writes : fetched) rememberFetched(path, place)
+  if (copied.some((path) => wasFetched(path, place)))
+    for (const target of writes)
+      for (const path of ['', ...copied.map((source) => `/${nameOf(source)}`)])
+        rememberFetched(target + path, place)
 }

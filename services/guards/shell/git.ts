@@ -1,166 +1,92 @@
 // git: the repository that it writes to, and the options with which it runs other commands.
 
-import type { Changes } from './change-row.ts'
-import { commandLine, has, valuesOf } from './command-line.ts'
-import { anything, beginsUnknown } from './field.ts'
+import { type Changes, commandLine, has, valuesOf } from './command-line.ts'
+import { anything, list } from './field.ts'
 import { nameOf } from './paths.ts'
 
 /** They only read, and change nothing except as a side effect. */
-const readers = new Set([
-  ...[
-    'status',
-    'log',
-    'show',
-    'diff',
-    'rev-parse',
-    'ls-files',
-    'ls-tree',
-    'ls-remote',
-    'blame',
-    'grep',
-    'describe',
-    'cat-file',
-    'shortlog',
-    'rev-list',
-  ],
-  ...[
-    'help',
-    'version',
-    'merge-base',
-    'name-rev',
-    'show-ref',
-    'for-each-ref',
-    'whatchanged',
-    'check-ignore',
-    'count-objects',
-    'var',
-    'diff-tree',
-  ],
-])
+const readers = list(`status log show diff rev-parse ls-files ls-tree ls-remote blame grep describe
+  cat-file shortlog rev-list help version merge-base name-rev show-ref for-each-ref whatchanged
+  check-ignore count-objects var diff-tree`)
+/** They run other commands by design. */
+const runners = list('filter-branch difftool mergetool daemon instaweb send-email web--browse help')
+const fetchers = list('clone fetch pull push ls-remote fetch-pack send-pack archive remote')
 
-/** Settings that name a command for git to run. */
-const runs =
-  /^(alias\.|core\.(pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy)|pager\.|diff\..*(command|textconv)|diff\.external|difftool\.|mergetool\.|merge\..*driver|filter\.|credential|gpg\.|sequence\.editor|protocol\.|uploadpack|receivepack|include|url\.)/i
+/** The settings that `-c` may set: all others may name a command. */
+const plainSetting =
+  /^(user\.(name|email)|color\.\w+|core\.(quotepath|autocrlf|longpaths|filemode|pager=(cat|less)?$)|advice\.\w+|commit\.gpgsign|init\.defaultbranch|http\.(postbuffer|lowspeed\w+)|gc\.auto|pull\.(rebase|ff)|push\.\w+|safe\.directory|merge\.conflictstyle|diff\.(renames|algorithm)|log\.\w+|fetch\.prune)(=|$)/i
 
-const valued = [
-  '-C',
-  '-c',
-  '--git-dir',
-  '--work-tree',
-  '--namespace',
-  '--exec-path',
-  '--config-env',
-  '--super-prefix',
-]
-
+/** Throws no refusal: `unknowable` has the reason. */
 export function gitChanges(args: readonly string[]): Changes {
-  const head = commandLine(args, { valued, stops: true })
-  const folders = valuesOf(head, '-C')
+  const head = commandLine(
+    args,
+    '-C -c --git-dir --work-tree --namespace --exec-path --config-env',
+    true,
+  )
   const [command, ...rest] = head.operands
   if (head.uncertain !== undefined) return { uncertain: head.uncertain }
-  if (has(head, '--exec-path', '--config-env'))
-    return { unknowable: '--exec-path and --config-env change which commands git runs' }
-  if (valuesOf(head, '-c').some((setting) => runs.test(setting) || beginsUnknown(setting)))
-    return { unknowable: 'a setting given with -c may run a command' }
-  if (command === undefined) return {}
-
-  const places = [...folders, ...valuesOf(head, '--git-dir', '--work-tree')]
-  const line = commandLine(rest, {
-    valued: [
-      '-o',
-      '--output',
-      '-b',
-      '--branch',
-      '--depth',
-      '--origin',
-      '--file',
-      '-f',
-      '--output-directory',
-      '--separate-git-dir',
-      '--template',
-      '--upload-pack',
-      '-u',
-      '-c',
-      '--config',
-      '-m',
-      '--message',
-      '-C',
-    ],
-  })
   if (
-    has(
-      line,
-      '--upload-pack',
-      '--receive-pack',
-      '--exec',
-      '-x',
-      '--ext-diff',
-      '--textconv',
-      '--open-files-in-pager',
-      '-O',
-    )
+    has(head, '--exec-path --config-env') ||
+    !valuesOf(head, '-c').every((one) => plainSetting.test(one))
   )
-    return { unknowable: 'one of its options runs a command' }
-  const outputs = valuesOf(line, '--output', '--output-directory', '--separate-git-dir')
+    return { unknowable: 'a setting or --exec-path may run a command' }
+  if (command === undefined) return {}
+  const isMessage = /^(commit|tag|merge|stash|notes)$/.test(command)
+  const line = commandLine(
+    rest,
+    `-o --output -b --branch --depth --origin --file -f --output-directory --separate-git-dir
+     --template -c --config -m --message -C -S -G -L -n ${isMessage ? '-F --author --date' : ''}`,
+  )
+  const runs = `--upload-pack --receive-pack --exec -x --ext-diff --textconv --open-files-in-pager
+    --template ${fetchers.includes(command) && command !== 'push' ? '-u' : ''} ${command === 'grep' ? '-O' : ''}
+    ${command === 'rebase' ? '-i --interactive' : ''}`
+  const isClean = command === 'clean' || command === 'cherry-pick'
+  const named = line.options.find(
+    ({ name }) => list(runs).includes(name) && !(isClean && name === '-x'),
+  )
+  if (named || runners.includes(command) || ['run', 'foreach'].includes(line.operands[0] ?? ''))
+    return { unknowable: `git ${command} ${named?.name ?? ''} runs another command or an editor` }
+  if (line.operands.some((operand) => /^ext::|^-/.test(operand)))
+    return { unknowable: 'an ext:: address runs a command' }
+
+  const folders = valuesOf(head, '-C')
   const below = (path: string) =>
     folders.length === 0 || path.startsWith('/') ? path : `${folders.join('/')}/${path}`
-  if (readers.has(command)) return { writes: outputs.map(below) }
-
+  const outputs = valuesOf(line, '--output --output-directory --separate-git-dir').map(below)
+  const places = [...folders, ...valuesOf(head, '--git-dir --work-tree')]
+  const { uncertain, operands } = line
+  const [first, second] = operands
+  if (readers.includes(command)) return { writes: outputs }
   switch (command) {
     case 'clone': {
-      if (valuesOf(line, '-c', '--config').some((setting) => runs.test(setting)))
-        return { unknowable: 'a setting given with -c may run a command' }
-      const [url = anything, folder] = line.operands
-      if (/^ext::/.test(url)) return { unknowable: 'an ext:: address runs a command' }
-      return {
-        uncertain: line.uncertain,
-        writes: [...outputs, folder ?? nameOf(url.replace(/\/+$/, '')).replace(/\.git$/, '')].map(
-          below,
-        ),
-      }
+      if (!valuesOf(line, '-c --config').every((one) => plainSetting.test(one)))
+        return { unknowable: 'a setting of -c may run a command' }
+      const own = nameOf((first ?? anything).replace(/\/+$/, '')).replace(/\.git$/, '')
+      return { uncertain, writes: [...outputs, below(second ?? own)] }
     }
     case 'init':
-      return { uncertain: line.uncertain, writes: [...outputs, line.operands[0] ?? '.'].map(below) }
-    case 'config':
-      return config(line, below)
+      return { uncertain, writes: [...outputs, below(first ?? '.')] }
+    case 'config': {
+      const reads =
+        has(line, '--get --get-all --get-regexp --list -l') || /^(get|list)$/.test(first ?? '')
+      const isQuestion = second === undefined && first !== 'edit' && !has(line, '--unset --edit -e')
+      if (reads || isQuestion) return {}
+      const name = /^(set|unset)$/.test(first ?? '') ? second : first
+      if (has(line, '--global --system') || !plainSetting.test(name ?? ''))
+        return {
+          unknowable: 'it changes the settings of every repository, or one that may run a command',
+        }
+      return { writes: [...valuesOf(line, '-f --file'), '.'].map(below) }
+    }
     case 'worktree':
       return {
-        uncertain: line.uncertain,
-        writes: [
-          ...places,
-          below('.'),
-          ...(line.operands[0] === 'add' ? [below(line.operands[1] ?? '.')] : []),
-        ],
+        uncertain,
+        writes: [...places, below('.'), ...(first === 'add' && second ? [below(second)] : [])],
       }
     case 'archive':
     case 'format-patch':
-      return { uncertain: line.uncertain, writes: [...outputs, ...valuesOf(line, '-o')].map(below) }
-    case 'bisect':
-    case 'filter-branch':
-    case 'difftool':
-    case 'mergetool':
-    case 'submodule':
-      return ['run', 'foreach'].includes(line.operands[0] ?? '') ||
-        command === 'filter-branch' ||
-        command.endsWith('tool')
-        ? { unknowable: `git ${command} runs other commands` }
-        : { writes: [...places, below('.')] }
+      return { uncertain, writes: [...outputs, ...valuesOf(line, '-o').map(below)] }
     default:
-      return { writes: [...outputs.map(below), ...(places.length > 0 ? places : ['.'])] }
+      return { writes: [...outputs, ...(places.length > 0 ? places : ['.'])] }
   }
-}
-
-function config(line: ReturnType<typeof commandLine>, below: (path: string) => string): Changes {
-  const [first, second] = line.operands
-  const reads =
-    has(line, '--get', '--get-all', '--get-regexp', '--list', '-l') ||
-    first === 'get' ||
-    first === 'list' ||
-    (second === undefined && first !== 'edit' && !has(line, '--unset', '--edit', '-e'))
-  if (reads) return {}
-  if ([first, second].some((name) => name !== undefined && runs.test(name)))
-    return { unknowable: 'this setting names a command that git runs later' }
-  if (has(line, '--global', '--system'))
-    return { unknowable: '--global and --system change the settings of every repository' }
-  return { writes: [...valuesOf(line, '-f', '--file'), '.'].map(below) }
 }

@@ -12,14 +12,15 @@
 
 import type { Guard, GuardedCall, JsonValue, Verdict } from '../../../shared/contract/guard.ts'
 import { judgeCommand } from './command.ts'
-import { hasPlaceholder } from './field.ts'
+import { isPlain } from './field.ts'
 import { type ShellGuardOptions, type ShellRules, shellRules } from './options.ts'
 import { resolved } from './paths.ts'
 import type { Place } from './place.ts'
 import { Refusal } from './refusal.ts'
-import { walkNode, walkText } from './script.ts'
+import { walkText } from './script.ts'
+import { noteParent } from './signals.ts'
 
-const version = '1'
+const version = '2'
 const commandMax = 128 * 1024
 
 /** Throws a WeirError (settings.invalid) for unusable options. */
@@ -67,17 +68,17 @@ function judgeArguments({ arguments: args }: GuardedCall, rules: ShellRules): vo
   const command: JsonValue | undefined = Object.hasOwn(args, rules.argument)
     ? args[rules.argument]
     : undefined
-  const place = start(args, rules)
   if (typeof command === 'string') {
     checkText(command)
-    walkText(command, place)
+    walkText(command, start(args, rules, command))
   } else if (
     Array.isArray(command) &&
     command.length > 0 &&
     command.every((word) => typeof word === 'string')
   ) {
-    checkText(command.join(' '))
-    judgeCommand(command, place)
+    const text = command.join(' ')
+    checkText(text)
+    judgeCommand(command, start(args, rules, text))
   } else {
     throw new Refusal(
       'unreadable',
@@ -94,7 +95,7 @@ function checkText(command: string): void {
       `it has more than ${commandMax} characters`,
       'Write long texts to files with a tool for that.',
     )
-  if (command.includes('\0') || hasPlaceholder(command) || !command.isWellFormed())
+  if (command.includes('\0') || !isPlain(command) || !command.isWellFormed())
     throw new Refusal(
       'unreadable',
       'it has characters that no command needs',
@@ -102,18 +103,20 @@ function checkText(command: string): void {
     )
 }
 
-function start(args: GuardedCall['arguments'], rules: ShellRules): Place {
-  return {
+function start(args: GuardedCall['arguments'], rules: ShellRules, text: string): Place {
+  const home: [string, string][] = rules.home === undefined ? [] : [['HOME', rules.home]]
+  const place: Place = {
     rules,
-    environment: { cwds: startFolder(args, rules), variables: new Map(), functions: new Map() },
-    home: rules.home,
+    state: { folders: startFolder(args, rules), variables: new Map(home) },
     input: { kind: 'nothing' },
     isRead: false,
     depth: 0,
     leaps: [],
-    whole: { fetched: new Set(), steps: 0 },
-    walk: { text: walkText, node: walkNode },
+    whole: { fetched: new Set(), steps: 0, parent: false, signals: false },
+    walk: walkText,
   }
+  noteParent([text], place)
+  return place
 }
 
 function startFolder(
@@ -126,7 +129,7 @@ function startFolder(
       ? args[folderArgument]
       : undefined
   if (folder === undefined || folder === null || folder === '') return base
-  if (typeof folder !== 'string' || hasPlaceholder(folder)) return undefined
+  if (typeof folder !== 'string' || !isPlain(folder)) return undefined
   const path = /[~$*?]/.test(folder) ? undefined : resolved(folder, workingFolder)
   return path === undefined ? undefined : [path]
 }

@@ -1,14 +1,14 @@
 // Resolves paths by their text alone. Symbolic links are not followed, because a guard cannot see
 // the disk.
 
-import { isPipe, isPlain, isUnknown, mayBe } from './field.ts'
+import { isPlain, isUnknown, mayBe, pipeName } from './field.ts'
 
 /**
  * A path from the root without `.`, `..` and doubled slashes. Undefined: unknown. `folder`: the
  * start of a relative path.
  */
 export function resolved(path: string, folder: string | undefined): string | undefined {
-  if (isUnknown(path) || isPipe(path)) return undefined
+  if (isUnknown(path) || path.includes(pipeName)) return undefined
   const isAbsolute = path.startsWith('/')
   if (!isAbsolute && folder === undefined) return undefined
   const parts = isAbsolute ? [] : (folder as string).split('/').filter((part) => part !== '')
@@ -22,13 +22,9 @@ export function resolved(path: string, folder: string | undefined): string | und
   return `/${parts.join('/')}`
 }
 
-export function isInside(path: string, folder: string): boolean {
-  return path === folder || isBeneath(path, folder)
-}
-
-/** Inside, and not the folder itself. */
-export function isBeneath(path: string, folder: string): boolean {
-  return path !== folder && path.startsWith(folder === '/' ? '/' : `${folder}/`)
+/** `orSame`: the folder itself counts as inside. */
+export function isInside(path: string, folder: string, orSame: boolean): boolean {
+  return path === folder ? orSame : path.startsWith(folder === '/' ? '/' : `${folder}/`)
 }
 
 export function nameOf(path: string): string {

@@ -1,50 +1,44 @@
 // A place of a script, with all facts for judging a command there. Also the checks that all parts
 // of the guard share.
 
-import type { SyntaxNode } from 'unbash'
-import type { Environment, Outcome } from './environment.ts'
-import { isPipe, isUnknown } from './field.ts'
+import { isUnknown, pipeName } from './field.ts'
 import type { ShellRules } from './options.ts'
-import { isBeneath, isInside, resolved } from './paths.ts'
+import { isInside, resolved } from './paths.ts'
 import { Refusal, shown } from './refusal.ts'
 import { printsSecret, secretIn } from './secrets.ts'
+import type { Outcome, State } from './state.ts'
 
 /** The input of a command. */
 export type Input =
-  | { kind: 'nothing' }
-  | { kind: 'net' }
-  | { kind: 'pipe' }
+  | { kind: 'nothing' | 'net' | 'pipe' }
   | { kind: 'file'; path: string }
   | { kind: 'text'; text: string }
 
 export type Place = {
   rules: ShellRules
-  environment: Environment
-  home: string | undefined
+  state: State
   input: Input
   /** Whether another command reads this one's output. */
   isRead: boolean
   /** Nesting depth of scripts at this place. */
   depth: number
+  /** The states at `break` and `continue`, gathered by the loop around them. */
+  leaps: State[]
   /**
-   * Environments at `break`, `continue` and `return`, gathered by the loop or function around them.
+   * Shared by the whole judgement: the files from the net, the steps done so far, and whether it
+   * looks for its parent or sends signals.
    */
-  leaps: Environment[]
-  /** Shared by the whole judgement: files from the net, and the steps done so far. */
-  whole: { fetched: Set<string>; steps: number }
-  /** The functions that walk an inner script, for commands that run one. */
-  walk: {
-    text(script: string, place: Place): Outcome
-    node(node: SyntaxNode, place: Place): Outcome
-  }
+  whole: { fetched: Set<string>; steps: number; parent: boolean; signals: boolean }
+  /** Walks an inner script, for commands that run one. */
+  walk(script: string, place: Place): Outcome
 }
 
 const stepsMax = 12_000
-/** Characters of words per step: long words take longer. */
+/** Characters of words per step: long words need more work. */
 const stepCharacters = 256
 const depthMax = 8
 
-/** Bounds the work for one command, including nested loops and functions. */
+/** Bounds the work for one command, including nested loops. */
 export function step({ whole }: Place, characters = 0): void {
   whole.steps += 1 + characters / stepCharacters
   if (whole.steps > stepsMax)
@@ -62,12 +56,12 @@ export function deeper(place: Place): Place {
       `it nests more than ${depthMax} scripts in each other`,
       'Write it without so much nesting.',
     )
-  return { ...place, depth: place.depth + 1 }
+  return { ...place, depth: place.depth + 1, leaps: [] }
 }
 
 export function checkSecret(field: string, place: Place): void {
   step(place, field.length)
-  const secret = secretIn(field, place.environment.cwds)
+  const secret = secretIn(field, place.state.folders)
   if (secret === undefined) return
   throw new Refusal(
     'secret',
@@ -90,75 +84,52 @@ export function checkSecrets(fields: readonly string[], place: Place): void {
 const devices = /^\/dev\/(null|stdout|stderr|stdin|tty|full|fd\/\d+)$/
 
 /**
- * `what`: the command or redirection that writes. `beneath`: the allowed folder itself is forbidden
+ * `what`: the command or redirection that writes. `removes`: the allowed folder itself is forbidden
  * too.
  */
-export function checkWrite(
-  field: string,
-  what: string,
-  place: Place,
-  { beneath = false }: { beneath?: boolean } = {},
-): void {
-  if (isPipe(field) && field.length === 1) return
-  for (const cwd of field.startsWith('/') ? ['/'] : (place.environment.cwds ?? [undefined])) {
-    const path = resolved(field, cwd)
-    if (path === undefined) throw unknowable(field, what, place)
+export function checkWrite(field: string, what: string, place: Place, removes = false): void {
+  if (field === pipeName) return
+  const { allowedFolders } = place.rules
+  const allowed = allowedFolders.map((folder) => shown(folder)).join(' or ')
+  for (const folder of startsOf(field, place)) {
+    const path = resolved(field, folder)
+    if (path === undefined) throw unknowable(field, what, allowed)
     if (devices.test(path)) continue
-    if (
-      place.rules.allowedFolders.some((folder) =>
-        beneath ? isBeneath(path, folder) : isInside(path, folder),
-      )
-    )
-      continue
+    if (allowedFolders.some((allowedFolder) => isInside(path, allowedFolder, !removes))) continue
     const leads = path === field ? '' : ` (${shown(path)})`
+    const several = folder !== undefined && (place.state.folders?.length ?? 1) > 1
     throw new Refusal(
       'write-outside',
-      `${what} would change "${shown(field)}"${leads}, which is not below ${allowed(place)}`,
-      advice(place, cwd),
+      `${what} would change "${shown(field)}"${leads}, which is not below ${allowed}`,
+      `Change only what is below ${allowed}.${several ? ' A cd may fail: join it to what follows with &&.' : ''}`,
     )
   }
 }
 
-function unknowable(field: string, what: string, place: Place): Refusal {
-  const isRelative = !field.startsWith('/') && !isUnknown(field)
-  const why = isRelative
-    ? 'the folder that it begins in is not known there'
-    : 'a part of it is only known when the command runs'
+function unknowable(field: string, what: string, allowed: string): Refusal {
+  const why =
+    !field.startsWith('/') && !isUnknown(field)
+      ? 'the folder that it begins in is not known there'
+      : 'a part of it is only known when the command runs'
   return new Refusal(
     'unknowable',
     `${what} would change "${shown(field)}", and ${why}`,
-    `Write the path out: absolute and below ${allowed(place)}.`,
+    `Write the path out: absolute and below ${allowed}.`,
   )
 }
 
-function advice(place: Place, cwd: string | undefined): string {
-  const several = cwd !== undefined && (place.environment.cwds?.length ?? 1) > 1
-  const cd = several ? ' A cd may fail: join it to what follows with &&.' : ''
-  return `Change only what is below ${allowed(place)}.${cd}`
-}
-
-export function allowed({ rules }: Place): string {
-  return rules.allowedFolders.map((folder) => shown(folder)).join(' or ')
+/** The folders in which a path may begin. */
+function startsOf(field: string, { state }: Place): readonly (string | undefined)[] {
+  return field.startsWith('/') ? ['/'] : (state.folders ?? [undefined])
 }
 
 /** All possible paths of a file. Relative paths in unknown folders stay relative. */
-export function placesOf(field: string, { environment }: Place): string[] {
-  const cwds = field.startsWith('/') ? ['/'] : (environment.cwds ?? [undefined])
-  return cwds.map((cwd) => resolved(field, cwd) ?? field)
+function placesOf(field: string, place: Place): string[] {
+  return startsOf(field, place).map((folder) => resolved(field, folder) ?? field)
 }
 
-const fetchedMax = 1_000
-
 export function rememberFetched(field: string, place: Place): void {
-  for (const path of placesOf(field, place)) {
-    if (place.whole.fetched.size >= fetchedMax)
-      throw new Refusal(
-        'unknowable',
-        'it fetches too many files',
-        'Split it into several shorter commands.',
-      )
-    place.whole.fetched.add(path)
-  }
+  for (const path of placesOf(field, place)) place.whole.fetched.add(path)
 }
 
 export function wasFetched(field: string, place: Place): boolean {

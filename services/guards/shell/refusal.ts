@@ -8,6 +8,7 @@
  * - unseen-script: it runs a script that only exists at run time.
  * - unknowable: a relevant part is only known at run time.
  * - unreadable: it is not Bash.
+ * - not-plain: it has a construct that the guard does not follow.
  * - not-allowed: the command is never accepted.
  */
 export type RefusalCode =
@@ -17,6 +18,7 @@ export type RefusalCode =
   | 'unseen-script'
   | 'unknowable'
   | 'unreadable'
+  | 'not-plain'
   | 'not-allowed'
 
 export class Refusal extends Error {
@@ -58,7 +60,10 @@ const marks = new Map([
   ['\uE000', '…'],
   ['\uE001', '*'],
   ['\uE002', '?'],
-  ['\uE003', '…'],
-  ['\uE004', '<(…)'],
-  ['\uE005', '<(…)'],
+  ['\uE003', '<(…)'],
 ])
+
+/** A construct that the guard does not follow, with the plain form of it. */
+export function notPlain(what: string, advice = 'Write it more simply.'): Refusal {
+  return new Refusal('not-plain', shown(what), advice)
+}

@@ -1,15 +1,15 @@
 // Walks a script in its order of execution, with the known facts at each place, and passes its
 // commands to command.ts.
-// Owns: lists, branches, loops, functions, pipes.
-// Does not own: the effect of a single command, redirections and assignments (files of these
-// names).
+// Owns: lists, branches, loops, pipes, substitutions.
+// Does not own: the effect of a single command (command.ts), the value of a word (words.ts),
+// assignments and redirections (files of these names).
 //
 // SHELL-SCRIPT-1. Every command of the script is judged, even in a branch that may not run, in a
 //     substitution, in a here-document, or in an index.
 // SHELL-SCRIPT-2. The facts at a place hold on every path that leads there. Where two paths meet,
 //     only their common facts stay.
-// SHELL-SCRIPT-3. A script with a parser error is refused: the parser continues after an error, and
-//     its tree is then a guess.
+// SHELL-SCRIPT-3. A construct that this file does not name is refused, and so is a script with a
+//     parser error: the tree is then a guess.
 
 import {
   type Assignment,
@@ -21,68 +21,52 @@ import {
   type SyntaxNode,
   type Word,
 } from 'unbash'
-import { assign, countedIn, withoutSettings, withSettings } from './assignments.ts'
+import { assign, counted, unknownVariables } from './assignments.ts'
 import { judgeCommand } from './command.ts'
-import {
-  after,
-  assigned,
-  both,
-  defined,
-  type Environment,
-  joined,
-  type Outcome,
-  same,
-} from './environment.ts'
-import { anything } from './field.ts'
-import { readsNet } from './net.ts'
+import { anything, list } from './field.ts'
+import { nameOf } from './paths.ts'
 import { checkSecret, deeper, type Input, type Place, step } from './place.ts'
-import { checkPart, checkValue } from './read-again.ts'
-import { redirected } from './redirections.ts'
-import { Refusal, shown } from './refusal.ts'
+import { isFromNet, redirected } from './redirections.ts'
+import { notPlain, Refusal, shown } from './refusal.ts'
+import { checkReadTwice, checkSetting, runsCommand } from './settings.ts'
+import { after, assigned, both, joined, type Outcome, type State, same } from './state.ts'
 import { fieldsOf, textOf } from './words.ts'
 
 /** Judges a script's text. Throws a Refusal. */
 export function walkText(text: string, place: Place): Outcome {
-  return walkScript(parse(text) as ParsedScript, text, place)
-}
-
-function walkScript(script: ParsedScript, text: string | undefined, place: Place): Outcome {
+  const script: ParsedScript = parse(text)
   const [error] = script.errors ?? []
-  if (error !== undefined) {
-    const where = text === undefined ? '' : ` at "${shown(text.slice(error.pos, error.pos + 40))}"`
+  if (error !== undefined)
     throw new Refusal(
       'unreadable',
-      `it is not a Bash command that can be read: ${error.message}${where}`,
+      `it is not a Bash command that can be read: ${error.message} at "${shown(text.slice(error.pos, error.pos + 40))}"`,
       'Correct it, or write it more simply.',
     )
-  }
   return walkStatements(script.commands, place)
 }
 
 function walkStatements(statements: readonly Statement[], place: Place): Outcome {
-  let outcome = both(place.environment)
+  let outcome = both(place.state)
   for (const statement of statements) {
-    const environment = after(outcome)
-    // Code after an exit runs only if a path leads around the exit. It is judged anyway, with the
-    // facts from before.
-    const here = { ...place, environment: environment ?? place.environment }
-    const next = walkNode(statement, here)
-    outcome = environment === undefined ? both(undefined) : next
+    const state = after(outcome)
+    // Code after an exit is judged too, with the facts from before.
+    const next = walkNode(statement, { ...place, state: state ?? place.state })
+    outcome = state === undefined ? both(undefined) : next
   }
   return outcome
 }
 
-export function walkNode(node: SyntaxNode, place: Place): Outcome {
+function walkNode(node: SyntaxNode, place: Place): Outcome {
   step(place)
   switch (node.type) {
     case 'Script':
-      return walkScript(node as ParsedScript, undefined, place)
+      if ((node as ParsedScript).errors?.length)
+        throw new Refusal('unreadable', 'a part of it cannot be read', 'Write it more simply.')
+      return walkStatements(node.commands, place)
     case 'CompoundList':
       return walkStatements(node.commands, place)
     case 'Statement':
-      if (!node.background) return walkNode(node.command, place)
-      walkApart(node.command, place)
-      return both(place.environment)
+      return node.background ? apart(node.command, place) : walkNode(node.command, place)
     case 'AndOr':
       return walkAndOr(node, place)
     case 'Pipeline':
@@ -90,280 +74,213 @@ export function walkNode(node: SyntaxNode, place: Place): Outcome {
     case 'Command':
       return walkCommand(node, place)
     case 'Redirected': {
-      const input = redirected(
-        node.redirects,
-        readsNet(node.command) || place.input.kind === 'net',
-        place,
-      )
+      const input = redirected(node.redirects, isFromNet(node.command, place), place)
       return walkNode(node.command, { ...place, input: input ?? place.input })
     }
     case 'BraceGroup':
       return walkNode(node.body, place)
     case 'Subshell':
-      walkApart(node.body, place)
-      return both(place.environment)
-    case 'If':
-      return walkIf(node, place)
+      return apart(node.body, place)
+    case 'If': {
+      const elifs = node.elif.flatMap(({ clause, then }) => [clause, then])
+      const parts = [node.clause, node.then, ...elifs, ...(node.else ? [node.else] : [])]
+      return walkSome(parts, place)
+    }
     case 'While':
-      return walkLoop(place, (inner) => {
-        const { ok, failed } = walkNode(node.clause, inner)
-        const [go, stop] = node.kind === 'while' ? [ok, failed] : [failed, ok]
-        return { again: go && after(walkNode(node.body, { ...inner, environment: go })), stop }
-      })
+      return walkLoop([node.clause, node.body], place)
     case 'For':
     case 'Select':
       return walkFor(node, place)
-    case 'ArithmeticFor':
-      for (const part of [node.initialize, node.test, node.update])
-        if (part !== undefined) walkInside(part, place)
-      return walkLoop({ ...place, environment: countedIn(node, place.environment) }, (inner) => ({
-        again: after(walkNode(node.body, inner)),
-        stop: inner.environment,
-      }))
     case 'Case':
       return walkCase(node, place)
-    case 'Function':
-      // A function may run at any later place and is judged there. It is also judged here, in case
-      // its call is not visible.
-      walkApart(node.body, { ...place, input: { kind: 'nothing' } })
-      return both(defined(place.environment, node.name.value, node.body))
-    case 'Coproc':
-      walkApart(node.body, { ...place, input: { kind: 'pipe' } })
-      return both(place.environment)
     case 'TestCommand':
       walkInside(node, place)
-      for (const word of wordsIn(node)) checkSecret(textOf(word, place), place)
-      return both(place.environment)
+      return both(place.state)
     case 'ArithmeticCommand':
       walkInside(node, place)
-      return both(countedIn(node, place.environment))
+      return both(counted(node.body, place.state))
+    case 'ArithmeticFor': {
+      const state = unknownVariables(place.state)
+      for (const part of [node.initialize, node.test, node.update])
+        if (part !== undefined) walkInside(part, place)
+      return walkLoop([node.body], { ...place, state })
+    }
+    case 'Function':
+      throw notPlain('it defines a function', 'Write the commands of the function where they run.')
+    case 'Coproc':
+      throw notPlain('it starts a coprocess', 'Run the command in the background with & instead.')
     default:
-      throw new Refusal(
-        'unreadable',
-        `it has a part that this guard does not know (${node.type})`,
-        'Write it more simply.',
-      )
+      throw notPlain(`it has a part that this guard does not know (${node.type})`)
   }
 }
 
 /** Runs in a separate process, whose changes do not reach this shell. */
-function walkApart(node: SyntaxNode, place: Place): void {
+function apart(node: SyntaxNode, place: Place): Outcome {
   walkNode(node, { ...place, leaps: [] })
+  return both(place.state)
 }
 
 function walkAndOr(node: SyntaxNode & { type: 'AndOr' }, place: Place): Outcome {
-  const [first, ...rest] = node.commands
-  let { ok, failed } = first === undefined ? both(place.environment) : walkNode(first, place)
-  for (const [i, command] of rest.entries()) {
-    const isAnd = node.operators[i] === '&&'
-    const from = isAnd ? ok : failed
+  let { ok, failed } = both(place.state)
+  for (const [i, command] of node.commands.entries()) {
+    const operator = node.operators[i - 1]
+    const from = operator === '||' ? failed : ok
     // After an exit: it never runs, and is judged with the facts from the beginning.
-    const next = walkNode(command, { ...place, environment: from ?? place.environment })
-    const taken = from === undefined ? both(undefined) : next
-    if (isAnd) {
-      ok = taken.ok
-      failed = joined(failed, taken.failed)
-    } else {
-      ok = joined(ok, taken.ok)
-      failed = taken.failed
-    }
+    const next = walkNode(command, { ...place, state: from ?? place.state })
+    const end = from === undefined ? both(undefined) : next
+    if (operator === '||') [ok, failed] = [joined(ok, end.ok), end.failed]
+    else [ok, failed] = [end.ok, operator === undefined ? end.failed : joined(failed, end.failed)]
   }
   return { ok, failed }
 }
 
 function walkPipeline(node: SyntaxNode & { type: 'Pipeline' }, place: Place): Outcome {
-  const isNegated = node.prefixes.filter(({ type }) => type === 'Negation').length % 2 === 1
   const [only] = node.commands
   if (node.commands.length === 1 && only !== undefined) {
     const { ok, failed } = walkNode(only, place)
-    return isNegated ? { ok: failed, failed: ok } : { ok, failed }
+    const negations = node.prefixes.filter(({ type }) => type === 'Negation').length
+    return negations % 2 === 1 ? { ok: failed, failed: ok } : { ok, failed }
   }
-  let fromNet = false
-  let last: Environment | undefined
-  const leaps: Environment[] = []
+  let fromNet = place.input.kind === 'net'
+  let last: State | undefined
   for (const [i, command] of node.commands.entries()) {
-    const input: Input =
-      i === 0 ? place.input : { kind: fromNet || place.input.kind === 'net' ? 'net' : 'pipe' }
-    last = after(
-      walkNode(command, {
-        ...place,
-        input,
-        leaps,
-        isRead: place.isRead || i < node.commands.length - 1,
-      }),
-    )
-    fromNet ||= readsNet(command)
+    const input: Input = i === 0 ? place.input : { kind: fromNet ? 'net' : 'pipe' }
+    const isRead = place.isRead || i < node.commands.length - 1
+    last = after(walkNode(command, { ...place, input, isRead, leaps: [] }))
+    fromNet ||= isFromNet(command, place)
   }
-  // The last command of a pipe runs in the shell itself under lastpipe, and in other shells.
-  return both(leaps.reduce<Environment | undefined>(joined, joined(place.environment, last)))
+  // The last command of a pipe runs in the shell itself in some shells.
+  return both(joined(place.state, last))
 }
 
-function walkIf(node: SyntaxNode & { type: 'If' }, place: Place): Outcome {
-  const { ok, failed } = walkNode(node.clause, place)
-  let result = branch(node.then, ok, place)
-  let otherwise = failed
-  for (const { clause, then } of node.elif) {
-    const next = walkNode(clause, { ...place, environment: otherwise ?? place.environment })
-    result = joined(result, branch(then, otherwise && next.ok, place))
-    otherwise = otherwise && next.failed
-  }
-  const last = node.else === undefined ? otherwise : branch(node.else, otherwise, place)
-  return both(joined(result, last))
-}
-
-/** The result of a branch. An unreachable branch is judged too (SHELL-SCRIPT-1). */
-function branch(
-  node: SyntaxNode,
-  environment: Environment | undefined,
-  place: Place,
-): Environment | undefined {
-  const outcome = walkNode(node, { ...place, environment: environment ?? place.environment })
-  return environment && after(outcome)
+/** Parts that may run or not, in this order: each starts with the common facts of all before. */
+function walkSome(parts: readonly SyntaxNode[], place: Place): Outcome {
+  return both(
+    parts.reduce(
+      (state, part) => joined(state, after(walkNode(part, { ...place, state }))) ?? state,
+      place.state,
+    ),
+  )
 }
 
 function walkCase(node: SyntaxNode & { type: 'Case' }, place: Place): Outcome {
-  walkInside(node.word, place)
-  let result: Environment | undefined = place.environment
-  let fallen: Environment | undefined
-  for (const item of node.items) {
-    for (const pattern of item.pattern) walkInside(pattern, place)
-    const end = branch(item.body, joined(place.environment, fallen), place)
-    fallen = item.terminator === ';&' || item.terminator === ';;&' ? end : undefined
-    result = joined(result, end)
-  }
-  return both(result)
+  for (const word of [node.word, ...node.items.flatMap(({ pattern }) => pattern)])
+    walkInside(word, place)
+  return walkSome(
+    node.items.map(({ body }) => body),
+    place,
+  )
 }
-
-// ── Loops ──
 
 const unrolledMax = 64
 
 /** Known words are walked one by one. Otherwise the variable may have any text. */
 function walkFor(node: SyntaxNode & { type: 'For' | 'Select' }, place: Place): Outcome {
+  const name = node.name.value
   for (const word of node.wordlist ?? []) walkInside(word, place)
-  const words = node.wordlist === undefined ? [anything] : fieldsOf(node.wordlist, place)
+  const words = node.wordlist === undefined ? [anything] : fieldsOf(node.wordlist, place.state)
   for (const word of words) {
     checkSecret(word, place)
-    checkValue(node.name.value, word)
+    checkSetting(name, word, place)
   }
-  const isListed =
-    node.type === 'For' &&
-    words.length <= unrolledMax &&
-    words.every((word) => !word.includes(anything))
-  const values = isListed ? words : [undefined]
-  return walkLoop(place, (inner) => {
-    let environment: Environment | undefined = inner.environment
-    let all: Environment | undefined = inner.environment
-    for (const value of values) {
-      environment = after(
-        walkNode(node.body, {
-          ...inner,
-          environment: assigned(environment ?? inner.environment, node.name.value, value),
-        }),
-      )
-      all = joined(all, environment)
-    }
-    return { again: all, stop: undefined }
-  })
+  const isListed = node.type === 'For' && words.length <= unrolledMax
+  const texts = isListed && !words.some((word) => word.includes(anything)) ? words : [undefined]
+  return walkLoop([node.body], place, (state, i) => assigned(state, name, texts[i]), texts.length)
 }
 
 /**
- * Walks a loop's body until another lap adds nothing (SHELL-SCRIPT-2). `lap` returns the start of
- * the next lap and, if its condition allows it, the end of the loop.
+ * Walks a loop's parts until another lap adds nothing (SHELL-SCRIPT-2). `turn`: the state at the
+ * start of a turn. A lap has `turns` turns.
  */
 function walkLoop(
+  parts: readonly SyntaxNode[],
   place: Place,
-  lap: (place: Place) => { again: Environment | undefined; stop: Environment | undefined },
+  turn: (state: State, i: number) => State = (state) => state,
+  turns = 1,
 ): Outcome {
-  let start: Environment = place.environment
+  let start = place.state
   for (let laps = 0; ; laps++) {
-    const leaps: Environment[] = []
-    const { again, stop } = lap({ ...place, environment: start, leaps })
-    const end = leaps.reduce<Environment | undefined>(joined, again)
-    const next = joined(start, end) ?? start
-    if (same(next, start)) return both(joined(next, stop))
-    // A folder or a text that grows with each lap would never settle.
-    start = laps < 3 ? next : { ...next, cwds: undefined }
+    const leaps: State[] = []
+    let all = start
+    for (let i = 0; i < turns; i++) {
+      const { ok } = walkSome(parts, { ...place, leaps, state: turn(all, i) })
+      all = joined(all, ok) ?? all
+    }
+    const next = leaps.reduce((one, other) => joined(one, other) ?? one, all)
+    if (same(next, start)) return both(next)
+    // A folder that grows with each lap would never settle.
+    start = laps < 3 ? next : { ...next, folders: undefined }
   }
 }
 
 // ── Commands ──
 
 function walkCommand(node: Command, place: Place): Outcome {
-  for (const part of [
-    ...node.prefix,
-    ...(node.name === undefined ? [] : [node.name]),
-    ...node.suffix,
-  ])
+  for (const part of [...node.prefix, ...(node.name ? [node.name] : []), ...node.suffix])
     walkInside(part, place)
-  const words: Word[] = node.name === undefined ? [] : [node.name]
-  const declarations: Assignment[] = []
-  for (const arg of node.args) {
-    if (arg.type === 'Word') words.push(arg)
-    else declarations.push(arg)
-  }
-  const fields = fieldsOf(words, place)
-  const input = redirected(
-    node.redirects,
-    readsNet(node) || place.input.kind === 'net',
-    place,
-    fields[0] === 'exec' && fields.length === 1,
-  )
-  const prefixes = node.prefix.filter((part): part is Assignment => part.type === 'Assignment')
-  const here = { ...place, input: input ?? place.input }
-  if (fields.length === 0) return both(assign([...prefixes, ...declarations], place))
-
-  const own = withSettings(prefixes, place)
-  const { ok, failed } = judgeCommand([...fields, ...declarations.map(({ name }) => name)], {
-    ...here,
-    environment: assign(declarations, { ...place, environment: own }),
+  const isAssignment = (part: { type: string }) => part.type === 'Assignment'
+  const prefixes = node.prefix.filter(isAssignment) as Assignment[]
+  const declarations = node.args.filter(isAssignment) as Assignment[]
+  const words = node.args.filter((arg): arg is Word => arg.type === 'Word')
+  const fields = fieldsOf(node.name ? [node.name, ...words] : [], place.state)
+  const [name] = fields
+  const input = redirected(node.redirects, isFromNet(node, place), place)
+  if (name === 'exec' && fields.length === 1 && input !== undefined)
+    throw notPlain(
+      'exec changes where all later commands read from',
+      'Redirect the input of the command that reads it.',
+    )
+  if (name === undefined) return both(assign([...prefixes, ...declarations], place))
+  const own = assign(prefixes, place, nameOf(name))
+  const home = own.variables.get('HOME') ?? anything
+  const state = prefixes.some((one) => one.name === 'HOME')
+    ? assigned(place.state, 'HOME', home)
+    : place.state
+  const { ok, failed } = judgeCommand([...fields, ...declarations.map((one) => one.name)], {
+    ...place,
+    input: input ?? place.input,
+    state: assign(declarations, { ...place, state }),
   })
-  const restored = (environment: Environment | undefined) =>
-    own === place.environment || environment === undefined
-      ? environment
-      : withoutSettings(environment, place.environment)
+  const restored = (end: State | undefined) =>
+    end && state !== place.state ? assigned(end, 'HOME', place.state.variables.get('HOME')) : end
   return { ok: restored(ok), failed: restored(failed) }
 }
 
-// ── Substitutions ──
+// ── Words ──
 
-/** Judges the scripts of the substitutions in a part of a command (SHELL-SCRIPT-1). */
+const opaqueParts = list('CommandExpansion ProcessSubstitution ArithmeticCommandExpansion')
+
+/** Judges the scripts in a part of a command, and texts that Bash reads twice (SHELL-SCRIPT-1). */
 function walkInside(node: SyntaxNode, place: Place): void {
   step(place)
-  checkPart(node, place)
-  if (
-    (node.type === 'CommandExpansion' ||
-      node.type === 'ProcessSubstitution' ||
-      node.type === 'ArithmeticCommandExpansion') &&
-    node.script === undefined
-  )
-    throw new Refusal(
-      'unreadable',
-      `what "${shown(node.text)}" runs cannot be read`,
-      'Write it more simply.',
-    )
+  const { state } = place
+  if (opaqueParts.includes(node.type) && 'script' in node && node.script === undefined)
+    throw new Refusal('unreadable', 'a substitution cannot be read', 'Write it more simply.')
+  if (node.type === 'ArithmeticWord') {
+    const text = textOf({ ...node, type: 'Word', text: node.value }, state)
+    checkReadTwice(text, 'arithmetic', runsCommand)
+  }
+  if ((node.type === 'Assignment' || node.type === 'ParameterExpansion') && node.index)
+    checkReadTwice(textOf(node.index, state), 'a subscript', runsCommand)
+  if (node.type === 'ParameterExpansion' && node.operation?.type === 'Transform')
+    if (node.operation.operand.value === 'P')
+      throw notPlain(`${shown(node.text)} reads a value as a prompt`, 'Use the plain value.')
+  if (node.type === 'ParameterExpansion' && node.prefix === '!' && node.index === undefined)
+    if (node.operation?.type !== 'Names')
+      throw notPlain(
+        `${shown(node.text)} reads a variable by another's value`,
+        'Use the variable itself.',
+      )
+  if (node.type === 'TestUnary' || node.type === 'TestBinary')
+    for (const word of node.type === 'TestUnary' ? [node.operand] : [node.left, node.right]) {
+      checkSecret(textOf(word, state), place)
+      checkReadTwice(textOf(word, state), '[[')
+    }
   if (node.type === 'Script') {
-    walkNode(node, { ...deeper(place), isRead: true, leaps: [] })
-  } else if (
-    node.type === 'ProcessSubstitution' &&
-    node.operator === '>' &&
-    node.script !== undefined
-  ) {
-    walkNode(node.script, {
-      ...deeper(place),
-      input: { kind: place.input.kind === 'net' ? 'net' : 'pipe' },
-      leaps: [],
-    })
+    walkNode(node, { ...deeper(place), isRead: true })
+  } else if (node.type === 'ProcessSubstitution' && node.operator === '>' && node.script) {
+    walkNode(node.script, { ...deeper(place), input: { kind: 'pipe' } })
   } else {
     forEachChild(node, (child) => walkInside(child, place))
   }
-}
-
-function wordsIn(node: SyntaxNode): Word[] {
-  if (node.type === 'Word') return [node]
-  const words: Word[] = []
-  forEachChild(node, (child) => {
-    if (child.type !== 'Script') words.push(...wordsIn(child))
-  })
-  return words
 }

@@ -1,74 +1,26 @@
 // Detects words that name a secret, by the usual names of secrets in any place. Reading is refused
 // as well as writing. Every word of a command is checked, because paths also occur inside words:
-// `--key=~/.ssh/id`, `@.env`, `host:.ssh/x`.
+// `--key=~/.ssh/id`, `@.env`, `host:.ssh/x`, `open('.env')`. Weir's own data folder counts too.
 
-import { isPlaceholder, isPlain, mayBe } from './field.ts'
+import { isPlain, list, mayBe } from './field.ts'
 import { nameOf, resolved } from './paths.ts'
 
 /** Names of folders in which everything is secret. */
-const folders = ['.ssh', '.gnupg', '.aws', '.azure', '.kube', '.password-store', '.oci']
+const folders = list('.ssh .gnupg .aws .azure .kube .password-store .oci .weir')
 /** Ends of paths of folders in which everything is secret. */
-const folderPaths = [
-  '.config/gcloud',
-  '.config/gh',
-  '.config/doctl',
-  '.local/share/keyrings',
-  '.docker/config.json',
-  '.cargo/credentials',
-]
-const files = [
-  ...[
-    '.netrc',
-    '.pgpass',
-    '.my.cnf',
-    '.git-credentials',
-    '.vault-token',
-    '.env',
-    '.envrc',
-    '.htpasswd',
-    '.s3cfg',
-    '.boto',
-    '.pypirc',
-  ],
-  ...[
-    'id_rsa',
-    'id_dsa',
-    'id_ecdsa',
-    'id_ed25519',
-    'id_ecdsa_sk',
-    'id_ed25519_sk',
-    'shadow-',
-    'gshadow-',
-  ],
-  ...['application_default_credentials.json', 'kubeconfig', 'master.key', 'credentials.toml'],
-]
-const absolute = [
-  ...[
-    '/etc/shadow',
-    '/etc/gshadow',
-    '/etc/sudoers',
-    '/etc/sudoers.d',
-    '/etc/ssl/private',
-    '/etc/krb5.keytab',
-    '/etc/kubernetes/pki',
-  ],
-  ...[
-    '/run/secrets',
-    '/var/run/secrets',
-    '/proc/self/environ',
-    '/proc/kcore',
-    '/dev/mem',
-    '/root/.bash_history',
-  ],
-]
+const folderPaths = list(`.config/gcloud .config/gh .config/doctl .local/share/keyrings
+  .docker/config.json .cargo/credentials`)
+const files =
+  list(`.netrc .pgpass .my.cnf .git-credentials .vault-token .env .envrc .htpasswd .s3cfg
+  .boto .pypirc id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk shadow- gshadow-
+  application_default_credentials.json kubeconfig master.key credentials.toml
+  weir.db weir.db-wal weir.db-shm weir.db-lock weir.db-owner`)
+const absolute = list(`/etc/shadow /etc/gshadow /etc/sudoers /etc/sudoers.d /etc/ssl/private
+  /etc/krb5.keytab /etc/kubernetes/pki /run/secrets /var/run/secrets /proc/self/environ /proc/kcore
+  /dev/mem /root/.bash_history`)
 /** Addresses at which a cloud hands out a machine's credentials. */
-const metadata = [
-  '169.254.169.254',
-  '169.254.170.2',
-  'metadata.google.internal',
-  'fd00:ec2::254',
-  '100.100.100.200',
-]
+const metadata = list(`169.254.169.254 169.254.170.2 metadata.google.internal fd00:ec2::254
+  100.100.100.200`)
 
 const environmentSamples = /^\.env\.(example|sample|template|dist|defaults?|schema)$/
 const privateKey = /\.(key|p12|pfx|jks|keystore|kdbx|ppk|agekey)$/
@@ -76,26 +28,27 @@ const pem = /\.pem$/
 const publicPem = /(^|[-_.])(ca|cacert|cert|certs|chain|fullchain|pub|public|bundle|root)([-_.]|$)/
 const hostKey = /^ssh_host_.*_key$/
 const serviceAccount = /^service[-_]?account.*\.json$/
-const environ = /^\/proc\/[^/]+\/environ$/
+/** Also of the parent: its environment, memory and open files. */
+const processes = /^\/proc\/[^/]+\/(environ|mem|maps|fd|root|cwd|task)(\/|$)/
 
 /** Commands that print credentials: a name, and words that must all be among its arguments. */
-const printing: [string, ...string[]][] = [
-  ['gpg', '--export-secret-keys'],
-  ['gpg', '--export-secret-subkeys'],
-  ['gcloud', 'auth', 'print-access-token'],
-  ['gcloud', 'auth', 'print-identity-token'],
-  ['aws', 'configure', 'get'],
-  ['aws', 'configure', 'export-credentials'],
-  ['aws', 'sts', 'get-session-token'],
-  ['az', 'account', 'get-access-token'],
-  ['gh', 'auth', 'token'],
-  ['git', 'credential', 'fill'],
-  ['kubectl', 'get', 'secret'],
-  ['kubectl', 'get', 'secrets'],
-  ['security', 'find-generic-password'],
-  ['security', 'find-internet-password'],
-  ['secret-tool', 'lookup'],
-]
+const printing = [
+  'gpg --export-secret-keys',
+  'gpg --export-secret-subkeys',
+  'gcloud auth print-access-token',
+  'gcloud auth print-identity-token',
+  'aws configure get',
+  'aws configure export-credentials',
+  'aws sts get-session-token',
+  'az account get-access-token',
+  'gh auth token',
+  'git credential fill',
+  'kubectl get secret',
+  'kubectl get secrets',
+  'security find-generic-password',
+  'security find-internet-password',
+  'secret-tool lookup',
+].map(list)
 
 export function printsSecret([name = '', ...args]: readonly string[]): boolean {
   return printing.some(
@@ -104,23 +57,18 @@ export function printsSecret([name = '', ...args]: readonly string[]): boolean {
 }
 
 /**
- * The secret that a word names, as a message may show it. Undefined: none. `cwds`: possible folders
+ * The secret that a word names, as a message may show it. Undefined: none. `from`: possible folders
  * of a relative path.
  */
-export function secretIn(field: string, cwds: readonly string[] | undefined): string | undefined {
+export function secretIn(field: string, from: readonly string[] | undefined): string | undefined {
   for (const host of metadata)
     if (field.includes(host)) return `the credentials that a cloud hands out at ${host}`
-  for (const piece of pieces(field)) {
-    const secret = secretPath(piece) ?? secretPlace(piece, cwds)
+  // The word itself, and its parts between the characters after which a path may begin.
+  for (const piece of new Set([field, ...field.split(/[=:@,;\s'"`()<>|]/)])) {
+    const secret = secretPath(piece) ?? secretPlace(piece, from)
     if (secret !== undefined) return secret
   }
   return undefined
-}
-
-/** The word itself, and its parts between the characters after which a path may begin. */
-function pieces(field: string): string[] {
-  const parts = field.split(/[=:@,\s]/)
-  return parts.length === 1 ? parts : [field, ...parts]
 }
 
 function secretPath(path: string): string | undefined {
@@ -141,43 +89,31 @@ function secretPath(path: string): string | undefined {
   return undefined
 }
 
-function secretPlace(path: string, cwds: readonly string[] | undefined): string | undefined {
-  for (const cwd of path.startsWith('/') ? ['/'] : (cwds ?? [])) {
-    const full = resolved(path, cwd)
+function secretPlace(path: string, from: readonly string[] | undefined): string | undefined {
+  for (const folder of path.startsWith('/') ? ['/'] : (from ?? [])) {
+    const full = resolved(path, folder)
     if (full === undefined) continue
     for (const place of absolute)
       if (full.startsWith(`${place}/`) || samePath(full, place)) return place
-    if (environ.test(full)) return full
+    if (processes.test(full)) return full
   }
   return undefined
 }
 
 function samePath(pattern: string, path: string): boolean {
-  if (isPlain(pattern)) return pattern === path
   const parts = pattern.split('/')
   const expected = path.split('/')
   return (
     parts.length <= expected.length &&
+    (!isPlain(pattern) || pattern === path) &&
     parts.every((part, i) => part === expected[i] || maybe(part, expected[i] as string))
   )
 }
 
-/**
- * A lone `*` may be anything, and commands often contain it. One or two letters make it specific.
- */
+/** A lone `*` is frequent and may be anything. One or two letters make it specific. */
 function maybe(part: string, secret: string): boolean {
-  if (part === secret) return true
-  if (isPlain(part)) return false
-  const letters = lettersOf(part)
-  return (
-    letters >= (secret.startsWith('.') ? 1 : 2) && letters <= secret.length && mayBe(part, secret)
-  )
-}
-
-/** The number of known characters, counted only up to the longest secret's name. */
-function lettersOf(part: string): number {
-  let letters = 0
-  for (let i = 0; i < part.length && letters < 100; i++)
-    if (!isPlaceholder(part.charCodeAt(i))) letters++
-  return letters
+  if (isPlain(part)) return part === secret
+  const letters = part.replace(/[\uE000-\uE003]/g, '').length
+  const least = secret.startsWith('.') ? 1 : 2
+  return letters >= least && letters <= secret.length && mayBe(part, secret)
 }

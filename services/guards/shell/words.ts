@@ -7,41 +7,28 @@
 // SHELL-WORDS-2. An unquoted expansion may become several words, or none. An unknown beginning of a
 //     field counts as any possible option.
 
-import type {
-  CommandExpansionPart,
-  DoubleQuotedChild,
-  HereDoc,
-  ParameterExpansionPart,
-  Word,
-  WordPart,
-} from 'unbash'
-import { braced } from './braces.ts'
-import type { Environment } from './environment.ts'
+import type { CommandExpansionPart, HereDoc, ParameterExpansionPart, Word, WordPart } from 'unbash'
 import {
   anyCharacter,
   anyName,
   anything,
-  anythingFromNet,
   condensed,
   isPlain,
-  netPipeName,
+  list,
   pipeName,
+  withNames,
 } from './field.ts'
-import { readsNet } from './net.ts'
-import { nameOf, resolved } from './paths.ts'
 import { Refusal, shown } from './refusal.ts'
-
-/** The facts for evaluating a word. `home`: undefined if unknown. */
-export type Scope = { environment: Environment; home: string | undefined }
+import type { State } from './state.ts'
 
 const fieldMax = 65_536
 const fieldsMax = 10_000
 
 /** The fields that a command's words become. */
-export function fieldsOf(words: readonly Word[], scope: Scope): string[] {
+export function fieldsOf(words: readonly Word[], state: State): string[] {
   const fields: string[] = []
   for (const word of words) {
-    for (const parts of withoutBraces(word)) fields.push(...split(parts, scope))
+    for (const parts of withoutBraces(word)) fields.push(...split(parts, state))
     if (fields.length > fieldsMax)
       throw new Refusal(
         'unknowable',
@@ -52,127 +39,96 @@ export function fieldsOf(words: readonly Word[], scope: Scope): string[] {
   return fields
 }
 
-/**
- * A word that Bash neither splits nor matches against names: an assignment, a here-string, the
- * subject of a case.
- */
-export function textOf(word: Word, scope: Scope): string {
+/** A word that Bash neither splits nor matches against names: an assignment, a here-string. */
+export function textOf(word: Word, state: State): string {
   const parts = partsOf(word)
-  const text = parts
-    .map(
-      (part, i) => (i === 0 ? tilde(part, parts.length, scope) : undefined) ?? whole(part, scope),
-    )
-    .join('')
-  return bounded(text)
+  return bounded(
+    parts.map((part, i) => (i === 0 && tilde(part, parts, state)) || whole(part, state)).join(''),
+  )
 }
 
 /** The text of a here-document. */
-export function bodyOf({ body, delimiter }: HereDoc, scope: Scope): string {
+export function bodyOf({ body, delimiter }: HereDoc, state: State): string {
   if (body.parts !== undefined)
-    return bounded(body.parts.map((part) => whole(part, scope)).join(''))
-  return delimiter?.quoted === false
-    ? body.text.replace(/\\([$`\\\n])/g, (_, escaped: string) => (escaped === '\n' ? '' : escaped))
-    : body.text
+    return bounded(body.parts.map((part) => whole(part, state)).join(''))
+  return delimiter?.quoted === false ? body.text.replace(/\\([$`\\])|\\\n/g, '$1') : body.text
 }
 
 function bounded(text: string): string {
   return text.length > fieldMax ? anything : condensed(text)
 }
 
-// ── Words ──
-
-function partsOf(word: Word): readonly WordPart[] {
-  return (
-    word.parts ?? [
-      { type: 'Literal', pos: word.pos, end: word.end, value: word.value, text: word.text },
-    ]
-  )
+function partsOf({ parts, pos, end, value, text }: Word): readonly WordPart[] {
+  return parts ?? [{ type: 'Literal', pos, end, value, text }]
 }
 
-/** A word's parts, once for each text of its braces. */
+/** A word's parts, once for each text of its braces. Only plain lists and numbers are read. */
 function withoutBraces(word: Word): (readonly WordPart[])[] {
   let variants: WordPart[][] = [[]]
   for (const part of partsOf(word)) {
-    if (part.type !== 'BraceExpansion') {
-      for (const variant of variants) variant.push(part)
-      continue
-    }
-    const texts = braced(part.text)
-    if (texts === undefined || texts.length * variants.length > 256)
+    const texts = part.type === 'BraceExpansion' ? braced(part.text) : undefined
+    if (part.type === 'BraceExpansion' && (texts?.length ?? 256) * variants.length >= 256)
       throw new Refusal(
         'unknowable',
-        `${shown(part.text)} stands for words that cannot be told beforehand`,
+        `${shown(part.text)} stands for words that cannot be seen beforehand`,
         'Write the words out instead of using braces.',
       )
-    variants = variants.flatMap((variant) =>
-      texts.map((text) => [...variant, { ...part, type: 'Literal' as const, value: text, text }]),
-    )
+    const choices: WordPart[] = texts?.map(
+      (text) => ({ ...part, type: 'Literal', value: text, text }) as WordPart,
+    ) ?? [part]
+    variants = variants.flatMap((variant) => choices.map((choice) => [...variant, choice]))
   }
   return variants
 }
 
-function split(parts: readonly WordPart[], scope: Scope): string[] {
-  const fields: string[] = []
-  let field: string | undefined
-  const add = (text: string) => {
-    field = (field ?? '') + text
-    if (field.length > fieldMax) field = anything
-  }
-  for (const [i, part] of parts.entries()) {
-    const home = i === 0 ? tilde(part, parts.length, scope) : undefined
-    if (home !== undefined) add(home)
-    else if (!isUnquotedExpansion(part)) add(whole(part, scope))
-    else {
-      const words = splitText(whole(part, scope), scope)
-      if (words.length === 0) continue
-      for (const [j, word] of words.entries()) {
-        if (j > 0 && field !== undefined) {
-          fields.push(field)
-          field = undefined
-        }
-        add(word)
-      }
-    }
-  }
-  return (field === undefined ? fields : [...fields, field]).map(condensed)
+/** `{a,b}` and `{1..9}`. Undefined: nested, quoted or with expansions. */
+function braced(text: string): string[] | undefined {
+  const inner = text.slice(1, -1)
+  if (/^-?\d{1,9}\.\.-?\d{1,9}$/.test(inner)) return [anyName]
+  return /['"\\$`{}]|\.\./.test(inner) ? undefined : inner.split(',').map(withNames)
 }
 
-function isUnquotedExpansion(part: WordPart): boolean {
-  return (
-    part.type === 'SimpleExpansion' ||
-    part.type === 'ParameterExpansion' ||
-    part.type === 'CommandExpansion'
-  )
+function split(parts: readonly WordPart[], state: State): string[] {
+  const fields: string[] = []
+  let field: string | undefined
+  for (const [i, part] of parts.entries()) {
+    const home = i === 0 ? tilde(part, parts, state) : undefined
+    const isSplit = /^(Simple|Parameter|Command)Expansion$/.test(part.type)
+    const text = home ?? whole(part, state)
+    const words = isSplit ? splitText(text, state) : [text]
+    for (const [j, word] of words.entries()) {
+      if (j > 0 && field !== undefined) {
+        fields.push(field)
+        field = undefined
+      }
+      field = bounded((field ?? '') + word)
+    }
+  }
+  return field === undefined ? fields : [...fields, field]
 }
 
 /** Bash's treatment of an unquoted expansion: it splits at blanks and matches names. */
-function splitText(text: string, { environment }: Scope): string[] {
-  if (environment.variables.has('IFS') && isPlain(text)) return [anything]
-  // Blanks at its ends separate it from its neighbours, so the joined word is unknown.
+function splitText(text: string, { variables }: State): string[] {
+  if (variables.has('IFS') && isPlain(text)) return [anything]
+  // Blanks at its ends separate it from its neighbours, and the joined word is unknown.
   if (/^\s|\s$/.test(text)) return [anything]
-  return text
-    .split(/[ \t\n]+/)
-    .filter((word) => word !== '')
-    .map((word) =>
-      word
-        .replaceAll('*', anyName)
-        .replaceAll('?', anyCharacter)
-        .replace(/\[[^\]/]+\]/g, anyCharacter),
-    )
+  return list(text).map(withNames)
 }
 
 /** `~` and `~/…` at the beginning of a word. Undefined: there is none. */
-function tilde(part: WordPart, parts: number, { environment, home }: Scope): string | undefined {
+function tilde(
+  part: WordPart,
+  { length }: readonly WordPart[],
+  { variables }: State,
+): string | undefined {
   if (part.type !== 'Literal' || !part.text.startsWith('~')) return undefined
-  const folder = environment.variables.get('HOME') ?? home ?? anything
-  if (part.text === '~') return parts === 1 ? folder : anything
+  const folder = variables.get('HOME') ?? anything
+  if (part.text === '~') return length === 1 ? folder : anything
   return part.text[1] === '/' ? folder + part.value.slice(1) : anything
 }
 
-// ── Parts ──
-
 /** The text of a part that is not split. */
-function whole(part: WordPart, scope: Scope): string {
+function whole(part: WordPart, state: State): string {
   switch (part.type) {
     case 'Literal':
     case 'SingleQuoted':
@@ -180,7 +136,7 @@ function whole(part: WordPart, scope: Scope): string {
       return part.value
     case 'DoubleQuoted':
     case 'LocaleString':
-      return part.parts.map((child: DoubleQuotedChild) => whole(child, scope)).join('')
+      return part.parts.map((child) => whole(child, state)).join('')
     case 'Glob':
       return part.kind === 'star' ? anyName : anyCharacter
     case 'ExtendedGlob':
@@ -188,15 +144,15 @@ function whole(part: WordPart, scope: Scope): string {
     case 'BraceExpansion':
       return part.text // braces are plain text where nothing is split
     case 'SimpleExpansion':
-      return variable(part.text.slice(1), scope)
+      return variable(part.text.slice(1), state)
     case 'ParameterExpansion':
-      return parameter(part, scope)
+      return parameter(part, state)
     case 'CommandExpansion':
-      return output(part, scope)
+      return output(part, state)
     case 'ArithmeticExpansion':
       return '1' // some number: any number works as part of a path
     case 'ProcessSubstitution':
-      return part.script !== undefined && readsNet(part.script) ? netPipeName : pipeName
+      return pipeName
     default:
       return unknownPart(part)
   }
@@ -210,84 +166,33 @@ function unknownPart(part: never): never {
   )
 }
 
-const numbers = new Set([
-  '?',
-  '$',
-  '!',
-  '#',
-  'RANDOM',
-  'SRANDOM',
-  'LINENO',
-  'SECONDS',
-  'UID',
-  'EUID',
-  'PPID',
-  'BASHPID',
-  'EPOCHSECONDS',
-  'SHLVL',
-])
+const numbers = list('? $ # RANDOM SRANDOM LINENO SECONDS UID EUID PPID BASHPID EPOCHSECONDS SHLVL')
 
-function variable(name: string, { environment, home }: Scope): string {
-  const value = environment.variables.get(name)
+function variable(name: string, { folders, variables }: State): string {
+  const value = variables.get(name)
   if (value !== undefined) return value
-  if (name === 'HOME') return home ?? anything
-  if (name === 'PWD')
-    return environment.cwds?.length === 1 ? (environment.cwds[0] as string) : anything
-  return numbers.has(name) ? '1' : anything
+  if (name === 'PWD') return folders?.length === 1 ? (folders[0] as string) : anything
+  return numbers.includes(name) ? '1' : anything
 }
 
-function parameter(part: ParameterExpansionPart, scope: Scope): string {
-  if (part.prefix !== undefined || part.index !== undefined)
-    return part.prefix === '#' ? '1' : anything
-  const value = variable(part.parameter, scope)
-  if (part.operation === undefined) return value
-  const keepsValue =
-    part.operation.type === 'Default' &&
-    [':-', '-', ':=', '=', ':?', '?'].includes(part.operation.operator)
+function parameter({ prefix, index, operation, parameter }: ParameterExpansionPart, state: State) {
+  if (prefix === '#') return '1'
+  if (prefix !== undefined || index !== undefined) return anything
+  const value = variable(parameter, state)
+  if (operation === undefined) return value
+  const keepsValue = operation.type === 'Default' && !operation.operator.endsWith('+')
   return keepsValue && isPlain(value) && value !== '' ? value : anything
 }
 
 /** The output of a command. Known only for a few commands, well enough to write below it. */
-function output({ script }: CommandExpansionPart, scope: Scope): string {
-  if (script === undefined) return anything
-  if (readsNet(script)) return anythingFromNet
-  const [statement] = script.commands
-  const command = statement?.command
-  if (
-    script.commands.length !== 1 ||
-    command?.type !== 'Command' ||
-    command.redirects.length > 0 ||
-    command.name === undefined
-  )
-    return anything
-  if (
-    scope.environment.functions.has(command.name.value) ||
-    !command.args.every((arg) => arg.type === 'Word' && arg.parts === undefined)
-  )
-    return anything
-  const args = command.args.map((arg) => (arg.type === 'Word' ? arg.value : ''))
-  switch (command.name.parts === undefined ? command.name.value : '') {
-    case 'pwd':
-      return args.length === 0 ? variable('PWD', scope) : anything
-    case 'mktemp':
-      return args.every((arg) => arg === '-d') && !scope.environment.variables.has('TMPDIR')
-        ? `/tmp/tmp.${anyName}`
-        : anything
-    case 'date':
-      return args.length === 1 &&
-        /^\+[^/]*$/.test(args[0] as string) &&
-        !/%[-_0^#+]*[0-9]*[EO]?[DxcC]|\.\./.test(args[0] as string)
-        ? anyName
-        : anything
-    case 'nproc':
-      return '1'
-    case 'basename':
-      return args.length === 1 &&
-        !['.', '..', '/'].includes(nameOf(args[0] as string)) &&
-        resolved(args[0] as string, '/') !== undefined
-        ? nameOf(args[0] as string)
-        : anything
-    default:
-      return anything
-  }
+function output({ script }: CommandExpansionPart, state: State): string {
+  const command = script?.commands[0]?.command
+  if (script?.commands.length !== 1 || command?.type !== 'Command') return anything
+  const words = [command.name, ...command.args]
+  if (command.redirects.length > 0 || command.prefix.length > 0) return anything
+  if (!words.every((word) => word?.type === 'Word' && word.parts === undefined)) return anything
+  const text = words.map((word) => (word?.type === 'Word' ? word.value : '')).join(' ')
+  if (text === 'pwd') return variable('PWD', state)
+  if (/^mktemp( -d)?$/.test(text) && !state.variables.has('TMPDIR')) return `/tmp/tmp.${anyName}`
+  return /^date \+(%[YmdHMSFTjsyNu]|[A-Za-z0-9_:-])+$/.test(text) ? anyName : anything
 }

@@ -5,6 +5,8 @@ import type { ShellGuardOptions } from '../../../../services/guards/shell/option
 import type { JsonObject, Verdict } from '../../../../shared/contract/guard.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { passing, refused } from './commands.ts'
+import { honestCommands } from './honest.ts'
+import { hostile } from './hostile.ts'
 
 const usual: ShellGuardOptions = {
   tools: ['bash'],
@@ -48,6 +50,43 @@ describe('commands that pass', () => {
 
 describe.each(Object.entries(refused))('commands that are refused as %s', (code, commands) => {
   test.each(commands)('%s', (command) => expect(codeOf(judged({ command }))).toBe(`shell.${code}`))
+})
+
+describe('attacks', () => {
+  it.each(Object.entries(hostile))('are all refused in the class: %s', (_, commands) => {
+    const passed = commands.filter((command) => codeOf(judged({ command })) === 'pass')
+    expect(passed).toEqual([])
+  })
+})
+
+describe('honest commands', () => {
+  it('are the same for the same seed, and others for another seed', () => {
+    expect(honestCommands(50, 7)).toEqual(honestCommands(50, 7))
+    expect(honestCommands(50, 7)).not.toEqual(honestCommands(50, 8))
+  })
+
+  it('pass, except for at most 3 of 100', () => {
+    const commands = honestCommands(2_000)
+    const refusedOnes = commands.filter((command) => codeOf(judged({ command })) !== 'pass')
+    expect(new Set(commands).size).toBeGreaterThan(1_000)
+    expect(refusedOnes.length).toBeLessThanOrEqual(60)
+  })
+
+  it.each([
+    ['f() { ls; }; f', 'it defines a function. Write the commands of the function where they run.'],
+    ['eval "ls -la"', 'eval hides the command that runs. Write the command out, without eval.'],
+    [
+      'kill $PPID',
+      'it looks up its parent and sends a signal. Send signals only to processes that you ' +
+        'started: keep $! in a variable, or name a job such as %1.',
+    ],
+    [
+      'man -P ./x ls',
+      'with -P man runs another program or reads its settings from a file. Run man without -P.',
+    ],
+  ])('get the plain form if they are refused: %s', (command, text) => {
+    expect(judged({ command })).toMatchObject({ verdict: 'reject', text })
+  })
 })
 
 describe('the source of a command, and its start', () => {

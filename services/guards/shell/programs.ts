@@ -1,0 +1,160 @@
+// The programs that the guard knows by name, and the options with which a program runs another.
+
+import { commandLine } from './command-line.ts'
+import { list } from './field.ts'
+import { Refusal, shown } from './refusal.ts'
+
+/** They change the machine itself, or Weir. */
+const never = list(`fdisk sfdisk cfdisk parted wipefs mkswap swapon swapoff mount umount losetup
+  cryptsetup debugfs hdparm useradd adduser usermod userdel deluser groupadd groupdel groupmod passwd
+  chpasswd visudo vipw vigr chsh insmod rmmod modprobe kexec shutdown reboot halt poweroff init
+  telinit newfs diskutil update-alternatives`)
+
+/** They run another command in a way that is not visible here, or read another process. */
+const opaque = list(`su runuser pkexec doas chroot unshare nsenter parallel script expect unbuffer
+  firejail bwrap fakeroot systemd-run setpriv capsh proot torsocks proxychains proxychains4 entr watch
+  watchexec chrt taskset numactl prlimit runcon strace ltrace gdb gdbserver gcore lldb valgrind perf
+  py-spy rbspy flock at batch xvfb-run dbus-run-session rlwrap eatmydata start-stop-daemon daemonize
+  tmux screen ld.so ld-linux-x86-64.so.2 faketime sg newgrp machinectl run-parts bpftrace busybox
+  toybox caffeinate gtimeout choom cpulimit softlimit dumb-init tini gosu su-exec sshpass autossh
+  socat pwsh nu fish csh tcsh m4 vi vim nvim view ex ed emacs nano pico sudoedit`)
+
+const shells = list('sh bash dash zsh ksh mksh ash rbash yash')
+
+const net =
+  list(`curl wget wget2 fetch http https httpie xh curlie aria2c axel lynx links w3m elinks
+  nc ncat netcat socat telnet ftp lftp tftp sftp scp ssh rsync openssl websocat aws gsutil gcloud az
+  s3cmd rclone gh glab ipfs dig drill nslookup host youtube-dl yt-dlp`)
+
+/** Their words are data: none of them is a command that runs on this machine. */
+const plain =
+  list(`ls cat head tail less more wc grep egrep fgrep rg ag ack cut tr nl od strings file
+  stat du df tree basename dirname realpath readlink which whereis type whatis apropos man info help
+  echo printf true false test expr seq sleep date cal uname hostname whoami id groups uptime free top
+  ps pgrep pstree lsof ss netstat lscpu nproc env printenv diff cmp comm paste join fold fmt column jq
+  md5sum sha1sum sha256sum sha512sum cksum base64 hexdump tac rev sum tsort dpkg rpm apt apt-get
+  apt-cache yum dnf apk pacman brew snap npm yarn pnpm pip pip3 pipx gem cargo rustup go make gmake
+  ninja cmake ctest meson docker docker-compose podman kubectl helm terraform ssh dig host nslookup
+  nc ping gh glab fd fdfind eslint prettier tsc jest vitest pytest git`)
+
+export function isNet(name: string): boolean {
+  return net.includes(name)
+}
+
+export function isShell(name: string): boolean {
+  return shells.includes(name)
+}
+
+export function isPlainProgram(name: string): boolean {
+  return plain.includes(name)
+}
+
+/** Refuses the programs that never run. */
+export function checkProgram(base: string, only: ReadonlySet<string> | undefined): void {
+  if (only !== undefined && !only.has(base))
+    throw new Refusal(
+      'not-allowed',
+      `${shown(base)} is not among the commands that may run`,
+      `Use only: ${[...only].map(shown).join(', ').slice(0, 1_000)}.`,
+    )
+  checkNotWeir(base)
+  if (never.includes(base) || base.startsWith('mkfs'))
+    throw new Refusal(
+      'not-allowed',
+      `${shown(base)} changes the machine itself`,
+      'Leave that to a person, and say what you need.',
+    )
+  if (opaque.includes(base))
+    throw new Refusal(
+      'unknowable',
+      `the command that ${shown(base)} runs or changes cannot be seen from its arguments`,
+      `Run the command without ${shown(base)}.`,
+    )
+}
+
+/** Whether this name, as an argument of an unknown program, may be a command that it runs. */
+export function isRefused(base: string): boolean {
+  return weir.test(base) || never.includes(base) || opaque.includes(base) || base.startsWith('mkfs')
+}
+
+const weir = /^(.*\/)?weir(-agents)?(@.*)?(\.[cm]?[jt]s)?$/
+
+export function checkNotWeir(name: string): void {
+  if (weir.test(name))
+    throw new Refusal('not-allowed', 'it controls Weir itself', 'Leave that to a person.')
+}
+
+// ── Options that name a program ──
+
+/** The same meaning in any program: their value is a command, or a file of code. */
+const anywhere =
+  /^--(rsh(-command)?|(?!no-).*pager|.*shell|.*editor|.*askpass|.*compress-program|unzip-command|upload-pack|receive-pack|ext-diff|textconv|open-files-in-pager|.*ssh-command|proxy-command|rsync-path|to-command|checkpoint-action|info-script|new-volume-script|strip-program|use-askpass|browser|html|exec-path|config-env|preprocessor|hostname-bin|exec-batch|mount-program|unix-socket-command|init-command)$/
+
+/** By program: the options with a value, and those that name a program or a file of settings. */
+const own: Record<string, { valued?: string; runs: string }> = {
+  git: { runs: '' }, // git.ts
+  tar: { valued: '-f -C -T -X -b', runs: '-I -F --to- --checkpoint-a --info- --new-v --use-c' },
+  rsync: { valued: '-f -T -B', runs: '-e -M --rsh --rsync-p' },
+  ssh: { valued: '-p -i -l -L -R -D -W -J -b -c -m', runs: '-o -F -S -E' },
+  scp: { valued: '-P -i -l -c -J', runs: '-o -F -S -D' },
+  sftp: { valued: '-P -i -l -c -J', runs: '-o -F -S -D -b' },
+  man: { valued: '-M -S -L -m -e -s -R', runs: '-P -H -C --pager --html --config-file' },
+  split: { runs: '--filter' },
+  install: { runs: '--strip-p' },
+  zip: { runs: '-T -TT --unzip-command' },
+  sort: { valued: '-k -t -o -S -T', runs: '--compress-p' },
+  curl: { runs: '-K --config' },
+  wget: { valued: '-O -o -a -P', runs: '--config --use-askpass' },
+  make: { valued: '-C -f -j -I -W -o', runs: '--eval -E' },
+  gmake: { valued: '-C -f -j -I -W -o', runs: '--eval -E' },
+  rg: { valued: '-e -f -g -t -T -A -B -C -m', runs: '--pre --hostname-bin' },
+  fd: { valued: '-e -t -d -E -g -c', runs: '-x -X --exec --exec-batch' },
+  fdfind: { valued: '-e -t -d -E -g -c', runs: '-x -X --exec --exec-batch' },
+  go: { runs: '-exec -toolexec -vettool' },
+  less: { runs: '-k --lesskey-file --lesskey-src' },
+  gpg: { runs: '--photo-viewer --exec' },
+  nc: { runs: '-e -c --exec --sh-exec' },
+  ncat: { runs: '-e -c --exec --sh-exec --lua-exec' },
+  openssl: { runs: '-engine -provider' },
+}
+
+/** A plain remote shell, with a port or a key, starts no other program. */
+const plainRemote = /^ssh( -(p|i|l) ?[\w./~-]+| -q| -T| -x)*$/
+const plainSetting =
+  /^(StrictHostKeyChecking|ConnectTimeout|BatchMode|LogLevel|Port|User|ServerAlive\w+|UserKnownHostsFile)[= ][\w./]+$/i
+
+/** Refuses an option that makes a program run another one. */
+export function checkOptions(base: string, args: readonly string[]): void {
+  const { valued = '', runs = '' } = own[base] ?? {}
+  const names = list(runs)
+  const singles = names.filter((name) => /^-[a-z]{2,}$/.test(name))
+  const shorts = names.filter((name) => /^-\w$/.test(name))
+  const line = commandLine(args, `${valued} ${shorts.join(' ')}`, base === 'ssh')
+  const given = [
+    ...line.options,
+    ...args
+      .filter((arg) => singles.includes(arg.split('=')[0] as string))
+      .map((name) => ({ name, value: '' })),
+  ]
+  for (const { name, value = '' } of given) {
+    const isOwn = names.some((one) => name === one || (one.length > 3 && name.startsWith(one)))
+    if (!isOwn && !anywhere.test(name)) continue
+    if (
+      base === 'rsync' &&
+      /^(-e|--rsh)$/.test(name) &&
+      plainRemote.test(nextOf(args, name, value))
+    )
+      continue
+    if (name === '-o' && plainSetting.test(value)) continue
+    throw new Refusal(
+      'unknowable',
+      `with ${shown(name)} ${shown(base)} runs another program or reads its settings from a file`,
+      `Run ${shown(base)} without ${shown(name)}.`,
+    )
+  }
+}
+
+/** The value of a long option may be the next argument. */
+function nextOf(args: readonly string[], name: string, value: string): string {
+  return value === '' ? (args[args.indexOf(name) + 1] ?? '') : value
+}
