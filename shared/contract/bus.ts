@@ -141,7 +141,13 @@ export type Bus = {
    */
   append(records: RecordToAppend[], options?: { patient?: boolean }): Promise<Appended[]>
   subscribe(options: SubscribeOptions): Promise<Subscription>
-  ends(topic: string): Promise<PartitionEnds[]>
+  /** `partitions`: only these; default: all. A bus may ignore it. */
+  ends(topic: string, partitions?: readonly number[]): Promise<PartitionEnds[]>
+  /**
+   * The end of a partition for the readers of this process, who may read records before they are
+   * written. Absent: `ends` has it, because readers get written records only.
+   */
+  endAhead?(place: { topic: string; partition: number }): Offset
   /**
    * The first offset of a partition whose record is not older than `time`. Undefined: there is
    * none. Absent: the bus has no index by time, and callers bisect the partition (range.ts).

@@ -7,6 +7,8 @@ export const errorCodes = [
   'codec.unknown-schema',
   'codec.bad-body',
   'codec.bad-message',
+  // a record whose bytes are right, and which its writer cannot have written
+  'record.forged-id',
   // settings, agent files and messages: text that a person wrote
   'settings.invalid',
   'agent.invalid',
