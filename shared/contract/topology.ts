@@ -31,6 +31,7 @@ export type Writer =
   | 'guard'
 
 export type TopicName =
+  | 'client-messages'
   | 'conversation-events'
   | 'model-requests'
   | 'model-deltas'
@@ -58,25 +59,35 @@ export type Port =
   | 'activity'
   | 'dead-letters'
 
-/** `tombstones`: the writers that remove keys from a table. */
+/**
+ * `tombstones`: the writers that remove keys from a table. `formerly`: writers of an earlier Weir.
+ * Their records are still read, and nobody needs the right to write them.
+ */
 type Topic = {
   kind: TopicKind
   records: Partial<Record<MessageType, Writer[]>>
   tombstones?: Writer[]
+  formerly?: Partial<Record<MessageType, Writer[]>>
 }
 
 export const topics: Record<TopicName, Topic> = {
+  // The one topic that a client writes.
+  'client-messages': {
+    kind: 'log',
+    records: { 'user-message': ['edge'], 'cancel-requested': ['edge'] },
+  },
   'conversation-events': {
     kind: 'log',
     records: {
-      'user-message': ['edge'],
-      'cancel-requested': ['edge'],
+      'user-message': ['intake'],
+      'cancel-requested': ['intake'],
       'round-outcome': ['loop-detector'],
       'turn-extended': ['loop-detector'],
       'turn-failed': ['runtime of any stage'],
       carried: ['conversation'],
       tick: ['runtime'],
     },
+    formerly: { 'user-message': ['edge'], 'cancel-requested': ['edge'] },
   },
   'model-requests': {
     kind: 'log',
@@ -206,6 +217,13 @@ type StageWiring = {
 const common = { conversation: 'conversation-events', 'dead-letters': 'dead-letters' } as const
 
 const wirings = {
+  // First, so the embedded bus gives a message to the conversation in the same tick.
+  intake: {
+    inbox: 'client-messages',
+    unit: 'none',
+    mayHaveActed: false,
+    ports: common,
+  },
   conversation: {
     inbox: 'conversation-events',
     unit: 'conversation',

@@ -376,7 +376,8 @@ type Admission = {
 /** The wiring of an inbox, by message type. */
 function admissionOf(inbox: TopicName): Map<MessageType, Admission> {
   const observers = /^(edge|runtime|operator|.* performer)$/
-  const entries = Object.entries(topics[inbox].records) as [MessageType, Writer[]][]
+  const { records, formerly = {} } = topics[inbox]
+  const entries = Object.entries(records) as [MessageType, Writer[]][]
   return new Map(
     entries.map(([type, writers]) => [
       type,
@@ -384,7 +385,9 @@ function admissionOf(inbox: TopicName): Map<MessageType, Admission> {
         writers,
         reducers: new Set<string>(writers),
         isOfAnyStage: writers.includes('runtime of any stage'),
-        isObserved: writers.some((writer) => observers.test(writer)),
+        isObserved: [...writers, ...(formerly[type] ?? [])].some((writer) =>
+          observers.test(writer),
+        ),
       },
     ]),
   )

@@ -94,7 +94,7 @@ export function startUsers({
   /** A client repeats a message without an acknowledgement: message ids exist for that. */
   function write(message: Extract<Message, { type: 'user-message' | 'cancel-requested' }>): void {
     const record = toRecord({
-      topic: `${topicPrefix}conversation-events`,
+      topic: `${topicPrefix}client-messages`,
       partition: partitionOf(message.conversation, partitions),
       message,
     })
