@@ -219,6 +219,11 @@ export const limits = {
    */
   guardFollowIdleMs: 5 * minute,
   guardFollowRetryMs: 1 * second,
+  /**
+   * The longest honest time between the stamping of a round's guards and its clearing: a model's
+   * answer lies between them.
+   */
+  guardStampedMs: 10 * minute,
   /** How long a guard may judge one round. */
   guardJudgeMsMax: 1 * second,
   /**

@@ -47,9 +47,7 @@ type Copying = {
 
 /** Copied last: the inbox names the messages whose copies it holds. */
 const clients: TopicName = 'client-messages'
-const copiedTopics = (Object.keys(topics) as TopicName[]).filter(
-  (topic) => topic !== clients,
-)
+const copiedTopics = (Object.keys(topics) as TopicName[]).filter((topic) => topic !== clients)
 
 /** Ends early when `signal` aborts. */
 export async function copySelection(options: Omit<Copying, 'messages'>): Promise<void> {

@@ -76,7 +76,8 @@ function recordsInBundle(
   const own = bundle
     .recordsOf(conversation)
     .filter(
-      (record) => record.partition === partition && record.topic !== `${topicPrefix}client-messages`,
+      (record) =>
+        record.partition === partition && record.topic !== `${topicPrefix}client-messages`,
     )
   return [
     ...history,
