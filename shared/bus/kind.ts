@@ -11,11 +11,18 @@ import type { ClusterSurvey } from './kafka/cluster-survey.ts'
 
 export type BusSettings = Pick<
   Settings,
-  'bus' | 'dataFolder' | 'synchronous' | 'bootstrapServer' | 'commandConfig' | 'commandProperty'
+  | 'bus'
+  | 'dataFolder'
+  | 'synchronous'
+  | 'bootstrapServer'
+  | 'commandConfig'
+  | 'commandProperty'
+  | 'recordSigning'
+  | 'topicPrefix'
 >
 
 /** The settings of a process that writes beside the owner of the log. */
-export type BesideSettings = BusSettings & Pick<Settings, 'topicPrefix'>
+export type BesideSettings = BusSettings
 
 export type OpenOptions = {
   log: Logger

@@ -24,10 +24,22 @@ export type RecordToAppend = {
    * the header `weir-id`.
    */
   id?: string | undefined
+  /**
+   * The writer's signature, where records are signed (shared/bus/signing). Kafka: the header
+   * `weir-signature`.
+   */
+  signature?: string | undefined
 }
 
-/** A record as read. */
-export type StoredRecord = RecordToAppend & { offset: Offset; time: Milliseconds }
+/**
+ * A record as read. `refused`: the reason why its signature is wrong; only a subscription of a signed
+ * bus has it.
+ */
+export type StoredRecord = RecordToAppend & {
+  offset: Offset
+  time: Milliseconds
+  refused?: string | undefined
+}
 
 export type Appended = { partition: number; offset: Offset; time: Milliseconds }
 

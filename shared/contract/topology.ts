@@ -19,7 +19,7 @@ export type StageName = keyof typeof wirings
 
 /**
  * The writer of a record: a stage's reducer (derived), its performer, the runtime of any stage, the
- * edge (a client), an operator, or a guard.
+ * edge (a client), an approver (a person who decides calls), an operator, or a guard.
  */
 export type Writer =
   | StageName
@@ -27,6 +27,7 @@ export type Writer =
   | 'runtime'
   | 'runtime of any stage'
   | 'edge'
+  | 'approver'
   | 'operator'
   | 'guard'
 
@@ -138,7 +139,7 @@ export const topics: Record<TopicName, Topic> = {
     records: {
       'approval-asked': ['executor'],
       'approval-withdrawn': ['executor'],
-      'approval-answered': ['edge'],
+      'approval-answered': ['approver'],
       tick: ['runtime'],
     },
   },

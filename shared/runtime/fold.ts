@@ -375,7 +375,7 @@ type Admission = {
 
 /** The wiring of an inbox, by message type. */
 function admissionOf(inbox: TopicName): Map<MessageType, Admission> {
-  const observers = /^(edge|runtime|operator|.* performer)$/
+  const observers = /^(edge|approver|runtime|operator|.* performer)$/
   const { records, formerly = {} } = topics[inbox]
   const entries = Object.entries(records) as [MessageType, Writer[]][]
   return new Map(

@@ -21,6 +21,7 @@ import type { Message, Tick } from '../contract/messages.ts'
 import type { Performer } from '../contract/performer.ts'
 import type { Output, Stage } from '../contract/stage.ts'
 import type { Milliseconds } from '../lib/clock.ts'
+import { WeirError } from '../lib/errors.ts'
 import { createFold, type Unit } from './fold.ts'
 import { createInputEnds } from './input-ends.ts'
 import type { Instruments } from './instruments.ts'
@@ -68,7 +69,8 @@ export function readPartition<State, In extends Message, Task>(
     topicPrefix: options.topicPrefix,
     marks,
     readBack,
-    judge: (_, id) => id && inputs.refusalOf(id),
+    judge: ({ refused }, id) =>
+      refused === undefined ? id && inputs.refusalOf(id) : new WeirError('record.unsigned', refused),
     judged: { to: done, refused },
   })
   const ticker = createTicker()

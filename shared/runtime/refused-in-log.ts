@@ -11,7 +11,7 @@ import { parseId } from './derived-id.ts'
 import type { Judge } from './refusals.ts'
 
 /** The codes of refusals (Judge). All other dead letters follow from the bytes of their record. */
-const codes: ReadonlySet<string> = new Set<ErrorCode>(['record.forged-id'])
+const codes: ReadonlySet<string> = new Set<ErrorCode>(['record.forged-id', 'record.unsigned'])
 
 /** The judge of each stage, from the dead letters of this partition. */
 export async function refusedInLog(

@@ -26,6 +26,8 @@ export type Settings = {
   /** Empty: none is given. */
   commandConfig: string
   commandProperty: Properties
+  /** Empty: records are not signed. */
+  recordSigning: string
   topicPrefix: string
   partitions: number
   /** 0: the brokers' default. */
@@ -101,6 +103,15 @@ export const settingTable: Record<SettingKey, Setting> = {
     secret: true,
     onlyFor: 'kafka',
     schema: { type: 'properties', default: {} },
+  },
+  recordSigning: {
+    variable: 'WEIR_RECORD_SIGNING',
+    description:
+      'the key file of this process, or a folder with several (weir keys create): signs its records, and checks those that it reads',
+    secret: false,
+    isPath: true,
+    onlyFor: 'kafka',
+    schema: { type: 'string', default: '' },
   },
   topicPrefix: {
     variable: 'WEIR_TOPIC_PREFIX',

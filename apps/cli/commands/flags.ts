@@ -16,6 +16,7 @@ export const whichBus: SettingKey[] = [
   'bootstrapServer',
   'commandConfig',
   'commandProperty',
+  'recordSigning',
 ]
 
 /** The settings that define how long records are kept. */

@@ -177,6 +177,8 @@ export function contentOf({
   }
 }
 
+const outsiders: ReadonlySet<Writer> = new Set(['edge', 'approver', 'operator'])
+
 /**
  * The topic to which a record is written again: where an outsider may write its type. A client's
  * message in the conversation's inbox is a copy, so it goes to the clients' topic. Undefined: only a
@@ -188,8 +190,7 @@ export function retryTopicOf(original: Original): TopicName | undefined {
   if (topic === undefined || 'fault' in content) return undefined
   const type: MessageType = content.message.type
   const isFromOutside = (name: TopicName) =>
-    topics[name].records[type]?.some((writer) => writer === 'edge' || writer === 'operator') ===
-    true
+    topics[name].records[type]?.some((writer) => outsiders.has(writer)) === true
   if (isFromOutside(topic)) return topic
   if (topics[topic].records[type] === undefined) return undefined
   return (Object.keys(topics) as TopicName[]).find(isFromOutside)

@@ -62,7 +62,7 @@ rounds-cleared (log) -> executor, a unit is turn
 approvals (log) -> approval, a unit is round
     approval-asked <- executor
     approval-withdrawn <- executor
-    approval-answered <- edge
+    approval-answered <- approver
     tick <- runtime
 guard-verdicts.approval (log)
     guard-verdict <- approval
