@@ -2,7 +2,7 @@
 // access to the inbox of a stage, where it could forge the records of others.
 // Reads: client-messages.
 // Writes: user-message and cancel-requested to conversation-events.
-// Owns: what a client may say. A record of another type, or one that cannot be read, goes to
+// Owns: the types of records that a client may write. A record of another type, or one that cannot be read, goes to
 // dead-letters, as the runtime does it for every inbox.
 // Does not own: whether a message opens a turn, its sizes, and how many may wait (conversation).
 //

@@ -156,8 +156,8 @@ export type Bus = {
   /** `partitions`: only these; default: all. A bus may ignore it. */
   ends(topic: string, partitions?: readonly number[]): Promise<PartitionEnds[]>
   /**
-   * The end of a partition for the readers of this process, who may read records before they are
-   * written. Absent: `ends` has it, because readers get written records only.
+   * The end of a partition for the readers of this process, which may be ahead of the written
+   * records. Absent: `ends` has it, because readers get written records only.
    */
   endAhead?(place: { topic: string; partition: number }): Offset
   /**

@@ -19,7 +19,7 @@ export type StageName = keyof typeof wirings
 
 /**
  * The writer of a record: a stage's reducer (derived), its performer, the runtime of any stage, the
- * edge (a client), an approver (a person who decides calls), an operator, or a guard.
+ * edge (a client), an approver, an operator, or a guard. An approver decides waiting calls.
  */
 export type Writer =
   | StageName

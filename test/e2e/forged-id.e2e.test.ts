@@ -60,7 +60,7 @@ describe('a record under the id of a stage, with an offset that its inbox does n
     })
   })
 
-  it('silences no partition after a turn, and a replay refuses what the stages refused', async () => {
+  it('silences no partition after a turn, and a replay refuses the same records', async () => {
     const model = script(says(call('exec', { command: 'ls' })))
     await withPipeline({ model }, async (pipeline) => {
       await pipeline.ask('first', { conversation: 'tenant' })

@@ -1,6 +1,6 @@
-// Signed records over a real broker. A turn goes through all stages, and the attacks of programs
-// that may write every topic end in dead-letters: without a key, with the key of another principal,
-// and with a genuine record in another place.
+// Signed records over a real broker. A turn goes through all stages. The attacks of
+// programs that may write every topic end in dead-letters. They have no key, the key of another
+// principal, or a genuine record in another place.
 
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -61,7 +61,7 @@ const failed: Message = {
 }
 
 describe('signed records on Kafka', () => {
-  it('let a turn pass, and refuse what no allowed writer has signed', async () => {
+  it('let a turn pass, and refuse records that no allowed writer has signed', async () => {
     const model = script(says(call('exec', { command: 'ls' })), says(call('exec', { command: 'w' })))
     await withPipeline({ model, topicPrefix, openBus: () => busWith(keys) }, async (pipeline) => {
       const { finished } = await pipeline.ask('list my files')

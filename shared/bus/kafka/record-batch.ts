@@ -249,7 +249,7 @@ function readRecords(
       key,
       value,
       id,
-      ...(signature !== undefined && { signature }),
+      signature,
       offset,
       time: batch.isLogAppendTime ? batch.maxTime : batch.firstTime + timeDelta,
     })

@@ -4,15 +4,16 @@
 // KEYS-1. Key files are readable by their owner only. Others are refused.
 // KEYS-2. Two generations are valid at a time. Writers sign with the newer one, readers accept both.
 
-import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stageNames } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
+import { type Hmac, hmacOf } from './fast-hmac.ts'
 import { checkedBy, guardPrincipal, outsiders, topicsSignedBy } from './principals.ts'
 
 /** `id`: the generation. */
-export type RecordKey = { id: number; key: KeyObject }
+export type RecordKey = { id: number; mac: Hmac }
 /** By topic without prefix, then by writer. The newest key is first. */
 export type PairKeys = ReadonlyMap<string, ReadonlyMap<string, readonly RecordKey[]>>
 export type RecordKeys = { writes: PairKeys; reads: PairKeys }
@@ -132,7 +133,7 @@ function addPairs(
     for (const [writer, keys] of Object.entries(writers))
       inTopic.set(
         writer,
-        keys.map(({ id, key }) => ({ id, key: createSecretKey(Buffer.from(key, 'base64')) })),
+        keys.map(({ id, key }) => ({ id, mac: hmacOf(Buffer.from(key, 'base64')) })),
       )
   }
 }

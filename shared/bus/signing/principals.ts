@@ -1,5 +1,5 @@
-// The principals that sign records, from the topology: who may sign a type of record in a topic, and
-// the topics that a principal checks. A principal is a stage, `edge` (clients), `approver`,
+// The principals that sign records, from the topology: those that may sign a type of record in a
+// topic, and the topics that a principal checks. A principal is a stage, `edge` (clients), `approver`,
 // `operator` or `guard.NAME`.
 
 import type { MessageType } from '../../contract/messages.ts'
@@ -25,22 +25,25 @@ export function guardPrincipal(guard: string): string {
  * removed key of a table. Empty: nobody.
  */
 export function signersOf(topic: string, type: MessageType | 'tombstone'): readonly string[] {
-  const known = signers.get(`${topic} ${type}`)
-  if (known !== undefined) return known
+  const inTopic = signers.get(topic)
+  if (inTopic !== undefined) return inTopic.get(type) ?? []
   const guard = topic.startsWith(guardTopicName('')) ? topic.slice(guardTopicName('').length) : ''
-  return guard !== '' && type === 'guard-verdict' && !Object.hasOwn(topics, topic)
-    ? [guardPrincipal(guard)]
-    : []
+  return guard !== '' && type === 'guard-verdict' ? [guardPrincipal(guard)] : []
 }
 
 const signers = new Map(
-  (Object.keys(topics) as TopicName[]).flatMap((topic) => {
+  (Object.keys(topics) as TopicName[]).map((topic): [string, Map<string, string[]>] => {
     const { records, tombstones = [] } = topics[topic]
     const all = Object.entries({ ...records, tombstone: tombstones })
-    return all.map(([type, writers]): [string, string[]] => [
-      `${topic} ${type}`,
-      [...new Set(writers.flatMap((writer) => principalsOf(writer, topic)))],
-    ])
+    return [
+      topic,
+      new Map(
+        all.map(([type, writers]) => [
+          type,
+          [...new Set(writers.flatMap((writer) => principalsOf(writer, topic)))],
+        ]),
+      ),
+    ]
   }),
 )
 
@@ -59,8 +62,7 @@ export function topicsSignedBy(principal: string): string[] {
 
 /** All principals that sign in a topic. */
 export function writersOf(topic: string): string[] {
-  const inTopic = [...signers].filter(([place]) => place.startsWith(`${topic} `))
-  return [...new Set(inTopic.flatMap(([, names]) => names))]
+  return [...new Set([...(signers.get(topic)?.values() ?? [])].flat())]
 }
 
 /** The topics that decide for the principal, beside a stage's inbox. */

@@ -5,13 +5,14 @@
 // SIGNING-2. A process checks the topics for which it has keys. It signs every record that it
 //     writes, or it does not write it.
 
-import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { typeIn } from '../../codec/codec.ts'
 import type { RecordToAppend } from '../../contract/bus.ts'
 import type { MessageType } from '../../contract/messages.ts'
 import { guardTopicName, stages } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
-import type { RecordKeys } from './keys.ts'
+import type { Hmac } from './fast-hmac.ts'
+import type { RecordKey, RecordKeys } from './keys.ts'
 import { signersOf } from './principals.ts'
 
 export type Signing = {
@@ -23,67 +24,83 @@ export type Signing = {
   faultOf(record: RecordToAppend): string | undefined
 }
 
+type Place = {
+  name: string
+  writes: ReadonlyMap<string, readonly RecordKey[]>
+  reads: ReadonlyMap<string, readonly RecordKey[]>
+  checks: boolean
+}
+
 export function createSigning({ writes, reads }: RecordKeys, topicPrefix: string): Signing {
-  const bare = (topic: string) =>
-    topic.startsWith(topicPrefix) ? topic.slice(topicPrefix.length) : topic
+  /** By the topic with its prefix: every record looks here. */
+  const places = new Map<string, Place>()
 
   return {
     signed(record) {
-      const topic = bare(record.topic)
-      const writer = allowedSigners(topic, record).find((name) => writes.get(topic)?.has(name))
-      const key = writer === undefined ? undefined : writes.get(topic)?.get(writer)?.[0]
-      if (writer === undefined || key === undefined)
-        throw new WeirError(
-          'settings.invalid',
-          `this process has no key to sign a record for ${record.topic}: recordSigning names the keys of another principal`,
-        )
-      return { ...record, signature: `${writer} ${key.id} ${macOf(key.key, writer, record)}` }
+      const { name, writes } = placeOf(record.topic)
+      for (const [writer, [key]] of writes)
+        if (key !== undefined && maySign(name, record, writer))
+          return { ...record, signature: `${writer} ${key.id} ${macOf(key.mac, writer, record)}` }
+      throw new WeirError(
+        'settings.invalid',
+        `this process has no key to sign a record for ${record.topic}: recordSigning names the keys of another principal`,
+      )
     },
 
-    checks(topic) {
-      const isOfGuard = bare(topic).startsWith(guardTopicName(''))
-      // A guard without keys in the executor's file is not believed.
-      return reads.has(bare(topic)) || (isOfGuard && reads.has(stages.executor.inbox))
-    },
+    checks: (topic) => placeOf(topic).checks,
 
     faultOf(record) {
       if (record.signature === undefined) return 'it has no signature'
       const [writer = '', id, mac = ''] = record.signature.split(' ')
-      const topic = bare(record.topic)
-      const allowed = allowedSigners(topic, record)
-      if (!allowed.includes(writer))
-        return `it is signed by ${JSON.stringify(writer.slice(0, 80))}, and may come from ${allowed.join(', ') || 'nobody'}`
-      const known = reads.get(topic)?.get(writer)?.find((key) => String(key.id) === id)
+      const { name, reads } = placeOf(record.topic)
+      if (!maySign(name, record, writer))
+        return `it is signed by ${JSON.stringify(writer.slice(0, 80))}, which may not write it here`
+      const known = reads.get(writer)?.find((key) => String(key.id) === id)
       if (known === undefined) return `it is signed with a key of ${writer} that is not valid here`
-      return isSame(macOf(known.key, writer, record), mac)
+      return isSame(macOf(known.mac, writer, record), mac)
         ? undefined
         : `its signature does not fit: its content, place or writer is not what ${writer} signed`
     },
   }
+
+  function placeOf(topic: string): Place {
+    const known = places.get(topic)
+    if (known !== undefined) return known
+    const name = topic.startsWith(topicPrefix) ? topic.slice(topicPrefix.length) : topic
+    // A guard without keys in the executor's file is not believed.
+    const isOfGuard = name.startsWith(guardTopicName('')) && reads.has(stages.executor.inbox)
+    const place = {
+      name,
+      writes: writes.get(name) ?? none,
+      reads: reads.get(name) ?? none,
+      checks: reads.has(name) || isOfGuard,
+    }
+    places.set(topic, place)
+    return place
+  }
 }
 
+const none: ReadonlyMap<string, readonly RecordKey[]> = new Map()
+
 /** Keeps SIGNING-1. */
-function allowedSigners(topic: string, { value, id }: RecordToAppend): readonly string[] {
+function maySign(topic: string, { value, id }: RecordToAppend, writer: string): boolean {
   const type = value === null ? 'tombstone' : typeIn(value)
-  const all = type === undefined ? [] : signersOf(topic, type as MessageType)
-  if (id === undefined) return all
-  const stage = id.slice(0, Math.max(0, id.indexOf('/')))
-  return all.filter((name) => name === stage)
+  if (type === undefined || !signersOf(topic, type as MessageType).includes(writer)) return false
+  return id === undefined || (id.startsWith(writer) && id[writer.length] === '/')
 }
 
 /** The lengths stand before the texts, so no two records have the same bytes. */
 function macOf(
-  key: KeyObject,
+  mac: Hmac,
   writer: string,
-  { topic, partition, key: recordKey, id = '', value }: RecordToAppend,
+  { topic, partition, key, id = '', value }: RecordToAppend,
 ): string {
-  const lengths = `${Buffer.byteLength(id)}\n${Buffer.byteLength(recordKey)}\n`
+  const lengths = `${Buffer.byteLength(id)}\n${Buffer.byteLength(key)}\n`
   const kind = value === null ? 'tombstone' : 'value'
-  const mac = createHmac('sha256', key).update(
-    `${writer}\n${topic}\n${partition}\n${lengths}${kind}\n${id}${recordKey}`,
+  return mac(
+    `${writer}\n${topic}\n${partition}\n${lengths}${kind}\n${id}${key}`,
+    value,
   )
-  if (value !== null) mac.update(value)
-  return mac.digest('base64')
 }
 
 function isSame(a: string, b: string): boolean {

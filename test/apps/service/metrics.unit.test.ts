@@ -337,6 +337,7 @@ describe('the metrics of decisions', () => {
         by: 'a-person',
         reason: '',
         waitedMs: 1,
+        identity: 'claimed' as const,
       },
     })
     assign('approval').acknowledged({

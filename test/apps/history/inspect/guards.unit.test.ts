@@ -201,6 +201,7 @@ describe('the guards of a round', () => {
       by: 'ann',
       reason: 'no',
       waitedMs: 3_000,
+      identity: 'claimed' as const,
     }
     log.write('activity', { type: 'approval-decided', ...place, ...decided }, { at: 5_000 })
     expect(roundIn(log)?.guards).toMatchObject([

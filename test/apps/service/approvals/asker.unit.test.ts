@@ -37,6 +37,7 @@ function decided(id: string): MessageOf<'approval-decided'> {
     by: 'x',
     reason: '',
     waitedMs: 1,
+    identity: 'claimed' as const,
   }
 }
 

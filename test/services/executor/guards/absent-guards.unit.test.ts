@@ -72,7 +72,7 @@ describe('a guard that enforces for the tool', () => {
     ],
   ])('%s', (_, found, expected) => expect(found).toBe(expected))
 
-  it('vetoes whatever else stands under its key', () => {
+  it('vetoes if its registration is a record of another type', () => {
     const strange: Message = { type: 'operator-limits', caps: policy.caps }
     expect(vetoed(strange)).toBe(true)
   })
