@@ -70,7 +70,9 @@ export function readPartition<State, In extends Message, Task>(
     marks,
     readBack,
     judge: ({ refused }, id) =>
-      refused === undefined ? id && inputs.refusalOf(id) : new WeirError('record.unsigned', refused),
+      refused === undefined
+        ? id && inputs.refusalOf(id)
+        : new WeirError('record.unsigned', refused),
     judged: { to: done, refused },
   })
   const ticker = createTicker()

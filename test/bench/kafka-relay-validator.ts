@@ -8,10 +8,7 @@ import { counted } from './kafka-counted-bus.ts'
 import { errorLog as log, openBus, signed } from './kafka-topics.ts'
 import type { OpenRelay } from './relay-options.ts'
 
-export const openValidator: OpenRelay = async (
-  { bootstrapServers, topicPrefix, keys },
-  done,
-) => {
+export const openValidator: OpenRelay = async ({ bootstrapServers, topicPrefix, keys }, done) => {
   const plain = await openBus(bootstrapServers)
   const bus = keys === undefined ? plain : signed(plain, keys, topicPrefix)
   const subscription = await runStage(

@@ -185,7 +185,11 @@ export async function withHoppers<T>(
       ...{ kind, bootstrapServers, topicPrefix, keys: isSigned ? keys : undefined },
     })
     await child.message<'ready'>()
-    const { hop, close } = await openDriver(isSigned ? signed(bus, keys, topicPrefix) : bus, topicPrefix, kind)
+    const { hop, close } = await openDriver(
+      isSigned ? signed(bus, keys, topicPrefix) : bus,
+      topicPrefix,
+      kind,
+    )
     try {
       return await withHoppers(bootstrapServers, rest, (...others) => use(hop, ...others))
     } finally {

@@ -62,7 +62,10 @@ const failed: Message = {
 
 describe('signed records on Kafka', () => {
   it('let a turn pass, and refuse records that no allowed writer has signed', async () => {
-    const model = script(says(call('exec', { command: 'ls' })), says(call('exec', { command: 'w' })))
+    const model = script(
+      says(call('exec', { command: 'ls' })),
+      says(call('exec', { command: 'w' })),
+    )
     await withPipeline({ model, topicPrefix, openBus: () => busWith(keys) }, async (pipeline) => {
       const { finished } = await pipeline.ask('list my files')
       expect(finished).toMatchObject({ outcome: 'answered', totals: { calls: 2 } })
@@ -102,7 +105,13 @@ describe('signed records on Kafka', () => {
 
   it('let no table keep an unsigned record, and an earlier one stays', async () => {
     const guard = {
-      ...{ name: 'shell', version: '1', deadlineMs: 1_000, onTimeout: 'reject' as const, rules: null },
+      ...{
+        name: 'shell',
+        version: '1',
+        deadlineMs: 1_000,
+        onTimeout: 'reject' as const,
+        rules: null,
+      },
       tools: [{ pattern: '*', mode: 'shadow' as const }],
     }
     const bus = await busWith(keys)

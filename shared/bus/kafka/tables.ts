@@ -53,10 +53,7 @@ export function createTables({
     const known = views.get(name)
     if (known !== undefined) return known
     const onFailed = (): void => void views.delete(name)
-    const opening = openTableView(
-      { cluster, fetching, store, closed, accepts, onFailed },
-      table,
-    )
+    const opening = openTableView({ cluster, fetching, store, closed, accepts, onFailed }, table)
     views.set(name, opening)
     opening.catch(() => {
       if (views.get(name) === opening) views.delete(name) // a newer one stays

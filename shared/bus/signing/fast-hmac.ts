@@ -10,7 +10,8 @@ const digestBytes = 32
 export type Hmac = (head: string, body: Uint8Array | null) => string
 
 export function hmacOf(key: Uint8Array): Hmac {
-  if (key.length > blockBytes) throw new RangeError(`a key has ${key.length} bytes, over the limit of 64`)
+  if (key.length > blockBytes)
+    throw new RangeError(`a key has ${key.length} bytes, over the limit of 64`)
   const inner = padded(key, 0x36)
   const outer = Buffer.concat([padded(key, 0x5c), Buffer.alloc(digestBytes)])
   return (head, body) => {

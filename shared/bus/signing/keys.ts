@@ -5,7 +5,15 @@
 // KEYS-2. Two generations are valid at a time. Writers sign with the newer one, readers accept both.
 
 import { createHmac, randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { stageNames } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
@@ -156,7 +164,11 @@ function writeSecret(file: string, content: object): void {
 }
 
 function invalid(file: string, why: string, cause?: unknown): WeirError {
-  return new WeirError('settings.invalid', `the key file ${file} (recordSigning) cannot be used: ${why}`, {
-    cause,
-  })
+  return new WeirError(
+    'settings.invalid',
+    `the key file ${file} (recordSigning) cannot be used: ${why}`,
+    {
+      cause,
+    },
+  )
 }

@@ -97,10 +97,7 @@ function macOf(
 ): string {
   const lengths = `${Buffer.byteLength(id)}\n${Buffer.byteLength(key)}\n`
   const kind = value === null ? 'tombstone' : 'value'
-  return mac(
-    `${writer}\n${topic}\n${partition}\n${lengths}${kind}\n${id}${key}`,
-    value,
-  )
+  return mac(`${writer}\n${topic}\n${partition}\n${lengths}${kind}\n${id}${key}`, value)
 }
 
 function isSame(a: string, b: string): boolean {

@@ -300,9 +300,7 @@ describe('a process beside an owner that hangs', () => {
   beforeEach(async () => {
     const own = await openBus(settingsIn(root), log)
     await own.ensureTopics(topicSpecs('weir.', 2))
-    await own.append([
-      toRecord({ topic: 'weir.client-messages', partition: 0, message: cancel }),
-    ])
+    await own.append([toRecord({ topic: 'weir.client-messages', partition: 0, message: cancel })])
     await own.close()
     mkdirSync(join(root, 'weir.db-owner'))
     ;({ promise: isRequested, resolve: onRequest } = Promise.withResolvers<void>())

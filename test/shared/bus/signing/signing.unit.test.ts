@@ -67,13 +67,22 @@ describe('a signed record', () => {
     ['in another topic', (given) => ({ ...given, topic: 'other.rounds-cleared' })],
     ['in another partition', (given) => ({ ...given, partition: 2 })],
     ['under another key', (given) => ({ ...given, key: 'd' })],
-    ['with another value', (given) => ({ ...given, value: encode({ ...claim, owner: 'x' } as Message) })],
+    [
+      'with another value',
+      (given) => ({ ...given, value: encode({ ...claim, owner: 'x' } as Message) }),
+    ],
     ['as a tombstone', (given) => ({ ...given, value: null })],
     ['with an id', (given) => ({ ...given, id: 'executor/1/2/0' })],
     ['without its signature', ({ signature: _, ...given }) => given],
     ['with a cut signature', (given) => ({ ...given, signature: given.signature?.slice(0, -4) })],
-    ['under the name of another writer', (given) => ({ ...given, signature: given.signature?.replace('executor', 'conversation') })],
-    ['with an unknown key', (given) => ({ ...given, signature: given.signature?.replace(' 1 ', ' 9 ') })],
+    [
+      'under the name of another writer',
+      (given) => ({ ...given, signature: given.signature?.replace('executor', 'conversation') }),
+    ],
+    [
+      'with an unknown key',
+      (given) => ({ ...given, signature: given.signature?.replace(' 1 ', ' 9 ') }),
+    ],
     ['with an empty signature', (given) => ({ ...given, signature: '' })],
   ])('is refused %s', (_, change) => {
     expect(as('executor').faultOf(signed())).toBeUndefined()
@@ -102,7 +111,8 @@ describe('a stolen key', () => {
       'guard-verdicts.approval',
       'guard-verdicts.shell',
     ])
-    for (const topic of Object.keys(writes)) expect(Object.keys(writes[topic])).toEqual(['executor'])
+    for (const topic of Object.keys(writes))
+      expect(Object.keys(writes[topic])).toEqual(['executor'])
   })
 
   it('of a client signs no approval, no policy and no record of a stage', () => {
@@ -148,7 +158,9 @@ describe('the HMAC', () => {
     ['x'.repeat(200), 1, Buffer.alloc(100_000, 7)],
   ])('equals that of node:crypto for %j', (head, keyBytes, body) => {
     const key = Buffer.alloc(keyBytes, 200)
-    const expected = createHmac('sha256', key).update(head).update(body ?? '')
+    const expected = createHmac('sha256', key)
+      .update(head)
+      .update(body ?? '')
     expect(hmacOf(key)(head, body)).toBe(expected.digest('base64'))
   })
 
