@@ -17,10 +17,10 @@ export function hmacOf(key: Uint8Array): Hmac {
   return (head, body) => {
     const headBytes = Buffer.byteLength(head)
     const text = Buffer.allocUnsafe(blockBytes + headBytes + (body?.byteLength ?? 0))
-    inner.copy(text)
+    text.set(inner)
     text.write(head, blockBytes)
     if (body !== null) text.set(body, blockBytes + headBytes)
-    hash('sha256', text, 'buffer').copy(outer, blockBytes)
+    outer.write(hash('sha256', text, 'binary'), blockBytes, 'latin1')
     return hash('sha256', outer, 'base64')
   }
 }

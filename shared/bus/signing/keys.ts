@@ -20,8 +20,8 @@ import { WeirError } from '../../lib/errors.ts'
 import { type Hmac, hmacOf } from './fast-hmac.ts'
 import { checkedBy, guardPrincipal, outsiders, topicsSignedBy } from './principals.ts'
 
-/** `id`: the generation. */
-export type RecordKey = { id: number; mac: Hmac }
+/** `name`: the generation, as signatures name it. */
+export type RecordKey = { name: string; mac: Hmac }
 /** By topic without prefix, then by writer. The newest key is first. */
 export type PairKeys = ReadonlyMap<string, ReadonlyMap<string, readonly RecordKey[]>>
 export type RecordKeys = { writes: PairKeys; reads: PairKeys }
@@ -141,7 +141,7 @@ function addPairs(
     for (const [writer, keys] of Object.entries(writers))
       inTopic.set(
         writer,
-        keys.map(({ id, key }) => ({ id, mac: hmacOf(Buffer.from(key, 'base64')) })),
+        keys.map(({ id, key }) => ({ name: String(id), mac: hmacOf(Buffer.from(key, 'base64')) })),
       )
   }
 }
