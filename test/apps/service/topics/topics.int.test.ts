@@ -136,7 +136,7 @@ describe('weir topics create and check', () => {
       expect(JSON.parse(again.out)).toEqual({ created: [], differences: [] })
       expect(await topics('check', ...onBroker())).toMatchObject({
         code: 0,
-        out: '12 topics, all as Weir needs them\n',
+        out: '13 topics, all as Weir needs them\n',
       })
     },
     5 * commandMs,
