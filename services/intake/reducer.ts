@@ -10,13 +10,18 @@
 //     copied twice is applied once (R3), in the order of the client's writes.
 
 import type { CancelRequested, UserMessage } from '../../shared/contract/messages.ts'
-import { closed, type Stage } from '../../shared/contract/stage.ts'
+import type { Reaction, Stage } from '../../shared/contract/stage.ts'
 
 export const intake: Stage<never, UserMessage | CancelRequested> = {
   name: 'intake',
   unit: () => '',
   due: () => undefined,
   wants: () => [],
-  react: (_, { message }) => ({ records: [{ to: 'conversation', message }] }),
-  failed: () => closed,
+  react: (_, { message }) => copied(message),
+  // The client gets the fallback: the runtime's turn-failed follows the message (R8).
+  failed: (_, { message }) => copied(message),
+}
+
+function copied(message: UserMessage | CancelRequested): Reaction<never> {
+  return { records: [{ to: 'conversation', message }] }
 }

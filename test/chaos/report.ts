@@ -61,9 +61,7 @@ function counts(evidence: Evidence, facts: RunFacts): string[] {
   const bothTwice =
     messagesIn(evidence).length -
     new Set(
-      messagesIn(evidence).map(
-        ({ message }) => `${message.conversation}/${message.messageId}`,
-      ),
+      messagesIn(evidence).map(({ message }) => `${message.conversation}/${message.messageId}`),
     ).size
   return [
     `messages sent: ${sent.length}, repeats of clients in the log: ${bothTwice}, sent again: ${facts.repeats}`,

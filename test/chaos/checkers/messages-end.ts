@@ -48,9 +48,7 @@ function copies({ records }: Evidence): Violation[] {
 
 function ends(evidence: Evidence): Violation[] {
   const violations: Violation[] = []
-  const messages = Map.groupBy(messagesIn(evidence), ({ message }) =>
-    messageKey(message),
-  )
+  const messages = Map.groupBy(messagesIn(evidence), ({ message }) => messageKey(message))
   const finished = Map.groupBy(recordsOf(evidence, 'turn-finished'), ({ message }) =>
     messageKey(message),
   )
