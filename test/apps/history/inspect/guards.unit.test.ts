@@ -222,7 +222,9 @@ describe('the guards of a round', () => {
         ],
       },
     ])
-    expect(pageIn(log)).toContain('call 0: rejected by ann (claimed) after 3.0 s (production, id-0): no')
+    expect(pageIn(log)).toContain(
+      'call 0: rejected by ann (claimed) after 3.0 s (production, id-0): no',
+    )
     expect(pageIn(log)).toContain('call 1: waits for a person (production) as id-1')
   })
 
