@@ -1,6 +1,6 @@
-// The edge: a client of the stages. It writes a user's message into the conversation's inbox and
-// reads activity until that message's turn is over. It decides nothing. A program in any language
-// that may write the inbox can be a client.
+// The edge: a client of the stages. It writes a user's message to client-messages and reads activity
+// until that message's turn is over. It decides nothing. A program in any language that may write
+// client-messages and read activity can be a client.
 
 import type { Agent } from '../shared/agents/agents.ts'
 import type { Bus } from '../shared/contract/bus.ts'
@@ -135,7 +135,7 @@ export function openEdge({
   async function send(message: UserMessage | CancelRequested): Promise<void> {
     await bus.append([
       toRecord({
-        topic: `${topicPrefix}conversation-events`,
+        topic: `${topicPrefix}client-messages`,
         partition: partitionOf(message.conversation, partitions),
         message,
       }),

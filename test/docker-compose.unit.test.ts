@@ -153,3 +153,26 @@ describe('the Dockerfile', () => {
     ).toEqual([])
   })
 })
+
+describe('docker-compose.signed.yml', () => {
+  const signed = parse(file('docker-compose.signed.yml')) as {
+    services: Record<string, { environment: Record<string, string>; secrets: string[] }>
+    secrets: Record<string, { file: string }>
+  }
+
+  it('gives each stage the key file of its principal, and no other', () => {
+    const principals = {
+      ...Object.fromEntries(stageNames.map((name) => [name, name])),
+      demo: 'edge',
+    }
+    expect(Object.keys(signed.services).toSorted()).toEqual(Object.keys(principals).toSorted())
+    for (const [service, principal] of Object.entries(principals)) {
+      expect(signed.services[service]).toEqual({
+        environment: { WEIR_RECORD_SIGNING: `/run/secrets/${principal}` },
+        secrets: [principal],
+      })
+      expect(signed.secrets[principal]?.file).toMatch(new RegExp(`/${principal}[.]json$`))
+      expect(services[service]).toBeDefined()
+    }
+  })
+})

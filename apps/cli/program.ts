@@ -11,6 +11,7 @@ import { addDemo } from './commands/demo.ts'
 import { addGuard } from './commands/guard.ts'
 import { addHistory } from './commands/history.ts'
 import { addJudging } from './commands/judging.ts'
+import { addKeys } from './commands/keys.ts'
 import { addPolicy } from './commands/policy.ts'
 import { addSetup } from './commands/setup.ts'
 import { addTalk } from './commands/talk.ts'
@@ -38,6 +39,7 @@ addJudging(program) // normalize, judge, replay
 program.commandsGroup('Run stages:')
 addUp(program)
 addTopics(program)
+addKeys(program)
 addDeadLetters(program)
 
 program.commandsGroup('Control tool calls:')

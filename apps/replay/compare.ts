@@ -114,7 +114,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
   let held: Difference[] = []
   const replayed = new Map<StageName, Replayed>()
   const readers = new Map<string, Replayed>()
-  for (const stage of options.stages) begin(stage)
+  for (const stage of options.stages) await begin(stage)
 
   for await (const { range: topic, records } of inTurns(
     log.bus,
@@ -148,10 +148,10 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     return readers.has(topic) || [...replayed.values()].some(({ pairs }) => pairs.has(topic))
   }
 
-  function begin(stage: AnyStage): void {
+  async function begin(stage: AnyStage): Promise<void> {
     const inbox = range.topics.find(({ name }) => name === stages[stage.name].inbox)
     if (inbox === undefined) return // the log is older than the stage
-    const fold = foldOfLog(log, stage, partition, {
+    const fold = await foldOfLog(log, stage, partition, {
       readBack: (from, to) => readBack(inbox, from, to),
     })
     const one: Replayed = { stage, inbox, fold, pairs: new Map(), writtenTo: -1 }

@@ -78,6 +78,12 @@ const table = {
     'Bytes of the values of the records that a stage wrote.',
     ['stage'],
   ],
+  repeats: [
+    'counter',
+    'weir_repeats_total',
+    'Derived records that a stage dropped because it had read them before (at-least-once delivery).',
+    ['stage'],
+  ],
   deadLetters: [
     'counter',
     'weir_dead_letters_total',
@@ -180,6 +186,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       instruments.readBytes,
       instruments.writtenBytes,
       instruments.foldedAgain,
+      instruments.repeats,
     ])
       counter.inc({ stage }, 0)
 
@@ -206,6 +213,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         return {
           acknowledged(step) {
             countRead(stage, done, step.read)
+            instruments.repeats.inc({ stage }, step.repeats ?? 0)
             countWritten(stage, messagesOf(step.outputs), step.written)
             readOn(read, step.read)
           },

@@ -98,13 +98,15 @@ export function approvalDecidedText({
   by,
   reason,
   waitedMs,
+  identity,
 }: ApprovalDecided): string {
+  const person = `${printable(by)}${identity === 'claimed' ? ' (claimed)' : ''}`
   const why = reason === '' ? '' : `: ${printable(reason)}`
   switch (outcome) {
     case 'approved':
-      return `${printable(name)} was approved by ${printable(by)} after ${durationText(waitedMs)}`
+      return `${printable(name)} was approved by ${person} after ${durationText(waitedMs)}`
     case 'rejected':
-      return `${printable(name)} was rejected by ${printable(by)} after ${durationText(waitedMs)}${why}`
+      return `${printable(name)} was rejected by ${person} after ${durationText(waitedMs)}${why}`
     case 'expired':
       return `${printable(name)} was rejected: nobody decided within ${durationText(waitedMs)}`
     case 'withdrawn':

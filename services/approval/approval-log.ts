@@ -20,6 +20,8 @@ import {
   parseId,
   type ReadId,
 } from '../../shared/runtime/derived-id.ts'
+import type { Judge } from '../../shared/runtime/refusals.ts'
+import { refusedInLog } from '../../shared/runtime/refused-in-log.ts'
 import { type Approval, applyTime } from './approval.ts'
 import { type ApprovalRound, applyRecord, approvalRound } from './approval-round.ts'
 import { approval as stage } from './reducer.ts'
@@ -53,7 +55,8 @@ export async function readPartition(
 ): Promise<ApprovalEntry[]> {
   const whole = { topic: `${topicPrefix}approvals`, partition, from: begin, to: end }
   const from = await firstOffsetSince(bus, whole, bus.clock.now() - lookBackMs)
-  const fold = foldOf(partition)
+  const refused = await refusedInLog({ bus, topicPrefix }, partition)
+  const fold = foldOf(partition, refused('approval'))
   for await (const records of batchesOf(bus, { ...whole, from }))
     for (const record of records) fold.apply(record)
   return fold.entries()
@@ -62,7 +65,7 @@ export async function readPartition(
 /** `time`: of the newest record of the round (keeps APPROVAL-LOG-2). */
 type KnownRound = { round: ApprovalRound; decidedAt: Map<string, Offset>; time: Milliseconds }
 
-function foldOf(partition: number) {
+function foldOf(partition: number, judge: Judge | undefined) {
   const rounds = new Map<string, KnownRound>()
   const marks: Marks = {}
 
@@ -70,6 +73,7 @@ function foldOf(partition: number) {
     apply(record: StoredRecord): void {
       const id = record.id === undefined ? undefined : parseId(record.id)
       if (id !== undefined && isRepeat(marks, id)) return
+      if (judge?.(record, id) !== undefined) return
       const message = messageIn(record, id)
       if (message === undefined) return
       if (id !== undefined) moveMark(marks, id)

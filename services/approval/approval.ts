@@ -162,9 +162,9 @@ export function alreadyText(approval: Approval): string {
     case 'pending':
       return `${nothing} waits with other arguments than your decision names. List it again, then decide.`
     case 'approved':
-      return `${nothing} was approved by ${approval.by} at ${instant(approval.at)}. The call may have run already.`
+      return `${nothing} was approved by ${approval.by} (claimed) at ${instant(approval.at)}. The call may have run already.`
     case 'rejected':
-      return `${nothing} was rejected by ${approval.by} at ${instant(approval.at)}.`
+      return `${nothing} was rejected by ${approval.by} (claimed) at ${instant(approval.at)}.`
     case 'expired':
       return `${nothing} was rejected because nobody decided before ${instant(approval.at)}.`
     case 'withdrawn':

@@ -127,6 +127,7 @@ function decided(approval: Decided, { clearedAt }: ApprovalRound, time: number):
     by,
     reason,
     waitedMs,
+    identity: 'claimed',
   }
 }
 

@@ -11,7 +11,15 @@ export type RunTask = Extract<ToolTask, { kind: 'run' }>
 /** One try of a call. `free` gives its place back. */
 export type Job =
   | { phase: 'queued'; leaveLine: () => void }
-  | { phase: 'claimed'; task: ClaimTask; sentAt: Instant; sent: Promise<boolean>; free: () => void }
+  | {
+      phase: 'claimed'
+      task: ClaimTask
+      sentAt: Instant
+      sent: Promise<boolean>
+      free: () => void
+      /** Its guards are being checked. */
+      isChecked?: true
+    }
   | { phase: 'running'; task: RunTask; tool: RunningTool; stopping: boolean; free: () => void }
   | { phase: 'over' }
 

@@ -12,6 +12,7 @@
 //     deadlines in the log decide.
 
 import type { Agents } from '../../shared/agents/agents.ts'
+import type { CallEnding } from '../../shared/contract/call-endings.ts'
 import { tryIdOf } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -20,12 +21,14 @@ import type {
   StartPerformer,
 } from '../../shared/contract/performer.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
+import { guardKeyPrefix } from '../../shared/contract/topology.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { createSlots, type Slots } from '../../shared/lib/slots.ts'
 import { createClaims } from './claims.ts'
+import { absentGuardVeto, unreadableGuardsVeto } from './guards/absent-guards.ts'
 import { createRelay } from './guards/verdict-relay.ts'
 import { createJobEnds, releaseClaims } from './job-ends.ts'
-import { type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
+import { type Claimed, type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
 import type { ToolTask, VerdictTask } from './tasks.ts'
 import { createToolRuns } from './tool-runs.ts'
 import type { StartTool } from './tools/tool.ts'
@@ -113,7 +116,10 @@ function performerOf(
       case 'claimed':
         if (task.cancelled || isLate(clock, job.sentAt, task.startWithinMs))
           giveBack(jobs, name, job)
-        else runs.start(jobs, task, job.free)
+        else if (job.isChecked !== true) {
+          job.isChecked = true
+          track(startUnlessVetoed(jobs, task, job))
+        }
         return
       case 'running':
         if (task.cancelled && !job.stopping) runs.stop(job, task.graceMs, 'the turn was cancelled')
@@ -131,6 +137,28 @@ function performerOf(
         return
       default:
         return unreachable(job)
+    }
+  }
+
+  /** Starts the tool, unless a guard is missing or the claim ended meanwhile. Never rejects. */
+  async function startUnlessVetoed(jobs: Jobs, task: RunTask, job: Claimed): Promise<void> {
+    const veto = await vetoOf(task)
+    if (jobs.get(nameOf(task)) !== job) return // dropped, given back or cancelled
+    if (closing || isLate(clock, job.sentAt, task.startWithinMs))
+      return giveBack(jobs, nameOf(task), job)
+    if (veto === undefined) return runs.start(jobs, task, job.free)
+    log.warn({ ...tryIdOf(task), reason: veto.reason }, 'a call was vetoed before its start')
+    runs.refuse(jobs, task, veto, job.free)
+  }
+
+  async function vetoOf(task: RunTask): Promise<CallEnding | undefined> {
+    try {
+      const { declaration, clearedAt, guards } = task
+      const registered = await context.policies(guardKeyPrefix)
+      return absentGuardVeto(registered, { tool: declaration.name, clearedAt, guards })
+    } catch (error) {
+      log.error({ err: error, ...tryIdOf(task) }, 'the registrations of guards cannot be read')
+      return unreadableGuardsVeto()
     }
   }
 

@@ -2,7 +2,7 @@
 
 import { argumentText } from '../../shared/contract/call.ts'
 import { callKey, type RoundId, type TryId } from '../../shared/contract/ids.ts'
-import type { Declaration } from '../../shared/contract/messages.ts'
+import type { Declaration, GuardInForce } from '../../shared/contract/messages.ts'
 import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { OpenCall, Round, Turn } from './turn.ts'
@@ -16,6 +16,9 @@ export type ToolTask = TryId & { expiresAt: Milliseconds } & (
         cancelled: boolean
         agent: string
         declaration: Declaration
+        /** The guards that the round names, and the round's append time. */
+        guards: GuardInForce[]
+        clearedAt: Milliseconds
         /** The JSON text that the tool gets. */
         arguments: string
         startWithinMs: Milliseconds
@@ -43,7 +46,7 @@ export function tasksOf(turn: Turn): (ToolTask | VerdictTask)[] {
 
 function taskOf(
   { conversation, turn }: Turn,
-  { round, agent, policy, expiresAt }: Round,
+  { round, agent, policy, expiresAt, clearedAt }: Round,
   { call, phase }: OpenCall,
 ): ToolTask | undefined {
   if (phase.kind === 'done' || phase.kind === 'waiting') return undefined
@@ -57,6 +60,8 @@ function taskOf(
     cancelled,
     agent,
     declaration,
+    guards: policy.guards,
+    clearedAt,
     arguments: argumentText(call),
     startWithinMs: policy.startWithinMs,
     timeoutMs: toolTimeout(declaration),

@@ -19,6 +19,8 @@ import type { Writes } from './writes.ts'
 export type ToolRuns = {
   /** Starts the tool of an accepted claim. `free` gives the place back when it ends. */
   start(jobs: Jobs, task: RunTask, free: () => void): void
+  /** Reports a call that must not start. */
+  refuse(jobs: Jobs, task: RunTask, ending: CallEnding, free: () => void): void
   stop(job: Running, graceMs: Milliseconds, why: string): void
   stopAll(why: string): void
 }
@@ -123,6 +125,12 @@ export function createToolRuns({ context, agents, run, writes }: ToolRunsOptions
       jobs.set(name, job)
       running.add(job)
       track(follow(jobs, job))
+    },
+
+    refuse(jobs, task, ending, free) {
+      jobs.set(nameOf(task), { phase: 'over' })
+      free()
+      track(report(task, ending, 0))
     },
 
     stop,

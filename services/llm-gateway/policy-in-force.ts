@@ -32,7 +32,7 @@ export async function policyInForce(
   ])
   if (operator !== undefined && operator.type !== 'operator-limits')
     return `the policy 'operator-limits' is a ${operator.type}`
-  const guards = guardsInForce(guardsSet)
+  const guards = guardsInForce(guardsSet.map(({ message }) => message))
   if (typeof guards === 'string') return guards
   let policy = own
   for (const [at, message] of set.entries()) {

@@ -18,10 +18,12 @@ export type BusSettings = Pick<
   | 'commandConfig'
   | 'commandProperty'
   | 'plaintextPassword'
+  | 'recordSigning'
+  | 'topicPrefix'
 >
 
 /** The settings of a process that writes beside the owner of the log. */
-export type BesideSettings = BusSettings & Pick<Settings, 'topicPrefix'>
+export type BesideSettings = BusSettings
 
 export type OpenOptions = {
   log: Logger

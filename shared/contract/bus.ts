@@ -24,10 +24,22 @@ export type RecordToAppend = {
    * the header `weir-id`.
    */
   id?: string | undefined
+  /**
+   * The writer's signature, where records are signed (shared/bus/signing). Kafka: the header
+   * `weir-signature`.
+   */
+  signature?: string | undefined
 }
 
-/** A record as read. */
-export type StoredRecord = RecordToAppend & { offset: Offset; time: Milliseconds }
+/**
+ * A record as read. `refused`: the reason why its signature is wrong; only a subscription of a signed
+ * bus has it.
+ */
+export type StoredRecord = RecordToAppend & {
+  offset: Offset
+  time: Milliseconds
+  refused?: string | undefined
+}
 
 export type Appended = { partition: number; offset: Offset; time: Milliseconds }
 
@@ -141,7 +153,13 @@ export type Bus = {
    */
   append(records: RecordToAppend[], options?: { patient?: boolean }): Promise<Appended[]>
   subscribe(options: SubscribeOptions): Promise<Subscription>
-  ends(topic: string): Promise<PartitionEnds[]>
+  /** `partitions`: only these; default: all. A bus may ignore it. */
+  ends(topic: string, partitions?: readonly number[]): Promise<PartitionEnds[]>
+  /**
+   * The end of a partition for the readers of this process, which may be ahead of the written
+   * records. Absent: `ends` has it, because readers get written records only.
+   */
+  endAhead?(place: { topic: string; partition: number }): Offset
   /**
    * The first offset of a partition whose record is not older than `time`. Undefined: there is
    * none. Absent: the bus has no index by time, and callers bisect the partition (range.ts).

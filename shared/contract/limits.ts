@@ -219,6 +219,11 @@ export const limits = {
    */
   guardFollowIdleMs: 5 * minute,
   guardFollowRetryMs: 1 * second,
+  /**
+   * The longest honest time between the stamping of a round's guards and its clearing: a model's
+   * answer lies between them.
+   */
+  guardStampedMs: 10 * minute,
   /** How long a guard may judge one round. */
   guardJudgeMsMax: 1 * second,
   /**
@@ -323,6 +328,10 @@ export const limits = {
   unreadTextCharactersMax: 8 * MiB,
   /** Other events that wait for that reader. Beyond that, the oldest are left out. */
   unreadEventsMax: 10_000,
+  /** The wait before the ends of inboxes are requested again, after a broker could not answer. */
+  endsRetryMs: 1 * second,
+  /** Refused records that a commit names. Kafka's brokers bound its bytes. */
+  refusedKeptMax: 128,
   /** Records that are read at once to fold a unit again. */
   readBackRecordsMax: 512,
   /** How long a shutdown waits for running tools and streams. */

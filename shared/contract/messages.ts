@@ -145,6 +145,8 @@ export type ApprovalDecided = {
   reason: string
   /** milliseconds from the round-cleared to this record */
   waitedMs: number
+  /** the proof of `by` */
+  identity: PersonIdentity
 }
 
 /** Activity: calls of a round wait for a person. Derived, written by the approval stage. */
@@ -1329,6 +1331,12 @@ export type PendingCall = {
    */
   source: ArgumentSource | null
 }
+
+/**
+ * The proof of a person's name. `claimed`: the writer gave it, and nothing proves it. A reader that
+ * does not know a newer symbol reads the default.
+ */
+export type PersonIdentity = 'claimed' | 'authenticated'
 
 /**
  * The policy of a round: the agent's settings, overridden by the operator's. Each round carries it,

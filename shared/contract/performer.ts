@@ -11,6 +11,9 @@ import type { RoundId } from './ids.ts'
 import type { Message } from './messages.ts'
 import type { Port } from './topology.ts'
 
+/** A record of the table `policies`. `time`: its append time. */
+export type PolicyRecord = { message: Message; time: Milliseconds }
+
 export type PerformerContext = {
   /** New for every assignment of the partition, and not persisted (R4). */
   readonly owner: string
@@ -44,7 +47,7 @@ export type PerformerContext = {
    * The records of the table `policies` whose keys begin with `prefix`. Rejects if one of them
    * cannot be read.
    */
-  policies(prefix: string): Promise<Message[]>
+  policies(prefix: string): Promise<PolicyRecord[]>
   /**
    * Batches of this partition of a guard's topic, from about `since` on, until `signal` aborts.
    * They are not decoded, because any program may write there. Rejects if the topic cannot be read.

@@ -19,7 +19,7 @@ export type StageName = keyof typeof wirings
 
 /**
  * The writer of a record: a stage's reducer (derived), its performer, the runtime of any stage, the
- * edge (a client), an operator, or a guard.
+ * edge (a client), an approver, an operator, or a guard. An approver decides waiting calls.
  */
 export type Writer =
   | StageName
@@ -27,10 +27,12 @@ export type Writer =
   | 'runtime'
   | 'runtime of any stage'
   | 'edge'
+  | 'approver'
   | 'operator'
   | 'guard'
 
 export type TopicName =
+  | 'client-messages'
   | 'conversation-events'
   | 'model-requests'
   | 'model-deltas'
@@ -58,25 +60,35 @@ export type Port =
   | 'activity'
   | 'dead-letters'
 
-/** `tombstones`: the writers that remove keys from a table. */
+/**
+ * `tombstones`: the writers that remove keys from a table. `formerly`: writers of an earlier Weir.
+ * Their records are still read, and nobody needs the right to write them.
+ */
 type Topic = {
   kind: TopicKind
   records: Partial<Record<MessageType, Writer[]>>
   tombstones?: Writer[]
+  formerly?: Partial<Record<MessageType, Writer[]>>
 }
 
 export const topics: Record<TopicName, Topic> = {
+  // The one topic that a client writes.
+  'client-messages': {
+    kind: 'log',
+    records: { 'user-message': ['edge'], 'cancel-requested': ['edge'] },
+  },
   'conversation-events': {
     kind: 'log',
     records: {
-      'user-message': ['edge'],
-      'cancel-requested': ['edge'],
+      'user-message': ['intake'],
+      'cancel-requested': ['intake'],
       'round-outcome': ['loop-detector'],
       'turn-extended': ['loop-detector'],
       'turn-failed': ['runtime of any stage'],
       carried: ['conversation'],
       tick: ['runtime'],
     },
+    formerly: { 'user-message': ['edge'], 'cancel-requested': ['edge'] },
   },
   'model-requests': {
     kind: 'log',
@@ -127,7 +139,7 @@ export const topics: Record<TopicName, Topic> = {
     records: {
       'approval-asked': ['executor'],
       'approval-withdrawn': ['executor'],
-      'approval-answered': ['edge'],
+      'approval-answered': ['approver'],
       tick: ['runtime'],
     },
   },
@@ -206,6 +218,13 @@ type StageWiring = {
 const common = { conversation: 'conversation-events', 'dead-letters': 'dead-letters' } as const
 
 const wirings = {
+  // First, so the embedded bus gives a message to the conversation in the same tick.
+  intake: {
+    inbox: 'client-messages',
+    unit: 'none',
+    mayHaveActed: false,
+    ports: common,
+  },
   conversation: {
     inbox: 'conversation-events',
     unit: 'conversation',

@@ -7,6 +7,9 @@ export const errorCodes = [
   'codec.unknown-schema',
   'codec.bad-body',
   'codec.bad-message',
+  // a record whose bytes are right, and which its writer cannot have written
+  'record.forged-id',
+  'record.unsigned',
   // settings, agent files and messages: text that a person wrote
   'settings.invalid',
   'agent.invalid',

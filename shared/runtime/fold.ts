@@ -28,8 +28,9 @@ import {
 import type { Milliseconds } from '../lib/clock.ts'
 import { WeirError } from '../lib/errors.ts'
 import { onOneLine, shortened } from '../lib/text-cut.ts'
-import { type DerivedId, formatId, isRepeat, type Marks, moveMark, parseId } from './derived-id.ts'
+import { formatId, isRepeat, type Marks, moveMark, parseId, type ReadId } from './derived-id.ts'
 import type { Position } from './position.ts'
+import { createRefusals, type Judge, type Refused } from './refusals.ts'
 
 export type Unit<State> = {
   state: State
@@ -50,8 +51,16 @@ export type Unit<State> = {
   failures: Map<Offset, string> | undefined
 }
 
-/** The effect of one record. `unit`: the key of its unit; undefined if it was dropped. */
-export type Applied = { unit: string | undefined; outputs: Output[]; records: RecordToAppend[] }
+/**
+ * The effect of one record. `unit`: the key of its unit; undefined if it was dropped. `isRepeat`: it
+ * was dropped by its mark.
+ */
+export type Applied = {
+  unit: string | undefined
+  outputs: Output[]
+  records: RecordToAppend[]
+  isRepeat?: true
+}
 
 export type Fold<State> = {
   readonly units: ReadonlyMap<string, Unit<State>>
@@ -88,6 +97,10 @@ export type FoldOptions<State, In extends Message, Task> = {
   throws?: boolean
   /** The records that made the reducer throw, with the reasons. */
   failures?: ReadonlyMap<Offset, string> | undefined
+  /** Judges records by facts outside of the inbox; default: none is refused. */
+  judge?: Judge | undefined
+  /** Records before `to` are judged already, and `refused` names the refused ones (REFUSALS-1). */
+  judged?: { to: Offset; refused: Refused | undefined } | undefined
   /** Apply the records of this unit only, to fold it again. */
   only?: string
 }
@@ -102,6 +115,7 @@ type Failing<State, In extends Message> = {
 }
 
 const nothing: Applied = { unit: undefined, outputs: [], records: [] }
+const repeated: Applied = { ...nothing, isRepeat: true }
 
 export function createFold<State, In extends Message, Task>(
   options: FoldOptions<State, In, Task>,
@@ -112,15 +126,18 @@ export function createFold<State, In extends Message, Task>(
   const outlets = outletsOf(stage.name, topicPrefix)
   const marks: Marks = { ...options.marks }
   const units = new Map<string, Unit<State>>()
+  const refusals = createRefusals(options.judged?.refused)
 
   return {
     units,
     apply,
     position(done) {
       const oldest = units.values().next().value
-      return oldest === undefined
-        ? { done, from: done, marks: { ...marks } }
-        : { done, from: oldest.first, marks: oldest.marksAtFirst }
+      const from = oldest?.first ?? done
+      refusals.forgetBefore(from)
+      const refused = refusals.since(from)
+      const position = { done, from, marks: oldest?.marksAtFirst ?? { ...marks } }
+      return refused === undefined ? position : { ...position, refused }
     },
   }
 
@@ -128,10 +145,12 @@ export function createFold<State, In extends Message, Task>(
     const id = record.id === undefined ? undefined : parseId(record.id)
     const mark = id && marks[id.writer]
     const marksBefore = (): Marks => withMark(marks, id?.writer, mark)
-    if (id !== undefined && isRepeat(marks, id)) return nothing
+    if (id !== undefined && isRepeat(marks, id)) return repeated
+    const refusal = refusalOf(record, id)
     let message: In
     let key: string
     try {
+      if (refusal !== undefined) throw refusal
       message = admit(record, id, { inbox, admission, read }) as In
       key = message.type === 'tick' ? message.unit : stage.unit(message)
       assertAtHome(record, message, key)
@@ -165,6 +184,21 @@ export function createFold<State, In extends Message, Task>(
       if (options.throws) throw error
       return onThrow({ record, key, received, unit, marksBefore }, error)
     }
+  }
+
+  /** Judges each record once (REFUSALS-1). */
+  function refusalOf(
+    record: StoredRecord,
+    id: Readonly<ReadId> | undefined,
+  ): WeirError | undefined {
+    const { judge, judged } = options
+    if (judge === undefined) return undefined
+    const isKnown = record.offset < (judged?.to ?? 0) ? refusals.has(record.offset) : undefined
+    if (isKnown === false) return undefined
+    const refusal = judge(record, id)
+    if (isKnown) return refusal ?? refusedBefore
+    if (refusal !== undefined) refusals.add(record.offset)
+    return refusal
   }
 
   /**
@@ -297,6 +331,7 @@ export function createFold<State, In extends Message, Task>(
       marks: unit.marksAtFirst,
       only: key,
       failures: unit.failures,
+      judged: { to: upTo, refused: refusals.since(unit.first) },
     })
     for await (const records of options.readBack(unit.first, upTo))
       for (const record of records) await again.apply(record)
@@ -340,8 +375,9 @@ type Admission = {
 
 /** The wiring of an inbox, by message type. */
 function admissionOf(inbox: TopicName): Map<MessageType, Admission> {
-  const observers = /^(edge|runtime|operator|.* performer)$/
-  const entries = Object.entries(topics[inbox].records) as [MessageType, Writer[]][]
+  const observers = /^(edge|approver|runtime|operator|.* performer)$/
+  const { records, formerly = {} } = topics[inbox]
+  const entries = Object.entries(records) as [MessageType, Writer[]][]
   return new Map(
     entries.map(([type, writers]) => [
       type,
@@ -349,7 +385,9 @@ function admissionOf(inbox: TopicName): Map<MessageType, Admission> {
         writers,
         reducers: new Set<string>(writers),
         isOfAnyStage: writers.includes('runtime of any stage'),
-        isObserved: writers.some((writer) => observers.test(writer)),
+        isObserved: [...writers, ...(formerly[type] ?? [])].some((writer) =>
+          observers.test(writer),
+        ),
       },
     ]),
   )
@@ -380,7 +418,7 @@ function outletsOf(
  */
 function admit(
   record: StoredRecord,
-  id: DerivedId | undefined,
+  id: ReadId | undefined,
   {
     inbox,
     admission,
@@ -414,6 +452,9 @@ function admit(
     )
   return message
 }
+
+/** Its dead letter is in the log already. */
+const refusedBefore = new WeirError('record.forged-id', 'it was refused when it was first read')
 
 function deadLetter(record: StoredRecord, stage: string, error: unknown): Output {
   const code = error instanceof WeirError ? error.code : 'runtime.assertion'

@@ -179,8 +179,12 @@ export function createPlayer({
     return { ...record, topic: topicPrefix + record.topic }
   }
 
-  /** The id of a record whose stage is not played. Undefined: no reducer writes this type. */
+  /**
+   * The id of a record whose stage is not played. Undefined: no reducer writes this type, or an
+   * observer may still have written it.
+   */
   function absentId(topic: TopicName, { type }: Message): string | undefined {
+    if (topics[topic].formerly?.[type] !== undefined) return undefined
     const writers = topics[topic].records[type] ?? []
     const stage = writers.includes('runtime of any stage')
       ? 'conversation'

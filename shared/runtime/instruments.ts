@@ -31,10 +31,12 @@ export type MeasuredPartition = {
 export type PartitionInstrument = {
   /**
    * The next records that were read. Their outputs are acknowledged. `outputs` and `written` go in
-   * pairs. Records that were done before the assignment have none.
+   * pairs. Records that were done before the assignment have none. `repeats`: the read records that
+   * were dropped, because their writer's mark was not below them; absent: 0.
    */
   acknowledged(step: {
     read: readonly StoredRecord[]
+    repeats?: number
     outputs: readonly Output[]
     written: readonly RecordToAppend[]
   }): void

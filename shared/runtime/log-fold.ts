@@ -6,20 +6,30 @@ import type { Message } from '../contract/messages.ts'
 import type { Stage } from '../contract/stage.ts'
 import { stages } from '../contract/topology.ts'
 import { createFold, type Fold, type FoldOptions } from './fold.ts'
+import { refusedInLog } from './refused-in-log.ts'
 
-export type FoldableLog = { bus: Pick<Bus, 'read'>; topicPrefix: string; partitions: number }
+export type FoldableLog = {
+  bus: Pick<Bus, 'read' | 'ends'>
+  topicPrefix: string
+  partitions: number
+}
 
-/** Begins without marks. `special` replaces options of the fold. */
-export function foldOfLog<State, In extends Message, Task>(
-  { bus, topicPrefix, partitions }: FoldableLog,
+/**
+ * Begins without marks, and refuses the records that the stage refused. `special` replaces options
+ * of the fold.
+ */
+export async function foldOfLog<State, In extends Message, Task>(
+  log: FoldableLog,
   stage: Stage<State, In, Task>,
   partition: number,
   special: Pick<FoldOptions<State, In, Task>, 'decode' | 'encodes'> &
     Partial<Pick<FoldOptions<State, In, Task>, 'readBack'>> = {},
-): Fold<State> {
+): Promise<Fold<State>> {
+  const { bus, topicPrefix, partitions } = log
   const topic = topicPrefix + stages[stage.name].inbox
   return createFold({
     ...{ stage, partition, partitions, topicPrefix, marks: {} },
+    judge: (await refusedInLog(log, partition))(stage.name),
     readBack: (from, to) => batchesOf(bus, { topic, partition, from, to }),
     ...special,
   })

@@ -13,6 +13,7 @@ import type {
   Bus,
   PartitionReader,
   RecordToAppend,
+  Step,
   StoredRecord,
 } from '../contract/bus.ts'
 import { limits } from '../contract/limits.ts'
@@ -20,7 +21,9 @@ import type { Message, Tick } from '../contract/messages.ts'
 import type { Performer } from '../contract/performer.ts'
 import type { Output, Stage } from '../contract/stage.ts'
 import type { Milliseconds } from '../lib/clock.ts'
+import { WeirError } from '../lib/errors.ts'
 import { createFold, type Unit } from './fold.ts'
+import { createInputEnds } from './input-ends.ts'
 import type { Instruments } from './instruments.ts'
 import { positionAt, toCommit } from './position.ts'
 import { toRecord } from './record.ts'
@@ -40,7 +43,15 @@ export type PartitionOptions<State, In extends Message, Task> = {
 }
 
 /** Steps that are not acknowledged yet. Kept only if `observed` or `instruments` is set. */
-type Unacknowledged = { read: StoredRecord[]; outputs: Output[]; written: RecordToAppend[] }
+type Unacknowledged = {
+  read: StoredRecord[]
+  repeats: number
+  outputs: Output[]
+  written: RecordToAppend[]
+}
+
+const nothingPending = (): Unacknowledged => ({ read: [], repeats: 0, outputs: [], written: [] })
+const nothingRead: Step = { outputs: [], commit: undefined }
 
 /** Throws `bus.commit-outside-log` if folding cannot start at the committed position. */
 export function readPartition<State, In extends Message, Task>(
@@ -49,7 +60,8 @@ export function readPartition<State, In extends Message, Task>(
   const { bus, stage, assignment, performer, observed, instruments, log } = options
   const { topic } = assignment
   const { partition, end } = assignment.ends
-  const { done, from, marks } = positionAt(assignment)
+  const { done, from, marks, refused } = positionAt(assignment)
+  const inputs = createInputEnds({ bus, topicPrefix: options.topicPrefix, partition, log })
   const fold = createFold({
     stage,
     partition,
@@ -57,11 +69,16 @@ export function readPartition<State, In extends Message, Task>(
     topicPrefix: options.topicPrefix,
     marks,
     readBack,
+    judge: ({ refused }, id) =>
+      refused === undefined
+        ? id && inputs.refusalOf(id)
+        : new WeirError('record.unsigned', refused),
+    judged: { to: done, refused },
   })
   const ticker = createTicker()
   const touched = new Set<string>()
   let position = from
-  let pending: Unacknowledged = { read: [], outputs: [], written: [] }
+  let pending = nothingPending()
   let acting = false
   let isClosed = false
   const measured = {
@@ -82,6 +99,8 @@ export function readPartition<State, In extends Message, Task>(
     position: from,
 
     async read(records) {
+      const lookingUp = inputs.lookUp(records)
+      if (lookingUp !== undefined && (await lookingUp) === 'closed') return nothingRead
       const step: RecordToAppend[] = []
       for (const record of records) {
         const applying = fold.apply(record)
@@ -92,6 +111,7 @@ export function readPartition<State, In extends Message, Task>(
         step.push(...applied.records)
         logDeadLetters(applied.outputs)
         if (observed || instrument) pending.outputs.push(...applied.outputs)
+        if (applied.isRepeat) pending.repeats += 1
       }
       if (instrument) {
         pending.read.push(...records)
@@ -117,6 +137,7 @@ export function readPartition<State, In extends Message, Task>(
 
     async close(how) {
       isClosed = true
+      inputs.close()
       ticker.stop()
       instrument?.closed()
       await performer?.close(how)
@@ -125,7 +146,7 @@ export function readPartition<State, In extends Message, Task>(
 
   function reportStep(): void {
     const step = pending
-    pending = { read: [], outputs: [], written: [] }
+    pending = nothingPending()
     if (observed) for (const output of step.outputs) observed(output)
     instrument?.acknowledged(step)
   }

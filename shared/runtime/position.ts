@@ -5,19 +5,21 @@
 import type { Assignment, Commit, Offset } from '../contract/bus.ts'
 import { WeirError } from '../lib/errors.ts'
 import type { Marks } from './derived-id.ts'
+import type { Refused } from './refusals.ts'
 
 /**
  * `done`: all records before it are done. `from`: the first record of the oldest open unit, or
- * `done`. `marks`: the marks at `from`.
+ * `done`. `marks`: the marks at `from`. `refused`: the refused records from `from` on;
+ * absent: none.
  */
-export type Position = { done: Offset; from: Offset; marks: Marks }
+export type Position = { done: Offset; from: Offset; marks: Marks; refused?: Refused | undefined }
 
 /** The metadata is made on access: the next commit overtakes most commits before they are written. */
-export function toCommit({ done, from, marks }: Position): Commit {
+export function toCommit({ done, from, marks, refused }: Position): Commit {
   return {
     offset: done,
     get metadata() {
-      return JSON.stringify({ from, marks })
+      return JSON.stringify({ from, marks, refused })
     },
   }
 }
@@ -29,9 +31,13 @@ export function toCommit({ done, from, marks }: Position): Commit {
  */
 export function positionAt({ topic, ends, committed }: Assignment): Position {
   if (committed === undefined) return { done: ends.begin, from: ends.begin, marks: {} }
-  const { from, marks } =
+  const { from, marks, refused } =
     committed.metadata === ''
-      ? { from: Math.min(ends.begin, committed.offset), marks: {} }
+      ? {
+          from: Math.min(ends.begin, committed.offset),
+          marks: {},
+          refused: { offsets: [], forgottenTo: committed.offset },
+        }
       : parseMetadata(topic, ends.partition, committed)
   if (committed.offset > ends.end || from < ends.begin || from > committed.offset)
     throw new WeirError(
@@ -39,7 +45,7 @@ export function positionAt({ topic, ends, committed }: Assignment): Position {
       `${topic}/${ends.partition}: the commit (done ${committed.offset}, fold from ${from}) is outside the log (${ends.begin} to ${ends.end}). ` +
         'The topic was recreated, or retention is shorter than the longest turn. Delete topics and groups together, or restore the log.',
     )
-  return { done: committed.offset, from, marks }
+  return { done: committed.offset, from, marks, refused }
 }
 
 /** "Fold from" of a commit: retention must keep the records from there on. */
@@ -47,15 +53,15 @@ export function foldFrom(commit: Commit): Offset {
   return commit.metadata === '' ? 0 : (JSON.parse(commit.metadata) as Position).from
 }
 
-function parseMetadata(
-  topic: string,
-  partition: number,
-  commit: Commit,
-): { from: Offset; marks: Marks } {
+function parseMetadata(topic: string, partition: number, commit: Commit): Omit<Position, 'done'> {
   try {
-    const { from, marks } = JSON.parse(commit.metadata) as { from: unknown; marks: unknown }
+    const { from, marks, refused } = JSON.parse(commit.metadata) as {
+      from: unknown
+      marks: unknown
+      refused?: Refused
+    }
     if (typeof from === 'number' && typeof marks === 'object' && marks !== null)
-      return { from, marks: marks as Marks }
+      return { from, marks: marks as Marks, refused }
   } catch {}
   throw new WeirError(
     'bus.commit-outside-log',

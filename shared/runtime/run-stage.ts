@@ -174,7 +174,9 @@ function performerContext({
     },
     async policies(prefix) {
       const records = await bus.list({ topic: `${topicPrefix}policies`, partition: 0, prefix })
-      return records.flatMap(({ value }) => (value === null ? [] : [decode(value)]))
+      return records.flatMap(({ value, time }) =>
+        value === null ? [] : [{ message: decode(value), time }],
+      )
     },
     async *guardVerdicts({ guard, since, signal }) {
       const topic = topicPrefix + guardTopicName(guard)

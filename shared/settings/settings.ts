@@ -27,6 +27,8 @@ export type Settings = {
   commandConfig: string
   commandProperty: Properties
   plaintextPassword: 'refuse' | 'allow'
+  /** Empty: records are not signed. */
+  recordSigning: string
   topicPrefix: string
   partitions: number
   /** 0: the brokers' default. */
@@ -109,6 +111,15 @@ export const settingTable: Record<SettingKey, Setting> = {
       'whether SASL PLAIN may send its password without TLS to another machine than this one',
     secret: false,
     schema: { type: 'string', enum: ['refuse', 'allow'], default: 'refuse' },
+  },
+  recordSigning: {
+    variable: 'WEIR_RECORD_SIGNING',
+    description:
+      'the key file of this process, or a folder with several (weir keys create): signs its records, and checks those that it reads',
+    secret: false,
+    isPath: true,
+    onlyFor: 'kafka',
+    schema: { type: 'string', default: '' },
   },
   topicPrefix: {
     variable: 'WEIR_TOPIC_PREFIX',

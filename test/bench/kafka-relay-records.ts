@@ -36,7 +36,7 @@ const guarded = policyOf({
   ],
 })
 
-/** A maker of records, each the `n`th of its partition. */
+/** A maker of records, each the `n`th of its partition: all outputs of one input (withTopics). */
 export type MakeRecord = (place: {
   topicPrefix: string
   partition: number
@@ -77,7 +77,7 @@ export const proposed: MakeRecord = ({ topicPrefix, partition, n }) => {
     declarations: [declaration],
     ...{ agent: 'bench', policy: defaultPolicy, callsLeft: 100, expiresAt: Date.now() + 3_600_000 },
   }
-  const id = formatId({ stage: 'accumulator', partition, offset: n, n: 0 })
+  const id = formatId({ stage: 'accumulator', partition, offset: 0, n })
   return { ...toRecord({ topic: `${topicPrefix}rounds-proposed`, partition, message }), id }
 }
 
@@ -95,7 +95,7 @@ export const cleared: MakeRecord = ({ topicPrefix, partition, n }) => {
     },
     ...{ expiresAt: Date.now() + 3_600_000, extendedTo: null },
   }
-  const id = formatId({ stage: 'loop-detector', partition, offset: n, n: 0 })
+  const id = formatId({ stage: 'loop-detector', partition, offset: 0, n })
   return { ...toRecord({ topic: `${topicPrefix}rounds-cleared`, partition, message }), id }
 }
 

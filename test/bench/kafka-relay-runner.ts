@@ -33,6 +33,7 @@ async function openerOf(kind: RelayKind): Promise<OpenRelay> {
     case 'kafkajs':
       return (await import('./kafka-relay-kafkajs.ts')).openKafkajs
     case 'validator':
+    case 'signed':
       return (await import('./kafka-relay-validator.ts')).openValidator
     case 'guard':
       return (await import('./kafka-relay-guard.ts')).openGuard

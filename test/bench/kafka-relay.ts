@@ -17,7 +17,11 @@
 // rebalancing. Latency under load. With as few CPUs as here, broker and client share them. That
 // lowers records per second, but hardly changes CPU per record.
 
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createKeyFiles } from '../../shared/bus/signing/keys.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { guardTopicName } from '../../shared/contract/topology.ts'
 import { type BenchBroker, withBroker } from './kafka-broker.ts'
@@ -25,7 +29,7 @@ import { type Child, startChild } from './kafka-child.ts'
 import { median, medianRatio, quantile } from './kafka-figures.ts'
 import { cleared, fill, guardName, type MakeRecord, proposed } from './kafka-relay-records.ts'
 import type { MeasuredRelay } from './kafka-relay-runner.ts'
-import { partitions, withTopics } from './kafka-topics.ts'
+import { partitions, signed, withTopics } from './kafka-topics.ts'
 import type { RelayKind, RelayOptions } from './relay-options.ts'
 import type { Row } from './row.ts'
 
@@ -34,19 +38,27 @@ const counted = Number(process.env.WEIR_BENCH_RELAY_RECORDS ?? 60_000)
 const warmUp = Math.ceil(counted / 3)
 const hops = 400
 const hopsWarmUp = 100
-const kinds = ['kafkajs', 'validator', 'guard'] as const satisfies RelayKind[]
+const kinds = ['kafkajs', 'validator', 'signed', 'guard'] as const satisfies RelayKind[]
+const keys = mkdtempSync(join(tmpdir(), 'weir-bench-keys-'))
+createKeyFiles(keys)
+process.once('exit', () => rmSync(keys, { recursive: true }))
 
 export async function benchKafkaRelay(broker: BenchBroker): Promise<Row[]> {
   return [...(await throughput(broker)), ...(await latency(broker))]
 }
 
 async function throughput(broker: BenchBroker): Promise<Row[]> {
-  const measured: Record<RelayKind, MeasuredRelay[]> = { kafkajs: [], validator: [], guard: [] }
+  const measured: Record<RelayKind, MeasuredRelay[]> = {
+    kafkajs: [],
+    validator: [],
+    signed: [],
+    guard: [],
+  }
   for (let run = 0; run < runs; run += 1)
     for (const kind of kinds) measured[kind].push(await relayed(broker, kind))
   const compared = (
     name: string,
-    goals: { validator: string; guard: string },
+    goals: { validator: string; guard: string; signed: string },
     unit: string,
     pick: (one: MeasuredRelay) => number,
   ): Row[] => {
@@ -65,20 +77,27 @@ async function throughput(broker: BenchBroker): Promise<Row[]> {
       { name: `raw relay: ${name}`, value: median(raw), unit },
       against('validator'),
       against('guard'),
+      {
+        name: `signed validator: ${name}${goals.signed}`,
+        value: median(measured.signed.map(pick)),
+        unit,
+        baseline: 'validator',
+        ratio: medianRatio(measured.signed.map(pick), measured.validator.map(pick)),
+      },
     ]
   }
   const all = Object.values(measured).flat()
-  const none = { validator: '', guard: '' }
+  const none = { validator: '', guard: '', signed: '' }
   return [
     ...compared(
       'records/s',
-      { validator: ' (goal >= 0.8 x)', guard: ' (goal >= 0.7 x)' },
+      { validator: ' (goal >= 0.8 x)', guard: ' (goal >= 0.7 x)', signed: '' },
       'records/s',
       (one) => one.perSecond,
     ),
     ...compared(
       'client CPU per record',
-      { validator: ' (goal <= 1.3 x)', guard: '' },
+      { validator: ' (goal <= 1.3 x)', guard: '', signed: ' (goal <= 1.25 x)' },
       'µs',
       (one) => one.cpuUs,
     ),
@@ -102,11 +121,13 @@ async function relayed(
   return withTopics(bootstrapServers, async (bus, topicPrefix) => {
     // allows for records in flight at both ends of the count
     const records = warmUp + counted + 8_000
-    await fill(bus, recordsFor(kind), { topicPrefix, partitions, records })
+    const filled = kind === 'signed' ? signed(bus, keys, topicPrefix) : bus
+    await fill(filled, recordsFor(kind), { topicPrefix, partitions, records })
     const child = startRelay({
       kind,
       bootstrapServers,
       topicPrefix,
+      keys: kind === 'signed' ? keys : undefined,
       count: { warmUp, records: counted, brokerPid: pid },
     })
     await child.message<'ready'>()
@@ -159,9 +180,16 @@ export async function withHoppers<T>(
   const [kind, ...rest] = kinds
   if (kind === undefined) return use()
   return withTopics(bootstrapServers, async (bus, topicPrefix) => {
-    const child = startRelay({ kind, bootstrapServers, topicPrefix })
+    const isSigned = kind === 'signed'
+    const child = startRelay({
+      ...{ kind, bootstrapServers, topicPrefix, keys: isSigned ? keys : undefined },
+    })
     await child.message<'ready'>()
-    const { hop, close } = await openDriver(bus, topicPrefix, kind)
+    const { hop, close } = await openDriver(
+      isSigned ? signed(bus, keys, topicPrefix) : bus,
+      topicPrefix,
+      kind,
+    )
     try {
       return await withHoppers(bootstrapServers, rest, (...others) => use(hop, ...others))
     } finally {

@@ -106,7 +106,7 @@ function recordOf(topicPrefix: string, partition: number, n: number, i: number):
   }
   return {
     ...toRecord({ topic, partition, message }),
-    id: formatId({ stage: 'llm-gateway', partition, offset: n, n: 0 }),
+    id: formatId({ stage: 'llm-gateway', partition, offset: 0, n }),
   }
 }
 

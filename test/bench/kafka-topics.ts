@@ -4,7 +4,10 @@
 import { Kafka, logLevel } from 'kafkajs'
 import { type Logger, pino } from 'pino'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
-import type { Bus } from '../../shared/contract/bus.ts'
+import { readKeys } from '../../shared/bus/signing/keys.ts'
+import { signedBus } from '../../shared/bus/signing/signed-bus.ts'
+import { createSigning } from '../../shared/bus/signing/signing.ts'
+import type { Bus, RecordToAppend } from '../../shared/contract/bus.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 
@@ -17,6 +20,11 @@ export function openBus(bootstrapServers: string, log: Logger = errorLog): Promi
   return openKafkaBus({ client, clock: systemClock, log })
 }
 
+/** The bus with all keys of a folder. */
+export function signed(bus: Bus, keys: string, topicPrefix: string): Bus {
+  return signedBus(bus, createSigning(readKeys(keys), topicPrefix), errorLog)
+}
+
 export function openKafka(bootstrapServers: string): Kafka {
   return new Kafka({
     brokers: bootstrapServers.split(','),
@@ -26,6 +34,15 @@ export function openKafka(bootstrapServers: string): Kafka {
 }
 
 let prefixes = 0
+
+/** The input that the ids of the bench's records name: an id counts only if its input exists. */
+function firstInputs(topicPrefix: string): RecordToAppend[] {
+  return ['model-deltas', 'rounds-checked', 'model-requests'].flatMap((name) =>
+    Array.from({ length: partitions }, (_, partition) => ({
+      ...{ topic: topicPrefix + name, partition, key: '', value: new Uint8Array() },
+    })),
+  )
+}
 
 /** All of Weir's topics under a unique prefix, and a bus to them. */
 export async function withTopics<T>(
@@ -38,6 +55,7 @@ export async function withTopics<T>(
   const bus = await openBus(bootstrapServers)
   try {
     await bus.ensureTopics(specs)
+    await bus.append(firstInputs(topicPrefix))
     return await use(bus, topicPrefix)
   } finally {
     await bus.close()

@@ -72,6 +72,12 @@ const violations: [name: string, plant: (evidence: Evidence) => void, expected: 
     'others of it are in partition 0',
   ],
   [
+    'a message of a client without its copy',
+    (e) =>
+      add(e, 'client-messages', 99, { type: 'user-message', conversation: 'c', messageId: 'm' }),
+    "a client's message has no copy",
+  ],
+  [
     'a dead letter',
     (e) =>
       add(e, 'dead-letters', 130, {

@@ -3,6 +3,7 @@
 
 /** By stage, which is also the name of its consumer group. Both carry the prefix. */
 export const inboxes: Record<string, string> = {
+  intake: 'client-messages',
   conversation: 'conversation-events',
   'llm-gateway': 'model-requests',
   accumulator: 'model-deltas',

@@ -1,6 +1,7 @@
 // The numbers of a run and its violations, with addresses.
 
 import { roundsOf } from './checkers/approvals.ts'
+import { messagesIn } from './checkers/messages-end.ts'
 import { explainUnknowns } from './checkers/unknown-explained.ts'
 import { addressOf, type Evidence, recordsOf, turnKey, type Violation } from './evidence.ts'
 import type { Inflicted } from './faults.ts'
@@ -58,11 +59,9 @@ function counts(evidence: Evidence, facts: RunFacts): string[] {
     ({ id }) => id !== undefined && seen.size === seen.add(id).size,
   ).length
   const bothTwice =
-    recordsOf(evidence, 'user-message').length -
+    messagesIn(evidence).length -
     new Set(
-      recordsOf(evidence, 'user-message').map(
-        ({ message }) => `${message.conversation}/${message.messageId}`,
-      ),
+      messagesIn(evidence).map(({ message }) => `${message.conversation}/${message.messageId}`),
     ).size
   return [
     `messages sent: ${sent.length}, repeats of clients in the log: ${bothTwice}, sent again: ${facts.repeats}`,

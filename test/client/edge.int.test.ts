@@ -4,7 +4,7 @@ import { openEdge } from '../../client/edge.ts'
 import { defaultSettings } from '../../shared/agents/agents.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { decode, encode } from '../../shared/codec/codec.ts'
-import type { Bus } from '../../shared/contract/bus.ts'
+import type { Bus, StoredRecord } from '../../shared/contract/bus.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
@@ -74,7 +74,7 @@ describe('a client', () => {
     await finish('c', 'm1', 'conversation/0/2/0')
     expect(await reply).toMatchObject({ conversation: 'c', messageId: 'm1', reply: 'reply to m1' })
     const [message, ...more] = await bus.read({
-      topic: 'conversation-events',
+      topic: 'client-messages',
       partition: 0,
       from: 0,
       limit: 10,
@@ -126,6 +126,9 @@ describe('a client', () => {
     const late: Bus = { ...bus, list: async (table) => (table.upToNow ? bus.list(table) : []) }
     const { send, earlierAnswer } = openEdge({ bus: late, topicPrefix: '', partitions: 1 })
     await send(question('c'))
+    const [sent] = await bus.read({ topic: 'client-messages', partition: 0, from: 0, limit: 1 })
+    const copy = { ...(sent as StoredRecord), topic: 'conversation-events' }
+    await bus.append([{ ...copy, id: 'intake/0/0/0' }])
     const entry = encode({
       type: 'history-entry',
       conversation: 'c',
@@ -152,7 +155,7 @@ describe('a client', () => {
       messageId: 'm1',
     })
     const [message] = await bus.read({
-      topic: 'conversation-events',
+      topic: 'client-messages',
       partition: 0,
       from: 0,
       limit: 10,

@@ -76,7 +76,7 @@ describe('weir approvals, approve and reject', () => {
     })
     expect(await run(['reject', id, '--reason', 'no'])).toMatchObject({
       code: 4,
-      out: expect.stringContaining(`Nothing was changed: ${id} was approved by ann at `),
+      out: expect.stringContaining(`Nothing was changed: ${id} was approved by ann (claimed) at `),
     })
     expect(await run(['approve', '0000-0000-0000'])).toMatchObject({
       code: 2,
@@ -89,7 +89,7 @@ describe('weir approvals, approve and reject', () => {
     expect(await run([...ask, 'and then?'])).toMatchObject({ code: 0 })
     expect((await starts(here)).length).toBeGreaterThanOrEqual(1)
     expect((await run(['inspect', 'c'])).out).toMatch(
-      new RegExp(`call 0: approved by ann after .* \\(production, ${id}\\)`),
+      new RegExp(`call 0: approved by ann \\(claimed\\) after .* \\(production, ${id}\\)`),
     )
   })
 

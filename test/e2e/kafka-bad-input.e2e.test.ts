@@ -27,6 +27,7 @@ import { systemClock } from '../../shared/lib/clock.ts'
 import { runStage } from '../../shared/runtime/run-stage.ts'
 import { callOf, proposed } from '../services/validator/round.ts'
 import { endsOfMessages, until, userMessage } from '../support/inbox.ts'
+import { appendInputs } from '../support/inputs.ts'
 import { expectInvariants } from '../support/invariants.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { type Pipeline, withPipeline } from '../support/pipeline.ts'
@@ -229,6 +230,7 @@ describe('a record that makes a reducer throw, on Kafka', () => {
     const bus = await openBus()
     const topicPrefix = `throws-${randomUUID()}.`
     await bus.ensureTopics(topicSpecs(topicPrefix, 1))
+    await appendInputs(bus, `${topicPrefix}model-deltas`)
     const stumbling: typeof validator = {
       ...validator,
       react(state, received) {

@@ -299,7 +299,7 @@ describe('weir doctor over Kafka', () => {
       lines: [
         expect.stringMatching(/^ok +brokers +1 broker: /),
         expect.stringMatching(
-          /^ok +topics +12 topics that begin with test-.*, all as Weir needs them$/,
+          /^ok +topics +13 topics that begin with test-.*, all as Weir needs them$/,
         ),
         expect.stringMatching(/^ok +stages +running copies: conversation 1, llm-gateway 1, /),
         expect.stringMatching(/^ok +records +they can be read; the newest is of /),

@@ -218,7 +218,7 @@ describe('weir tail', () => {
   it.each([
     [
       ['activty'],
-      /^weir: there is no topic activty\. Did you mean activity\? The topics are conversation-events, .*dead-letters, and guard-verdicts\.NAME of each guard\n$/,
+      /^weir: there is no topic activty\. Did you mean activity\? The topics are client-messages, conversation-events, .*dead-letters, and guard-verdicts\.NAME of each guard\n$/,
     ],
     [
       ['guard-verdicts.nobody'],

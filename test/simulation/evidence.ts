@@ -23,6 +23,8 @@ export type Evidence = {
   ): { record: StoredRecord; message: MessageOf<T> }[]
   readonly commits: readonly CommitMade[]
   readonly ledger: Ledger
+  /** Whether a stranger wrote the record: invalid bytes, or a forged id. */
+  isGarbage(record: StoredRecord): boolean
 }
 
 export type Checker = {
@@ -41,6 +43,7 @@ export function collectEvidence(given: {
 }): Evidence {
   const { broker, ledger, topicPrefix, partitions } = given
   const found = new Map<string, Found[][]>()
+  const garbage = new Set(ledger.garbage.map(placeOf))
   for (const topic of Object.keys(topics))
     found.set(
       topic,
@@ -57,7 +60,16 @@ export function collectEvidence(given: {
     all: (topic, type) => (found.get(topic) ?? []).flat().filter(isOf(type)),
     commits: broker.commits,
     ledger,
+    isGarbage: (record) => garbage.has(placeOf(record)),
   }
+}
+
+function placeOf({
+  topic,
+  partition,
+  offset,
+}: Pick<StoredRecord, 'topic' | 'partition' | 'offset'>) {
+  return `${topic}/${partition}/${offset}`
 }
 
 function isOf<T extends MessageType>(type: T) {

@@ -23,7 +23,7 @@ export async function refoldLog(log: OpenLog): Promise<Refolded> {
   const found: Refolded = { compared: 0, missing: [], differing: [] }
   for (const stage of Object.values(reducers) as AnyStage[])
     for (let partition = 0; partition < partitions; partition += 1) {
-      const fold = foldOfLog(log, stage, partition)
+      const fold = await foldOfLog(log, stage, partition)
       for await (const record of all(stages[stage.name].inbox, partition))
         for (const output of (await fold.apply(record)).records) {
           const id = output.id as string

@@ -53,7 +53,7 @@ for (const { conversation, messageId } of options.messages) {
   }
   await bus.append([
     toRecord({
-      topic: 'weir.conversation-events',
+      topic: 'weir.client-messages',
       partition: partitionOf(conversation, partitions),
       message,
     }),

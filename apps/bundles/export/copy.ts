@@ -17,6 +17,7 @@ import {
   topics,
 } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { parseId } from '../../../shared/runtime/derived-id.ts'
 import { messageOf } from '../../history/message-of.ts'
 import { endsOf, type OpenLog } from '../../history/open-log.ts'
 import { scanAll } from '../../history/scan.ts'
@@ -35,17 +36,30 @@ export type RecordSink = {
   add(topic: TopicName | GuardTopicName, record: StoredRecord, message: Message | undefined): void
 }
 
-type Copying = { log: OpenLog; selection: Selection; sink: RecordSink; signal: AbortSignal }
+type Copying = {
+  log: OpenLog
+  selection: Selection
+  sink: RecordSink
+  signal: AbortSignal
+  /** Places of messages in client-messages: those of the copied records of the inbox. */
+  messages: Set<string>
+}
+
+/** Copied last: the inbox names the messages whose copies it holds. */
+const clients: TopicName = 'client-messages'
+const copiedTopics = (Object.keys(topics) as TopicName[]).filter((topic) => topic !== clients)
 
 /** Ends early when `signal` aborts. */
-export async function copySelection(copying: Copying): Promise<void> {
+export async function copySelection(options: Omit<Copying, 'messages'>): Promise<void> {
+  const copying: Copying = { ...options, messages: new Set() }
   const guards = new Set<GuardTopicName>()
-  await copyTopics(copying, Object.keys(topics) as TopicName[], guards)
+  await copyTopics(copying, copiedTopics, guards)
   await copyTopics(
     copying,
     [...guards].filter((name) => !Object.hasOwn(topics, name)).sort(),
     guards,
   )
+  await copyTopics(copying, [clients], guards)
 }
 
 type Place = {
@@ -69,7 +83,8 @@ async function copyTopics(
       if (signal.aborted) return
       for (const record of records) {
         const message = topic === 'history' ? undefined : messageOf(record.value)
-        if (!isSelected(topic, record, message, selection, log.topicPrefix)) continue
+        if (!isSelected({ ...copying, topic, record, message })) continue
+        if (topic === inbox) noteMessage(record, copying.messages)
         sink.add(topic, { ...record, topic }, message)
         if (message !== undefined) noteGuards(message, guards)
       }
@@ -95,14 +110,16 @@ async function placesOf(
     .map(({ partition }) => ({ topic, kind, partition, since }))
 }
 
-function isSelected(
-  topic: string,
-  record: StoredRecord,
-  message: Message | undefined,
-  selection: Selection,
-  topicPrefix: string,
-): boolean {
+function isSelected({
+  topic,
+  record,
+  message,
+  selection,
+  messages,
+  log: { topicPrefix },
+}: Copying & { topic: string; record: StoredRecord; message: Message | undefined }): boolean {
   if (topic === 'policies') return true
+  if (topic === clients) return messages.has(`${record.partition}/${record.offset}`)
   const conversation = topic === 'history' ? historyConversation(record.key) : record.key
   const stretch = conversation === undefined ? undefined : selection.stretchOf(conversation)
   if (stretch === undefined) return false
@@ -111,6 +128,12 @@ function isSelected(
   if (topic === inbox) return isInInbox(stretch, record.offset)
   if (message?.type === 'dead-letter') return isDeadLetterOf(stretch, message, topicPrefix)
   return isInStretch(stretch, message, record.time)
+}
+
+/** The id of a copy names its message. */
+function noteMessage({ id }: StoredRecord, messages: Set<string>): void {
+  const copied = id === undefined ? undefined : parseId(id)
+  if (copied?.stage === 'intake') messages.add(`${copied.partition}/${copied.offset}`)
 }
 
 function isInInbox({ from, last }: Stretch, offset: number): boolean {

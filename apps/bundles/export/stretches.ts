@@ -45,7 +45,7 @@ export async function* stretchesOf(
   since: Milliseconds,
   signal: AbortSignal,
 ): AsyncGenerator<Stretch> {
-  const fold = foldOfLog(log, conversationStage, partition)
+  const fold = await foldOfLog(log, conversationStage, partition)
   const open = new Map<string, Stretch>()
   for await (const records of scan(log, { topic: inbox, partition, since })) {
     if (signal.aborted) return

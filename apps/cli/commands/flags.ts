@@ -17,6 +17,7 @@ export const whichBus: SettingKey[] = [
   'commandConfig',
   'commandProperty',
   'plaintextPassword',
+  'recordSigning',
 ]
 
 /** The settings that define how long records are kept. */

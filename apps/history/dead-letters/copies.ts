@@ -8,9 +8,10 @@ import type { DeadLetter } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import type { TopicName } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { parseId } from '../../../shared/runtime/derived-id.ts'
 import type { OpenLog } from '../open-log.ts'
 import { scan } from '../scan.ts'
-import { faultOf, type Letter, type Original, originalOf } from './letters.ts'
+import { faultOf, type Letter, type Original, originalOf, retryTopicOf } from './letters.ts'
 
 export type Copies = {
   /**
@@ -31,12 +32,13 @@ export async function copiesOf(log: OpenLog, letters: readonly Letter[]): Promis
   const stretches = new Map<string, Stretch>()
   for (const { letter } of letters) {
     const original = await originalOf(log, letter)
-    if (original.topic === undefined || faultOf(original) !== undefined) continue
-    copies.set(digestOf(original.topic, original.key, original.value), [])
+    const topic = retryTopicOf(original)
+    if (topic === undefined || faultOf(original) !== undefined) continue
+    copies.set(digestOf(topic, original.key, original.value), [])
     const partition = partitionOf(original.key, log.partitions)
-    const place = `${original.topic}/${partition}`
+    const place = `${topic}/${partition}`
     const known = stretches.get(place) ?? {
-      topic: original.topic,
+      topic,
       partition,
       since: letter.time,
       keys: new Set(),
@@ -54,18 +56,34 @@ export async function copiesOf(log: OpenLog, letters: readonly Letter[]): Promis
           copies.get(digestOf(topic, key, value))?.push({ offset, time })
 
   return {
-    of({ topic, key, value }, letter) {
+    of(original, letter) {
+      const { key, value } = original
+      const topic = retryTopicOf(original)
       const partition = partitionOf(key, log.partitions)
       const isItself = (copy: Copy) =>
-        partition === letter.partition && copy.offset <= letter.offset
+        partition === letter.partition && copy.offset <= offsetIn(topic, original, letter)
       const all = topic === undefined ? [] : (copies.get(digestOf(topic, key, value)) ?? [])
       return all.find((copy) => copy.time >= letter.time && !isItself(copy))?.offset
     },
-    written({ topic, key, value }, offset) {
+    written(original, offset) {
+      const { key, value } = original
+      const topic = retryTopicOf(original)
       if (topic !== undefined)
         copies.get(digestOf(topic, key, value))?.push({ offset, time: Number.POSITIVE_INFINITY })
     },
   }
+}
+
+/**
+ * The offset of the letter's record in the topic of the retry. The id of a copy names its message in
+ * the clients' topic.
+ */
+function offsetIn(
+  topic: TopicName | undefined,
+  { topic: own, id }: Original,
+  letter: DeadLetter,
+): Offset {
+  return topic === own ? letter.offset : (parseId(id ?? '')?.offset ?? -1)
 }
 
 function digestOf(topic: TopicName, key: string, value: Uint8Array): string {

@@ -177,6 +177,25 @@ export function contentOf({
   }
 }
 
+const outsiders: ReadonlySet<Writer> = new Set(['edge', 'approver', 'operator'])
+
+/**
+ * The topic to which a record is written again: where an outsider may write its type. A client's
+ * message in the conversation's inbox is a copy, so it goes to the clients' topic. Undefined: only a
+ * stage writes such a record.
+ */
+export function retryTopicOf(original: Original): TopicName | undefined {
+  const { topic } = original
+  const content = contentOf(original)
+  if (topic === undefined || 'fault' in content) return undefined
+  const type: MessageType = content.message.type
+  const isFromOutside = (name: TopicName) =>
+    topics[name].records[type]?.some((writer) => outsiders.has(writer)) === true
+  if (isFromOutside(topic)) return topic
+  if (topics[topic].records[type] === undefined) return undefined
+  return (Object.keys(topics) as TopicName[]).find(isFromOutside)
+}
+
 /**
  * The reason not to write the record again; undefined: there is none. A stage's own record is
  * useless: its turn has ended, and readers drop it by its id (R3). A record from outside counts as
@@ -189,8 +208,7 @@ export function faultOf(original: Original): string | undefined {
   const content = contentOf(original)
   if ('fault' in content) return `it still cannot be decoded: ${content.fault}`
   const { type } = content.message
-  const writers: Writer[] = topics[topic].records[type as MessageType] ?? []
-  if (!writers.includes('edge') && !writers.includes('operator'))
+  if (retryTopicOf(original) === undefined)
     return `only a stage writes a ${type}: its turn has failed and ended, and a new message begins a new turn`
   if (keyOf(content.message) !== key)
     return `it has the key of another conversation, ${JSON.stringify(key.slice(0, 80))}`

@@ -27,6 +27,7 @@ import {
   letterNamed,
   lettersIn,
   originalOf,
+  retryTopicOf,
 } from './letters.ts'
 
 export type RetryOptions = LetterFilter & { all?: boolean; yes?: boolean }
@@ -116,20 +117,21 @@ async function retry(
   const fault = faultOf(original)
   if (fault !== undefined) return { text: `not written: ${fault}`, isWritten: false }
   const partition = partitionOf(original.key, log.partitions)
+  const name = retryTopicOf(original)
   const earlier = copies.of(original, letter)
   if (earlier !== undefined)
     return {
-      text: `already written again, as ${original.topic}/${partition}/${earlier}`,
+      text: `already written again, as ${name}/${partition}/${earlier}`,
       isWritten: true,
     }
-  const topic = `${log.topicPrefix}${original.topic}`
+  const topic = `${log.topicPrefix}${name}`
   try {
     const [appended] = await log.bus.append([
       { topic, partition, key: original.key, value: original.value },
     ])
     const { offset } = appended as Appended
     copies.written(original, offset)
-    return { text: `written again, as ${original.topic}/${partition}/${offset}`, isWritten: true }
+    return { text: `written again, as ${name}/${partition}/${offset}`, isWritten: true }
   } catch (error) {
     if (error instanceof WeirError && codesOfOneRecord.has(error.code))
       return { text: `not written: ${error.message}`, isWritten: false }

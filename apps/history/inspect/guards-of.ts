@@ -88,7 +88,10 @@ function approvalOf(ordinal: number, ofRound: Logged[]): ApprovalTimeline | null
     ({ message }) => message.ordinal === ordinal,
   )
   if (decided === undefined)
-    return { id, rule, outcome: 'pending', by: '', reason: '', at: null, waitedMs: null }
-  const { outcome, by, reason, waitedMs } = decided.message
-  return { id, rule, outcome, by, reason, at: decided.time, waitedMs }
+    return {
+      ...{ id, rule, outcome: 'pending', by: '', identity: 'claimed', reason: '' },
+      ...{ at: null, waitedMs: null },
+    }
+  const { outcome, by, identity, reason, waitedMs } = decided.message
+  return { id, rule, outcome, by, identity, reason, at: decided.time, waitedMs }
 }

@@ -70,15 +70,24 @@ function callText({ ordinal, mode, verdict, code, stopped }: GuardedCallTimeline
     : `call ${ordinal}: rejected${because}; it was decided before`
 }
 
-function approvalText({ id, rule, outcome, by, reason, waitedMs }: ApprovalTimeline): string {
+function approvalText({
+  id,
+  rule,
+  outcome,
+  by,
+  identity,
+  reason,
+  waitedMs,
+}: ApprovalTimeline): string {
+  const person = `${by}${identity === 'claimed' ? ' (claimed)' : ''}`
   const after = waitedMs === null ? '' : ` after ${elapsed(waitedMs)}`
   switch (outcome) {
     case 'pending':
       return `waits for a person (${rule}) as ${id}`
     case 'approved':
-      return `approved by ${by}${after} (${rule}, ${id})`
+      return `approved by ${person}${after} (${rule}, ${id})`
     case 'rejected':
-      return `rejected by ${by}${after} (${rule}, ${id})${reason === '' ? '' : `: ${reason}`}`
+      return `rejected by ${person}${after} (${rule}, ${id})${reason === '' ? '' : `: ${reason}`}`
     case 'expired':
       return `nobody decided${after} (${rule}, ${id})`
     case 'withdrawn':

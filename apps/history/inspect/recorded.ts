@@ -28,8 +28,9 @@ import { scan } from '../scan.ts'
 import type { Logged } from './logged.ts'
 
 const inbox: TopicName = 'conversation-events'
+/** The inbox has the copies of the clients' messages. */
 const elsewhere = (Object.keys(topics) as TopicName[]).filter(
-  (topic) => topic !== inbox && topics[topic].kind === 'log',
+  (topic) => topic !== inbox && topic !== 'client-messages' && topics[topic].kind === 'log',
 )
 const afterMs: Milliseconds = 10 * 60 * 1000
 
@@ -72,7 +73,12 @@ function recordsInBundle(
   const history = all.filter(
     ({ message }) => message?.type !== 'history-entry' || !isContext(message.turn),
   )
-  const own = bundle.recordsOf(conversation).filter((record) => record.partition === partition)
+  const own = bundle
+    .recordsOf(conversation)
+    .filter(
+      (record) =>
+        record.partition === partition && record.topic !== `${topicPrefix}client-messages`,
+    )
   return [
     ...history,
     ...own.map((record) =>

@@ -13,6 +13,7 @@ import type {
   FailureClass,
   GuardMode,
   GuardSilence,
+  PersonIdentity,
   RejectionCode,
   Repair,
   ResultStatus,
@@ -268,6 +269,8 @@ export type ApprovalTimeline = {
   outcome: ApprovalOutcome | 'pending'
   /** The name that the deciding person gave. Empty: no person decided. */
   by: string
+  /** The proof of that name. */
+  identity: PersonIdentity
   reason: string
   /** The time of the decision, and the wait before it. */
   at: Milliseconds | null

@@ -31,19 +31,22 @@ export function createVariants(
     return message
   }
 
-  const folds = [(same: Message) => same, ...changes].map((change) =>
-    foldOfLog(log, stage, partition, {
-      // A copy, because a reducer may keep its input, and the others must not see later changes to
-      // it.
-      encodes: false,
-      decode: (value) => change({ ...read(value) }),
-    }),
+  const folds = Promise.all(
+    [(same: Message) => same, ...changes].map((change) =>
+      foldOfLog(log, stage, partition, {
+        // A copy, because a reducer may keep its input, and the others must not see later changes to
+        // it.
+        encodes: false,
+        decode: (value) => change({ ...read(value) }),
+      }),
+    ),
   )
+  folds.catch(() => {}) // `take` gives the error
 
   return {
     async take(record) {
       const written: Message[][] = []
-      for (const fold of folds) {
+      for (const fold of await folds) {
         const taking = fold.apply(record)
         const { outputs } = taking instanceof Promise ? await taking : taking
         written.push(outputs.map((output) => output.message))

@@ -175,6 +175,8 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
       log.ensureTopics(topics)
     },
 
+    endAhead: (place) => log.endAhead(place),
+
     async append(records, options) {
       assertOpen('closing')
       return writer.append(records, options)

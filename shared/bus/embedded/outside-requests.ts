@@ -15,6 +15,7 @@ import {
   guardTopicSpec,
   keyOf,
   topics,
+  type Writer,
 } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
 
@@ -104,6 +105,8 @@ function outsideRecordIn(given: unknown): OutsideRecord {
   }
 }
 
+const outsiders: ReadonlySet<Writer> = new Set(['edge', 'approver', 'operator', 'guard'])
+
 /** Keeps OUTSIDE-REQUESTS-1. */
 function recordOf(
   { topic, partition, key, value, id }: OutsideRecord,
@@ -128,7 +131,7 @@ function recordOf(
   const bytes = Buffer.from(value, 'base64')
   const message = decode(bytes)
   const writers = found.records[message.type as MessageType] ?? []
-  if (!writers.some((writer) => writer === 'edge' || writer === 'operator' || writer === 'guard'))
+  if (!writers.some((writer) => outsiders.has(writer)))
     throw unusable(`only a stage may write a ${message.type} to ${name}`)
   if (keyOf(message) !== key)
     throw unusable(`the key of a ${message.type} is not ${JSON.stringify(key.slice(0, 80))}`)

@@ -19,7 +19,7 @@
 
 import { Kafka, type KafkaConfig } from 'kafkajs'
 import type { Logger } from 'pino'
-import type { Bus, Subscription, TopicSpec } from '../../contract/bus.ts'
+import type { Bus, StoredRecord, Subscription, TopicSpec } from '../../contract/bus.ts'
 import { limits } from '../../contract/limits.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { keepAlive } from '../embedded/alive.ts'
@@ -65,6 +65,8 @@ export type KafkaBusOptions = {
   /** How long the first connection is tried. Default 1 minute. */
   connectMs?: Milliseconds | undefined
   times?: Partial<SubscriptionTimes> | undefined
+  /** Whether a table keeps a record. Default: all. A refused record hides no earlier one. */
+  accepts?: ((record: StoredRecord) => boolean) | undefined
 }
 
 const minute = 60_000
@@ -117,6 +119,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
     store,
     writtenTo: writer.writtenTo,
     closed: closed.signal,
+    accepts: options.accepts,
   })
   const subscriptions = createOpenSubscriptions(writer)
   let life: 'open' | 'closing' | 'closed' = 'open'

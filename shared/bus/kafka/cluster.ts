@@ -32,7 +32,7 @@ export type Cluster = {
   topic(name: string): Promise<Topic>
   kind(name: string): Promise<TopicKind>
   /** The ends of these partitions, in their order, or of all. The end counts committed records. */
-  ends(topic: string, partitions?: number[]): Promise<PartitionEnds[]>
+  ends(topic: string, partitions?: readonly number[]): Promise<PartitionEnds[]>
   /** The first offset at or after `time`, if there is one. */
   offsetSince(topic: string, partition: number, time: Milliseconds): Promise<number | undefined>
   coordinatorOf(group: string): Promise<Node>
@@ -218,7 +218,7 @@ async function requestKind(
 async function requestEnds(
   requests: BrokerRequests,
   { name, leaders }: Topic,
-  partitions: number[] = [...leaders.keys()],
+  partitions: readonly number[] = [...leaders.keys()],
 ): Promise<PartitionEnds[]> {
   const found = await Promise.all(
     [...Map.groupBy(partitions, (number) => leaders[number])].map(async ([leader, led]) => {

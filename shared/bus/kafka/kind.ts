@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import type { Bus } from '../../contract/bus.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { BusSettings, OpenOptions, SharedBus } from '../kind.ts'
+import { readKeys } from '../signing/keys.ts'
+import { acceptsSigned, signedBus } from '../signing/signed-bus.ts'
+import { createSigning } from '../signing/signing.ts'
 import { kafkaClient } from './client-of-settings.ts'
 
 export const kafkaKind: SharedBus = {
@@ -37,12 +40,18 @@ async function open(
   { log, connectMs, replicationFactor, keepsTables = true }: OpenOptions,
 ): Promise<Bus> {
   const { openKafkaBus } = await import('./bus.ts')
-  return openKafkaBus({
+  const signing =
+    settings.recordSigning === ''
+      ? undefined
+      : createSigning(readKeys(settings.recordSigning), settings.topicPrefix)
+  const bus = await openKafkaBus({
     client: await kafkaClient(settings, (note) => log.info(note)),
     clock: systemClock,
     log,
     tablesFolder: keepsTables ? join(settings.dataFolder, 'tables') : undefined,
     connectMs,
     replicationFactor,
+    accepts: signing && acceptsSigned(signing, log),
   })
+  return signing === undefined ? bus : signedBus(bus, signing, log)
 }

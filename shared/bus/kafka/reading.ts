@@ -60,9 +60,9 @@ export function createReading({
   }
 
   return {
-    async ends(topic) {
+    async ends(topic, partitions) {
       assertOpen(closed)
-      return cluster.ends(topic)
+      return cluster.ends(topic, partitions)
     },
 
     async offsetSince({ topic, partition, time }) {

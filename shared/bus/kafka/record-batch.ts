@@ -16,7 +16,8 @@ import { varintSize, WireReader, WireWriter } from './wire.ts'
 
 /** The header that carries the id of a derived record. */
 const idHeader = 'weir-id'
-const idHeaderBytes = varintSize(idHeader.length) + idHeader.length
+/** The header that carries a signature. */
+const signatureHeader = 'weir-signature'
 
 /** From the base offset to the record count, both included. */
 const batchHeaderBytes = 61
@@ -35,12 +36,14 @@ export function encodedSizeMax({
   key,
   value,
   id,
-}: Pick<RecordToAppend, 'key' | 'value' | 'id'>): number {
+  signature,
+}: Pick<RecordToAppend, 'key' | 'value' | 'id' | 'signature'>): number {
   return (
     40 +
     Buffer.byteLength(key) +
     (value?.byteLength ?? 0) +
-    (id === undefined ? 0 : idHeaderBytes + 5 + Buffer.byteLength(id))
+    (id === undefined ? 0 : 5 + headerSize(idHeader, id)) +
+    (signature === undefined ? 0 : 5 + headerSize(signatureHeader, signature))
   )
 }
 
@@ -74,21 +77,28 @@ export function encodeBatch(records: readonly RecordToAppend[], time: number): B
   return writer.bytes
 }
 
-function bodySize({ key, value, id }: RecordToAppend, delta: number): number {
+function bodySize({ key, value, id, signature }: RecordToAppend, delta: number): number {
   const keyBytes = Buffer.byteLength(key)
   const valueBytes =
     value === null ? varintSize(-1) : varintSize(value.byteLength) + value.byteLength
   let headerBytes = 1
-  if (id !== undefined) {
-    const idBytes = Buffer.byteLength(id)
-    headerBytes += idHeaderBytes + varintSize(idBytes) + idBytes
-  }
+  if (id !== undefined) headerBytes += headerSize(idHeader, id)
+  if (signature !== undefined) headerBytes += headerSize(signatureHeader, signature)
   return 2 + varintSize(delta) + varintSize(keyBytes) + keyBytes + valueBytes + headerBytes
+}
+
+function headerSize(name: string, text: string): number {
+  const bytes = Buffer.byteLength(text)
+  return varintSize(name.length) + name.length + varintSize(bytes) + bytes
+}
+
+function writeHeader(writer: WireWriter, name: string, text: string): void {
+  writer.varint(name.length).text(name).varint(Buffer.byteLength(text)).text(text)
 }
 
 function writeRecord(
   writer: WireWriter,
-  { key, value, id }: RecordToAppend,
+  { key, value, id, signature }: RecordToAppend,
   delta: number,
   body: number,
 ): void {
@@ -96,9 +106,9 @@ function writeRecord(
   writer.varint(Buffer.byteLength(key)).text(key)
   if (value === null) writer.varint(-1)
   else writer.varint(value.byteLength).raw(value)
-  if (id === undefined) writer.varint(0)
-  else
-    writer.varint(1).varint(idHeader.length).text(idHeader).varint(Buffer.byteLength(id)).text(id)
+  writer.varint((id === undefined ? 0 : 1) + (signature === undefined ? 0 : 1))
+  if (id !== undefined) writeHeader(writer, idHeader, id)
+  if (signature !== undefined) writeHeader(writer, signatureHeader, signature)
 }
 
 export type AbortedTransaction = { producerId: number; firstOffset: Offset }
@@ -229,7 +239,7 @@ function readRecords(
     const key = keyBytes < 0 ? '' : reader.text(keyBytes)
     const valueBytes = reader.varint()
     const value = valueBytes < 0 ? null : reader.bytesOf(valueBytes)
-    const id = readId(reader)
+    const { id, signature } = readHeaders(reader)
     if (reader.at > end || end > reader.bytes.length)
       throw new RangeError(`record ${n} ends at byte ${end}, outside its batch`)
     reader.at = end
@@ -239,21 +249,24 @@ function readRecords(
       key,
       value,
       id,
+      signature,
       offset,
       time: batch.isLogAppendTime ? batch.maxTime : batch.firstTime + timeDelta,
     })
   }
 }
 
-function readId(reader: WireReader): string | undefined {
+function readHeaders(reader: WireReader): Pick<RecordToAppend, 'id' | 'signature'> {
   let id: string | undefined
+  let signature: string | undefined
   for (let count = reader.varint(); count > 0; count -= 1) {
     const name = reader.text(reader.varint())
     const length = reader.varint()
     if (name === idHeader && length >= 0) id = reader.text(length)
+    else if (name === signatureHeader && length >= 0) signature = reader.text(length)
     else reader.bytesOf(Math.max(length, 0))
   }
-  return id
+  return { id, signature }
 }
 
 function unreadable(

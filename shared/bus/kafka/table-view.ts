@@ -1,7 +1,7 @@
 // A view of one partition of a table: its stored copy, the cursor that keeps it current, and the
 // calls that wait for a change.
 
-import type { Offset } from '../../contract/bus.ts'
+import type { Offset, StoredRecord } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import type { Cluster } from './cluster.ts'
@@ -30,6 +30,8 @@ export type TableViewOptions = {
   fetching: Fetching
   store: TableStore
   closed: AbortSignal
+  /** Whether a view keeps a record. Default: all. */
+  accepts?: ((record: StoredRecord) => boolean) | undefined
   onFailed(): void
 }
 
@@ -59,7 +61,7 @@ export async function openTableView(
 }
 
 function createTableView(
-  { cluster: { clock }, fetching, store, closed, onFailed }: TableViewOptions,
+  { cluster: { clock }, fetching, store, closed, accepts, onFailed }: TableViewOptions,
   table: StoredTable,
   topicId: string | undefined,
 ): TableView {
@@ -74,7 +76,7 @@ function createTableView(
     hasRoom: () => true,
     onRecords(records) {
       try {
-        table.write(records, cursor.next)
+        table.write(accepts === undefined ? records : records.filter(accepts), cursor.next)
       } catch (error) {
         fail(unwritable(table.name, store.file, error))
         fetching.remove(cursor)

@@ -6,7 +6,7 @@
 //     To prove that an entry is absent, list up to now: the topic's end at the call.
 // TABLES-3. A view without requests is dropped after a while. Its stored copy stays.
 
-import type { Bus } from '../../contract/bus.ts'
+import type { Bus, StoredRecord } from '../../contract/bus.ts'
 import type { WeirError } from '../../lib/errors.ts'
 import type { Cluster } from './cluster.ts'
 import { asBusError, assertOpen } from './failure.ts'
@@ -28,6 +28,8 @@ export type TablesOptions = {
   store: TableStore
   writtenTo: Writer['writtenTo']
   closed: AbortSignal
+  /** Whether a view keeps a record. Default: all. */
+  accepts?: ((record: StoredRecord) => boolean) | undefined
 }
 
 export function createTables({
@@ -36,6 +38,7 @@ export function createTables({
   store,
   writtenTo,
   closed,
+  accepts,
 }: TablesOptions): Tables {
   const { clock } = cluster
   const views = new Map<string, Promise<TableView>>()
@@ -50,7 +53,7 @@ export function createTables({
     const known = views.get(name)
     if (known !== undefined) return known
     const onFailed = (): void => void views.delete(name)
-    const opening = openTableView({ cluster, fetching, store, closed, onFailed }, table)
+    const opening = openTableView({ cluster, fetching, store, closed, accepts, onFailed }, table)
     views.set(name, opening)
     opening.catch(() => {
       if (views.get(name) === opening) views.delete(name) // a newer one stays

@@ -22,8 +22,10 @@ import { limits } from '../../contract/limits.ts'
 import type { GuardInForce, GuardVerdict } from '../../contract/messages.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { thrownText } from '../../lib/error-place.ts'
-import { isRepeat, moveMark, parseId } from '../derived-id.ts'
+import { isRepeat, moveMark, parseId, type ReadId } from '../derived-id.ts'
+import type { InputEnds } from '../input-ends.ts'
 import { type Position, positionAt, toCommit } from '../position.ts'
+import { createRefusals } from '../refusals.ts'
 import type { GuardInstruments } from './guard-instruments.ts'
 import { createGuardMemory } from './guard-memory.ts'
 import { guardedRoundOf } from './guarded-round.ts'
@@ -34,6 +36,8 @@ import { modeFor } from './tool-pattern.ts'
 export type GuardPartitionOptions = {
   guard: Guard
   assignment: Assignment
+  /** Default: no id of a round is checked against its input. */
+  inputs?: InputEnds | undefined
   /** The guard's topic, with the deployment's prefix. */
   topic: string
   clock: Clock
@@ -53,6 +57,7 @@ type Job = {
 export function readGuardPartition({
   guard,
   assignment,
+  inputs,
   topic,
   clock,
   log,
@@ -64,6 +69,7 @@ export function readGuardPartition({
   const within = createTimeLimit()
   const stateKeptMs = guard.stateKeptMs ?? limits.guardStateKeptMs
   const marks = { ...start.marks }
+  const refusals = createRefusals(start.refused)
   let position = start.from
   let newest: Milliseconds = 0
   let step: { read: readonly StoredRecord[]; answers: readonly GuardVerdict[] } = {
@@ -86,6 +92,7 @@ export function readGuardPartition({
     position: start.from,
 
     async read(records) {
+      if ((await inputs?.lookUp(records)) === 'closed') return { outputs: [], commit: undefined }
       const jobs = records.flatMap((record) => jobOf(record) ?? [])
       await judgeAll(jobs)
       position = (records.at(-1)?.offset ?? position - 1) + 1
@@ -104,6 +111,7 @@ export function readGuardPartition({
       position = Math.max(position, at)
     },
     async close() {
+      inputs?.close()
       instrument?.closed()
     },
   }
@@ -116,6 +124,7 @@ export function readGuardPartition({
     newest = Math.max(newest, record.time)
     const id = record.id === undefined ? undefined : parseId(record.id)
     if (id === undefined || isRepeat(marks, id) || record.value === null) return undefined
+    if (isRefused(record, id)) return undefined
     const before = { ...marks }
     try {
       const message = decode(record.value)
@@ -131,6 +140,15 @@ export function readGuardPartition({
     } catch {
       return undefined
     }
+  }
+
+  /** A forged id must hide no round (REFUSALS-1). The executor reports such a record. */
+  function isRefused({ offset }: StoredRecord, id: Readonly<ReadId>): boolean {
+    const known = offset < start.done ? refusals.has(offset) : undefined
+    if (known !== undefined) return known
+    if (inputs?.refusalOf(id) === undefined) return false
+    refusals.add(offset)
+    return true
   }
 
   /**
@@ -239,8 +257,10 @@ export function readGuardPartition({
   function positionNow(): Position {
     const oldest = memory.oldest()
     // Rounds that retention has deleted meanwhile cannot be folded again. The later ones must do.
-    if (oldest === undefined) return { done: position, from: position, marks: { ...marks } }
-    return { done: position, from: Math.max(oldest.first, begin), marks: oldest.marksAtFirst }
+    const from = oldest === undefined ? position : Math.max(oldest.first, begin)
+    refusals.forgetBefore(from)
+    const marksThere = oldest?.marksAtFirst ?? { ...marks }
+    return { done: position, from, marks: marksThere, refused: refusals.since(from) }
   }
 }
 

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { Assignment, Bus, Subscription } from '../../contract/bus.ts'
 import type { Guard } from '../../contract/guard.ts'
 import { guardTopicName } from '../../contract/topology.ts'
+import { createInputEnds } from '../input-ends.ts'
 import { toCommit } from '../position.ts'
 import type { GuardInstruments } from './guard-instruments.ts'
 import { parseAnswerId, readGuardPartition } from './guard-partition.ts'
@@ -29,8 +30,10 @@ export function runGuard(
     async assign(assignment) {
       const committed =
         assignment.committed ?? (await answeredSoFar(guard.name, topic, assignment, bus))
+      const { partition } = assignment.ends
       return readGuardPartition({
         guard,
+        inputs: createInputEnds({ bus, topicPrefix, partition, log: ofGuard }),
         assignment: { ...assignment, committed },
         topic,
         clock: bus.clock,

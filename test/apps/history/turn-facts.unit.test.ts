@@ -31,7 +31,7 @@ const judged = (
 })
 const decided = (ordinal: number, outcome: 'approved' | 'rejected', waitedMs: number): Message => ({
   ...{ type: 'approval-decided', ...at, round: 1, ordinal, name: 'pay', id: 'x', outcome },
-  ...{ by: 'anna', reason: '', waitedMs },
+  ...{ by: 'anna', identity: 'claimed', reason: '', waitedMs },
 })
 const pending = (ordinal: number): Message => ({
   ...{ type: 'approval-pending', ...at, round: 1, until: 9 },

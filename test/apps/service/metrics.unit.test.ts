@@ -136,6 +136,14 @@ const turnFinished: TurnFinished = {
 }
 
 describe('the metrics of reads and writes', () => {
+  it('count the records that were dropped as repeats', async () => {
+    const { assign, seen } = world()
+    assign('llm-gateway').acknowledged({ read: [], repeats: 2, ...written() })
+    expect(await seen('weir_repeats')).toMatchObject({
+      'weir_repeats_total{stage="llm-gateway"}': 2,
+    })
+  })
+
   it('count records and their bytes by stage and by the type in their frame', async () => {
     const { assign, seen } = world()
     const request = encode(modelRequest())
@@ -329,6 +337,7 @@ describe('the metrics of decisions', () => {
         by: 'a-person',
         reason: '',
         waitedMs: 1,
+        identity: 'claimed' as const,
       },
     })
     assign('approval').acknowledged({

@@ -15,19 +15,40 @@ import {
 } from '../evidence.ts'
 
 const checker = 'messages-end'
+const inbox = 'conversation-events'
 
 export const messagesEnd: Checker = {
   name: checker,
   check(evidence) {
-    return [...ends(evidence), ...orderOfTurns(evidence)]
+    return [...ends(evidence), ...orderOfTurns(evidence), ...copies(evidence)]
   },
+}
+
+/** The messages in the conversation's inbox, each once. */
+export function messagesIn(evidence: Evidence): LoggedMessage<'user-message'>[] {
+  return recordsOf(evidence, 'user-message').filter(({ topic }) => topic === inbox)
+}
+
+/** Each message of a client has its copy, with its bytes, under the id of its place. */
+function copies({ records }: Evidence): Violation[] {
+  const copied = new Map(
+    records.flatMap(({ topic, id, digest }): [string, string][] =>
+      topic === inbox && id !== undefined ? [[id, digest]] : [],
+    ),
+  )
+  return records.flatMap((record) => {
+    const { topic, partition, offset, digest, message } = record
+    if (topic !== 'client-messages' || message === undefined) return []
+    const copy = copied.get(`intake/${partition}/${offset}/0`)
+    if (copy === digest) return []
+    const problem = `a client's message has ${copy === undefined ? 'no copy' : 'a copy with another content'}`
+    return [{ checker, problem, at: addressOf(record) }]
+  })
 }
 
 function ends(evidence: Evidence): Violation[] {
   const violations: Violation[] = []
-  const messages = Map.groupBy(recordsOf(evidence, 'user-message'), ({ message }) =>
-    messageKey(message),
-  )
+  const messages = Map.groupBy(messagesIn(evidence), ({ message }) => messageKey(message))
   const finished = Map.groupBy(recordsOf(evidence, 'turn-finished'), ({ message }) =>
     messageKey(message),
   )
@@ -111,7 +132,7 @@ function endingFaults(
 function orderOfTurns(evidence: Evidence): Violation[] {
   const violations: Violation[] = []
   const cameAt = new Map<string, number>()
-  for (const { message, offset } of recordsOf(evidence, 'user-message')) {
+  for (const { message, offset } of messagesIn(evidence)) {
     const key = messageKey(message)
     cameAt.set(key, Math.min(offset, cameAt.get(key) ?? offset))
   }

@@ -63,12 +63,12 @@ describe('a decided call', () => {
     [
       'approved',
       applyDecision(pending, answer(), 1_200),
-      'was approved by ann at 1970-01-01T00:00:01.200Z. The call may have run already',
+      'was approved by ann (claimed) at 1970-01-01T00:00:01.200Z. The call may have run already',
     ],
     [
       'rejected',
       applyDecision(pending, answer({ answer: 'reject', by: 'bob' }), 1_300),
-      'was rejected by bob at 1970-01-01T00:00:01.300Z',
+      'was rejected by bob (claimed) at 1970-01-01T00:00:01.300Z',
     ],
     [
       'expired',

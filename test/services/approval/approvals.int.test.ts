@@ -109,7 +109,7 @@ describe('a call that waits for a person', () => {
     })
     expect(await weir.approve(id, { by: 'bob' })).toMatchObject({
       counted: false,
-      text: expect.stringContaining('was approved by ann at'),
+      text: expect.stringContaining('was approved by ann (claimed) at'),
     })
     expect(await weir.reject(id)).toMatchObject({ counted: false, outcome: 'approved' })
 

@@ -135,6 +135,7 @@ export type OwnerOptions = {
   formerOwnersDead?: boolean
   guardVerdicts?: PerformerContext['guardVerdicts']
   write?: (messages: Message[]) => Promise<void>
+  policies?: PerformerContext['policies']
 }
 
 /** An inbox and the owners of its partition. */
@@ -168,7 +169,12 @@ export function inbox(clock: TestClock) {
   function own(
     name: string,
     start: StartPerformer<ExecutorTask>,
-    { formerOwnersDead = false, guardVerdicts = noVerdicts, write }: OwnerOptions = {},
+    {
+      formerOwnersDead = false,
+      guardVerdicts = noVerdicts,
+      policies = async () => [],
+      write,
+    }: OwnerOptions = {},
   ): Owner {
     const written: Message[] = []
     const lines: string[] = []
@@ -191,7 +197,7 @@ export function inbox(clock: TestClock) {
       },
       history: () => Promise.resolve(undefined),
       policy: () => Promise.resolve(undefined),
-      policies: () => Promise.resolve([]),
+      policies,
       guardVerdicts,
     }
     const performer = start(context)

@@ -172,6 +172,7 @@ describe('a claim', () => {
     expect(folded.wants).toEqual([
       {
         kind: 'run',
+        ...{ guards: [], clearedAt: 1 },
         ...{ ...place, round: 1, ordinal: 0, try: 1, expiresAt },
         ...{
           owner: 'a',

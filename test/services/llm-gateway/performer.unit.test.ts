@@ -430,7 +430,9 @@ describe('the guards in force', () => {
 
   it("are stamped on the round, and the message's guards have no effect", async () => {
     const { messages } = await run(
-      world([finished], { context: { policies: async () => [registration] } }),
+      world([finished], {
+        context: { policies: async () => [{ message: registration, time: 0 }] },
+      }),
     )
     expect(messages('attempt-finished')).toMatchObject([
       { policy: { guards: [{ name: 'shell', deadlineMs: 5_000 }] } },
@@ -438,7 +440,10 @@ describe('the guards in force', () => {
   })
 
   it.each<[string, PerformerContext['policies']]>([
-    ['cannot be used', async () => [{ ...registration, deadlineMs: 0 } as Message]],
+    [
+      'cannot be used',
+      async () => [{ message: { ...registration, deadlineMs: 0 } as Message, time: 0 }],
+    ],
     ['cannot be read', () => Promise.reject(new Error('no message'))],
   ])('prevent the call of a model if one of them %s', async (_, policies) => {
     const refused = await run(world([finished], { context: { policies } }))

@@ -24,7 +24,9 @@ async function inForce(
   const context = {
     policy: async (key: string) => table.find((message) => keyOf(message) === key),
     policies: async (prefix: string) =>
-      table.filter((message) => keyOf(message).startsWith(prefix)),
+      table
+        .filter((message) => keyOf(message).startsWith(prefix))
+        .map((message) => ({ message, time: 0 })),
   }
   const policy = await policyInForce(context, {
     agent: 'coder',

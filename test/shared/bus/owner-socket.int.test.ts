@@ -234,7 +234,7 @@ describe('a reader beside the one that writes the data folder', () => {
   }
   const cancel: Message = { type: 'cancel-requested', conversation: 'c', messageId: 'm' }
   const append = (own: Bus) =>
-    own.append([toRecord({ topic: 'weir.conversation-events', partition: 0, message: cancel })])
+    own.append([toRecord({ topic: 'weir.client-messages', partition: 0, message: cancel })])
 
   /** Answers each record with one in the topic of a guard. */
   async function answering(): Promise<Subscription> {
@@ -248,7 +248,7 @@ describe('a reader beside the one that writes the data folder', () => {
     await keep(outside).ensureTopics([guardTopicSpec('weir.', 'g', 2)])
     return outside.subscribe({
       group: 'g',
-      topic: 'weir.conversation-events',
+      topic: 'weir.client-messages',
       assign: async ({ ends }) => ({
         position: ends.begin,
         read: async (records) => ({
@@ -300,9 +300,7 @@ describe('a process beside an owner that hangs', () => {
   beforeEach(async () => {
     const own = await openBus(settingsIn(root), log)
     await own.ensureTopics(topicSpecs('weir.', 2))
-    await own.append([
-      toRecord({ topic: 'weir.conversation-events', partition: 0, message: cancel }),
-    ])
+    await own.append([toRecord({ topic: 'weir.client-messages', partition: 0, message: cancel })])
     await own.close()
     mkdirSync(join(root, 'weir.db-owner'))
     ;({ promise: isRequested, resolve: onRequest } = Promise.withResolvers<void>())
@@ -326,7 +324,7 @@ describe('a process beside an owner that hangs', () => {
   }
   const answering = (bus: Bus) =>
     bus.subscribe({
-      ...{ group: 'g', topic: 'weir.conversation-events' },
+      ...{ group: 'g', topic: 'weir.client-messages' },
       assign: async ({ ends }) => ({
         position: ends.begin,
         read: async () => ({ outputs: [registrationRecord], commit: undefined }),
@@ -368,7 +366,7 @@ describe('a process beside an owner that hangs', () => {
   it('closes its readers when another assignment fails', async () => {
     const closed: number[] = []
     const subscribing = (await outside(systemClock)).subscribe({
-      ...{ group: 'g', topic: 'weir.conversation-events' },
+      ...{ group: 'g', topic: 'weir.client-messages' },
       assign: async ({ ends }) => {
         if (ends.partition === 1) throw new Error('no reader for it')
         return {
@@ -414,10 +412,10 @@ describe('the process that writes the data folder', () => {
     ).rejects.toMatchObject(refused)
     const tick: Message = { type: 'tick', conversation: 'c', unit: 'u' }
     await expect(
-      asking({ topic: 'weir.conversation-events', key: 'c', message: tick }),
+      asking({ topic: 'weir.client-messages', key: 'c', message: tick }),
     ).rejects.toMatchObject(refused)
     const cancel: Message = { type: 'cancel-requested', conversation: 'c', messageId: 'm' }
-    const inbox = { topic: 'weir.conversation-events', message: cancel }
+    const inbox = { topic: 'weir.client-messages', message: cancel }
     await expect(asking({ ...inbox, key: 'another' })).rejects.toMatchObject(refused)
     await expect(asking({ ...inbox, key: 'c', id: 'loop-detector/0/5/0' })).rejects.toMatchObject(
       refused,
@@ -426,15 +424,15 @@ describe('the process that writes the data folder', () => {
       refused,
     )
     await expect(
-      asking({ ...inbox, key: 'c', topic: 'other.conversation-events' }),
+      asking({ ...inbox, key: 'c', topic: 'other.client-messages' }),
     ).rejects.toMatchObject(refused)
     const tombstone = { topic: 'weir.history', partition: 0, key: 'k', value: null }
     await expect(
       requestFromOwner(file(), { type: 'append', topicPrefix: 'weir.', records: [tombstone] }),
     ).rejects.toMatchObject(refused)
-    expect((await own.ends('weir.conversation-events')).every(({ end }) => end === 0)).toBe(true)
+    expect((await own.ends('weir.client-messages')).every(({ end }) => end === 0)).toBe(true)
     await asking({ ...inbox, key: 'c' })
-    expect((await own.ends('weir.conversation-events'))[0]?.end).toBe(1)
+    expect((await own.ends('weir.client-messages'))[0]?.end).toBe(1)
   })
 
   it.each<[string, unknown]>([

@@ -19,9 +19,12 @@ describe('the topology', () => {
   it('has this printed form, which changes with the wiring', () => {
     expect(`\n${printTopology()}`).toMatchInlineSnapshot(`
 "
-conversation-events (log) -> conversation, a unit is conversation
+client-messages (log) -> intake, a unit is none
     user-message <- edge
     cancel-requested <- edge
+conversation-events (log) -> conversation, a unit is conversation
+    user-message <- intake
+    cancel-requested <- intake
     round-outcome <- loop-detector
     turn-extended <- loop-detector
     turn-failed <- runtime of any stage
@@ -59,7 +62,7 @@ rounds-cleared (log) -> executor, a unit is turn
 approvals (log) -> approval, a unit is round
     approval-asked <- executor
     approval-withdrawn <- executor
-    approval-answered <- edge
+    approval-answered <- approver
     tick <- runtime
 guard-verdicts.approval (log)
     guard-verdict <- approval

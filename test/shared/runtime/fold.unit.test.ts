@@ -18,8 +18,10 @@ import type {
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { closed, type Received, type Stage } from '../../../shared/contract/stage.ts'
 import { keyOf } from '../../../shared/contract/topology.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Marks } from '../../../shared/runtime/derived-id.ts'
-import { createFold } from '../../../shared/runtime/fold.ts'
+import { type Applied, createFold } from '../../../shared/runtime/fold.ts'
+import type { Judge } from '../../../shared/runtime/refusals.ts'
 import { cancel, modelRequest, userMessage } from '../../support/messages.ts'
 
 // A toy stage in the gateway's place. A request opens a unit and counts failed attempts in place,
@@ -553,5 +555,96 @@ describe('a unit that outlives many records that made its reducer throw', () => 
     expect(folded.units.get('c/0/1')?.state.failed).toBe(1)
     // each record once, and the opening one again for each that threw
     expect(reacted).toBeLessThanOrEqual(12 + 10)
+  })
+})
+
+describe('a record that the runtime refuses', () => {
+  const far = id(900_000_000_000_000)
+  const forged = inbox(
+    { id: id(7), message: request },
+    { id: far, message: modelRequest({ turn: 9 }) },
+    { id: id(8), message: cancel() },
+  )
+  /** Refuses ids beyond this end of the inbox of the conversation. */
+  const endsAt =
+    (end: number): Judge =>
+    (_, derived) =>
+      derived !== undefined && derived.offset >= end
+        ? new WeirError('record.forged-id', 'no such input')
+        : undefined
+  const options = (judge: Judge | undefined, marks: Marks = {}) => ({
+    ...{ stage: counter, partition: 0, topicPrefix: 'weir.', marks, judge },
+    async *readBack() {},
+  })
+
+  it('goes to dead-letters, moves no mark and hides no later record', async () => {
+    const folded = createFold(options(endsAt(9)))
+    const outputs = forged.flatMap((record) => (folded.apply(record) as Applied).outputs)
+    expect(outputs.map(({ message }) => message)).toMatchObject([
+      { type: 'dead-letter', offset: 1, code: 'record.forged-id', reason: 'no such input' },
+      { type: 'model-opened' },
+    ])
+    expect(folded.position(3).marks).toEqual({ 'conversation/0': [8, 0] })
+  })
+
+  it('would hide all later records of its writer without the check', async () => {
+    const folded = createFold(options(undefined))
+    const applied = forged.map((record) => folded.apply(record) as Applied)
+    expect(applied[2]).toMatchObject({ isRepeat: true, outputs: [] })
+  })
+
+  it('is refused again by the next owner, although its input exists by then', async () => {
+    const first = createFold(options(endsAt(9)))
+    for (const record of forged.slice(0, 2)) await first.apply(record)
+    const { from, marks, refused } = first.position(2)
+    expect({ from, refused }).toEqual({ from: 0, refused: { offsets: [1], forgottenTo: 0 } })
+    const next = createFold({
+      ...options(endsAt(Number.MAX_SAFE_INTEGER), marks),
+      judged: { to: 2, refused },
+    })
+    for (const record of forged) await next.apply(record)
+    expect(next.position(3).marks).toEqual({ 'conversation/0': [8, 0] })
+  })
+
+  it('is judged again if the commit has forgotten it', async () => {
+    const judged = { to: 2, refused: { offsets: [], forgottenTo: 2 } }
+    const folded = createFold({ ...options(endsAt(9)), judged })
+    for (const record of forged) await folded.apply(record)
+    expect(folded.position(3).marks).toEqual({ 'conversation/0': [8, 0] })
+  })
+
+  it('stays refused when its unit is folded again after the reducer threw', async () => {
+    const records = inbox(
+      { id: id(7), message: request },
+      { id: far, message: cancel() },
+      failedWith('throw'),
+      { id: id(8), message: cancel() },
+    )
+    let isThere = false
+    const folded = createFold({
+      ...options((record, derived) => (isThere ? undefined : endsAt(9)(record, derived))),
+      async *readBack(from, to) {
+        yield records.slice(from, to)
+      },
+    })
+    await folded.apply(records[0] as StoredRecord)
+    await folded.apply(records[1] as StoredRecord)
+    isThere = true
+    const { outputs } = await folded.apply(records[2] as StoredRecord)
+    expect(outputs[0]?.message).toMatchObject({ offered: [expect.stringMatching(/^failed 0: /)] })
+  })
+
+  it('is named in the commit up to a limit, and the oldest are forgotten', async () => {
+    const many = Array.from({ length: limits.refusedKeptMax + 2 }, (_, at) => ({
+      id: id(1_000_000 + at),
+      message: modelRequest({ turn: at }),
+    }))
+    const records = inbox({ id: id(7), message: request }, ...many)
+    const folded = createFold(options(endsAt(9)))
+    for (const record of records) await folded.apply(record)
+    const { refused } = folded.position(records.length)
+    expect(refused).toMatchObject({ forgottenTo: 3 })
+    expect(refused?.offsets).toHaveLength(limits.refusedKeptMax)
+    expect(JSON.stringify(folded.position(records.length)).length).toBeLessThan(4096)
   })
 })

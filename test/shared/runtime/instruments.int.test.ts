@@ -13,6 +13,7 @@ import { closed, type Stage } from '../../../shared/contract/stage.ts'
 import { keyOf, topicSpecs } from '../../../shared/contract/topology.ts'
 import type { Instruments, MeasuredPartition } from '../../../shared/runtime/instruments.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'
+import { appendInputs } from '../../support/inputs.ts'
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 import { cancel, modelRequest } from '../../support/messages.ts'
 
@@ -78,6 +79,7 @@ beforeEach(async () => {
   clock = manualClock(1_000_000)
   bus = await openEmbeddedBus({ file: ':memory:', clock })
   await bus.ensureTopics(topicSpecs('', 1))
+  await appendInputs(bus, 'conversation-events')
   steps = []
   observed = []
   closings = 0

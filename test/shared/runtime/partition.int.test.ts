@@ -21,6 +21,7 @@ import { keyOf, topicSpecs } from '../../../shared/contract/topology.ts'
 import { readPartition } from '../../../shared/runtime/partition.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'
+import { appendInputs } from '../../support/inputs.ts'
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 import { cancel, modelRequest } from '../../support/messages.ts'
 
@@ -81,6 +82,7 @@ class Harness {
   async open(): Promise<void> {
     this.bus = await openEmbeddedBus({ file: join(this.folder, 'weir.db'), clock: this.clock })
     await this.bus.ensureTopics(topicSpecs('', 1))
+    await appendInputs(this.bus, 'conversation-events', 300)
   }
 
   async run(): Promise<void> {

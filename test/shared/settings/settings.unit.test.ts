@@ -18,6 +18,7 @@ describe('settings', () => {
       bootstrapServer: '',
       commandConfig: '',
       commandProperty: {},
+      recordSigning: '',
       topicPrefix: 'weir.',
       partitions: 4,
       replicationFactor: 0,

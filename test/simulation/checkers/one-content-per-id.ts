@@ -36,7 +36,7 @@ function inOrder(
   const taken = new Set<string>()
   for (const { record, message } of evidence.of(topic, partition)) {
     const [stage, from, offset, n] = (record.id ?? '').split('/')
-    if (record.id === undefined || n === undefined) continue
+    if (record.id === undefined || n === undefined || evidence.isGarbage(record)) continue
     const conversation = message && 'conversation' in message ? message.conversation : undefined
     const content = `${topic}/${partition} ${record.key} ${Buffer.from(record.value ?? []).toString('base64')}`
     const known = contents.get(record.id)

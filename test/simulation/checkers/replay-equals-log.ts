@@ -14,8 +14,10 @@ import {
   type TopicName,
   topics,
 } from '../../../shared/contract/topology.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
 import type { Position } from '../../../shared/runtime/position.ts'
+import type { Judge } from '../../../shared/runtime/refusals.ts'
 import type { Checker, Evidence, Finding } from '../evidence.ts'
 
 type AnyStage = Stage<unknown, Message, unknown>
@@ -44,7 +46,8 @@ async function replay(
 ): Promise<Finding[]> {
   const { topicPrefix } = evidence
   const inbox = evidence.of(stages[stage.name].inbox, partition).map(({ record }) => record)
-  const options = { stage, partition, topicPrefix, readBack: readBackOf(inbox) }
+  const judge = refusedBy(evidence, stage.name, partition)
+  const options = { stage, partition, topicPrefix, judge, readBack: readBackOf(inbox) }
   const commits = evidence.commits.filter(
     (commit) => commit.group === topicPrefix + stage.name && commit.partition === partition,
   )
@@ -57,8 +60,8 @@ async function replay(
     if (tried !== undefined && record.offset >= tried.offset) behind.push(...records)
   }
   if (tried === undefined) return []
-  const { from, marks } = JSON.parse(tried.metadata) as Position
-  const again = createFold({ ...options, marks })
+  const { from, marks, refused } = JSON.parse(tried.metadata) as Position
+  const again = createFold({ ...options, marks, judged: { to: tried.offset, refused } })
   const behindAgain: RecordToAppend[] = []
   for (const record of inbox.slice(from)) {
     const { records } = await again.apply(record)
@@ -70,6 +73,19 @@ async function replay(
       problem: `${stage.name}/${partition}: the commit at ${tried.offset} folds from ${from}, which writes other records after it than the whole fold`,
     },
   ]
+}
+
+/** The facts of refusals that the inbox does not hold: the dead letters have them. */
+function refusedBy(evidence: Evidence, stage: StageName, partition: number): Judge {
+  const refused = new Map<Offset, WeirError>()
+  for (const { record, message } of evidence.of('dead-letters', partition))
+    if (
+      message?.type === 'dead-letter' &&
+      message.code === 'record.forged-id' &&
+      record.id === `${stage}/${partition}/${message.offset}/0`
+    )
+      refused.set(message.offset, new WeirError(message.code, message.reason))
+  return ({ offset }) => refused.get(offset)
 }
 
 function readBackOf(inbox: StoredRecord[]) {
@@ -85,6 +101,7 @@ function compare(evidence: Evidence, expected: Map<string, RecordToAppend>): Fin
     for (let partition = 0; partition < evidence.partitions; partition++)
       for (const { record, message } of evidence.of(topic, partition)) {
         if (record.id === undefined || record.id === '' || message === undefined) continue
+        if (evidence.isGarbage(record)) continue
         const conversation = 'conversation' in message ? message.conversation : undefined
         const want = expected.get(record.id)
         missing.delete(record.id)

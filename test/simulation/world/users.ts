@@ -94,7 +94,7 @@ export function startUsers({
   /** A client repeats a message without an acknowledgement: message ids exist for that. */
   function write(message: Extract<Message, { type: 'user-message' | 'cancel-requested' }>): void {
     const record = toRecord({
-      topic: `${topicPrefix}conversation-events`,
+      topic: `${topicPrefix}client-messages`,
       partition: partitionOf(message.conversation, partitions),
       message,
     })
@@ -104,19 +104,27 @@ export function startUsers({
   function litter(): void {
     const topic = topicPrefix + random.pick(Object.values(stages)).inbox
     const partition = random.below(partitions)
-    const value = random.pick([
-      Buffer.from('not a record'),
-      Buffer.from([0, 0, 0, 0, 1, 255, 255]),
-      Buffer.from([0, 0, 0, 99, 99, 1]),
-      foreign,
+    const written = random.pick<Litter>([
+      { value: Buffer.from('not a record') },
+      { value: Buffer.from([0, 0, 0, 0, 1, 255, 255]) },
+      { value: Buffer.from([0, 0, 0, 99, 99, 1]) },
+      { value: foreign },
+      { value: forged, id: `conversation/${partition}/900000000000000/0` },
+      { value: forged, id: `loop-detector/${partition}/900000000000000/0` },
     ])
     const [appended] = broker.land([
-      { topic, partition, key: random.pick(['c0', 'somebody']), value },
+      { topic, partition, key: random.pick(['c0', 'somebody']), ...written },
     ])
     if (appended !== undefined) ledger.garbage.push({ topic, partition, offset: appended.offset })
   }
 }
 
+type Litter = { value: Uint8Array; id?: string }
+
+/** A whole record under the id of a stage, with an input that does not exist. */
+const forged = encode({
+  ...{ type: 'turn-failed', conversation: 'c0', turn: null, stage: 'x', reason: 'forged' },
+})
 /** A whole record that belongs in no inbox at all. */
 const foreign = encode({
   type: 'operator-limits',

@@ -140,7 +140,7 @@ async function inInbox(): Promise<string[]> {
   })
   try {
     const records = await bus.read({
-      topic: 'weir.conversation-events',
+      topic: 'weir.client-messages',
       partition: home,
       from: 0,
       limit: 10,
@@ -209,7 +209,7 @@ describe('weir dead-letters', () => {
     await write()
     expect(await retried(['0/0'])).toEqual({
       code: 0,
-      output: `0/0: written again, as conversation-events/${home}/0\n`,
+      output: `0/0: written again, as client-messages/${home}/0\n`,
     })
     expect(await inInbox()).toEqual([Buffer.from(hello).toString('base64')])
     expect((await retried(['0/0'])).output).toContain('already written again')
@@ -296,7 +296,7 @@ describe('the dead letters of the guide on postmortems', () => {
       topicPrefix: 'weir.',
       partitions: 4,
       log,
-      names: ['conversation'],
+      names: ['intake', 'conversation'],
     })
     const written = async () =>
       (await bus.ends('weir.dead-letters')).reduce((sum, { begin, end }) => sum + end - begin, 0)
@@ -311,7 +311,7 @@ describe('the dead letters of the guide on postmortems', () => {
     expect(await retried([], { all: true, yes: true })).toMatchObject({
       code: 1,
       output: expect.stringMatching(
-        /0\/0: not written: .*\n0\/1: written again, as conversation-events\/3\//,
+        /0\/0: not written: .*\n0\/1: written again, as client-messages\/3\//,
       ),
     })
   }, 120_000)

@@ -202,6 +202,7 @@ describe('the guards of a round', () => {
       by: 'ann',
       reason: 'no',
       waitedMs: 3_000,
+      identity: 'claimed' as const,
     }
     log.write('activity', { type: 'approval-decided', ...place, ...decided }, { at: 5_000 })
     expect(roundIn(log)?.guards).toMatchObject([
@@ -222,7 +223,9 @@ describe('the guards of a round', () => {
         ],
       },
     ])
-    expect(pageIn(log)).toContain('call 0: rejected by ann after 3.0 s (production, id-0): no')
+    expect(pageIn(log)).toContain(
+      'call 0: rejected by ann (claimed) after 3.0 s (production, id-0): no',
+    )
     expect(pageIn(log)).toContain('call 1: waits for a person (production) as id-1')
   })
 

@@ -38,6 +38,7 @@ function decided(id: string): MessageOf<'approval-decided'> {
     by: 'x',
     reason: '',
     waitedMs: 1,
+    identity: 'claimed' as const,
   }
 }
 

@@ -21,6 +21,7 @@ import {
 } from '../../../../shared/runtime/guards/guard-registry.ts'
 import { runGuard } from '../../../../shared/runtime/guards/run-guard.ts'
 import { until } from '../../../support/inbox.ts'
+import { appendInputs } from '../../../support/inputs.ts'
 
 const log = createLog({ level: 'silent' })
 const guard = {
@@ -34,6 +35,7 @@ let bus: Bus
 beforeEach(async () => {
   bus = await openEmbeddedBus({ file: ':memory:', clock: systemClock })
   await bus.ensureTopics(topicSpecs('weir.', 1))
+  await appendInputs(bus, 'weir.rounds-checked')
 })
 afterEach(() => bus.close())
 

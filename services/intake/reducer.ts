@@ -1,0 +1,27 @@
+// Intake: copies the messages of clients into the conversation's inbox. So a client needs no write
+// access to the inbox of a stage, where it could forge the records of others.
+// Reads: client-messages.
+// Writes: user-message and cancel-requested to conversation-events.
+// Owns: the types of records that a client may write. A record of another type, or one that cannot be read, goes to
+// dead-letters, as the runtime does it for every inbox.
+// Does not own: whether a message opens a turn, its sizes, and how many may wait (conversation).
+//
+// INTAKE-1. Stateless. The copy has the id of its message in client-messages, so a message that is
+//     copied twice is applied once (R3), in the order of the client's writes.
+
+import type { CancelRequested, UserMessage } from '../../shared/contract/messages.ts'
+import type { Reaction, Stage } from '../../shared/contract/stage.ts'
+
+export const intake: Stage<never, UserMessage | CancelRequested> = {
+  name: 'intake',
+  unit: () => '',
+  due: () => undefined,
+  wants: () => [],
+  react: (_, { message }) => copied(message),
+  // The client gets the fallback: the runtime's turn-failed follows the message (R8).
+  failed: (_, { message }) => copied(message),
+}
+
+function copied(message: UserMessage | CancelRequested): Reaction<never> {
+  return { records: [{ to: 'conversation', message }] }
+}

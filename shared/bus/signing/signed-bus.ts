@@ -1,0 +1,79 @@
+// A bus whose records are signed: the one place that signs and checks them. Tables are checked where
+// the bus keeps their copies (`accepts` of the bus), so a forged record hides no genuine one.
+// SIGNED-BUS-1. A subscription gets a record with a wrong signature with the reason (`refused`): the
+//     fold writes its dead letter. A follower does not get it. `read` gives the log as it is.
+
+import type { Logger } from 'pino'
+import type { Bus, PartitionReader, StoredRecord, SubscribeOptions } from '../../contract/bus.ts'
+import { WeirError } from '../../lib/errors.ts'
+import type { Signing } from './signing.ts'
+
+export function signedBus(bus: Bus, signing: Signing, log: Logger): Bus {
+  const { signed, checks, faultOf } = signing
+  const accepts = acceptsSigned(signing, log)
+  return {
+    ...bus,
+    append: (records, options) => bus.append(records.map(signed), options),
+
+    async subscribe(options) {
+      assertChecks(options)
+      return bus.subscribe({
+        ...options,
+        async assign(assignment) {
+          const reader = await options.assign(assignment)
+          return checks(options.topic) ? checking(reader) : signingOutputs(reader)
+        },
+      })
+    },
+
+    async *follow(range) {
+      for await (const records of bus.follow(range)) {
+        const accepted = records.filter(accepts)
+        if (accepted.length > 0) yield accepted
+      }
+    },
+  }
+
+  /** Only a guard reads an inbox without checking it: its verdict starts no forged round. */
+  function assertChecks({ topic, group }: SubscribeOptions): void {
+    if (checks(topic) || group.includes('guard.')) return
+    throw new WeirError(
+      'settings.invalid',
+      `this process has no keys to check ${topic}: recordSigning names the keys of another principal`,
+    )
+  }
+
+  function signingOutputs(reader: PartitionReader): PartitionReader {
+    return {
+      ...reader,
+      async read(records) {
+        const { outputs, commit } = await reader.read(records)
+        return { outputs: outputs.map(signed), commit }
+      },
+    }
+  }
+
+  function checking(reader: PartitionReader): PartitionReader {
+    const outer = signingOutputs(reader)
+    return { ...outer, read: (records) => outer.read(records.map(checked)) }
+  }
+
+  function checked(record: StoredRecord): StoredRecord {
+    const refused = faultOf(record)
+    return refused === undefined ? record : { ...record, refused }
+  }
+}
+
+/** Whether a table or a follower takes the record: the topic is not checked, or the signature fits. */
+export function acceptsSigned(
+  { checks, faultOf }: Signing,
+  log: Logger,
+): (record: StoredRecord) => boolean {
+  return (record) => {
+    const fault = checks(record.topic) ? faultOf(record) : undefined
+    if (fault === undefined) return true
+    const { topic, partition, offset } = record
+    log.warn({ topic, partition, offset }, `ignored a record: ${fault}`)
+    return false
+  }
+}

@@ -1,0 +1,169 @@
+import { createHmac } from 'node:crypto'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { hmacOf } from '../../../../shared/bus/signing/fast-hmac.ts'
+import { createKeyFiles, readKeys } from '../../../../shared/bus/signing/keys.ts'
+import { createSigning, type Signing } from '../../../../shared/bus/signing/signing.ts'
+import { encode } from '../../../../shared/codec/codec.ts'
+import type { RecordToAppend } from '../../../../shared/contract/bus.ts'
+import type { Message } from '../../../../shared/contract/messages.ts'
+import { keyOf } from '../../../../shared/contract/topology.ts'
+import { cancel, modelRequest, userMessage } from '../../../support/messages.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-keys-'))
+  createKeyFiles(folder, { guards: ['shell'] })
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const as = (principal: string): Signing =>
+  createSigning(readKeys(join(folder, `${principal}.json`)), 'weir.')
+
+const record = (topic: string, message: Message, id?: string): RecordToAppend => ({
+  ...{ topic: `weir.${topic}`, partition: 1, key: keyOf(message), value: encode(message), id },
+})
+const ids = { conversation: 'c', turn: 7, round: 1 }
+const tick: Message = { type: 'tick', conversation: 'c', unit: '["c",7]' }
+const claim: Message = { type: 'claim', ...ids, ordinal: 0, try: 1, owner: 'o' }
+const verdict: Message = {
+  ...{ type: 'guard-verdict', ...ids, guard: 'shell', version: '1', verdicts: [] },
+  ...{ intervention: null, clearedAt: 0, judgedMs: 0, enforces: [], deadlineMs: 1 },
+}
+const limitsOfOperator: Message = {
+  type: 'operator-limits',
+  caps: { rounds: 1, calls: 1, wallMs: 1, tokens: null },
+}
+const answered: Message = {
+  ...{ type: 'approval-answered', ...ids, ordinal: 0, id: 'i', hash: 'h' },
+  ...{ answer: 'approve', by: 'alice', reason: '' },
+}
+
+/** Each kind of writer: the signer, the reader and the record. */
+const genuine: [string, string, RecordToAppend][] = [
+  ['edge', 'intake', record('client-messages', userMessage())],
+  ['intake', 'conversation', record('conversation-events', userMessage(), 'intake/1/3/0')],
+  ['conversation', 'conversation', record('conversation-events', tick)],
+  ['conversation', 'llm-gateway', record('model-requests', modelRequest(), 'conversation/1/3/0')],
+  ['conversation', 'executor', record('rounds-cleared', cancel(), 'conversation/1/3/1')],
+  ['executor', 'executor', record('rounds-cleared', claim)],
+  ['guard.shell', 'executor', record('guard-verdicts.shell', verdict, 'guard.shell/1/3/0')],
+  ['operator', 'executor', record('policies', limitsOfOperator)],
+  ['operator', 'llm-gateway', { ...record('policies', limitsOfOperator), value: null }],
+  ['llm-gateway', 'llm-gateway', { ...record('history', tick), value: null }],
+  ['approver', 'approval', record('approvals', answered)],
+]
+
+describe('a signed record', () => {
+  it.each(genuine)('of %s is accepted by %s', (writer, reader, given) => {
+    expect(as(reader).checks(given.topic)).toBe(true)
+    expect(as(reader).faultOf(as(writer).signed(given))).toBeUndefined()
+  })
+
+  const signed = () => as('executor').signed(record('rounds-cleared', claim))
+  it.each<[string, (given: RecordToAppend) => RecordToAppend]>([
+    ['in another topic', (given) => ({ ...given, topic: 'other.rounds-cleared' })],
+    ['in another partition', (given) => ({ ...given, partition: 2 })],
+    ['under another key', (given) => ({ ...given, key: 'd' })],
+    [
+      'with another value',
+      (given) => ({ ...given, value: encode({ ...claim, owner: 'x' } as Message) }),
+    ],
+    ['as a tombstone', (given) => ({ ...given, value: null })],
+    ['with an id', (given) => ({ ...given, id: 'executor/1/2/0' })],
+    ['without its signature', ({ signature: _, ...given }) => given],
+    ['with a cut signature', (given) => ({ ...given, signature: given.signature?.slice(0, -4) })],
+    [
+      'under the name of another writer',
+      (given) => ({ ...given, signature: given.signature?.replace('executor', 'conversation') }),
+    ],
+    [
+      'with an unknown key',
+      (given) => ({ ...given, signature: given.signature?.replace(' 1 ', ' 9 ') }),
+    ],
+    ['with an empty signature', (given) => ({ ...given, signature: '' })],
+  ])('is refused %s', (_, change) => {
+    expect(as('executor').faultOf(signed())).toBeUndefined()
+    expect(as('executor').faultOf(change(signed()))).toEqual(expect.any(String))
+  })
+
+  it('whose lengths are moved between id and key is refused', () => {
+    const given = { ...record('rounds-cleared', cancel()), key: 'ab', id: 'conversation/1/2/0' }
+    const moved = { ...as('conversation').signed(given), key: '0ab', id: 'conversation/1/2/' }
+    expect(as('executor').faultOf(moved)).toEqual(expect.any(String))
+  })
+})
+
+describe('a stolen key', () => {
+  it('of the validator cannot write as the executor', () => {
+    expect(() => as('validator').signed(record('rounds-cleared', claim))).toThrow('no key to sign')
+    const [checked] = [record('rounds-checked', cancel(), 'conversation/1/3/0')]
+    expect(() => as('validator').signed(checked)).toThrow('no key to sign')
+  })
+
+  it('of a reader forges records for its own inbox only', () => {
+    const { reads, writes } = JSON.parse(readFileSync(join(folder, 'executor.json'), 'utf8'))
+    expect(Object.keys(reads)).toEqual([
+      'rounds-cleared',
+      'policies',
+      'guard-verdicts.approval',
+      'guard-verdicts.shell',
+    ])
+    for (const topic of Object.keys(writes))
+      expect(Object.keys(writes[topic])).toEqual(['executor'])
+  })
+
+  it('of a client signs no approval, no policy and no record of a stage', () => {
+    const { writes } = JSON.parse(readFileSync(join(folder, 'edge.json'), 'utf8'))
+    expect(Object.keys(writes)).toEqual(['client-messages'])
+  })
+})
+
+describe('key files', () => {
+  it('are readable by their owner only, and others are refused', () => {
+    for (const name of readdirSync(folder))
+      expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
+    const file = join(folder, 'validator.json')
+    chmodSync(file, 0o640)
+    expect(() => readKeys(file)).toThrow(/validator\.json .* run chmod 600/)
+    chmodSync(file, 0o600)
+  })
+
+  it('rotate: readers accept two generations and no third', () => {
+    const old = as('executor').signed(record('rounds-cleared', claim))
+    createKeyFiles(folder, { guards: ['shell'], rotate: true })
+    expect(as('executor').signed(record('rounds-cleared', claim)).signature).toMatch(/^executor 2 /)
+    expect(as('executor').faultOf(old)).toBeUndefined()
+    createKeyFiles(folder, { guards: ['shell'], rotate: true })
+    expect(as('executor').faultOf(old)).toContain('not valid here')
+  })
+
+  it.each([
+    ['nowhere.json', /cannot be read/],
+    ['', /no key file/],
+  ])('that are missing are named: %j', (name, message) => {
+    const empty = mkdtempSync(join(tmpdir(), 'weir-no-keys-'))
+    expect(() => readKeys(join(empty, name))).toThrow(message)
+    rmSync(empty, { recursive: true })
+  })
+})
+
+describe('the HMAC', () => {
+  it.each<[string, number, Uint8Array | null]>([
+    ['', 32, null],
+    ['head', 32, Buffer.alloc(0)],
+    ['head é', 64, Buffer.from('body')],
+    ['x'.repeat(200), 1, Buffer.alloc(100_000, 7)],
+  ])('equals that of node:crypto for %j', (head, keyBytes, body) => {
+    const key = Buffer.alloc(keyBytes, 200)
+    const expected = createHmac('sha256', key)
+      .update(head)
+      .update(body ?? '')
+    expect(hmacOf(key)(head, body)).toBe(expected.digest('base64'))
+  })
+
+  it('takes no key that is longer than a block', () =>
+    expect(() => hmacOf(Buffer.alloc(65))).toThrow('over the limit of 64'))
+})
