@@ -17,7 +17,9 @@ type Options = Omit<OpenOptions, 'log' | 'keepFrom'>
  * and the reason why no broker answers.
  */
 export function openBus(settings: BusSettings, log: Logger, options: Options = {}): Promise<Bus> {
-  protectOwnPath(settings.dataFolder) // from the tools of this process
+  // From the tools of this process.
+  for (const path of [settings.dataFolder, settings.commandConfig, settings.recordSigning])
+    if (path !== '') protectOwnPath(path)
   return busKindOf(settings).open(settings, { ...options, log, keepFrom: foldFrom })
 }
 
