@@ -42,6 +42,7 @@ describe('two texts are equal if they differ only in', () => {
       '/var/folders/zz/x1_k/T/sign.q7k2m9x4/p',
       '/var/folders/zz/x1_k/T/sign.w3e8r1t5/p',
     ],
+    ['a temporary name without its folder', 'cannot open tmp_a81f2x', 'cannot open tmp_zk90s1'],
     ['a counter of attempts', 'attempt 3 of 5 failed', 'attempt 4 of 5 failed'],
     ['an ordinal of attempts', 'the 3rd attempt failed', 'the 4th attempt failed'],
     ['a number of remaining tries', '3 tries left before it locks', '2 tries left before it locks'],
