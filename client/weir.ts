@@ -40,7 +40,7 @@ import { alternatives } from '../shared/settings/mistake.ts'
 import { busNames, readSettings, type Settings } from '../shared/settings/settings.ts'
 import { type BusChoice, flagsOfChoice } from './bus-choice.ts'
 import { type Edge, openEdge } from './edge.ts'
-import { openBus, partitionCount } from './open-bus.ts'
+import { openBus, openBusForStages, partitionCount } from './open-bus.ts'
 import { askTurn, type Turn } from './turn.ts'
 
 export type { DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
@@ -130,6 +130,11 @@ export type WeirOptions = {
    * Default: the rules that were set before.
    */
   approvals?: ApprovalSettings
+  /**
+   * Whether stages may run on a log that `weir import` made. Its writer chose the policies, the rules
+   * and the history. Default: false, and opening it throws `bus.imported`.
+   */
+  runImported?: boolean
   /** A pino logger. Default: lines of JSON at `warn` and above on standard error. */
   log?: Logger
 }
@@ -217,11 +222,10 @@ async function open(options: WeirOptions): Promise<Weir> {
   const { topicPrefix } = settings
   const retentionMs = retentionMsOf(settings.retention)
   const log = options.log ?? createLog({ level: 'warn' })
-  const bus = await openBus(
-    settings,
-    log,
-    stages === 'elsewhere' ? { connectMs: askConnectMs } : {},
-  )
+  const bus =
+    stages === 'elsewhere'
+      ? await openBus(settings, log, { connectMs: askConnectMs })
+      : await openBusForStages(settings, log, { runImported: options.runImported })
   try {
     const partitions = await partitionsOf(bus, stages, options, settings)
     const running =

@@ -12,11 +12,11 @@ import { readMessageText } from '../terminal/message-text.ts'
 import { printableJson } from '../terminal/printable.ts'
 import { withSilenceNotice } from '../terminal/silence.ts'
 import { processStreams, type Streams } from '../terminal/streams.ts'
-import type { GuardFiles } from './open-agent.ts'
+import type { AgentOptions } from './open-agent.ts'
 import { areOneTerminal, showTurn } from './show-turn.ts'
 
 /** `agent`: the path of its file. */
-export type AskOptions = GuardFiles & { agent: string; conversation?: string; json?: true }
+export type AskOptions = AgentOptions & { agent: string; conversation?: string; json?: true }
 
 /** `text`: undefined or `-` for standard input. Resolves to the exit code. */
 export async function ask(

@@ -11,11 +11,11 @@ import { createScreen, type Screen } from '../terminal/live-screen.ts'
 import { withSilenceNotice } from '../terminal/silence.ts'
 import { processStreams, type Streams } from '../terminal/streams.ts'
 import { type ChatInput, createChatInput } from './chat-input.ts'
-import { type GuardFiles, openAgent, warnOfActiveGuards } from './open-agent.ts'
+import { type AgentOptions, openAgent, warnOfActiveGuards } from './open-agent.ts'
 import { areOneTerminal, showTurn } from './show-turn.ts'
 
 /** `agent`: the path of its file. */
-export type ChatOptions = GuardFiles & { agent: string; conversation?: string }
+export type ChatOptions = AgentOptions & { agent: string; conversation?: string }
 
 const help = [
   '/conversation  show the id of this conversation and how to continue it later',

@@ -15,7 +15,10 @@ import { guardNamed } from '../service/guards/named-guard.ts'
 import type { Screen } from '../terminal/live-screen.ts'
 
 /** Guards to run in this process (see guards/named-guard.ts), and the mode of all of them. */
-export type GuardFiles = { guard?: string[]; guardMode?: 'shadow' | 'enforce' }
+type GuardFiles = { guard?: string[]; guardMode?: 'shadow' | 'enforce' }
+
+/** `runImported`: see WeirOptions. */
+export type AgentOptions = GuardFiles & { runImported?: boolean }
 
 /** Warns of guards that stay in force after this run: later runs wait for them. */
 export async function warnOfActiveGuards(
@@ -40,14 +43,14 @@ export async function openAgent(
   agent: string,
   settings: Settings,
   screen: Screen,
-  guardFiles: GuardFiles = {},
+  { runImported = false, ...guardFiles }: AgentOptions = {},
 ): Promise<{ weir: Weir; name: string }> {
   const guards = await guardsOf(guardFiles, settings)
   const log = createLog({
     level: settings.logLevel,
     destination: { write: (line) => screen.print(line) },
   })
-  const weir = await open({ agents: agent, ...placeOf(settings), ...guards, log })
+  const weir = await open({ agents: agent, ...placeOf(settings), ...guards, runImported, log })
   const [name, another] = [...weir.agents.keys()]
   if (name !== undefined && another === undefined) return { weir, name }
   await weir.close()

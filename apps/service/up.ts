@@ -35,6 +35,7 @@ export type UpOptions = SettingFlags & {
   guards?: string
   guard?: string[]
   guardMode?: 'shadow' | 'enforce'
+  runImported?: boolean
 }
 
 /** Resolves to the exit code. Throws before it starts: `usage`, `settings.invalid`, `agent.invalid`. */
@@ -79,6 +80,7 @@ export async function up(options: UpOptions): Promise<0 | 1> {
         log,
         guards,
         guardMode: options.guardMode,
+        runImported: options.runImported,
         stop: stop.promise,
       },
       ...{ instruments: metrics.instruments, guardInstruments: metrics.guardInstruments },

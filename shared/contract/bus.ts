@@ -127,6 +127,8 @@ export type Bus = {
    * false (as on Kafka).
    */
   readonly appendsWhole?: boolean
+  /** The log was made from a bundle: stages run on it only if a person allows it. Absent: false. */
+  readonly isImported?: boolean
   /** The largest value in bytes that append accepts. The runtime checks it before (R7). */
   readonly recordBytesMax: number
   /**

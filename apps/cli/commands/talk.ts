@@ -1,7 +1,15 @@
 // weir ask, chat: send messages to an agent.
 
 import { type Command, Option } from 'commander'
-import { guardModes, keeping, listed, settingsOf, whichBus, withSettings } from './flags.ts'
+import {
+  guardModes,
+  keeping,
+  listed,
+  runImportedFlag,
+  settingsOf,
+  whichBus,
+  withSettings,
+} from './flags.ts'
 
 const guardText =
   'run this guard in this process, on the embedded bus: shell, spend or a file, optionally with =OPTIONS, a JSON file; repeat for more. It stays registered, with its mode'
@@ -32,6 +40,7 @@ export function addTalk(program: Command): void {
       '--json',
       'print all events on stdout, one JSON object per line, ending with the turn-finished',
     )
+    .option(...runImportedFlag)
     .action(async (text, options) => {
       process.exitCode = await (await import('../ask.ts')).ask(
         text,
@@ -58,6 +67,7 @@ export function addTalk(program: Command): void {
         'the mode of these guards; default: as registered, and shadow for a new guard',
       ).choices(guardModes),
     )
+    .option(...runImportedFlag)
     .action(async (options) =>
       (await import('../chat.ts')).chat(options, await settingsOf(options)),
     )

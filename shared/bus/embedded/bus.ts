@@ -167,6 +167,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
     clock,
     provesFormerOwnersDead: true,
     appendsWhole: true,
+    isImported: log.isImported,
     recordBytesMax: options.recordBytesMax ?? limits.recordBytesMax,
     ...createReading({ log, clock, changes, assertOpen: () => assertOpen('closing') }),
 

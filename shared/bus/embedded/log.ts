@@ -11,6 +11,7 @@
 
 import type { Offset, TopicSpec } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
+import { isImported } from './imported.ts'
 import { createCommitTable, type LogCommits } from './log-commits.ts'
 import { type DatabaseOptions, openDatabase } from './log-database.ts'
 import { endsOf, type PartitionName } from './log-partition.ts'
@@ -23,6 +24,8 @@ export type Log = LogReads &
   LogWrites &
   LogCommits & {
     readonly file: string
+    /** Made from a bundle, so its records are another person's. */
+    readonly isImported: boolean
     /** The newest time in the file; 0 in a new one. */
     readonly timeNewest: Milliseconds
     ensureTopics(topics: TopicSpec[]): void
@@ -66,6 +69,7 @@ export function openLog({ clock, onDatabase, ...options }: LogOptions): Log {
 
   return {
     file: database.file,
+    isImported: database.guarded(() => isImported(database.db)),
     get timeNewest() {
       return topics.timeNewest()
     },
