@@ -47,6 +47,12 @@ export const runImportedFlag = [
   'run also on a log that weir import made; its writer chose its policies, rules and history',
 ] as const
 
+/** For a command that prints replies. */
+export const rawFlag = [
+  '--raw',
+  'in a file or a pipe, write replies with their control characters, byte for byte',
+] as const
+
 /** For a command that reads a log. */
 export function bundleOption(): Option {
   return new Option('--bundle <file>', 'read this bundle from weir export instead of the log')

@@ -40,6 +40,7 @@ export function addTalk(program: Command): void {
       '--json',
       'print all events on stdout, one JSON object per line, ending with the turn-finished',
     )
+    .option(...rawFlag)
     .option(...runImportedFlag)
     .action(async (text, options) => {
       process.exitCode = await (await import('../ask.ts')).ask(
@@ -67,6 +68,7 @@ export function addTalk(program: Command): void {
         'the mode of these guards; default: as registered, and shadow for a new guard',
       ).choices(guardModes),
     )
+    .option(...rawFlag)
     .option(...runImportedFlag)
     .action(async (options) =>
       (await import('../chat.ts')).chat(options, await settingsOf(options)),
