@@ -117,6 +117,11 @@ export type WeirOptions = {
    * `toleratedDowntime`. Default 7.
    */
   retention?: number
+  /**
+   * Bytes of the log in the data folder at which `ask` fails with `bus.full`. Running turns end.
+   * Default 0: no limit.
+   */
+  dataFolderBytesMax?: number
   /** Days that all of Weir may be down and still continue every open turn. Default 3. */
   toleratedDowntime?: number
   /**
@@ -428,6 +433,7 @@ function newId(): string {
 
 function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Settings {
   const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } = options
+  const { dataFolderBytesMax } = options
   const texts = {
     dataFolder,
     synchronous,
@@ -435,6 +441,7 @@ function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Settings {
     topicPrefix,
     retention,
     toleratedDowntime,
+    dataFolderBytesMax,
   }
   const given = Object.entries(texts).filter(([, value]) => value !== undefined)
   try {

@@ -82,8 +82,9 @@ async function guardsOf(
 function placeOf(settings: Settings): Omit<WeirOptions, 'agents'> {
   const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } =
     settings
+  const { dataFolderBytesMax } = settings
   return {
-    ...{ dataFolder, synchronous, topicPrefix, retention, toleratedDowntime },
+    ...{ dataFolder, synchronous, topicPrefix, retention, toleratedDowntime, dataFolderBytesMax },
     ...(busKindOf(settings).ownsTopics && { partitions }),
     bus: choiceOfSettings(settings),
   }

@@ -9,6 +9,7 @@ import type { Logger } from 'pino'
 import { loadAgents } from '../../client/weir.ts'
 import type { Agents } from '../../shared/agents/agents.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
@@ -49,12 +50,14 @@ export async function up(options: UpOptions): Promise<0 | 1> {
   const guardNames = guards.map(({ name }) => name)
   const health = createHealth([...stages, ...guardNames.map(readerOfGuard)], partitions)
   let readLags: ReturnType<typeof createLagReader> = async () => []
+  let readSpace: Bus['space']
   const metrics = createMetrics({
     stages,
     guards: guardNames,
     partitions,
     clock: systemClock,
     lags: () => readLags(),
+    space: () => readSpace?.(),
     ofProcess: true,
   })
   const server = await startHealthServer({
@@ -85,6 +88,7 @@ export async function up(options: UpOptions): Promise<0 | 1> {
       },
       ...{ instruments: metrics.instruments, guardInstruments: metrics.guardInstruments },
       opened(bus) {
+        readSpace = bus.space
         readLags = createLagReader({ bus, clock: systemClock, partitions })
       },
       started: (subscriptions) => health.started(subscriptions),

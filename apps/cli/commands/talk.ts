@@ -5,6 +5,7 @@ import {
   guardModes,
   keeping,
   listed,
+  rawFlag,
   runImportedFlag,
   settingsOf,
   whichBus,
@@ -22,6 +23,7 @@ export function addTalk(program: Command): void {
     'partitions',
     ...keeping,
     'synchronous',
+    'dataFolderBytesMax',
   ])
     .description(
       'Send one message to an agent. Shows the turn on stderr and prints the reply on stdout. Exit codes: 0 a reply, 3 the fallback.',
@@ -57,6 +59,7 @@ export function addTalk(program: Command): void {
     'partitions',
     ...keeping,
     'synchronous',
+    'dataFolderBytesMax',
   ])
     .description('Talk to an agent in the terminal. In piped input, each line is a message.')
     .requiredOption('--agent <file>', 'the agent file')

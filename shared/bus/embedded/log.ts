@@ -28,6 +28,8 @@ export type Log = LogReads &
     readonly isImported: boolean
     /** The newest time in the file; 0 in a new one. */
     readonly timeNewest: Milliseconds
+    /** Of the file, without the pages that deleted records left free. */
+    usedBytes(): number
     ensureTopics(topics: TopicSpec[]): void
     /** Throws `bus.topic-missing` if there is no topic of that name. */
     topic(name: string): TopicSpec
@@ -73,6 +75,7 @@ export function openLog({ clock, onDatabase, ...options }: LogOptions): Log {
     get timeNewest() {
       return topics.timeNewest()
     },
+    usedBytes: database.usedBytes,
     ensureTopics: topics.ensure,
     topic: (name) => topics.topic(name).spec,
     topics: () => topics.all().map(({ spec }) => spec),
