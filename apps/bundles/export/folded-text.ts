@@ -1,7 +1,7 @@
 // Folds a text, so that spellings of one value become equal, and maps each folded character to its
-// place in the text. It covers escapes of JSON, Python, HTML and URLs, also within each other;
-// compatibility and combined characters (Unicode NFKD); characters without width; the empty quotes
-// and backslashes of a shell; and line wraps.
+// place in the text. It resolves escapes of JSON, Python, HTML and URLs, also within each other. It
+// decomposes characters (Unicode NFKD). It drops characters without width, blanks and line wraps, and
+// the empty quotes and backslashes of a shell.
 // FOLDED-TEXT-1. Each pass reads the text once, and the number of passes is fixed: linear time.
 // FOLDED-TEXT-2. A folded character maps to its whole spelling: a replacement never leaves half of one.
 
@@ -135,7 +135,7 @@ function characterOf(code: string, base: 10 | 16): string {
 const quotePair = /''|""/y
 const dropped = /[\s\\\p{Cf}\p{Variation_Selector}]/u
 
-/** Drops what a reader does not see, and decomposes the rest. */
+/** Drops invisible characters, blanks and a shell's marks, and decomposes the rest. */
 function plainAt(text: string, at: number): Spelled {
   const [pair] = matchAt(quotePair, text, at)
   if (pair !== undefined) return { means: '', length: 2 }

@@ -2,8 +2,8 @@
 // its conversations can go on.
 // IMPORT-1. Offsets, times and ids stay, so recorded addresses stay valid. The folder must have no
 //     log: turn numbers, derived ids, history keys and commits contain offsets.
-// IMPORT-2. Unfinished work stays unfinished. Each stage begins after all records, whatever the
-//     bundle's tables claim. So a conversation forgets its message ids, and keeps its history.
+// IMPORT-2. Unfinished work stays unfinished. Each stage begins after all records, and the bundle's
+//     tables do not count. So a conversation forgets its message ids, and keeps its history.
 // IMPORT-3. A message without an end is left out, by a fold of the records. Its offset stays used.
 // IMPORT-4. The log is marked as imported. Stages run on it only if a person allows it.
 

@@ -21,7 +21,7 @@ describe('slots', () => {
     expect(seated).toEqual(['a1', 'a2'])
   })
 
-  it('of one line have a limit, and what it leaves goes to others', () => {
+  it('of one line have a limit, and other lines get the rest', () => {
     const { wait, seated, free } = guests(4, 2)
     for (const who of ['a1', 'a2', 'a3', 'a4']) wait('a', who)
     expect(seated).toEqual(['a1', 'a2'])

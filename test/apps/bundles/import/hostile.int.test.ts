@@ -1,5 +1,5 @@
-// Bundles of an attacker: a message that was never answered must not run, whatever the bundle's
-// tables claim about it.
+// Bundles of an attacker: a message that was never answered must not run. The bundle's tables may
+// claim anything about it.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -195,7 +195,7 @@ describe('a log that was imported', () => {
     await expect(open(false)).rejects.toMatchObject({ code: 'bus.imported' })
   })
 
-  it('is not what a new log is', async () => {
+  it('is marked, and a new log is not', async () => {
     await (await open()).close()
     await (await open()).close()
   })
