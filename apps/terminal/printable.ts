@@ -44,7 +44,7 @@ export function printableLines(text: string): string[] {
 const obeyed =
   /(?![\t\n])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u{202a}-\u{202e}\u{2066}-\u{2069}\u{e0000}-\u{e007f}]/gu
 
-/** For a file or a pipe, which may end on a terminal: removes what a terminal would obey. */
+/** For a file or a pipe, which may end on a terminal: removes the characters that a terminal obeys. */
 export function withoutControls(text: string): string {
   return isPlain.test(text) ? text : text.replace(obeyed, '')
 }
