@@ -3,6 +3,7 @@
 // client-messages and read activity can be a client.
 
 import type { Agent } from '../shared/agents/agents.ts'
+import { refuseWithoutSpace } from '../shared/bus/space.ts'
 import type { Bus } from '../shared/contract/bus.ts'
 import type { ConversationId, SentMessage } from '../shared/contract/ids.ts'
 import type {
@@ -133,6 +134,7 @@ export function openEdge({
   }
 
   async function send(message: UserMessage | CancelRequested): Promise<void> {
+    if (message.type === 'user-message') refuseWithoutSpace(bus)
     await bus.append([
       toRecord({
         topic: `${topicPrefix}client-messages`,

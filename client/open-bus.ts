@@ -23,6 +23,24 @@ export function openBus(settings: BusSettings, log: Logger, options: Options = {
   return busKindOf(settings).open(settings, { ...options, log, keepFrom: foldFrom })
 }
 
+/**
+ * Opens the bus for a process that runs stages. Throws also `bus.imported` if the log was made from
+ * a bundle and `runImported` is not true: its records could make this process call tools.
+ */
+export async function openBusForStages(
+  settings: BusSettings,
+  log: Logger,
+  { runImported = false, ...options }: Options & { runImported?: boolean | undefined } = {},
+): Promise<Bus> {
+  const bus = await openBus(settings, log, options)
+  if (bus.isImported !== true || runImported) return bus
+  await bus.close()
+  throw new WeirError(
+    'bus.imported',
+    `the log in ${settings.dataFolder} was made from a bundle (weir import), so its policies, rules and history are those of the bundle's writer. Read it with weir inspect, replay or report. If you trust the bundle, allow it with --run-imported (in a program: runImported)`,
+  )
+}
+
 /** Opens an existing log to read it. Errors as openBus, but never `bus.locked`. */
 export function openBusReadOnly(
   settings: BusSettings,

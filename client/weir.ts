@@ -36,7 +36,7 @@ import { busNames, readSettings, type Settings } from '../shared/settings/settin
 import { agentsInFiles } from './agents-in-files.ts'
 import { type BusChoice, flagsOfChoice } from './bus-choice.ts'
 import { type Edge, openEdge } from './edge.ts'
-import { openBus, partitionCount } from './open-bus.ts'
+import { openBus, openBusForStages, partitionCount } from './open-bus.ts'
 import { askTurn, type Turn } from './turn.ts'
 
 export type { DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
@@ -121,6 +121,11 @@ export type WeirOptions = {
    * `toleratedDowntime`. Default 7.
    */
   retention?: number
+  /**
+   * Bytes of the log in the data folder at which `ask` fails with `bus.full`. Running turns end.
+   * Default 0: no limit.
+   */
+  dataFolderBytesMax?: number
   /** Days that all of Weir may be down and still continue every open turn. Default 3. */
   toleratedDowntime?: number
   /**
@@ -134,6 +139,11 @@ export type WeirOptions = {
    * Default: the rules that were set before.
    */
   approvals?: ApprovalSettings
+  /**
+   * Whether stages may run on a log that `weir import` made. Its writer chose the policies, the rules
+   * and the history. Default: false, and opening it throws `bus.imported`.
+   */
+  runImported?: boolean
   /** A pino logger. Default: lines of JSON at `warn` and above on standard error. */
   log?: Logger
 }
@@ -221,11 +231,10 @@ async function open(options: WeirOptions): Promise<Weir> {
   const { topicPrefix } = settings
   const retentionMs = retentionMsOf(settings.retention)
   const log = options.log ?? createLog({ level: 'warn', secrets: secretsOf(agents) })
-  const bus = await openBus(
-    settings,
-    log,
-    stages === 'elsewhere' ? { connectMs: askConnectMs } : {},
-  )
+  const bus =
+    stages === 'elsewhere'
+      ? await openBus(settings, log, { connectMs: askConnectMs })
+      : await openBusForStages(settings, log, { runImported: options.runImported })
   try {
     const partitions = await partitionsOf(bus, stages, options, settings)
     const running =
@@ -417,6 +426,7 @@ function newId(): string {
 
 function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Settings {
   const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } = options
+  const { dataFolderBytesMax } = options
   const texts = {
     dataFolder,
     synchronous,
@@ -424,6 +434,7 @@ function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Settings {
     topicPrefix,
     retention,
     toleratedDowntime,
+    dataFolderBytesMax,
   }
   const given = Object.entries(texts).filter(([, value]) => value !== undefined)
   try {

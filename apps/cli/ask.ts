@@ -12,11 +12,16 @@ import { readMessageText } from '../terminal/message-text.ts'
 import { printableJson } from '../terminal/printable.ts'
 import { withSilenceNotice } from '../terminal/silence.ts'
 import { processStreams, type Streams } from '../terminal/streams.ts'
-import type { GuardFiles } from './open-agent.ts'
+import type { AgentOptions } from './open-agent.ts'
 import { areOneTerminal, showTurn } from './show-turn.ts'
 
 /** `agent`: the path of its file. */
-export type AskOptions = GuardFiles & { agent: string; conversation?: string; json?: true }
+export type AskOptions = AgentOptions & {
+  agent: string
+  conversation?: string
+  json?: true
+  raw?: true
+}
 
 /** `text`: undefined or `-` for standard input. Resolves to the exit code. */
 export async function ask(
@@ -25,7 +30,7 @@ export async function ask(
   settings: Settings,
   { input, out, errors }: Streams = processStreams(),
 ): Promise<0 | 3> {
-  const { conversation, json = false } = options
+  const { conversation, json = false, raw } = options
   const message = await readMessageText(text, input)
   const screen = createScreen(errors, process.env)
   // Loaded late: the stages take a while to load, and a bad message needs none.
@@ -45,7 +50,7 @@ export async function ask(
       const asker = createAsker(weir, screen, { input, errors })
       const finished = json
         ? await writeEvents(turn, out)
-        : await showTurn({ turn, screen, clock: systemClock, out, isOneTerminal, asker })
+        : await showTurn({ turn, screen, clock: systemClock, out, isOneTerminal, asker, raw })
       await weir.close()
       await warnOfActiveGuards(options, settings, screen)
       return finished

@@ -11,11 +11,11 @@ import { createScreen, type Screen } from '../terminal/live-screen.ts'
 import { withSilenceNotice } from '../terminal/silence.ts'
 import { processStreams, type Streams } from '../terminal/streams.ts'
 import { type ChatInput, createChatInput } from './chat-input.ts'
-import { type GuardFiles, openAgent, warnOfActiveGuards } from './open-agent.ts'
+import { type AgentOptions, openAgent, warnOfActiveGuards } from './open-agent.ts'
 import { areOneTerminal, showTurn } from './show-turn.ts'
 
 /** `agent`: the path of its file. */
-export type ChatOptions = GuardFiles & { agent: string; conversation?: string }
+export type ChatOptions = AgentOptions & { agent: string; conversation?: string; raw?: true }
 
 const help = [
   '/conversation  show the id of this conversation and how to continue it later',
@@ -43,6 +43,7 @@ export async function chat(
       input,
       streams,
       conversation: options.conversation,
+      raw: options.raw,
     })
     await weir.close()
     await warnOfActiveGuards(options, settings, screen)
@@ -61,6 +62,7 @@ type Chat = {
   input: ChatInput
   streams: Streams
   conversation: string | undefined
+  raw: boolean | undefined
 }
 
 async function converse(chat: Chat): Promise<void> {
@@ -118,7 +120,7 @@ function begin(
 
 /** `end`: the process should end, so the chat ends with this turn. */
 async function follow(
-  { weir, screen, streams: { input, out, errors } }: Chat,
+  { weir, screen, raw, streams: { input, out, errors } }: Chat,
   turn: Turn,
 ): Promise<'end' | 'go on'> {
   let then: 'end' | 'go on' = 'go on'
@@ -131,7 +133,7 @@ async function follow(
   out.once('error', endChat)
   await cancellable({ turn, screen, readers: [out, errors], onSignal }, () =>
     showTurn({
-      ...{ turn, screen, clock: systemClock, out, isOneTerminal: areOneTerminal(out, errors) },
+      ...{ turn, screen, clock: systemClock, out, isOneTerminal: areOneTerminal(out, errors), raw },
       asker: createAsker(weir, screen, { input, errors }),
     }),
   )

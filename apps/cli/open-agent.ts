@@ -17,7 +17,10 @@ import { guardNamed } from '../service/guards/named-guard.ts'
 import type { Screen } from '../terminal/live-screen.ts'
 
 /** Guards to run in this process (see guards/named-guard.ts), and the mode of all of them. */
-export type GuardFiles = { guard?: string[]; guardMode?: 'shadow' | 'enforce' }
+type GuardFiles = { guard?: string[]; guardMode?: 'shadow' | 'enforce' }
+
+/** `runImported`: see WeirOptions. */
+export type AgentOptions = GuardFiles & { runImported?: boolean }
 
 /** Warns of guards that stay in force after this run: later runs wait for them. */
 export async function warnOfActiveGuards(
@@ -42,7 +45,7 @@ export async function openAgent(
   agent: string,
   settings: Settings,
   screen: Screen,
-  guardFiles: GuardFiles = {},
+  { runImported = false, ...guardFiles }: AgentOptions = {},
 ): Promise<{ weir: Weir; name: string }> {
   const guards = await guardsOf(guardFiles, settings)
   const agents = agentsInFiles(agent, process.env, busKindOf(settings).isLocal ? undefined : [])
@@ -51,7 +54,7 @@ export async function openAgent(
     secrets: secretsOf(agents),
     destination: { write: (line) => screen.print(line) },
   })
-  const weir = await open({ agents, ...placeOf(settings), ...guards, log })
+  const weir = await open({ agents, ...placeOf(settings), ...guards, runImported, log })
   const [name, another] = [...weir.agents.keys()]
   if (name !== undefined && another === undefined) return { weir, name }
   await weir.close()
@@ -83,8 +86,9 @@ async function guardsOf(
 function placeOf(settings: Settings): Omit<WeirOptions, 'agents'> {
   const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } =
     settings
+  const { dataFolderBytesMax } = settings
   return {
-    ...{ dataFolder, synchronous, topicPrefix, retention, toleratedDowntime },
+    ...{ dataFolder, synchronous, topicPrefix, retention, toleratedDowntime, dataFolderBytesMax },
     ...(busKindOf(settings).ownsTopics && { partitions }),
     bus: choiceOfSettings(settings),
   }

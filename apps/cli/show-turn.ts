@@ -6,7 +6,7 @@ import type { TurnFinished } from '../../shared/contract/messages.ts'
 import type { Clock } from '../../shared/lib/clock.ts'
 import type { Asker } from '../service/approvals/asker.ts'
 import type { Screen } from '../terminal/live-screen.ts'
-import { printableLines } from '../terminal/printable.ts'
+import { printableLines, withoutControls } from '../terminal/printable.ts'
 import { beginTranscript, liveLine, transcribe } from '../terminal/transcript.ts'
 import { wrapped } from '../terminal/word-wrap.ts'
 
@@ -17,13 +17,14 @@ export type ShowOptions = {
   out: NodeJS.WriteStream
   isOneTerminal: boolean
   asker?: Asker | undefined
+  /** Writes the reply's own bytes, if `out` is no terminal. */
+  raw?: boolean | undefined
 }
 
 const refreshMs = 500
 
 /**
- * Resolves at the end of the turn. Writes the reply to `out`: unchanged, but to a terminal without
- * control characters. If screen and `out` are one terminal, a streamed reply is already there and
+ * Resolves at the end of the turn. Writes the reply to `out` without control characters. If screen and `out` are one terminal, a streamed reply is already there and
  * is not written again. `asker` asks the person about calls that wait for an approval.
  */
 export async function showTurn({
@@ -33,6 +34,7 @@ export async function showTurn({
   out,
   isOneTerminal,
   asker,
+  raw = false,
 }: ShowOptions): Promise<TurnFinished> {
   let transcript = beginTranscript(clock.monotonic())
   let cancelRefresh = (): void => {}
@@ -64,12 +66,15 @@ export async function showTurn({
   }
   const finished = await turn.finished
   if (!(isOneTerminal && transcript.streamedText.trim() === finished.reply.trim()))
-    out.write(`${shownReply(finished.reply, out, screen)}\n`)
+    out.write(`${shownReply(finished.reply, { out, screen, raw })}\n`)
   return finished
 }
 
-function shownReply(reply: string, out: NodeJS.WriteStream, screen: Screen): string {
-  if (out.isTTY !== true) return reply
+function shownReply(
+  reply: string,
+  { out, screen, raw }: { out: NodeJS.WriteStream; screen: Screen; raw: boolean },
+): string {
+  if (out.isTTY !== true) return raw ? reply : withoutControls(reply)
   const { columns } = screen.layout()
   return printableLines(reply)
     .flatMap((line) => wrapped(line, columns))

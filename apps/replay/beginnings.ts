@@ -31,14 +31,17 @@ type Unknown = { opensWith: Message['type'] | undefined; newest: Offset; message
 
 /**
  * `hasTurn`: whether the range has the record that opened the turn. `eventsFrom`: the first offset
- * that is read of conversation-events.
+ * that is read of conversation-events. `anewAt`: from this offset on, nothing older is remembered.
+ * 0: everything is.
  */
 export function beginningsIn({
   hasTurn,
   eventsFrom,
+  anewAt = 0,
 }: {
   hasTurn(turn: number): boolean
   eventsFrom: Offset
+  anewAt?: Offset
 }): Beginnings {
   const unknown = new Map<string, Unknown>()
   const knownFrom = new Map<string, Offset>()
@@ -73,6 +76,7 @@ export function beginningsIn({
       const message = found?.type === 'dead-letter' ? messageIn(found.value) : found
       if (message === undefined || !('conversation' in message)) return 'yes'
       if (stage !== 'conversation') return hasTurn(turnOf(message) ?? -1) ? 'yes' : 'no'
+      if (anewAt > 0 && inputOffset >= anewAt) return 'yes'
       const from = knownFrom.get(message.conversation)
       return from === undefined ? 'unknown' : inputOffset >= from ? 'yes' : 'no'
     },

@@ -110,8 +110,11 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
   const byTopic = new Map(range.topics.map((topic) => [topic.topic, topic]))
   const eventsFrom = range.topics.find(({ name }) => name === stages.conversation.inbox)?.from ?? 0
   const beginnings =
-    range.hasTurn === undefined ? wholeLog : beginningsIn({ hasTurn: range.hasTurn, eventsFrom })
+    range.hasTurn === undefined
+      ? wholeLog
+      : beginningsIn({ hasTurn: range.hasTurn, eventsFrom, anewAt: range.anewAt })
   let held: Difference[] = []
+  let isAnew = range.anewAt === 0
   const replayed = new Map<StageName, Replayed>()
   const readers = new Map<string, Replayed>()
   for (const stage of options.stages) await begin(stage)
@@ -129,6 +132,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
       if (record.id !== undefined) logged(topic, record, record.id)
       if (reader === undefined || record.offset >= topic.to) continue
       if (isEvents) beginnings.read(record)
+      if (isEvents && !isAnew && record.offset >= range.anewAt) await beginAnew(reader)
       if (hasVersion) tally.writtenBy ??= writerOf(record)
       const taking = reader.fold.apply(record)
       written(reader, record, taking instanceof Promise ? await taking : taking)
@@ -151,10 +155,13 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
   async function begin(stage: AnyStage): Promise<void> {
     const inbox = range.topics.find(({ name }) => name === stages[stage.name].inbox)
     if (inbox === undefined) return // the log is older than the stage
-    const fold = await foldOfLog(log, stage, partition, {
-      readBack: (from, to) => readBack(inbox, from, to),
-    })
-    const one: Replayed = { stage, inbox, fold, pairs: new Map(), writtenTo: -1 }
+    const one: Replayed = {
+      stage,
+      inbox,
+      fold: await foldOf(stage, inbox),
+      pairs: new Map(),
+      writtenTo: -1,
+    }
     for (const name of new Set(Object.values(stages[stage.name].ports))) {
       const topic = byTopic.get(log.topicPrefix + name)
       if (topic !== undefined)
@@ -165,6 +172,18 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     }
     replayed.set(stage.name, one)
     readers.set(inbox.topic, one)
+  }
+
+  function foldOf(stage: AnyStage, inbox: TopicRange): Promise<Fold<unknown>> {
+    return foldOfLog(log, stage, partition, {
+      readBack: (from, to) => readBack(inbox, from, to),
+    })
+  }
+
+  /** The stages of an imported log began behind its last imported record. */
+  async function beginAnew(reader: Replayed): Promise<void> {
+    isAnew = true
+    reader.fold = await foldOf(reader.stage, reader.inbox)
   }
 
   async function* readBack(

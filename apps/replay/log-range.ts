@@ -21,6 +21,8 @@ export type ReadLog = {
   topicPrefix: string
   partitions: number
   turns?: ((partition: number, turn: Offset) => boolean) | undefined
+  /** The offset in conversation-events from which on an imported log has its own records. */
+  beginsAnewAt?: ((partition: number) => Offset) | undefined
   /** Records before the begin were left out with their turns, not deleted. */
   isBundle?: boolean
 }
@@ -46,6 +48,8 @@ export type PartitionRange = {
   topics: TopicRange[]
   /** Whether the beginning of a turn is there. Undefined: the log is whole. */
   hasTurn: ((turn: Offset) => boolean) | undefined
+  /** The conversation's stage folds from this offset on without earlier records. 0: from the first. */
+  anewAt: Offset
   /** The time of the newest record of an inbox. 0: there is none. */
   newest: Milliseconds
 }
@@ -91,6 +95,7 @@ export async function rangesOf(
       partition,
       topics: ranges,
       hasTurn: isWhole ? undefined : hasTurn,
+      anewAt: log.beginsAnewAt?.(partition) ?? 0,
       newest: Math.max(0, ...(await Promise.all(ends.map(newestOf)))),
     }
   }

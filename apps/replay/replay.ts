@@ -172,8 +172,10 @@ function numbersIn(log: OpenLog, turns: readonly TurnId[]): Promise<NumberOf> {
 /** A log without the means to change it. */
 function readOnly({ bus, topicPrefix, partitions, logFile, bundle }: OpenLog): ReadLog {
   const read: ReadLog = { bus: { ends: bus.ends, read: bus.read }, topicPrefix, partitions }
-  if (bundle === undefined)
-    return { ...read, turns: logFile === undefined ? undefined : importedTurnsIn(logFile) }
+  if (bundle === undefined) {
+    const imported = logFile === undefined ? undefined : importedTurnsIn(logFile)
+    return { ...read, turns: imported?.has, beginsAnewAt: imported?.beginsAnewAt }
+  }
   const whole = new Set<string>()
   for (const { partition, turn, whole: isWhole } of bundle.turns())
     if (isWhole) whole.add(`${partition}/${turn}`)

@@ -1,9 +1,11 @@
 // Health and metrics over HTTP, for process managers and monitoring. It reveals no secret and
 // changes nothing, so it needs no credentials. By default only this machine can connect. It drops
 // slow clients and idle connections: a probe must never block the process.
+// HEALTH-SERVER-1. Connections without a request in work never keep a probe out. A further connection
+//     closes the oldest of them, of the address that has the most.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { WeirError } from '../../shared/lib/errors.ts'
 import type { Health } from './health.ts'
 import type { Metrics } from './metrics.ts'
@@ -41,6 +43,7 @@ export async function startHealthServer({
       body: await metrics.text(),
     }),
   }
+  const connections = boundedConnections(connectionsMax)
   const server = createServer(
     {
       requestTimeout: requestMs,
@@ -49,13 +52,15 @@ export async function startHealthServer({
       maxHeaderSize: headerBytesMax,
     },
     (request, response) => {
+      connections.isAnswering(request.socket)
+      response.once('close', () => connections.isIdle(request.socket))
       answerTo(request)
         .catch(() => text(500, 'The answer could not be made.\n'))
         .then((answer) => send(request, response, answer))
         .catch(() => response.destroy())
     },
   )
-  server.maxConnections = connectionsMax
+  server.on('connection', connections.opened)
   server.keepAliveTimeout = requestMs
   server.setTimeout(idleMs, (socket) => socket.destroy())
 
@@ -84,6 +89,48 @@ export async function startHealthServer({
         server.close(() => closed())
         server.closeAllConnections()
       }),
+  }
+}
+
+type Connections = {
+  opened(socket: Socket): void
+  isAnswering(socket: Socket): void
+  isIdle(socket: Socket): void
+}
+
+/** Keeps HEALTH-SERVER-1. */
+function boundedConnections(max: number): Connections {
+  const open = new Set<Socket>()
+  /** Those without a request in work, with their addresses, oldest first. */
+  const idle = new Map<Socket, string>()
+
+  function victim(): Socket | undefined {
+    const counts = new Map<string, number>()
+    for (const address of idle.values()) counts.set(address, (counts.get(address) ?? 0) + 1)
+    const most = Math.max(...counts.values())
+    return [...idle].find(([, address]) => counts.get(address) === most)?.[0]
+  }
+
+  const drop = (socket: Socket): void => {
+    open.delete(socket)
+    idle.delete(socket)
+    socket.destroy()
+  }
+
+  return {
+    opened(socket) {
+      if (open.size >= max) drop(victim() ?? socket)
+      if (socket.destroyed) return
+      open.add(socket)
+      idle.set(socket, socket.remoteAddress ?? '')
+      socket.once('close', () => drop(socket))
+    },
+    isAnswering(socket) {
+      idle.delete(socket)
+    },
+    isIdle(socket) {
+      if (open.has(socket)) idle.set(socket, socket.remoteAddress ?? '')
+    },
   }
 }
 

@@ -29,6 +29,8 @@ export type MetricsOptions = {
   clock: Pick<Clock, 'now'>
   /** Skips partitions with an unknown lag. */
   lags: () => Promise<Lag[]>
+  /** Default: the log is on brokers. */
+  space?: () => { bytes: number; bytesMax: number } | undefined
   /** Adds the process: CPU, memory, event loop, garbage collection. */
   ofProcess: boolean
 }
@@ -169,6 +171,18 @@ const table = {
     'Longest possible wait of the oldest unread record; 0: none waits. Absent: the bus did not answer.',
     ['stage', 'partition'],
   ],
+  logBytes: [
+    'gauge',
+    'weir_log_bytes',
+    'Bytes that the log in the data folder uses. Absent: the log is on brokers.',
+    [],
+  ],
+  logBytesMax: [
+    'gauge',
+    'weir_log_bytes_max',
+    'The setting dataFolderBytesMax: at so many bytes no new turn begins. 0: no limit.',
+    [],
+  ],
 } as const satisfies InstrumentTable
 
 export function createMetrics(options: MetricsOptions): Metrics {
@@ -202,6 +216,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
       for (const { stage, partition, records, seconds } of lags) {
         lagRecords.set({ stage, partition }, records)
         lagSeconds.set({ stage, partition }, seconds)
+      }
+      const space = options.space?.()
+      for (const gauge of [instruments.logBytes, instruments.logBytesMax]) gauge.reset()
+      if (space !== undefined) {
+        instruments.logBytes.set(space.bytes)
+        instruments.logBytesMax.set(space.bytesMax)
       }
       return registry.metrics()
     },

@@ -2,7 +2,7 @@
 // wait for a signal or a failure, close everything in bounded time.
 
 import type { Logger } from 'pino'
-import { openBus } from '../../client/open-bus.ts'
+import { openBusForStages } from '../../client/open-bus.ts'
 import { startStages } from '../../services/stages.ts'
 import type { Agents } from '../../shared/agents/agents.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
@@ -30,6 +30,8 @@ export type RunOptions = {
   /** The guards of this process, and the mode of all of them. */
   guards: readonly Guard[]
   guardMode?: GuardMode | undefined
+  /** See WeirOptions. */
+  runImported?: boolean | undefined
   log: Logger
   instruments: Instruments
   guardInstruments: GuardInstruments
@@ -74,11 +76,10 @@ async function run(options: RunOptions, open: Open): Promise<void> {
     started,
     failed,
   } = options
-  const bus = await openBus(
-    settings,
-    log,
-    guards.length === 0 ? {} : { replicationFactor: settings.replicationFactor },
-  )
+  const bus = await openBusForStages(settings, log, {
+    runImported: options.runImported,
+    ...(guards.length > 0 && { replicationFactor: settings.replicationFactor }),
+  })
   open.push({ name: 'the bus', close: () => bus.close() })
   opened(bus)
   const { topicPrefix } = settings

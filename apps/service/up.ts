@@ -10,6 +10,7 @@ import { agentsInFiles } from '../../client/agents-in-files.ts'
 import type { Agents } from '../../shared/agents/agents.ts'
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
@@ -36,6 +37,7 @@ export type UpOptions = SettingFlags & {
   guards?: string
   guard?: string[]
   guardMode?: 'shadow' | 'enforce'
+  runImported?: boolean
 }
 
 /** Resolves to the exit code. Throws before it starts: `usage`, `settings.invalid`, `agent.invalid`. */
@@ -49,12 +51,14 @@ export async function up(options: UpOptions): Promise<0 | 1> {
   const guardNames = guards.map(({ name }) => name)
   const health = createHealth([...stages, ...guardNames.map(readerOfGuard)], partitions)
   let readLags: ReturnType<typeof createLagReader> = async () => []
+  let readSpace: Bus['space']
   const metrics = createMetrics({
     stages,
     guards: guardNames,
     partitions,
     clock: systemClock,
     lags: () => readLags(),
+    space: () => readSpace?.(),
     ofProcess: true,
   })
   const server = await startHealthServer({
@@ -80,10 +84,12 @@ export async function up(options: UpOptions): Promise<0 | 1> {
         log,
         guards,
         guardMode: options.guardMode,
+        runImported: options.runImported,
         stop: stop.promise,
       },
       ...{ instruments: metrics.instruments, guardInstruments: metrics.guardInstruments },
       opened(bus) {
+        readSpace = bus.space
         readLags = createLagReader({ bus, clock: systemClock, partitions })
       },
       started: (subscriptions) => health.started(subscriptions),

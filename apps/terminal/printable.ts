@@ -37,6 +37,19 @@ export function printableLines(text: string): string[] {
 }
 
 /**
+ * Controls but tab and line end, half characters, foreign line ends, and the format characters that
+ * turn or hide text: directions that embed, override or isolate, and tags. Joiners stay, because
+ * languages need them.
+ */
+const obeyed =
+  /(?![\t\n])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u{202a}-\u{202e}\u{2066}-\u{2069}\u{e0000}-\u{e007f}]/gu
+
+/** For a file or a pipe, which may end on a terminal: removes the characters that a terminal obeys. */
+export function withoutControls(text: string): string {
+  return isPlain.test(text) ? text : text.replace(obeyed, '')
+}
+
+/**
  * JSON on one line with the same value. Characters that a terminal might obey are JSON escapes.
  */
 export function printableJson(value: unknown): string {

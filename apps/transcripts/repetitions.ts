@@ -74,15 +74,15 @@ export function createRepetitions(): Repetitions {
       const pieces: Piece[] = []
       let from = 0
       for (const { digest, end } of stepsOf(entry)) {
-        pieces.push(...entry.pieces.slice(from, end))
-        from = end
+        for (; from < end; from += 1) pieces.push(entry.pieces[from] as Piece)
         const ending = endings.get(digest)
         if (ending !== undefined) pieces.push({ kind: 'ended', ...ending })
-        const missing = (silences.get(digest) ?? []).slice(silencesIn(entry.pieces, end))
+        const silent = silences.get(digest)
+        const missing = silent?.slice(silencesIn(entry.pieces, end)) ?? []
         for (const one of missing)
           pieces.push({ kind: 'response', id: undefined }, { kind: 'ended', ...one })
       }
-      return [...pieces, ...entry.pieces.slice(from)]
+      return pieces.concat(entry.pieces.slice(from))
     },
   }
 }
@@ -143,7 +143,8 @@ function wordsOf(piece: Piece): string | undefined {
 /** The number of empty answers from this index on, before the next text. */
 function silencesIn(pieces: readonly Piece[], from: number): number {
   let answers = 0
-  for (const piece of pieces.slice(from)) {
+  for (let at = from; at < pieces.length; at += 1) {
+    const piece = pieces[at] as Piece
     if (piece.kind === 'response') answers += 1
     else if (piece.kind === 'call' || (piece.kind === 'text' && spokenIn(piece.text) !== ''))
       return Math.max(0, answers - 1)

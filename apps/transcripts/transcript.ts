@@ -72,8 +72,9 @@ export function transcriptOf(
   leftOut: LeftOut,
 ): Transcript {
   const turns: TranscriptTurn[] = []
-  const waiting: Waiting[] = []
+  const waiting: Waiting = new Map()
   let isModelSpeaking = false
+  let isLastSilent = true // the text can be long, so it is not read again for each piece
   for (const piece of pieces) {
     const turn = turns.at(-1)
     switch (piece.kind) {
@@ -102,15 +103,20 @@ export function transcriptOf(
           const before = turn.responses.at(-1)
           if (before !== undefined && piece.id !== undefined && before.id === piece.id)
             isModelSpeaking = true // keeps TRANSCRIPT-5
-          else if (before === undefined || !isModelSpeaking || isSilent(before))
+          else if (before === undefined || !isModelSpeaking || isLastSilent) {
             turn.responses.push(silence(piece.id))
-        } else if (!isModelSpeaking && piece.kind !== 'ended')
+            isLastSilent = true
+          }
+        } else if (!isModelSpeaking && piece.kind !== 'ended') {
           turn.responses.push(silence(undefined))
+          isLastSilent = true
+        }
         if (piece.kind !== 'ended') isModelSpeaking = true
         const response = turn.responses.at(-1)
         if (response === undefined) break
+        isLastSilent &&= isSilent(piece)
         const call = addPiece(response, piece)
-        if (call !== undefined) waiting.push({ call, response })
+        if (call !== undefined) addWaiting(waiting, call, response)
       }
     }
   }
@@ -129,15 +135,29 @@ export function transcriptOf(
   return { where, conversation, tools, turns }
 }
 
-/** A call without a result, and its response. */
-type Waiting = { call: TranscriptCall; response: TranscriptResponse }
+/** The calls without a result by their id, those of one response together. `next`: the oldest. */
+type Waiting = Map<
+  string,
+  { response: TranscriptResponse; calls: TranscriptCall[]; next: number }[]
+>
+
+function addWaiting(waiting: Waiting, call: TranscriptCall, response: TranscriptResponse): void {
+  const groups = waiting.get(call.id) ?? []
+  waiting.set(call.id, groups)
+  const last = groups.at(-1)
+  if (last?.response === response) last.calls.push(call)
+  else groups.push({ response, calls: [call], next: 0 })
+}
 
 /** Keeps TRANSCRIPT-2. */
-function takeWaiting(waiting: Waiting[], id: string): TranscriptCall | undefined {
-  const last = waiting.findLast(({ call }) => call.id === id)
+function takeWaiting(waiting: Waiting, id: string): TranscriptCall | undefined {
+  const groups = waiting.get(id)
+  const last = groups?.at(-1)
+  const call = last?.calls[last.next]
   if (last === undefined) return undefined
-  const at = waiting.findIndex(({ call, response }) => response === last.response && call.id === id)
-  return waiting.splice(at, 1)[0]?.call
+  last.next += 1
+  if (last.next === last.calls.length) groups?.pop()
+  return call
 }
 
 function silence(id: string | undefined): TranscriptResponse {
@@ -145,8 +165,9 @@ function silence(id: string | undefined): TranscriptResponse {
   return { id, text: '', reasoning: [], calls: [], usage, finish: '' }
 }
 
-function isSilent({ text, calls }: TranscriptResponse): boolean {
-  return text.trim() === '' && calls.length === 0
+/** Whether a response of such pieces alone is empty. */
+function isSilent(piece: Piece): boolean {
+  return piece.kind !== 'call' && (piece.kind !== 'text' || piece.text.trim() === '')
 }
 
 /** Adds a piece to a response. Returns its call, if it is one. */

@@ -67,6 +67,7 @@ type Bound = { of: (settings: AgentSettings) => number | null; min: number; max?
 const bounds: Record<string, Bound> = {
   attempts: { of: (settings) => settings.attempts, min: 1 },
   stallMs: { of: (settings) => settings.stallMs, min: 1 },
+  firstByteMs: { of: (settings) => settings.firstByteMs, min: 1 },
   'policy.caps.rounds': { of: ({ policy }) => policy.caps.rounds, min: 1 },
   'policy.caps.calls': { of: ({ policy }) => policy.caps.calls, min: 1 },
   'policy.caps.wallMs': { of: ({ policy }) => policy.caps.wallMs, min: 1 },

@@ -23,7 +23,7 @@ import type {
 import { unreachable } from '../../shared/contract/stage.ts'
 import { guardKeyPrefix } from '../../shared/contract/topology.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
-import { createSlots, type Slots } from '../../shared/lib/slots.ts'
+import type { Slots } from '../../shared/lib/slots.ts'
 import { createClaims } from './claims.ts'
 import { absentGuardVeto, unreadableGuardsVeto } from './guards/absent-guards.ts'
 import { createRelay } from './guards/verdict-relay.ts'
@@ -32,7 +32,7 @@ import { type Claimed, type Instant, type Jobs, nameOf, type RunTask } from './j
 import type { ToolTask, VerdictTask } from './tasks.ts'
 import { createToolRuns } from './tool-runs.ts'
 import type { StartTool } from './tools/tool.ts'
-import { createToolSlots } from './tools/tool-slots.ts'
+import { createToolSlots, toolPlaces } from './tools/tool-slots.ts'
 import { createWrites } from './writes.ts'
 
 type Parts = { agents: Agents; run: StartTool; slotsOf: (agent: string, tool: string) => Slots }
@@ -45,7 +45,7 @@ type Parts = { agents: Agents; run: StartTool; slotsOf: (agent: string, tool: st
 export function startExecutor({
   agents,
   run,
-  slots = createSlots(limits.runningToolsMax),
+  slots = toolPlaces(limits.runningToolsMax),
 }: Omit<Parts, 'slotsOf'> & { slots?: Slots }): StartPerformer<ToolTask | VerdictTask> {
   const slotsOf = createToolSlots(agents, slots)
   return (context) => performerOf({ agents, run, slotsOf }, context)

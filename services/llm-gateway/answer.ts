@@ -22,7 +22,8 @@ import { noLongerWanted, orStopped, stopped, waitingUntil } from './wire/abortab
 import { type SilenceWatch, watchSilence } from './wire/silence.ts'
 
 /**
- * The request, its provider, and the destination of its parts. `stallMs`: the agent's setting.
+ * The request, its provider, and the destination of its parts. `stallMs`, `firstByteMs`: the agent's
+ * settings.
  * `stop` aborts when the answer is no longer needed.
  */
 export type AnswerOptions = {
@@ -30,6 +31,8 @@ export type AnswerOptions = {
   agent: Agent
   request: ProviderRequest
   stallMs: Milliseconds
+  /** Null: stallMs. */
+  firstByteMs: Milliseconds | null
   clock: Clock
   parts: PartWriter
   stop: AbortSignal
@@ -50,7 +53,7 @@ export type Answer = Finished & {
 export async function streamAnswer(
   options: AnswerOptions,
 ): Promise<Answer | Failed | typeof stopped> {
-  const { request, stallMs, clock, parts, stop } = options
+  const { request, stallMs, firstByteMs, clock, parts, stop } = options
   const names: string[] = []
   let hasCalls = false
   const text: string[] = []
@@ -61,8 +64,14 @@ export async function streamAnswer(
   let stall: Failed | undefined
   let isOver = false
   const wordlessMs = stallMs * limits.wordlessStallsMax
-  const silence = watchSilence(clock, { silent: stallMs, wordless: wordlessMs }, (limit) => {
-    stall = limit === 'silent' ? silent(stallMs) : wordless(wordlessMs)
+  const firstMs = firstByteMs ?? stallMs
+  const silences = { first: firstMs, silent: stallMs, wordless: wordlessMs }
+  const silence = watchSilence(clock, silences, (limit) => {
+    stall = {
+      first: () => silent(firstMs, 'firstByteMs'),
+      silent: () => silent(stallMs, 'stallMs'),
+      wordless: () => wordless(wordlessMs),
+    }[limit]()
     leave.abort(noLongerWanted)
   })
   // Not AbortSignal.any: it is slower, and a late stop would abort a finished request.
@@ -173,8 +182,8 @@ const noEnding: Failed = {
   retryAfterMs: null,
 }
 
-function silent(stallMs: Milliseconds): Failed {
-  return stalled(`no byte from the provider for ${stallMs} ms (the agent's setting stallMs)`)
+function silent(ms: Milliseconds, setting: 'stallMs' | 'firstByteMs'): Failed {
+  return stalled(`no byte from the provider for ${ms} ms (the agent's setting ${setting})`)
 }
 
 function wordless(ms: Milliseconds): Failed {

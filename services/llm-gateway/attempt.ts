@@ -159,11 +159,12 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
   stop.addEventListener('abort', () => parts.drop(), { once: true })
   const sent = inAcceptedForm(gateway.forms, task, ready)
   const { connect } = gateway
-  const { stallMs } = task.request.settings
+  const { stallMs, firstByteMs } = task.request.settings
   const answer = await streamAnswer({
     connect,
     ...sent,
     stallMs,
+    firstByteMs,
     clock: context.clock,
     parts,
     stop,

@@ -216,6 +216,7 @@ export const defaultSettings: AgentSettings = {
   fallback: 'I could not complete this request.',
   attempts: 3,
   stallMs: 5 * minute,
+  firstByteMs: 1 * minute,
   policy: defaultPolicy,
 }
 

@@ -14,6 +14,7 @@ export type BusSettings = Pick<
   | 'bus'
   | 'dataFolder'
   | 'synchronous'
+  | 'dataFolderBytesMax'
   | 'bootstrapServer'
   | 'commandConfig'
   | 'commandProperty'

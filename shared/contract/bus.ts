@@ -139,6 +139,13 @@ export type Bus = {
    * false (as on Kafka).
    */
   readonly appendsWhole?: boolean
+  /** The log was made from a bundle: stages run on it only if a person allows it. Absent: false. */
+  readonly isImported?: boolean
+  /**
+   * The bytes that the log uses now, and their limit; 0: there is none. Deleted records do not count.
+   * At the limit no new turn may begin. Absent: the bus has no such limit.
+   */
+  space?(): { bytes: number; bytesMax: number }
   /** The largest value in bytes that append accepts. The runtime checks it before (R7). */
   readonly recordBytesMax: number
   /**

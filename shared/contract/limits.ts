@@ -135,6 +135,11 @@ export const limits = {
   retryBackoffMsMax: 30 * second,
   /** Bytes of one call's result. The rest is cut, with a note. */
   resultBytesMax: 256 * KiB,
+  /**
+   * Bytes of a tool's output that are kept if its agent file sets none: some 8,000 tokens, which each
+   * further request of the conversation repeats.
+   */
+  outputBytesDefault: 32 * KiB,
   /** Bytes of all results of a round together. */
   roundResultsBytesMax: 2 * MiB,
   /**
@@ -273,7 +278,7 @@ export const limits = {
   agentFilesMax: 1_000,
   /** Bytes of all tool declarations of one agent: each user's message carries them. */
   agentDeclarationsBytesMax: 4 * MiB,
-  /** Tools that one executor process runs at once. */
+  /** Tools that one executor process runs at once. One turn has at most half of them. */
   runningToolsMax: 16,
   /**
    * How long a tool-started record is held back. For a quick tool, one write then has its start and

@@ -965,6 +965,11 @@ export type AgentSettings = {
   attempts: number
   /** milliseconds without a byte after which an attempt fails (I5.3) */
   stallMs: number
+  /**
+   * milliseconds to the first byte of a response, after which an attempt fails; null: stallMs, as
+   * in older records
+   */
+  firstByteMs: number | null
   /** the policy of its rounds */
   policy: Policy
 }

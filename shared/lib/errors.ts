@@ -19,6 +19,7 @@ export const errorCodes = [
   'bus.unwritable',
   'bus.full',
   'bus.locked',
+  'bus.imported',
   'bus.foreign-schema',
   'bus.not-a-database',
   'bus.newer-version',

@@ -10,19 +10,28 @@ export type Slots = {
   wait(line: string, take: (free: () => void) => void): () => void
 }
 
-/** `count`: the slots that may be in use at the same time. */
-export function createSlots(count: number): Slots {
+/**
+ * `count`: the slots that may be in use at the same time. `lineMax`: those of one line. A line with
+ * so many slots is passed over, also while others are free. Default: all.
+ */
+export function createSlots(count: number, lineMax: number = count): Slots {
   type Waiter = (free: () => void) => void
   const lines = new Map<string, Set<Waiter>>()
+  const used = new Map<string, number>()
   let free = count
 
-  const give = (waiter: Waiter) => {
+  const usedBy = (line: string) => used.get(line) ?? 0
+
+  const give = (line: string, waiter: Waiter) => {
     let given = true
     free -= 1
+    used.set(line, usedBy(line) + 1)
     waiter(() => {
       if (!given) return
       given = false
       free += 1
+      used.set(line, usedBy(line) - 1)
+      if (usedBy(line) === 0) used.delete(line)
       serve()
     })
   }
@@ -33,17 +42,17 @@ export function createSlots(count: number): Slots {
     if (waiting?.size === 0) lines.delete(line)
   }
 
+  /** A line that moves to the end is visited again. At most `count / lineMax` lines are passed over. */
   const serve = () => {
-    while (free > 0) {
-      const [first] = lines
-      if (first === undefined) return
-      const [line, waiting] = first
+    for (const [line, waiting] of lines) {
+      if (free === 0) return
+      if (usedBy(line) >= lineMax) continue
       const [waiter] = waiting
       lines.delete(line)
       if (waiter === undefined) continue
       waiting.delete(waiter)
       if (waiting.size > 0) lines.set(line, waiting) // to the end of the rotation
-      give(waiter)
+      give(line, waiter)
     }
   }
 

@@ -38,6 +38,8 @@ export type Settings = {
   /** Days. */
   toleratedDowntime: number
   synchronous: 'off' | 'normal' | 'full'
+  /** 0: no limit. */
+  dataFolderBytesMax: number
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Empty: none are given. */
   agents: string
@@ -162,6 +164,14 @@ export const settingTable: Record<SettingKey, Setting> = {
       'when the embedded bus waits for the disk: all values survive a killed process, only full survives a power loss at any moment',
     secret: false,
     schema: { type: 'string', enum: ['off', 'normal', 'full'], default: 'normal' },
+  },
+  dataFolderBytesMax: {
+    variable: 'WEIR_DATA_FOLDER_BYTES_MAX',
+    description:
+      'bytes of the log in the data folder above which no new turn begins; running turns end; 0: no limit',
+    unit: 'bytes',
+    secret: false,
+    schema: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 },
   },
   logLevel: {
     variable: 'WEIR_LOG_LEVEL',

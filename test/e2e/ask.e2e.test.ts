@@ -200,6 +200,12 @@ describe('weir ask', () => {
   })
 })
 
+it('writes no terminal codes to a pipe, and all bytes with --raw', async () => {
+  const { run } = await at(() => says(text('a\u001b]0;owned\u0007b\u009b2J\u202ec')))
+  expect((await run([...ask, 'go'])).out).toBe('a]0;ownedb2Jc\n')
+  expect((await run([...ask, '--raw', 'go'])).out).toBe('a\u001b]0;owned\u0007b\u009b2J\u202ec\n')
+})
+
 it('writes no terminal codes with --json, and the same text to a parser', async () => {
   const { run } = await at(() => says(text('a\u001b]0;owned\u0007b')))
   const { out } = await run([...ask, '--json', 'go'])

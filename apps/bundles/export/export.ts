@@ -1,6 +1,7 @@
 // `weir export -o FILE` writes conversations, or a stretch of time, into one file: a bundle to
 // keep, send, inspect and replay. The file exists only if the exit code is 0.
 
+import { bundlePartitionsMax } from '../../../shared/bus/bundle/bounds.ts'
 import type { BundleWriter } from '../../../shared/bus/bundle/writer.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
@@ -62,6 +63,11 @@ async function write(
   { filter, rules, bundle, options, settings, signal }: Writing,
 ): Promise<string | undefined> {
   const selection = await selectionIn(log, filter, signal)
+  if (log.partitions > bundlePartitionsMax)
+    throw new WeirError(
+      'usage',
+      `the topics have ${log.partitions} partitions, and a bundle can have ${bundlePartitionsMax}: such a log cannot be exported`,
+    )
   const tally = createTurnTally(log.partitions)
   const leftOut = await copied({ log, selection, bundle, tally, rules, signal })
   if (signal.aborted) return undefined

@@ -5,6 +5,9 @@
 //     characters on.
 // KNOWN-VALUES-3. A shorter value counts only as a whole word. Otherwise a PIN of one digit would
 //     change every number.
+// KNOWN-VALUES-4. A value counts in every spelling that folds to the same text (folded-text.ts).
+
+import { foldedText, foldedValue } from './folded-text.ts'
 
 export type KnownValues = {
   /** The first replacement of a value counts. */
@@ -27,6 +30,30 @@ export function gatherKnownValues(): KnownValues {
   const short = new Map<string, string>()
   /** By their first characters, the longest first. */
   const long = new Map<string, Known[]>()
+  const folded = new Map<string, Known[]>()
+  const allFolded = new Set<string>()
+
+  /** Replaces the spellings that the exact search does not know. */
+  function replacedSpellings(text: string): string {
+    const fold = foldedText(text)
+    if (fold === undefined) return text
+    let replaced = ''
+    let keptFrom = 0
+    for (let at = 0; at < fold.text.length; ) {
+      const found = folded
+        .get(fold.text.slice(at, at + shortest))
+        ?.find(({ value }) => fold.text.startsWith(value, at))
+      const start = fold.starts[at] as number
+      if (found === undefined || start < keptFrom) {
+        at += 1
+        continue
+      }
+      at += found.value.length
+      replaced += text.slice(keptFrom, start) + found.replacement
+      keptFrom = fold.ends[at - 1] as number
+    }
+    return keptFrom === 0 ? text : replaced + text.slice(keptFrom)
+  }
 
   function foundAt(
     text: string,
@@ -61,11 +88,12 @@ export function gatherKnownValues(): KnownValues {
         short.set(value, replacement)
         return
       }
-      const beginning = value.slice(0, shortest)
-      const others = long.get(beginning) ?? []
-      const place = others.findIndex((other) => other.value.length < value.length)
-      others.splice(place < 0 ? others.length : place, 0, { value, replacement })
-      long.set(beginning, others)
+      addTo(long, { value, replacement })
+      const inFold = foldedValue(value)
+      if (inFold.length < shortest || allFolded.has(inFold)) return
+      allFolded.add(inFold)
+      if (inFold !== value) bytes += inFold.length + 100
+      addTo(folded, { value: inFold, replacement })
     },
 
     replacedIn(text, isCut) {
@@ -85,9 +113,18 @@ export function gatherKnownValues(): KnownValues {
         at += found.length
         keptFrom = at
       }
-      return keptFrom === 0 ? text : replaced + text.slice(keptFrom)
+      return replacedSpellings(keptFrom === 0 ? text : replaced + text.slice(keptFrom))
     },
   }
+}
+
+/** Keeps KNOWN-VALUES-1. */
+function addTo(values: Map<string, Known[]>, known: Known): void {
+  const beginning = known.value.slice(0, shortest)
+  const others = values.get(beginning) ?? []
+  const place = others.findIndex((other) => other.value.length < known.value.length)
+  others.splice(place < 0 ? others.length : place, 0, known)
+  values.set(beginning, others)
 }
 
 function isInWord(text: string, from: number, to: number): boolean {

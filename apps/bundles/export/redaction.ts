@@ -18,6 +18,7 @@ import type { DeadLetter, Message, Part } from '../../../shared/contract/message
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { matchesPattern } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { messageOf } from '../../history/message-of.ts'
+import { visibleText } from './folded-text.ts'
 import {
   beginsLikeJson,
   changedStrings,
@@ -123,12 +124,14 @@ export function createRedaction(
   }
 
   function learnFrom({ place, tool, text }: RecordText): void {
+    const visible = visibleText(text)?.text
     for (const rule of inPlaces) {
       if (rule.in !== undefined && !rule.in.has(place)) continue
       if (rule.tool !== undefined && tool !== undefined && !matchesPattern(rule.tool, tool))
         continue
       if (rule.pattern !== undefined)
-        for (const found of matchesIn(text, rule.pattern)) learnValue(rule, found)
+        for (const one of visible === undefined ? [text] : [text, visible])
+          for (const found of matchesIn(one, rule.pattern)) learnValue(rule, found)
       if (rule.pointer !== undefined && (place === 'arguments' || place === 'results')) {
         for (const found of valuesSaid(text, rule.pointer, place === 'arguments'))
           learnValue(rule, found)
@@ -145,13 +148,31 @@ export function createRedaction(
         from = index + found.length
       }
     left += known.replacedIn(text.slice(from), isCut)
+    // Other spellings first: in them the pattern may match a piece of the value.
     return everywhere.reduce(
       (rest, { rule, orMade }) =>
-        rest.replaceAll(orMade, (value) =>
+        redactRespelled(rest, rule, orMade).replaceAll(orMade, (value) =>
           made.has(value) ? value : replacedByPattern(value, rule),
         ),
       left,
     )
+  }
+
+  /** Replaces matches that only another spelling hides (folded-text.ts). */
+  function redactRespelled(text: string, rule: PatternRule, orMade: RegExp): string {
+    const visible = visibleText(text)
+    if (visible === undefined) return text
+    let changed = ''
+    let from = 0
+    for (const { 0: value, index } of visible.text.matchAll(orMade)) {
+      if (value === '' || made.has(value)) continue
+      const start = visible.starts[index] as number
+      const end = visible.ends[index + value.length - 1] as number
+      if (start < from || text.slice(start, end) === value) continue
+      changed += text.slice(from, start) + replacedByPattern(value, rule)
+      from = end
+    }
+    return from === 0 ? text : changed + text.slice(from)
   }
 
   /** A text that only resembles a replacement counts as any other text. */

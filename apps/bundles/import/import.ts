@@ -2,10 +2,10 @@
 // its conversations can go on.
 // IMPORT-1. Offsets, times and ids stay, so recorded addresses stay valid. The folder must have no
 //     log: turn numbers, derived ids, history keys and commits contain offsets.
-// IMPORT-2. Unfinished work stays unfinished. Each stage has a commit after all records: it must
-//     not request a model or start a tool again.
-// IMPORT-3. A conversation keeps its memory, such as message ids: it is folded again from the
-//     beginning of the import. Exception: its partition has an open turn (IMPORT-2).
+// IMPORT-2. Unfinished work stays unfinished. Each stage begins after all records, and the bundle's
+//     tables do not count. So a conversation forgets its message ids, and keeps its history.
+// IMPORT-3. A message without an end is left out, by a fold of the records. Its offset stays used.
+// IMPORT-4. The log is marked as imported. Stages run on it only if a person allows it.
 
 import { existsSync } from 'node:fs'
 import { setImmediate as othersTurn } from 'node:timers/promises'
@@ -30,6 +30,7 @@ import type { Settings } from '../../../shared/settings/settings.ts'
 import { endsOf, type OpenLog, withBundle } from '../../history/open-log.ts'
 import { listenForInterrupts } from '../../terminal/interrupts.ts'
 import { count } from '../../terminal/quantities.ts'
+import { type Unfinished, unfinishedIn } from './unfinished.ts'
 
 /**
  * Resolves to the exit code. 130: stopped by Ctrl-C, and nothing was written. Throws `usage`,
@@ -92,31 +93,39 @@ async function write(
     guardTopicSpec(topicPrefix, guard, partitions, retentionMs),
   )
   const topics = [...own, ...ofGuards.filter(({ name }) => !own.some((one) => one.name === name))]
-  const batches = recordsOf(log, bundle, signal)
+  log.progress.expect(facts.records)
+  const unfinished = await unfinishedIn(log, signal)
+  const batches = recordsOf(log, bundle, { unfinished, signal })
   const events = await endsOf(log, stages.conversation.inbox)
   const from = events.map(({ partition, end }) => ({ partition, offset: end }))
-  const whole = [...bundle.turns()].filter((turn) => turn.whole)
+  const whole = [...bundle.turns()].filter(
+    (turn) => turn.whole && unfinished.get(turn.partition)?.turns.has(turn.turn) !== true,
+  )
+  const usedTo = from.map((one) => ({ ...one, topic: topicPrefix + stages.conversation.inbox }))
   await kind.importLog({
     file,
     clock: systemClock,
     topics,
     batches,
     commits: await commitsBehind(bundle),
-    turns: { whole, from },
+    note: { whole, from, usedTo },
   })
-  const open = [...bundle.turns()].filter(({ outcome }) => outcome === 'open').length
+  const leftOut = [...unfinished.values()].reduce((sum, { messages }) => sum + messages.size, 0)
   return [
-    `${count(facts.records, 'record')} with their offsets and times, in ${count(partitions, 'partition')} with the prefix '${topicPrefix}'`,
-    ...(open === 0 ? [] : [`; ${count(open, 'turn')} had not ended and will not go on`]),
+    `${count(facts.records - leftOut, 'record')} with their offsets and times, in ${count(partitions, 'partition')} with the prefix '${topicPrefix}'`,
+    ...(leftOut === 0
+      ? []
+      : [`; left out: ${count(leftOut, 'message')} without an end, which will not go on`]),
+    '. The log is marked as imported: stages run on it only with --run-imported',
   ].join('')
 }
 
 async function* recordsOf(
   log: OpenLog,
   bundle: Bundle,
-  signal: AbortSignal,
+  { unfinished, signal }: { unfinished: ReadonlyMap<number, Unfinished>; signal: AbortSignal },
 ): AsyncGenerator<StoredRecord[]> {
-  log.progress.expect(bundle.facts.records)
+  const timeMax = systemClock.now() + aheadMsMax
   for (const { name } of bundle.topics()) {
     const topic = log.topicPrefix + name
     for (const { partition, begin, end } of await log.bus.ends(topic))
@@ -124,28 +133,40 @@ async function* recordsOf(
         await othersTurn() // lets Ctrl-C through
         signal.throwIfAborted()
         log.progress.read(records.length)
-        yield records
+        refuseFuture(bundle.file, records, timeMax)
+        yield name === stages.conversation.inbox
+          ? records.filter(({ offset }) => unfinished.get(partition)?.messages.has(offset) !== true)
+          : records
       }
   }
 }
 
-/** Keeps IMPORT-2 and IMPORT-3. */
+/** Clocks of two machines differ by less. */
+const aheadMsMax = 24 * 60 * 60 * 1000
+
+/** Times of a log never go back, so one record would give its time to all later ones. */
+function refuseFuture(file: string, records: readonly StoredRecord[], timeMax: number): void {
+  const late = records.find(({ time }) => time > timeMax)
+  if (late === undefined) return
+  const { topic, partition, offset, time } = late
+  throw new WeirError(
+    'bundle.invalid',
+    `${file}: the record ${topic}/${partition}/${offset} has the time ${new Date(time).toISOString()}, more than a day ahead of this machine's clock, and later records of the log could not be older. Set the clock, or read the bundle itself`,
+  )
+}
+
+/** Keeps IMPORT-2. */
 async function commitsBehind({
   bus,
   facts: { topicPrefix },
   topics,
-  turns,
 }: Bundle): Promise<GroupCommit[]> {
-  const open = new Set(
-    [...turns()].filter(({ outcome }) => outcome === 'open').map(({ partition }) => partition),
-  )
   const commits: GroupCommit[] = []
   const there = new Set(topics().map(({ name }) => name))
   for (const stage of stageNames.filter((name) => there.has(stages[name].inbox))) {
     const topic = topicPrefix + stages[stage].inbox
-    for (const { partition, begin, end } of await bus.ends(topic)) {
-      const from = stage === 'conversation' && !open.has(partition) ? begin : end
-      const { offset, metadata } = toCommit({ done: end, from, marks: {} })
+    for (const { partition, end } of await bus.ends(topic)) {
+      const { offset, metadata } = toCommit({ done: end, from: end, marks: {} })
       commits.push({ group: topicPrefix + stage, topic, partition, offset, metadata })
     }
   }

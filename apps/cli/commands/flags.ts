@@ -42,6 +42,18 @@ export function withSettings(command: Command, keys: SettingKey[]): Command {
   return command
 }
 
+/** For a command that runs stages. */
+export const runImportedFlag = [
+  '--run-imported',
+  'run also on a log that weir import made; its writer chose its policies, rules and history',
+] as const
+
+/** For a command that prints replies. */
+export const rawFlag = [
+  '--raw',
+  'in a file or a pipe, write replies with their control characters, byte for byte',
+] as const
+
 /** For a command that reads a log. */
 export function bundleOption(): Option {
   return new Option('--bundle <file>', 'read this bundle from weir export instead of the log')

@@ -1,7 +1,16 @@
 // weir ask, chat: send messages to an agent.
 
 import { type Command, Option } from 'commander'
-import { guardModes, keeping, listed, settingsOf, whichBus, withSettings } from './flags.ts'
+import {
+  guardModes,
+  keeping,
+  listed,
+  rawFlag,
+  runImportedFlag,
+  settingsOf,
+  whichBus,
+  withSettings,
+} from './flags.ts'
 
 const guardText =
   'run this guard in this process, on the embedded bus: shell, spend or a file, optionally with =OPTIONS, a JSON file; repeat for more. It stays registered, with its mode'
@@ -14,6 +23,7 @@ export function addTalk(program: Command): void {
     'partitions',
     ...keeping,
     'synchronous',
+    'dataFolderBytesMax',
   ])
     .description(
       'Send one message to an agent. Shows the turn on stderr and prints the reply on stdout. Exit codes: 0 a reply, 3 the fallback.',
@@ -32,6 +42,8 @@ export function addTalk(program: Command): void {
       '--json',
       'print all events on stdout, one JSON object per line, ending with the turn-finished',
     )
+    .option(...rawFlag)
+    .option(...runImportedFlag)
     .action(async (text, options) => {
       process.exitCode = await (await import('../ask.ts')).ask(
         text,
@@ -47,6 +59,7 @@ export function addTalk(program: Command): void {
     'partitions',
     ...keeping,
     'synchronous',
+    'dataFolderBytesMax',
   ])
     .description('Talk to an agent in the terminal. In piped input, each line is a message.')
     .requiredOption('--agent <file>', 'the agent file')
@@ -58,6 +71,8 @@ export function addTalk(program: Command): void {
         'the mode of these guards; default: as registered, and shadow for a new guard',
       ).choices(guardModes),
     )
+    .option(...rawFlag)
+    .option(...runImportedFlag)
     .action(async (options) =>
       (await import('../chat.ts')).chat(options, await settingsOf(options)),
     )

@@ -3,7 +3,7 @@
 import { type Command, Option } from 'commander'
 import { settingKeys } from '../../../shared/settings/settings.ts'
 import { endWith } from '../../terminal/ending.ts'
-import { guardModes, listed, withSettings } from './flags.ts'
+import { guardModes, listed, runImportedFlag, withSettings } from './flags.ts'
 
 export function addUp(program: Command): void {
   withSettings(program.command('up'), settingKeys)
@@ -26,5 +26,6 @@ export function addUp(program: Command): void {
         'the mode of these guards; default: as registered, and shadow for a new guard',
       ).choices(guardModes),
     )
+    .option(...runImportedFlag)
     .action(async (options) => endWith(await (await import('../../service/up.ts')).up(options)))
 }

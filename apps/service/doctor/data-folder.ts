@@ -25,6 +25,7 @@ export async function* folderChecks(kind: LocalBus, settings: Settings): AsyncGe
   yield spaceCheck(settings)
   const { check, newest } = await fileCheck(kind.logFile(settings), settings)
   yield check
+  if (newest !== undefined && settings.dataFolderBytesMax > 0) yield await sizeCheck(settings)
   if (newest !== undefined) yield await guardsCheck(settings)
   yield clockCheck(Date.now(), newest)
 }
@@ -113,6 +114,17 @@ async function fileCheck(
   } catch (error) {
     return { check: wrongBy(name, error) }
   }
+}
+
+/** Call it if there is a limit and a log. */
+async function sizeCheck(settings: Settings): Promise<Check> {
+  const name = 'log size'
+  const max = settings.dataFolderBytesMax
+  const used = await withLog(settings, async ({ bus }) => bus.space?.().bytes ?? 0)
+  const finding = `${bytesText(used)} of ${bytesText(max)}`
+  const remedy = 'raise dataFolderBytesMax, lower retention, or name another data folder'
+  if (used >= max) return wrong(name, `${finding}: no new turn begins`, remedy)
+  return used >= 0.9 * max ? odd(name, `${finding}: nearly full`, remedy) : ok(name, finding)
 }
 
 function topicsCheck(name: string, file: string, { partitions }: Settings, log: OpenLog): Check {

@@ -11,7 +11,7 @@ export type Output = { text: string; bytes: number; cut: boolean; replaced: bool
 const besideBytes = 16 * 1024
 
 /** How many bytes of a tool's output to keep if its agent file sets `configured`. */
-export function keptBytes(configured = limits.resultBytesMax): number {
+export function keptBytes(configured = limits.outputBytesDefault): number {
   return Math.min(configured, limits.resultBytesMax - besideBytes)
 }
 

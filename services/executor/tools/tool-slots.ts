@@ -1,8 +1,15 @@
 // The places for running tools in this process, shared by all its partitions. Each turn has a line.
 // An agent file may set a lower number of places for a tool.
+// TOOL-SLOTS-1. One turn has at most half of the places, of the process and of a tool, and at least
+//     one. A turn with slow calls cannot keep other turns from running theirs.
 
 import type { Agents, Tool } from '../../../shared/agents/agents.ts'
 import { createSlots, type Slots } from '../../../shared/lib/slots.ts'
+
+/** So many places, of which one turn has at most half. */
+export function toolPlaces(count: number): Slots {
+  return createSlots(count, Math.max(1, Math.floor(count / 2)))
+}
 
 /**
  * The lines of an agent's tool: first for a place of the tool, if its agent file bounds them, then
@@ -16,7 +23,7 @@ export function createToolSlots(
   return (agent, name) => {
     const tool = agents.get(agent)?.tools.find(({ declaration }) => declaration.name === name)
     if (tool?.concurrency === undefined) return slots
-    const both = own.get(tool) ?? inBoth(createSlots(tool.concurrency), slots)
+    const both = own.get(tool) ?? inBoth(toolPlaces(tool.concurrency), slots)
     own.set(tool, both)
     return both
   }

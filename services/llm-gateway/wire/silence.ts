@@ -1,5 +1,5 @@
-// The stall limit (I5.3). It fires if no byte arrives for too long, or if only keep-alives arrive
-// for too long. Without the second limit, a server that sends only comments could hold a round as
+// The stall limit (I5.3). It fires if no byte arrives for too long, sooner before the first one, or if
+// only keep-alives arrive for too long. Without the last limit, a server that sends only comments could hold a round as
 // long as its turn may last.
 // A byte only moves a timestamp, which one timer checks: a timer for each small piece would cost
 // more.
@@ -17,8 +17,11 @@ export type SilenceWatch = {
   stop(): void
 }
 
-/** Monotonic milliseconds without a byte, and without a piece of the answer. */
-export type SilenceLimits = { silent: Milliseconds; wordless: Milliseconds }
+/**
+ * Monotonic milliseconds to the first byte, without a byte, and without a piece of the answer. Before
+ * the first byte the lower of `first` and `silent` counts.
+ */
+export type SilenceLimits = { first: Milliseconds; silent: Milliseconds; wordless: Milliseconds }
 
 /**
  * A timer this late means that the process stood still. That time does not count, and bytes may
@@ -39,7 +42,8 @@ export function watchSilence(
   let bytesAt = clock.monotonic()
   let answerAt = bytesAt
   let paused = false
-  let dueAt = bytesAt + Math.min(limits.silent, limits.wordless)
+  let hasBytes = false
+  let dueAt = bytesAt + Math.min(limits.first, limits.silent, limits.wordless)
   let isSecondCheck = false
   let cancel = clock.after(dueAt - bytesAt, check)
 
@@ -52,13 +56,14 @@ export function watchSilence(
       answerAt = Math.min(now, answerAt + late)
     }
     const left = {
+      first: hasBytes ? Number.POSITIVE_INFINITY : bytesAt + limits.first - now,
       silent: bytesAt + limits.silent - now,
       wordless: answerAt + limits.wordless - now,
     }
-    const wait = Math.min(left.silent, left.wordless)
+    const wait = Math.min(left.first, left.silent, left.wordless)
     if (wait > 0) checkIn(wait)
     else if (late > lateMsMax && !isSecondCheck) checkIn(0)
-    else tooLong(left.silent <= 0 ? 'silent' : 'wordless')
+    else tooLong(left.silent <= 0 ? 'silent' : left.first <= 0 ? 'first' : 'wordless')
   }
 
   function checkIn(wait: Milliseconds): void {
@@ -74,6 +79,7 @@ export function watchSilence(
 
   return {
     onBytes() {
+      hasBytes = true
       bytesAt = clock.monotonic()
     },
     onAnswer() {

@@ -15,6 +15,7 @@ export type AgentContent = {
   empty?: Partial<EmptyAllowance>
   attempts?: number
   stallMs?: number
+  firstByteMs?: number
   startWithinMs?: number
   graceMs?: number
   toolTries?: number

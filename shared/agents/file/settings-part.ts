@@ -15,6 +15,7 @@ export function settingsOf(content: AgentContent): AgentSettings {
     fallback: content.fallback ?? defaultSettings.fallback,
     attempts: content.attempts ?? defaultSettings.attempts,
     stallMs: content.stallMs ?? defaultSettings.stallMs,
+    firstByteMs: content.firstByteMs ?? defaultSettings.firstByteMs,
     policy: policyOf({
       caps: { ...policy.caps, ...content.caps },
       loop: { ...policy.loop, ...loop },

@@ -10,6 +10,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { prefixEnd } from '../prefix-end.ts'
 import { batchesOf } from '../range.ts'
+import { partitionsIn, recordsIn } from './bounds.ts'
 import type { BundleFacts, BundleTurn } from './format.ts'
 import { type OpenOptions, openBundleFile } from './open.ts'
 
@@ -31,9 +32,6 @@ export type Bundle = {
 }
 
 type Row = [offset: number, time: number, key: string, value: Uint8Array | null, id: string | null]
-
-/** More than a topic of Kafka has. */
-const partitionsMax = 100_000
 
 const columns = 'offset, time, key, value, id'
 
@@ -278,12 +276,7 @@ function factsOf(db: DatabaseSync, file: string): BundleFacts {
 
 function factsIn(file: string, rows: Map<string, string>): BundleFacts {
   const text = (key: string) => rows.get(key) ?? ''
-  const partitions = Number(text('partitions'))
-  if (!Number.isInteger(partitions) || partitions < 1 || partitions > partitionsMax)
-    throw new WeirError(
-      'bundle.invalid',
-      `${file} claims ${text('partitions')} partitions, which no log of Weir has: export it again`,
-    )
+  const partitions = partitionsIn(file, rows)
   return {
     madeAt: text('madeAt'),
     source: text('source'),
@@ -291,7 +284,7 @@ function factsIn(file: string, rows: Map<string, string>): BundleFacts {
     partitions,
     asked: text('asked'),
     redaction: rows.get('redaction') ?? null,
-    records: Number(text('records')),
+    records: recordsIn(file, rows),
   }
 }
 

@@ -9,6 +9,7 @@ import { knownSchemas } from '../../codec/codec.ts'
 import { applicationIdIn, logApplicationId, sqliteHeaderBytes } from '../../lib/application-id.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { unreadable } from '../../settings/text-file.ts'
+import { refuseOutOfBounds } from './bounds.ts'
 import {
   bundleApplicationId,
   bundleFormat,
@@ -79,6 +80,7 @@ export async function openBundleFile(
     refuseOtherTables(db, file)
     refuseUnknownSchemas(db, file)
     refuseMissingSchemas(db, file)
+    refuseOutOfBounds(db, file)
     return db
   } catch (error) {
     db.close()

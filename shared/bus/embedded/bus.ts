@@ -44,6 +44,8 @@ export type EmbeddedBusOptions = {
   readOnly?: boolean | undefined
   /** Bytes of one value. Default limits.recordBytesMax. */
   recordBytesMax?: number | undefined
+  /** Bytes of the log at which no new turn may begin. Default 0: no limit. */
+  bytesMax?: number | undefined
   /**
    * Bytes that may wait to be written before append refuses with a retryable `bus.full`. Default
    * 256 MiB.
@@ -167,6 +169,8 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
     clock,
     provesFormerOwnersDead: true,
     appendsWhole: true,
+    isImported: log.isImported,
+    space: () => ({ bytes: log.usedBytes(), bytesMax: options.bytesMax ?? 0 }),
     recordBytesMax: options.recordBytesMax ?? limits.recordBytesMax,
     ...createReading({ log, clock, changes, assertOpen: () => assertOpen('closing') }),
 
@@ -227,6 +231,7 @@ async function openReader({
   file,
   clock,
   recordBytesMax,
+  bytesMax = 0,
   log: logger,
 }: EmbeddedBusOptions): Promise<Bus> {
   const log = openLog({ file: existsSync(file) ? realpathSync(file) : file, clock, readOnly: true })
@@ -251,6 +256,7 @@ async function openReader({
   return {
     clock,
     provesFormerOwnersDead: false,
+    space: () => ({ bytes: log.usedBytes(), bytesMax }),
     recordBytesMax: recordBytesMax ?? limits.recordBytesMax,
     ...createReading({ log, clock, changes, assertOpen }),
     async ensureTopics(topics) {

@@ -8,7 +8,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { removeEmptyFolders } from '../../lib/make-folders.ts'
 import { asBusError } from './failure.ts'
-import { type ImportedTurns, writeImportedTurns } from './imported.ts'
+import { type ImportNote, writeImportNote } from './imported.ts'
 import { openLog } from './log.ts'
 import type { GroupCommit } from './log-commits.ts'
 import { makeFolder } from './open-file.ts'
@@ -20,7 +20,7 @@ export type Imported = {
   /** In the order of offsets within each partition. */
   batches: AsyncIterable<StoredRecord[]>
   commits: GroupCommit[]
-  turns: ImportedTurns
+  note: ImportNote
 }
 
 /**
@@ -32,7 +32,7 @@ export async function importLog({
   topics,
   batches,
   commits,
-  turns,
+  note,
 }: Imported): Promise<void> {
   const made = makeFolder(file)
   const unfinished = `${file}.importing-${process.pid}`
@@ -47,7 +47,7 @@ export async function importLog({
     } finally {
       log.close()
     }
-    writeImportedTurns(unfinished, turns)
+    writeImportNote(unfinished, note)
     named(unfinished, file)
   } finally {
     removeAll(unfinished)

@@ -28,8 +28,8 @@ export const embeddedKind: LocalBus = {
   hasAtomicSteps: true,
   describe: ({ dataFolder, partitions }) => ({ dataFolder, partitions }),
   open: openOwned,
-  openReadOnly: ({ dataFolder }) =>
-    openEmbeddedBus({ file: logFileIn(dataFolder), clock: systemClock, readOnly: true }),
+  openReadOnly: ({ dataFolder, dataFolderBytesMax: bytesMax }) =>
+    openEmbeddedBus({ file: logFileIn(dataFolder), clock: systemClock, readOnly: true, bytesMax }),
   openBeside,
   logFile: ({ dataFolder }) => logFileIn(dataFolder),
   privatePaths,
@@ -45,13 +45,13 @@ function privatePaths({ dataFolder }: Pick<BusSettings, 'dataFolder'>): string[]
 
 /** Without its socket the owner works as well, so a failed socket is only logged. */
 async function openOwned(
-  { dataFolder, synchronous }: BusSettings,
+  { dataFolder, synchronous, dataFolderBytesMax: bytesMax }: BusSettings,
   { log, keepFrom }: OpenOptions,
 ): Promise<Bus> {
   const file = logFileIn(dataFolder)
   const clock = systemClock
   const open = reachedByOthers(privatePaths({ dataFolder }))
-  const bus = await openEmbeddedBus({ file, clock, synchronous, keepFrom, log })
+  const bus = await openEmbeddedBus({ file, clock, synchronous, bytesMax, keepFrom, log })
   if (open.length > 0)
     log.warn(
       { paths: open, stillOpen: reachedByOthers(open) },

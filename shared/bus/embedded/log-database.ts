@@ -17,6 +17,8 @@ export type LogDatabase = {
   guarded<T>(work: () => T): T
   /** Runs `work` in one transaction. Rolls it back when `work` throws. */
   transaction<T>(work: () => T): T
+  /** Bytes of the pages in use. */
+  usedBytes(): number
   /** True if another connection has written since the last call. */
   changed(): boolean
   close(): void
@@ -32,6 +34,9 @@ export function openDatabase(options: DatabaseOptions): LogDatabase {
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
   const dataVersionNow = db.prepare('PRAGMA data_version')
+  const pages = db.prepare(
+    'SELECT (page_count - freelist_count) * page_size AS bytes FROM pragma_page_count, pragma_freelist_count, pragma_page_size',
+  )
   let dataVersion: unknown
 
   function guarded<T>(work: () => T): T {
@@ -61,6 +66,8 @@ export function openDatabase(options: DatabaseOptions): LogDatabase {
         }
       })
     },
+
+    usedBytes: () => guarded(() => Number(pages.get()?.bytes)),
 
     changed() {
       const before = dataVersion

@@ -11,6 +11,7 @@
 
 import type { Offset, TopicSpec } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
+import { isImported } from './imported.ts'
 import { createCommitTable, type LogCommits } from './log-commits.ts'
 import { type DatabaseOptions, openDatabase } from './log-database.ts'
 import { endsOf, type PartitionName } from './log-partition.ts'
@@ -23,8 +24,12 @@ export type Log = LogReads &
   LogWrites &
   LogCommits & {
     readonly file: string
+    /** Made from a bundle, so its records are another person's. */
+    readonly isImported: boolean
     /** The newest time in the file; 0 in a new one. */
     readonly timeNewest: Milliseconds
+    /** Of the file, without the pages that deleted records left free. */
+    usedBytes(): number
     ensureTopics(topics: TopicSpec[]): void
     /** Throws `bus.topic-missing` if there is no topic of that name. */
     topic(name: string): TopicSpec
@@ -66,9 +71,11 @@ export function openLog({ clock, onDatabase, ...options }: LogOptions): Log {
 
   return {
     file: database.file,
+    isImported: database.guarded(() => isImported(database.db)),
     get timeNewest() {
       return topics.timeNewest()
     },
+    usedBytes: database.usedBytes,
     ensureTopics: topics.ensure,
     topic: (name) => topics.topic(name).spec,
     topics: () => topics.all().map(({ spec }) => spec),

@@ -5,7 +5,7 @@
 //     operator or a guard. Ids of reducers are refused: they would hide records of a stage (R3).
 // OUTSIDE-REQUESTS-2. The owner writes, with its own times and order: so there is one writer.
 
-import { decode } from '../../codec/codec.ts'
+import { decode, typeIn } from '../../codec/codec.ts'
 import type { Appended, Bus, RecordToAppend } from '../../contract/bus.ts'
 import { isGuardName } from '../../contract/guard-registration.ts'
 import type { MessageType } from '../../contract/messages.ts'
@@ -18,6 +18,7 @@ import {
   type Writer,
 } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
+import { refuseWithoutSpace } from '../space.ts'
 
 export type OutsideRequest =
   /** The answer is `Appended[]`. */
@@ -47,13 +48,17 @@ export type OutsideRecord = {
  * the errors of the bus.
  */
 export async function answerOf(
-  bus: Pick<Bus, 'append' | 'ensureTopics'>,
+  bus: Pick<Bus, 'append' | 'ensureTopics' | 'space'>,
   received: unknown,
 ): Promise<Appended[] | null> {
   const request = requestIn(received)
   switch (request.type) {
-    case 'append':
-      return bus.append(request.records.map((record) => recordOf(record, request.topicPrefix)))
+    case 'append': {
+      const records = request.records.map((record) => recordOf(record, request.topicPrefix))
+      if (records.some(({ value }) => value !== null && typeIn(value) === 'user-message'))
+        refuseWithoutSpace(bus)
+      return bus.append(records)
+    }
     case 'guard-topic': {
       const { topicPrefix, guard, partitions, retentionMs } = request
       if (!isGuardName(guard))

@@ -110,6 +110,40 @@ describe('the health server', () => {
     expect((await ask('/livez')).status).toBe(200)
   })
 
+  it.each([
+    ['send nothing', ''],
+    ['send half a request', 'GET /livez HTTP/1.1\r\nhost: x'],
+    ['hold a connection after an answer', 'GET /livez HTTP/1.1\r\nhost: x\r\n\r\n'],
+  ])('answers a probe at once while 300 clients %s', async (_, bytes) => {
+    const port = Number(new URL(server.url).port)
+    const clients = Array.from({ length: 300 }, () => connect(port, '127.0.0.1'))
+    await Promise.all(
+      clients.map(
+        (client) =>
+          new Promise<void>((done) => {
+            client.on('error', () => {}).once('close', done)
+            client.once('connect', () => client.write(bytes, () => done()))
+          }),
+      ),
+    )
+    expect((await ask('/readyz', { signal: AbortSignal.timeout(3_000) })).status).toBe(200)
+    expect((await ask('/livez', { signal: AbortSignal.timeout(3_000) })).status).toBe(200)
+    for (const client of clients) client.destroy()
+  })
+
+  it('lets a request in work end, however many connections come', async () => {
+    const waiting = Promise.withResolvers<string>()
+    metricsText = () => waiting.promise
+    const asked = ask('/metrics')
+    const port = Number(new URL(server.url).port)
+    const clients = Array.from({ length: 200 }, () => connect(port, '127.0.0.1'))
+    for (const client of clients) client.on('error', () => {})
+    expect((await ask('/livez')).status).toBe(200)
+    waiting.resolve('ok')
+    expect((await asked).status).toBe(200)
+    for (const client of clients) client.destroy()
+  })
+
   it('drops a client that does not finish its request', async () => {
     expect(await raw('GET /livez HTTP/1.1\r\n')).toMatch(/^HTTP\/1\.1 408 /)
   })

@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { printable, printableJson, printableLines } from '../../../apps/terminal/printable.ts'
+import {
+  printable,
+  printableJson,
+  printableLines,
+  withoutControls,
+} from '../../../apps/terminal/printable.ts'
 
 describe('foreign text on a terminal', () => {
   it.each([
@@ -39,4 +44,26 @@ describe('foreign text on a terminal', () => {
       }),
     )
   })
+})
+
+describe('foreign text in a pipe', () => {
+  it.each([
+    ['a\u001b]52;c;aGk=\u0007b', 'a]52;c;aGk=b', 'a sequence that sets the clipboard'],
+    ['a\u009b31mb', 'a31mb', 'a control of eight bits'],
+    ['a\rb\r\nc', 'ab\nc', 'carriage returns'],
+    ['a\u0008\u007f\u0000b', 'ab', 'other controls'],
+    ['a\u202edef\u2066g\u2069', 'adefg', 'changes of direction'],
+    ['a\u2028b\u2029c', 'abc', 'foreign line ends'],
+    ['a\u{e0041}b', 'ab', 'tags'],
+    ['a\ud83db', 'ab', 'half a character'],
+  ])('loses from %j, which becomes %j: %s', (text, left) => {
+    expect(withoutControls(text)).toBe(left)
+  })
+
+  it.each(['one\n\ttwo\n', 'Grüße, 日本語, עברית\u200f', '👍🏽 👩‍👩‍👧 🏳️‍🌈', 'می\u200cخواهم'])(
+    'keeps %j unchanged',
+    (text) => {
+      expect(withoutControls(text)).toBe(text)
+    },
+  )
 })

@@ -663,6 +663,28 @@ describe('a stall', () => {
     expect(silent.aborted).toEqual([true])
   })
 
+  it('is a minute to the first byte by default, and stallMs for settings of an older record', async () => {
+    const silent = await run(world(['hang']), task(0, { settings: defaultSettings }))
+    silent.clock.advance(59_999)
+    await settled()
+    expect(silent.types()).toEqual(['attempt-started'])
+    silent.clock.advance(1)
+    await settled()
+    expect(failureIn(silent)).toMatchObject({
+      class: 'transient',
+      retryable: true,
+      reason: "no byte from the provider for 60000 ms (the agent's setting firstByteMs)",
+    })
+    const older = { ...defaultSettings, firstByteMs: null }
+    const patient = await run(world(['hang']), task(0, { settings: older }))
+    patient.clock.advance(299_999)
+    await settled()
+    expect(patient.types()).toEqual(['attempt-started'])
+    patient.clock.advance(1)
+    await settled()
+    expect(failureIn(patient)).toMatchObject({ reason: expect.stringContaining('300000 ms') })
+  })
+
   it('is postponed by every byte, even a meaningless one', async () => {
     const alive = await run(world(['wait', 'wait', 'wait', finished]), task(0, { settings }))
     for (let n = 0; n < 3; n += 1) {

@@ -204,6 +204,51 @@ describe('a bundle', () => {
     })
   })
 
+  it.each([
+    ['UPDATE bundle SET value = 100000 WHERE key = $partitions', /row partitions .* is "100000"/],
+    ['UPDATE bundle SET value = -1 WHERE key = $partitions', /row partitions .* is "-1"/],
+    ['UPDATE bundle SET value = $1e2 WHERE key = $partitions', /row partitions .* is "1e2"/],
+    ['DELETE FROM bundle WHERE key = $partitions', /row partitions .* is ""/],
+    ['UPDATE bundle SET value = $many WHERE key = $records', /row records .* is "many"/],
+    ['UPDATE records SET time = 9223372036854775807', /column time .* is 9223372036854775807/],
+    ['UPDATE records SET time = 8640000000000001', /column time .* is 8640000000000001/],
+    ['UPDATE records SET time = -1', /column time .* is -1/],
+    [
+      'UPDATE records SET offset = 9223372036854775807 WHERE offset = 12',
+      /column offset .* is 9223372036854775807/,
+    ],
+    [
+      'UPDATE records SET offset = 9007199254740991 WHERE offset = 12',
+      /column offset .* is 9007199254740991/,
+    ],
+    ['UPDATE records SET offset = -5 WHERE offset = 7', /column offset .* is -5/],
+    ['UPDATE records SET partition = 4000000', /column partition .* is 4000000/],
+    ['UPDATE turns SET turn = 9223372036854775807', /column turn .* is 9223372036854775807/],
+    [
+      'UPDATE turns SET began_at = -9223372036854775808',
+      /column began_at .* is -9223372036854775808/,
+    ],
+    [
+      'UPDATE turns SET ended_at = 9223372036854775807',
+      /column ended_at .* is 9223372036854775807/,
+    ],
+    [
+      'UPDATE turns SET input_tokens = 9223372036854775807',
+      /column input_tokens .* is 9223372036854775807/,
+    ],
+    ['UPDATE turns SET rounds = -1', /column rounds .* is -1/],
+  ])('is refused with its value and bounds after %s, with a valid seal', async (sql, words) => {
+    const bare = join(folder, 'bare')
+    writeFileSync(bare, readFileSync(file).subarray(0, -trailerBytes))
+    runSql(bare, sql.replaceAll(/\$(\w+)/g, "'$1'"))
+    const content = readFileSync(bare)
+    const digest = createHash('sha256').update(content).digest('hex')
+    writeFileSync(file, Buffer.concat([content, trailerOf(digest)]))
+    await expect(refusal()).rejects.toMatchObject({ code: 'bundle.invalid' })
+    await expect(refusal()).rejects.toThrow(words)
+    await expect(refusal()).rejects.toThrow(/must be from \d+ to \d+/)
+  })
+
   it('returns the newest value of each key of a table', async () => {
     await opened(async ({ bus }) => {
       const table = { topic: 'p.history', partition: 1 }

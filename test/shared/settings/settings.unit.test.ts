@@ -22,6 +22,7 @@ describe('settings', () => {
       topicPrefix: 'weir.',
       partitions: 4,
       replicationFactor: 0,
+      dataFolderBytesMax: 0,
       agents: '',
       healthHost: '127.0.0.1',
       healthPort: 0,

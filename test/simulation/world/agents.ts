@@ -42,6 +42,7 @@ function rollAgent(random: Random, name: string): Agent {
       fallback: 'I could not do it.',
       attempts: random.between(1, 3),
       stallMs: random.between(5, 60) * second,
+      firstByteMs: null,
       policy,
     },
   }

@@ -84,7 +84,7 @@ const namedAda = called('{"customer":{"name":"Ada Lövelace"}}')
 describe('a redaction', () => {
   it('names the rule that finds more values than fit into memory', () => {
     const [asked, anywhere] = [ofName, mail].map((rule) =>
-      createRedaction([rule], { bytesMax: 1_500 }),
+      createRedaction([rule], { bytesMax: 2_000 }),
     )
     const learn = (n: number) => asked?.learn(called(`{"customer":{"name":"Ada ${n % 3}"}}`))
     const redact = (n: number) => anywhere?.redact(note(`${String.fromCharCode(97 + n)}@x.org`))
@@ -247,5 +247,23 @@ describe('a redaction', () => {
     for (const message of [pending, raised]) redaction.learn(message)
     const left = JSON.stringify([redaction.redact(pending), redaction.redact(raised)])
     for (const digest of [id, call.hash, key]) expect(left).not.toContain(digest)
+  })
+})
+
+describe('a pattern', () => {
+  it.each([
+    ['percent encoding', 'write to ada%40example.org now'],
+    ['percent encoding in lower case', 'write to ada%40example%2eorg now'],
+    ['an entity', 'write to ada&#64;example.org now'],
+    ['a named entity', 'write to ada&commat;example.org now'],
+    ['an escape', 'write to ada\\u0040example.org now'],
+    ["Python's escape", 'write to ada\\x40example.org now'],
+    ['zero-width spaces', 'write to a\u200bda@exam\u200bple.org now'],
+    ['full-width characters', 'write to ada\uff20example.org now'],
+  ])('finds a value in %s, everywhere and in its place', (_, text) => {
+    expect(redacted(text, [mail])).toMatch(/^write to mail-[0-9a-f]{12} now$/)
+    const inUser: RedactionRule = { ...mail, in: new Set(['user']) }
+    const said = { ...note('x'), user: { messageId: 'm', text } } as unknown as Message
+    expect(redacted('ada@example.org', [inUser], [said])).toMatch(/^mail-[0-9a-f]{12}$/)
   })
 })

@@ -162,6 +162,13 @@ describe('output', () => {
     expect(kept).toMatch(/^[é\n]+$/)
   })
 
+  it('of 100 MB keeps 32 KiB if the agent file sets nothing, and the note has its size', async () => {
+    const { text } = await behave(['flood', '100000000'])
+    expect(Buffer.byteLength(text)).toBeLessThan(33 * 1024)
+    expect(Buffer.byteLength(text)).toBeGreaterThan(31 * 1024)
+    expect(text).toMatch(/\n\[cut: this is the beginning of \d{9} bytes\]$/)
+  })
+
   it('stays below the bound of a result with any setting of the agent file', async () => {
     const { text } = await behave(['flood', '1000000'], { run: { outputBytesMax: 900_000 } })
     expect(Buffer.byteLength(text)).toBeLessThan(limits.resultBytesMax)

@@ -7,11 +7,11 @@ import { manualClock } from '../../../support/manual-clock.ts'
  * A watch with limits of 100 ms without a byte and 250 ms without an answer, and the limits that it
  * reported.
  */
-function watched(clock: Clock) {
+function watched(clock: Clock, first = 100) {
   const told: string[] = []
   return {
     told,
-    watch: watchSilence(clock, { silent: 100, wordless: 250 }, (limit) => told.push(limit)),
+    watch: watchSilence(clock, { first, silent: 100, wordless: 250 }, (limit) => told.push(limit)),
   }
 }
 
@@ -26,6 +26,28 @@ describe('a silence', () => {
     clock.advance(1)
     expect(told).toEqual(['silent'])
     clock.advance(1000)
+    expect(told).toEqual(['silent'])
+  })
+
+  it('before the first byte is too long sooner, and a byte ends that limit', () => {
+    const clock = manualClock(0)
+    const { told } = watched(clock, 30)
+    const { told: later, watch } = watched(clock, 30)
+    clock.advance(29)
+    watch.onBytes()
+    expect(told).toEqual([])
+    clock.advance(1)
+    expect(told).toEqual(['first'])
+    clock.advance(98)
+    expect(later).toEqual([])
+    clock.advance(1)
+    expect(later).toEqual(['silent'])
+  })
+
+  it('before the first byte is never longer than the limit without a byte', () => {
+    const clock = manualClock(0)
+    const { told } = watched(clock, 1_000)
+    clock.advance(100)
     expect(told).toEqual(['silent'])
   })
 

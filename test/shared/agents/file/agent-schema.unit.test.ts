@@ -43,12 +43,15 @@ describe('the schema of agent files', () => {
   })
 
   it('states the defaults that apply', () => {
-    const { fallback, attempts, stallMs, policy } = defaultSettings
+    const { fallback, attempts, stallMs, firstByteMs, policy } = defaultSettings
     const { tokens, ...caps } = policy.caps
     expect(tokens).toBe(null) // so the schema has no default
     expect(at('fallback').default).toBe(fallback)
     expect(at('attempts').default).toBe(attempts)
     expect(at('stallMs').default).toBe(stallMs)
+    expect(at('firstByteMs').default).toBe(firstByteMs)
+    expect(at('tools', '[]', 'outputBytesMax').default).toBe(limits.outputBytesDefault)
+    expect(at('tools', '[]', 'http', 'outputBytesMax').default).toBe(limits.outputBytesDefault)
     expect(defaultsOf(['rounds', 'calls', 'wallMs'], 'caps')).toEqual(caps)
     expect(defaultsOf(Object.keys(policy.loop), 'loop')).toEqual(policy.loop)
     expect(defaultsOf(Object.keys(policy.empty), 'empty')).toEqual(policy.empty)
@@ -65,6 +68,7 @@ describe('the schema of agent files', () => {
     expect(at('caps', 'calls').maximum).toBe(limits.turnCallsMax)
     expect(at('caps', 'wallMs').maximum).toBe(limits.turnWallMsMax)
     expect(at('stallMs').maximum).toBe(limits.turnWallMsMax)
+    expect(at('firstByteMs').maximum).toBe(limits.turnWallMsMax)
     expect(at('attempts').maximum).toBe(limits.attemptsMax)
     expect(at('startWithinMs').maximum).toBe(limits.startWithinMsMax)
     expect(at('graceMs').maximum).toBe(limits.graceMsMax)
