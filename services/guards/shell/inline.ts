@@ -19,7 +19,11 @@ const languages: Language[] = [
     valued: '-e --eval -p --print -r --require --import --loader --conditions',
     code: '-e --eval -p --print',
   },
-  { names: /^perl[0-9.]*$/, valued: '-e -E -i* -I* -M* -m* -x* -C* -F* -0* -l*', code: '-e -E' },
+  {
+    names: /^perl[0-9.]*$/,
+    valued: '-e -E -i* -I* -M* -m* -x* -C* -F* -0* -l*',
+    code: '-e -E -M -m',
+  },
   { names: /^ruby[0-9.]*$/, valued: '-e -i* -I* -r* -C* -F* -0* -x*', code: '-e' },
   { names: /^php[0-9.]*$/, valued: '-r -d -f -B -R -E -F', code: '-r -B -R -E' },
   { names: /^(sqlite3|psql|mysql|mariadb)$/, valued: '-c --command -e --execute', code: '' },

@@ -17,12 +17,14 @@ export function noteParent(texts: readonly string[], { whole }: Place): void {
 const wide = /^[^A-Za-z0-9]*$|weir|^(node|nodejs|bash|sh|dash|bwrap|init|systemd|tini)$/i
 
 export function checkSignals(base: string, args: readonly string[], place: Place): void {
-  if (!/^(kill|pkill|killall|skill|fuser)$/.test(base)) return
+  const isSearch = /^(pgrep|pidof)$/.test(base)
+  if (!isSearch && !/^(kill|pkill|killall|skill|fuser)$/.test(base)) return
   if (base === 'fuser' && !args.some((arg) => arg.startsWith('-k'))) return
-  place.whole.signals = true
-  noteParent([], place)
   const targets = args.filter((arg, i) => !isOption(arg, args[i - 1], i === 0))
-  for (const target of targets)
+  if (isSearch) place.whole.parent ||= targets.some(isWide)
+  else place.whole.signals = true
+  noteParent([], place)
+  for (const target of isSearch ? [] : targets)
     if (
       base === 'kill'
         ? !/^(%.*|[2-9]|[1-9]\d+)$/.test(target) && !isUnknown(target)
