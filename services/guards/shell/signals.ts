@@ -21,7 +21,10 @@ export function checkSignals(base: string, args: readonly string[], place: Place
   if (!isSearch && !/^(kill|pkill|killall|skill|fuser)$/.test(base)) return
   if (base === 'fuser' && !args.some((arg) => arg.startsWith('-k'))) return
   const targets = args.filter((arg, i) => !isOption(arg, args[i - 1], i === 0))
-  if (isSearch) place.whole.parent ||= targets.some(isWide)
+  const isInverse = base !== 'kill' && args.some((arg) => /^(-[a-z]*v|--inverse)/.test(arg))
+  const isOpen = base !== 'kill' && base !== 'fuser' && (isInverse || !targets.some((one) => one))
+  if (isOpen && !isSearch) throw refusal(`${base} without a plain pattern may reach any process`)
+  if (isSearch) place.whole.parent ||= isOpen || targets.some(isWide)
   else place.whole.signals = true
   noteParent([], place)
   for (const target of isSearch ? [] : targets)

@@ -27,9 +27,14 @@ export function after({ ok, failed }: Outcome): State | undefined {
   return joined(ok, failed)
 }
 
+/** Bash itself sets these at other times. */
+const managed =
+  /^(_|PWD|OLDPWD|REPLY|MAPFILE|OPT\w+|S?RANDOM|SECONDS|LINENO|PPID|BASH\w*|PIPESTATUS|DIRSTACK|EPOCH\w+|E?UID|SHLVL)$/
+
 /** `value` undefined: any text from here on. */
 export function assigned(state: State, name: string, value: string | undefined): State {
-  const known = value === undefined || value.length > valueMax ? anything : value
+  const isUnknown = value === undefined || value.length > valueMax || managed.test(name)
+  const known = isUnknown ? anything : value
   if (!state.variables.has(name) && state.variables.size >= variablesMax)
     throw new Refusal(
       'unknowable',
