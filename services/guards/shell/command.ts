@@ -7,7 +7,7 @@
 //     as a command: the program may run it.
 
 import { builtin } from './builtins.ts'
-import { isPlain, isUnknown } from './field.ts'
+import { isPlain, isUnknown, list } from './field.ts'
 import { checkStream, isInterpreter } from './inline.ts'
 import { nameOf } from './paths.ts'
 import { checkSecrets, checkWrite, type Place, rememberFetched, step, wasFetched } from './place.ts'
@@ -21,12 +21,22 @@ import {
 } from './programs.ts'
 import { Refusal, shown } from './refusal.ts'
 import { changesOf, hasRow } from './rows.ts'
-import { isWrapper, judgeFind, judgeInterpreter, judgeShell, judgeWrapped } from './runs.ts'
+import {
+  isWrapper,
+  judgeFind,
+  judgeInterpreter,
+  judgeShell,
+  judgeWrapped,
+  runScript,
+} from './runs.ts'
 import { checkSignals, noteParent } from './signals.ts'
 import { both, type Outcome } from './state.ts'
 
 /** They only print their words: a word is no secret's name unless another command reads it. */
 const printers = ['echo', 'printf', ':', 'true', 'false']
+
+/** They run the command behind `exec`. */
+const packageManagers = ['npm', 'pnpm', 'yarn', 'bun', 'pipx', 'gem', 'cargo']
 
 /** `fields`: the command's name and its arguments. Throws a Refusal. */
 export function judgeCommand(fields: readonly string[], place: Place): Outcome {
@@ -61,18 +71,26 @@ export function judgeCommand(fields: readonly string[], place: Place): Outcome {
   if (/^(g?sed|[gmn]?awk)$/.test(base)) checkStream(base, args)
   else if (isInterpreter(base)) judgeInterpreter(base, args, place)
   checkChanges(base, args, place)
+  const starts = args.findIndex((arg) => /^(exec|x|dlx)$/.test(arg))
   if (!isPlainProgram(base) && !hasRow(base) && !isInterpreter(base)) judgeInner(args, place)
+  else if (starts >= 0 && packageManagers.includes(base)) judgeInner(args.slice(starts), place)
   return both(place.state)
 }
 
 /** Keeps SHELL-COMMAND-1. */
 function judgeInner(args: readonly string[], place: Place): void {
   for (const [i, arg] of args.entries()) {
-    const base = nameOf(arg)
-    const hasEffect =
-      isRefused(base) || isWrapper(base) || isShell(base) || isInterpreter(base) || hasRow(base)
-    if (hasEffect && isPlain(base)) judgeCommand(args.slice(i), place)
+    if (hasEffect(arg)) judgeCommand(args.slice(i), place)
+    // A whole command in one argument, also behind an option's name.
+    const [, script = ''] = /^(?:-[\w-]+=)?(\S+\s.*)$/s.exec(arg) ?? []
+    if (hasEffect(list(script)[0] ?? '')) runScript(script, 'it', place)
   }
+}
+
+function hasEffect(name: string): boolean {
+  const base = nameOf(name)
+  if (base === '' || !isPlain(base)) return false
+  return isRefused(base) || isWrapper(base) || isShell(base) || isInterpreter(base) || hasRow(base)
 }
 
 function checkChanges(base: string, args: readonly string[], place: Place): void {

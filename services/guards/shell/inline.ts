@@ -19,7 +19,11 @@ const languages: Language[] = [
     valued: '-e --eval -p --print -r --require --import --loader --conditions',
     code: '-e --eval -p --print',
   },
-  { names: /^perl[0-9.]*$/, valued: '-e -E -i* -I* -M* -m* -x* -C* -F* -0* -l*', code: '-e -E' },
+  {
+    names: /^perl[0-9.]*$/,
+    valued: '-e -E -i* -I* -M* -m* -x* -C* -F* -0* -l*',
+    code: '-e -E -M -m',
+  },
   { names: /^ruby[0-9.]*$/, valued: '-e -i* -I* -r* -C* -F* -0* -x*', code: '-e' },
   { names: /^php[0-9.]*$/, valued: '-r -d -f -B -R -E -F', code: '-r -B -R -E' },
   { names: /^(sqlite3|psql|mysql|mariadb)$/, valued: '-c --command -e --execute', code: '' },
@@ -79,18 +83,21 @@ const denied = new RegExp(
   Bun Deno qx syscall require_once include include_once instance_eval send __send__
   IO File FileUtils Kernel Process Open3 Socket Net shell_exec passthru proc_open pcntl\\w*
   file_put_contents fopen fwrite fsockopen curl_\\w+ assert create_function call_user_func\\w*
-  dump_file save savefig to_csv to_pickle`).join('|')})\\b`,
+  globalThis Reflect methodcaller method public_send define_method const_get readpipe sysopen
+  syswrite dump_file save savefig to_csv to_pickle`).join('|')})\\b`,
 )
 const deniedForms = [
-  /`[^`]*`[ \t]*($|[;)\n])/,
   /%x\W/,
   /\bos\s*\.\s*(?!path\b|environ\b|getcwd\b|listdir\b|sep\b|cpu_count\b|name\b)/,
-  /\bfrom\s+os\s+import|\bimport\s+os\s+as|\bimport\s+\*|\bprocess\s*\.\s*(?!version|versions|arch|platform|argv|env\b|cwd\b|stdout|exit\b|memoryUsage|uptime)/,
-  /\bopen\s*\((?!\s*(['"])[^'"]*\1\s*(,\s*(['"])r[bt]?\3\s*)?(,\s*encoding=(['"])[\w-]+\5\s*)?\))/,
+  /\bfrom\s+os\s+import|\bos\s+as\b|\battrgetter\b|\bimport\s+\*|\bprocess\s*\[|\bprocess\s*\.\s*(?!version|versions|arch|platform|argv|env\b|cwd\b|stdout|exit\b|memoryUsage|uptime)/,
   /\b(open|load)\s+[\w'"$*<>|]|\bdo\s*['"$(]|\bimport\s*\(/,
   /\brequire\b(?!\s*\(?\s*['"](\.{1,2}\/[^'"]*|(node:)?(fs|path|os|util|url|crypto|json|set|date|time|csv|yaml|digest))['"])/,
   /\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\[0-7]{3}|\bfromCharCode\b|\batob\b|\bchr\s*\(|\bunpack\b/i,
 ]
+/** Python opens a file for reading unless a mode is given. Elsewhere `open` may start a command. */
+const openForReading =
+  /\bopen\s*\((?!\s*(['"][^'"]*['"]|[\w.]+(\[[^\]]*\])?)\s*(,\s*['"]r[bt]?['"]\s*)?(,\s*encoding=['"][\w-]+['"]\s*)?\))/
+const openOrBackticks = /\bopen\b|`/
 /** Clients of databases: commands of the client, and functions that reach files or programs. */
 const deniedSql =
   /(^|\n)[ \t]*\.(?!(tables|schema|mode|headers?|dump|indexes|databases|width|timeout|quit|exit|help|show)\b)\w|\\[!ogwei]|\\copy|\bprogram\b|outfile|dumpfile|writefile|readfile|load_extension|\bsystem\b|\bedit\s*\(|\battach\b|vacuum\s+into|pg_(read|write|execute)|lo_export|^-cmd$/i
@@ -102,7 +109,13 @@ export function checkCode(name: string, code: string): void {
     if (deniedSql.test(code)) throw notUnderstood(name, deniedSql.exec(code)?.[0] ?? '')
     return
   }
-  const found = denied.exec(code) ?? deniedForms.map((form) => form.exec(code)).find(Boolean)
+  const isPython = /^py/.test(name)
+  const forms = [
+    ...(isPython ? [openForReading] : []),
+    ...(/^(perl|ruby|php)/.test(name) ? [openOrBackticks] : []),
+    ...deniedForms,
+  ]
+  const found = denied.exec(code) ?? forms.map((form) => form.exec(code)).find(Boolean)
   if (found) throw notUnderstood(name, found[0])
   if (!languages.some(({ names }) => names.test(name))) throw notUnderstood(name, code)
 }

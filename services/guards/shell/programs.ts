@@ -1,6 +1,6 @@
 // The programs that the guard knows by name, and the options with which a program runs another.
 
-import { commandLine } from './command-line.ts'
+import { commandLine, valuesOf } from './command-line.ts'
 import { list } from './field.ts'
 import { Refusal, shown } from './refusal.ts'
 
@@ -129,7 +129,12 @@ export function checkOptions(base: string, args: readonly string[]): void {
   const names = list(runs)
   const singles = names.filter((name) => /^-[a-z]{2,}$/.test(name))
   const shorts = names.filter((name) => /^-\w$/.test(name))
-  const line = commandLine(args, `${valued} ${shorts.join(' ')}`, base === 'ssh')
+  const all = `${valued} ${shorts.join(' ')}`
+  const line = commandLine(args, all, base === 'ssh')
+  // ssh also reads options between the host and the command.
+  if (base === 'ssh') line.options.push(...commandLine(line.operands.slice(1), all, true).options)
+  if (/^g?make$/.test(base) && valuesOf(line, '-f --file').some((file) => !/^[\w./]/.test(file)))
+    throw new Refusal('unseen-script', 'make reads rules that are not in a file', 'Name a file.')
   const given = [
     ...line.options,
     ...args

@@ -132,7 +132,7 @@ export function judgeFind(args: readonly string[], place: Place, judge: Judge): 
 
 // ── Shells and interpreters ──
 
-const standardInput = /^(-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/
+const standardInput = /^(-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/self\/fd\/0)$/
 
 /** `bash -c SCRIPT`, `bash FILE`, `… | bash`. */
 export function judgeShell(name: string, args: readonly string[], place: Place): Outcome {
@@ -169,7 +169,10 @@ export function runScript(script: string, name: string, place: Place): void {
 export function judgeInterpreter(name: string, args: readonly string[], place: Place): void {
   const { code, file, isQuery } = invocation(name, args)
   for (const one of code) checkCode(name, one)
-  for (const arg of args) checkNotWeir(arg)
+  for (const arg of args) {
+    checkNotWeir(arg)
+    if (/^(--[\w-]+=)?(data|https?):/.test(arg)) throw hiddenScript(name, arg)
+  }
   if (isQuery || (code.length > 0 && file !== undefined)) return
   if (code.length > 0 && !/^(sqlite3|psql|mysql|mariadb)$/.test(name)) return
   if (file === undefined || standardInput.test(file))
@@ -202,7 +205,8 @@ function judgeInput(name: string, { input, ...place }: Place, run: (text: string
 /** A script in a file is not visible. It must not run if it was just fetched or is not named. */
 export function checkFile(file: string, name: string, place: Place): void {
   if (wasFetched(file, place)) throw fromNet(name)
-  if (file.includes(pipeName) || isUnknown(file)) throw hiddenScript(name, file)
+  if (file.includes(pipeName) || isUnknown(file) || /^\/+(dev|proc)\//.test(file))
+    throw hiddenScript(name, file)
   checkNotWeir(file)
 }
 

@@ -260,6 +260,14 @@ function walkInside(node: SyntaxNode, place: Place): void {
     const text = textOf({ ...node, type: 'Word', text: node.value }, state)
     checkReadTwice(text, 'arithmetic', runsCommand)
   }
+  const assigns =
+    node.type === 'ArithmeticExpansion'
+      ? /(^|[^=!<>])=([^=]|$)|\+\+|--/.test(node.text)
+      : node.type === 'ParameterExpansion' &&
+        node.operation?.type === 'Default' &&
+        node.operation.operator.endsWith('=')
+  if (assigns)
+    throw notPlain('an expansion changes a variable', 'Assign it in a command before, as X=….')
   if ((node.type === 'Assignment' || node.type === 'ParameterExpansion') && node.index)
     checkReadTwice(textOf(node.index, state), 'a subscript', runsCommand)
   if (node.type === 'ParameterExpansion' && node.operation?.type === 'Transform')

@@ -17,12 +17,17 @@ export function noteParent(texts: readonly string[], { whole }: Place): void {
 const wide = /^[^A-Za-z0-9]*$|weir|^(node|nodejs|bash|sh|dash|bwrap|init|systemd|tini)$/i
 
 export function checkSignals(base: string, args: readonly string[], place: Place): void {
-  if (!/^(kill|pkill|killall|skill|fuser)$/.test(base)) return
+  const isSearch = /^(pgrep|pidof)$/.test(base)
+  if (!isSearch && !/^(kill|pkill|killall|skill|fuser)$/.test(base)) return
   if (base === 'fuser' && !args.some((arg) => arg.startsWith('-k'))) return
-  place.whole.signals = true
-  noteParent([], place)
   const targets = args.filter((arg, i) => !isOption(arg, args[i - 1], i === 0))
-  for (const target of targets)
+  const isInverse = base !== 'kill' && args.some((arg) => /^(-[a-z]*v|--inverse)/.test(arg))
+  const isOpen = base !== 'kill' && base !== 'fuser' && (isInverse || !targets.some((one) => one))
+  if (isOpen && !isSearch) throw refusal(`${base} without a plain pattern may reach any process`)
+  if (isSearch) place.whole.parent ||= isOpen || targets.some(isWide)
+  else place.whole.signals = true
+  noteParent([], place)
+  for (const target of isSearch ? [] : targets)
     if (
       base === 'kill'
         ? !/^(%.*|[2-9]|[1-9]\d+)$/.test(target) && !isUnknown(target)

@@ -27,9 +27,14 @@ export function after({ ok, failed }: Outcome): State | undefined {
   return joined(ok, failed)
 }
 
+/** Bash itself sets these at other times. */
+const managed =
+  /^(_|PWD|OLDPWD|REPLY|MAPFILE|OPT\w+|S?RANDOM|SECONDS|LINENO|PPID|BASH\w*|PIPESTATUS|DIRSTACK|EPOCH\w+|E?UID|SHLVL)$/
+
 /** `value` undefined: any text from here on. */
 export function assigned(state: State, name: string, value: string | undefined): State {
-  const known = value === undefined || value.length > valueMax ? anything : value
+  const isUnknown = value === undefined || value.length > valueMax || managed.test(name)
+  const known = isUnknown ? anything : value
   if (!state.variables.has(name) && state.variables.size >= variablesMax)
     throw new Refusal(
       'unknowable',
@@ -43,16 +48,18 @@ export function assigned(state: State, name: string, value: string | undefined):
 export function joined(one: State | undefined, other: State | undefined): State | undefined {
   if (one === undefined || one === other) return other
   if (other === undefined) return one
-  const folders = [...new Set([...(one.folders ?? []), ...(other.folders ?? [])])]
-  const isKnown = one.folders !== undefined && other.folders !== undefined
+  const folders = joinedFolders(one.folders, other.folders)
+  if (one.variables === other.variables) return { ...one, folders }
   const variables = new Map(one.variables)
-  if (one.variables !== other.variables)
-    for (const name of [...one.variables.keys(), ...other.variables.keys()])
-      if (one.variables.get(name) !== other.variables.get(name)) variables.set(name, anything)
-  return {
-    folders: isKnown && folders.length <= foldersMax ? folders : undefined,
-    variables,
-  }
+  for (const name of [...one.variables.keys(), ...other.variables.keys()])
+    if (one.variables.get(name) !== other.variables.get(name)) variables.set(name, anything)
+  return { folders, variables }
+}
+
+function joinedFolders(one: State['folders'], other: State['folders']): State['folders'] {
+  if (one === other || one === undefined || other === undefined) return one && other
+  const all = [...new Set([...one, ...other])]
+  return all.length <= foldersMax ? all : undefined
 }
 
 /** Whether both states have the same facts. A loop's body then needs no further lap. */

@@ -358,6 +358,21 @@ describe('any command', () => {
     ['elifs', `if a; then b; ${'elif a; then b; '.repeat(5_000)}fi`],
     ['redirections', '> a '.repeat(30_000)],
     ['arithmetic', `echo $((${'('.repeat(10_000)}`],
+    ['subscripts', `x='${'['.repeat(60_000)}'`],
+    ['prints', `awk '${'print '.repeat(20_000)}' a`],
+    ['lines of SQL', `sqlite3 a '${'\n'.repeat(120_000)}'`],
+    ['commands of sed', `sed '${'s/a/b/;'.repeat(15_000)}' a`],
+    ['open expressions of sed', `sed '${'s/a'.repeat(30_000)}' a`],
+    ['addresses of sed', `sed '${'1,'.repeat(50_000)}' a`],
+    ['texts of sed', `sed 'a${'\\\n'.repeat(50_000)}' a`],
+    ['calls of Python', `python3 -c '${'open('.repeat(20_000)}'`],
+    ['backticks of Ruby', `ruby -e '${'` '.repeat(50_000)}'`],
+    ['names of Node.js', `node -e '${'process . '.repeat(12_000)}'`],
+    ['wrappers', 'time '.repeat(20_000)],
+    ['commands for an unknown program', `x ${'env rm '.repeat(15_000)}`],
+    ['options', `x ${'--ab'.repeat(30_000)}pager`],
+    ['secrets', `cat ${'/.e*'.repeat(30_000)}`],
+    ['joined names', `cat ${'a:'.repeat(60_000)}`],
   ])('is judged in bounded time with many %s', (_, command) => {
     expect(judged({ command }).ordinal).toBe(3)
   })

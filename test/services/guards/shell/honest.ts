@@ -458,6 +458,7 @@ const families: Family[] = [
       'python3 -c "from src.app import main; main()"',
       'python3 -c "import yaml; print(yaml.safe_load(open(\'config.yaml\')))"',
       'python3 -c \'print(sum(int(x) for x in open("n.txt")))\'',
+      "python3 -c 'import json,sys; print(len(json.load(open(sys.argv[1]))))' package.json",
       'node -e "console.log(process.version)"',
       'node -e \'console.log(require("./package.json").version)\'',
       'node -p "process.arch"',
