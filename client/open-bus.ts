@@ -6,6 +6,7 @@ import { busKindOf } from '../shared/bus/kinds.ts'
 import type { Bus, PartitionEnds } from '../shared/contract/bus.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { pause } from '../shared/lib/pause.ts'
+import { assertPartitionCount, storedPartitionCount } from '../shared/runtime/partition-count.ts'
 import { foldFrom } from '../shared/runtime/position.ts'
 
 type Options = Omit<OpenOptions, 'log' | 'keepFrom'>
@@ -66,9 +67,12 @@ export async function endsOnceAnswered(
   }
 }
 
-/** The number of partitions that the topics have. Throws `bus.topic-missing`. */
+/**
+ * The number of partitions that the topics have. Throws `bus.topic-missing`, and `bus.topic-differs`
+ * if the log was made with another number (shared/runtime/partition-count.ts).
+ */
 export async function partitionCount(
-  bus: Pick<Bus, 'ends' | 'clock'>,
+  bus: Pick<Bus, 'ends' | 'clock' | 'list'>,
   topicPrefix: string,
 ): Promise<number> {
   const topic = `${topicPrefix}conversation-events`
@@ -79,7 +83,10 @@ export async function partitionCount(
       throw error
     },
   )
-  if (count > 0) return count
+  if (count > 0) {
+    assertPartitionCount(topic, count, await storedPartitionCount(bus, topicPrefix))
+    return count
+  }
   throw new WeirError(
     'bus.topic-missing',
     `there is no topic ${topic}: create Weir's topics (weir topics create), or set their prefix (--topic-prefix, WEIR_TOPIC_PREFIX)`,

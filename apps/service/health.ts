@@ -1,8 +1,11 @@
 // The liveness and readiness of this process, with reasons. It is ready when each stage and guard
-// is a member of its group and has caught up in its partitions. A later backlog only shows in
-// metrics.
+// is a member of its group and has caught up in its partitions, and this machine's clock is near the
+// brokers'. A later backlog only shows in metrics.
 
 import type { Subscription } from '../../shared/contract/bus.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import type { LogClock } from './log-clock.ts'
 import type { ReaderName, ReadPartition, ReadPartitions } from './read-partitions.ts'
 
 /** The phase of the whole process. */
@@ -49,6 +52,7 @@ export type Health = {
 export function createHealth(
   names: readonly ReaderName[],
   partitions: Pick<ReadPartitions, 'all'>,
+  skewMs: LogClock['skewMs'] = () => undefined,
 ): Health {
   const failures = new Map<ReaderName, string>()
   const notes = new Map<ReaderName, string | undefined>()
@@ -91,6 +95,7 @@ export function createHealth(
     get ready() {
       const stages = Object.fromEntries(names.map((name) => [name, stageHealth(name)]))
       const why = Object.values(stages).flatMap((stage) => stage.why)
+      why.push(...clockFault(skewMs()))
       if (phase === 'stopping') why.unshift('this process is stopping')
       const shown = [...notes].flatMap(([name, text]) =>
         text === undefined ? [] : [`${name}: ${text}`],
@@ -114,6 +119,14 @@ export function createHealth(
     noted: (stage, text) => notes.set(stage, text),
     missed: (stage, need) => missing.set(stage, need),
   }
+}
+
+/** Turns go on with a wrong clock, but the logs and the tools of this machine show wrong times. */
+function clockFault(skewMs: Milliseconds | undefined): string[] {
+  if (skewMs === undefined || Math.abs(skewMs) <= limits.clockSkewMaxMs) return []
+  const seconds = Math.round(Math.abs(skewMs) / 1000)
+  const where = skewMs < 0 ? 'ahead of' : 'behind'
+  return [`this machine's clock is ${seconds} s ${where} the brokers': set it by NTP`]
 }
 
 function progressOf({ hasCaughtUp, position, end }: ReadPartition): string {

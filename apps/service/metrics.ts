@@ -19,6 +19,7 @@ import type { Instruments } from '../../shared/runtime/instruments.ts'
 import { createGuardMetrics } from './guard-metrics.ts'
 import { createInstruments, type InstrumentTable } from './instrument-table.ts'
 import type { Lag } from './lag.ts'
+import type { LogClock } from './log-clock.ts'
 import { type ReaderName, type ReadPartitions, readerOfGuard, readOn } from './read-partitions.ts'
 
 export type MetricsOptions = {
@@ -27,6 +28,8 @@ export type MetricsOptions = {
   guards?: readonly string[]
   partitions: ReadPartitions
   clock: Pick<Clock, 'now'>
+  /** As in LogClock. */
+  skewMs?: LogClock['skewMs']
   /** Skips partitions with an unknown lag. */
   lags: () => Promise<Lag[]>
   /** Adds the process: CPU, memory, event loop, garbage collection. */
@@ -163,6 +166,12 @@ const table = {
     'Longest possible wait of the oldest unread record; 0: none waits. Absent: the bus did not answer.',
     ['stage', 'partition'],
   ],
+  clockSkew: [
+    'gauge',
+    'weir_clock_skew_seconds',
+    "The brokers' clock minus this machine's. Absent: not measured yet.",
+    [],
+  ],
 } as const satisfies InstrumentTable
 
 export function createMetrics(options: MetricsOptions): Metrics {
@@ -190,7 +199,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
     async text() {
       const lags = await options.lags()
       setPartitionGauges(instruments, options)
-      const { lagRecords, lagSeconds } = instruments
+      const { lagRecords, lagSeconds, clockSkew } = instruments
+      const skewMs = options.skewMs?.()
+      if (skewMs === undefined) clockSkew.remove()
+      else clockSkew.set(skewMs / 1000)
       for (const gauge of [lagRecords, lagSeconds]) gauge.reset() // drops revoked partitions
       for (const { stage, partition, records, seconds } of lags) {
         lagRecords.set({ stage, partition }, records)

@@ -27,6 +27,8 @@ export type RunOptions = {
   stages: readonly StageName[]
   agents: Agents
   settings: Settings
+  /** As in TopicsThereOptions. */
+  setPartitions?: number | undefined
   /** The guards of this process, and the mode of all of them. */
   guards: readonly Guard[]
   guardMode?: GuardMode | undefined
@@ -84,7 +86,10 @@ async function run(options: RunOptions, open: Open): Promise<void> {
   const { topicPrefix } = settings
   const retentionMs = retentionMsOf(settings.retention)
   const { ownsTopics } = busKindOf(settings)
-  const partitions = ownsTopics ? settings.partitions : await topicsThere(bus, topicPrefix)
+  const { setPartitions } = options
+  const partitions = ownsTopics
+    ? settings.partitions
+    : await topicsThere({ bus, topicPrefix, setPartitions, log })
   const own = await guardsBeside({
     bus,
     topicPrefix,

@@ -115,8 +115,22 @@ export type SubscribeOptions = {
   assign(assignment: Assignment): Promise<PartitionReader>
 }
 
+/** How far the log's clock is from this machine's. */
+export type ClockSkew = {
+  /** The log's clock minus this machine's. Undefined: nothing was measured yet. */
+  readonly measuredMs: Milliseconds | undefined
+}
+
 export type Bus = {
+  /**
+   * Its wall time is the bus's: close to the append time of a record that is written now, as far as
+   * `clockSkew` is measured.
+   */
   readonly clock: Clock
+  /** The clock of this machine. Absent: `clock` is that clock. */
+  readonly machineClock?: Clock
+  /** Measured at each append. Absent: the log's clock is this machine's. */
+  readonly clockSkew?: ClockSkew
   /**
    * The claims of an earlier owner of the same partition can be released at once, because that
    * owner is dead (embedded: the file's lock).

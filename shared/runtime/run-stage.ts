@@ -152,6 +152,7 @@ function performerContext({
     owner: randomId(),
     partition,
     clock: bus.clock,
+    machineClock: bus.machineClock,
     log,
     formerOwnersDead: bus.provesFormerOwnersDead,
     randomId,

@@ -23,6 +23,7 @@ import { closedInOrder, type Open } from '../closing.ts'
 import { createHealth } from '../health.ts'
 import { startHealthServer } from '../health-server.ts'
 import { createLagReader } from '../lag.ts'
+import { createLogClock } from '../log-clock.ts'
 import { createMetrics } from '../metrics.ts'
 import { createReadPartitions, readerOfGuard } from '../read-partitions.ts'
 import { serviceSettings } from '../service-settings.ts'
@@ -48,11 +49,13 @@ export async function runGuardProcess(
   const guard = await loadGuard(guardFile(given), guardOptions(options))
   const reader = readerOfGuard(guard.name)
   const log = createLog({ level: settings.logLevel })
-  const partitions = createReadPartitions(systemClock)
-  const health = createHealth([reader], partitions)
+  const logClock = createLogClock()
+  const { clock, skewMs } = logClock
+  const partitions = createReadPartitions(clock)
+  const health = createHealth([reader], partitions, skewMs)
   let readLags: ReturnType<typeof createLagReader> = async () => []
   const metrics = createMetrics({
-    ...{ stages: [], guards: [guard.name], partitions, clock: systemClock },
+    ...{ stages: [], guards: [guard.name], partitions, clock, skewMs },
     ...{ lags: () => readLags(), ofProcess: true },
   })
   const open: Open = []
@@ -77,7 +80,8 @@ export async function runGuardProcess(
     )
     const bus = await busFor(settings, log)
     open.push({ name: 'the bus', close: () => bus.close() })
-    readLags = createLagReader({ bus, clock: systemClock, partitions })
+    logClock.opened(bus)
+    readLags = createLagReader({ bus, clock, partitions })
     const place = {
       bus,
       topicPrefix,

@@ -84,6 +84,8 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     onFailed: fail,
   })
 
+  const stopWatching = cluster.whenResized(fail)
+
   function onAssigned(partitions: number[]): void {
     consumers.keepOnly(partitions)
     restores.keepOnly(partitions)
@@ -118,6 +120,7 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
   async function close(): Promise<void> {
     if (life === 'open') stopReading()
     life = 'closing'
+    stopWatching()
     await within(clock, closeStepsMs, consumers.idle())
     consumers.close()
     await closings.done()
