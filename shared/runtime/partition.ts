@@ -254,6 +254,7 @@ export function readPartition<State, In extends Message, Task>(
       const written = ticks.map((message) => toRecord({ topic, partition, message }))
       for (const { key, due } of units) ticked.set(key, { due, again: Number.POSITIVE_INFINITY })
       const wasUnknown = isClockUnknown(bus)
+      const repeatAt = bus.clock.monotonic() + limits.tickRepeatMs
       isWriting = true
       try {
         const appended = await bus.append(written)
@@ -264,7 +265,9 @@ export function readPartition<State, In extends Message, Task>(
           { err: error, stage: stage.name, partition, ticks: ticks.length },
           'ticks could not be written and will be retried',
         )
-        for (const unit of units) repeat(unit, limits.tickRepeatMs)
+        const waitMs = repeatAt - bus.clock.monotonic()
+        for (const unit of units) repeat(unit, Math.max(0, waitMs))
+        if (waitMs <= 0) isScanDue = true
       }
       isWriting = false
       if (isScanDue || (wasUnknown && !isClockUnknown(bus))) writeDueTicks()
