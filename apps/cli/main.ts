@@ -11,6 +11,7 @@ import { addGuard } from './commands/guard.ts'
 import { addHistory } from './commands/history.ts'
 import { addJudging } from './commands/judging.ts'
 import { addPolicy } from './commands/policy.ts'
+import { addReset } from './commands/reset.ts'
 import { addSetup } from './commands/setup.ts'
 import { addTalk } from './commands/talk.ts'
 import { addTopics } from './commands/topics.ts'
@@ -36,6 +37,7 @@ addJudging(program) // normalize, judge, replay
 program.commandsGroup('Run stages:')
 addUp(program)
 addTopics(program)
+addReset(program)
 addDeadLetters(program)
 
 program.commandsGroup('Control tool calls:')

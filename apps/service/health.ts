@@ -34,11 +34,15 @@ export type Readiness = {
 /** The JSON of /livez. */
 export type Liveness = { live: boolean; why: string[] }
 
+type Watched = Pick<Subscription, 'joined' | 'damaged'>
+
 export type Health = {
+  /** The number of damaged partitions of each reader. */
+  readonly damaged: ReadonlyMap<ReaderName, number>
   readonly live: Liveness
   readonly ready: Readiness
   /** The stages run from now on. */
-  started(subscriptions: ReadonlyMap<ReaderName, Pick<Subscription, 'joined'>>): void
+  started(subscriptions: ReadonlyMap<ReaderName, Watched>): void
   /** The process is stopping: it is not ready from now on. */
   stopping(): void
   /** A stage cannot go on. Both pages show `reason`. */
@@ -57,7 +61,7 @@ export function createHealth(
   const failures = new Map<ReaderName, string>()
   const notes = new Map<ReaderName, string | undefined>()
   const missing = new Map<ReaderName, string | undefined>()
-  let subscriptions: ReadonlyMap<ReaderName, Pick<Subscription, 'joined'>> = new Map()
+  let subscriptions: ReadonlyMap<ReaderName, Watched> = new Map()
   let phase: Phase = 'starting'
 
   function stageHealth(name: ReaderName): StageHealth {
@@ -72,6 +76,8 @@ export function createHealth(
       why.push(
         `${name} has not joined its group ${phase === 'starting' ? 'yet' : 'or its partitions are changing'}`,
       )
+    for (const [partition, reason] of subscriptions.get(name)?.damaged ?? [])
+      why.push(`${name} does not read partition ${partition}: ${reason}`)
     const away = missing.get(name)
     if (away !== undefined) why.push(`${name}: ${away}`)
     for (const one of read)
@@ -88,6 +94,9 @@ export function createHealth(
   }
 
   return {
+    get damaged() {
+      return new Map(names.map((name) => [name, subscriptions.get(name)?.damaged?.size ?? 0]))
+    },
     get live() {
       const why = [...failures].map(([name, reason]) => `${name} cannot go on: ${reason}`)
       return { live: why.length === 0, why }

@@ -17,6 +17,7 @@ import { errorCodes } from '../../shared/lib/errors.ts'
 import type { GuardInstruments } from '../../shared/runtime/guards/guard-instruments.ts'
 import type { Instruments } from '../../shared/runtime/instruments.ts'
 import { createGuardMetrics } from './guard-metrics.ts'
+import type { Health } from './health.ts'
 import { createInstruments, type InstrumentTable } from './instrument-table.ts'
 import type { Lag } from './lag.ts'
 import type { LogClock } from './log-clock.ts'
@@ -30,6 +31,8 @@ export type MetricsOptions = {
   clock: Pick<Clock, 'now'>
   /** As in LogClock. */
   skewMs?: LogClock['skewMs']
+  /** As in Health. */
+  damaged?: () => Health['damaged']
   /** Skips partitions with an unknown lag. */
   lags: () => Promise<Lag[]>
   /** Adds the process: CPU, memory, event loop, garbage collection. */
@@ -166,6 +169,12 @@ const table = {
     'Longest possible wait of the oldest unread record; 0: none waits. Absent: the bus did not answer.',
     ['stage', 'partition'],
   ],
+  damaged: [
+    'gauge',
+    'weir_partitions_damaged',
+    'Assigned partitions that are not read, because their commit or log is damaged (weir reset).',
+    ['stage'],
+  ],
   clockSkew: [
     'gauge',
     'weir_clock_skew_seconds',
@@ -200,6 +209,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
       const lags = await options.lags()
       setPartitionGauges(instruments, options)
       const { lagRecords, lagSeconds, clockSkew } = instruments
+      for (const [stage, count] of options.damaged?.() ?? [])
+        instruments.damaged.set({ stage }, count)
       const skewMs = options.skewMs?.()
       if (skewMs === undefined) clockSkew.remove()
       else clockSkew.set(skewMs / 1000)

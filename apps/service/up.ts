@@ -56,6 +56,7 @@ export async function up(options: UpOptions): Promise<0 | 1> {
     partitions,
     clock,
     skewMs,
+    damaged: () => health.damaged,
     lags: () => readLags(),
     ofProcess: true,
   })

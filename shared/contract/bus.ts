@@ -98,6 +98,11 @@ export type Subscription = {
    */
   readonly joined: boolean
   /**
+   * Assigned partitions that are not read, because their commit or their log is damaged, with the
+   * reason. The others go on. Absent: the bus fails the subscription instead.
+   */
+  readonly damaged?: ReadonlyMap<number, string>
+  /**
    * Rejects when reading cannot continue: a reader threw, the log is damaged, or writes failed
    * beyond their retries. Never resolves before close().
    */

@@ -17,8 +17,8 @@ import type {
   RecordToAppend,
   StoredRecord,
 } from '../contract/bus.ts'
-import { limits } from '../contract/limits.ts'
 import type { ConversationId } from '../contract/ids.ts'
+import { limits } from '../contract/limits.ts'
 import type { Message, Tick } from '../contract/messages.ts'
 import type { Performer } from '../contract/performer.ts'
 import type { Output, Stage } from '../contract/stage.ts'
@@ -53,6 +53,11 @@ export function readPartition<State, In extends Message, Task>(
   const { topic } = assignment
   const { partition, end } = assignment.ends
   const { done, from, marks } = positionAt(assignment)
+  if (assignment.committed?.metadata === '')
+    log.warn(
+      { topic, partition, done, from },
+      "the group's commit has no metadata of Weir, so another tool set it: the state is folded from the begin of the log, and repeated records are not recognised before it",
+    )
   const fold = createFold({
     stage,
     partition,

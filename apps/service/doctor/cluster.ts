@@ -2,8 +2,8 @@
 // run and the clocks agree. It writes one record, a tombstone of a key that nobody uses: only the
 // time of an acknowledged write bounds the brokers' clock from both sides.
 
-import type { SharedBus } from '../../../shared/bus/kind.ts'
 import { skewText } from '../../../shared/bus/kafka/clock-skew.ts'
+import type { SharedBus } from '../../../shared/bus/kind.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'

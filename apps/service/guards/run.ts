@@ -56,6 +56,7 @@ export async function runGuardProcess(
   let readLags: ReturnType<typeof createLagReader> = async () => []
   const metrics = createMetrics({
     ...{ stages: [], guards: [guard.name], partitions, clock, skewMs },
+    damaged: () => health.damaged,
     ...{ lags: () => readLags(), ofProcess: true },
   })
   const open: Open = []

@@ -50,7 +50,10 @@ async function countOf(bus: Bus, topicPrefix: string): Promise<number | undefine
 }
 
 /** Opens the bus for `work` of a topics command, and always closes it. */
-export async function withTopicsBus<T>(settings: Settings, work: (bus: Bus) => Promise<T>): Promise<T> {
+export async function withTopicsBus<T>(
+  settings: Settings,
+  work: (bus: Bus) => Promise<T>,
+): Promise<T> {
   const log = createLog({ level: 'silent' })
   const bus = await openBus(settings, log, { connectMs, keepsTables: false })
   try {

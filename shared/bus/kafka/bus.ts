@@ -66,8 +66,11 @@ export type KafkaBusOptions = {
   /** How long the first connection is tried. Default 1 minute. */
   connectMs?: Milliseconds | undefined
   times?: Partial<SubscriptionTimes> | undefined
+  /** The name of this process in its groups (MEMBERSHIP-5). Absent: a new member at each start. */
+  instanceId?: string | undefined
 }
 
+const noneDamaged: ReadonlyMap<number, string> = new Map()
 const minute = 60_000
 const queueBytesMaxDefault = 256 * 1024 * 1024
 const timesDefault: SubscriptionTimes = {
@@ -188,6 +191,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
           ...subscribeOptions,
           ...{ cluster, log, times: { ...timesDefault, ...options.times } },
           write: writer.writeStep,
+          instanceId: options.instanceId,
         }),
       )
     },
@@ -249,6 +253,9 @@ function createOpenSubscriptions(writer: Writer) {
       const tracked: Subscription = {
         get joined() {
           return subscription.joined
+        },
+        get damaged() {
+          return subscription.damaged ?? noneDamaged
         },
         failed: subscription.failed,
         close() {

@@ -14,7 +14,12 @@ import { WeirError } from '../../lib/errors.ts'
 import { pause } from '../../lib/pause.ts'
 import { backoffMs } from './backoff.ts'
 import { type BrokerRequests, createBrokerRequests } from './broker-requests.ts'
-import { createClusterTopics, type ResizedTopic, type Topic, unknownTopic } from './cluster-topics.ts'
+import {
+  createClusterTopics,
+  type ResizedTopic,
+  type Topic,
+  unknownTopic,
+} from './cluster-topics.ts'
 import { type Node, protocolError } from './driver.ts'
 import { asBusError, recoveryOf } from './failure.ts'
 import { readCommitted } from './fetch-request.ts'

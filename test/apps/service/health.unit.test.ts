@@ -116,11 +116,7 @@ describe('a process that runs stages', () => {
 
 describe('a process whose clock differs from the brokers', () => {
   const withSkew = (skewMs: number | undefined) => {
-    const health = createHealth(
-      ['validator'],
-      createReadPartitions({ now: () => 0 }),
-      () => skewMs,
-    )
+    const health = createHealth(['validator'], createReadPartitions({ now: () => 0 }), () => skewMs)
     health.started(new Map([['validator', { joined: true }]]))
     return health.ready
   }

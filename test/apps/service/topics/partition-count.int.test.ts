@@ -98,10 +98,9 @@ describe('the partition count', () => {
         errors: expect.stringContaining('partitions is set to 3'),
       })
 
+      first.signal('SIGTERM')
+      expect((await first.ended).code).toBe(0)
       await grow()
-      const ended = await first.ended // at the next look at the metadata
-      expect(ended.code).toBe(1)
-      await first.line('a stage cannot go on')
       const refused = expect.stringMatching(/has 6 partitions, and this log began with 4/)
       const up = await weir(...upArgs)
       expect(up).toMatchObject({ code: 1, errors: refused })
@@ -191,9 +190,9 @@ describe('the partition count', () => {
       const message = { type: 'partition-count', partitions: 4 } as const
       const value = encode(message)
       expect(decode(value)).toEqual(message)
-      await expect(
-        open.append([{ topic, partition: 0, key: 'c', value }]),
-      ).rejects.toMatchObject({ code: 'bus.topic-differs' })
+      await expect(open.append([{ topic, partition: 0, key: 'c', value }])).rejects.toMatchObject({
+        code: 'bus.topic-differs',
+      })
     },
     testMs,
   )

@@ -40,19 +40,22 @@ describe('the skew of the clocks', () => {
     ['an hour ahead', -hour],
     ['in time', 0],
     ['two milliseconds ahead', -2],
-  ])('of a machine %s is never above the true one, and at most a request below it', (_, aheadMs) => {
-    const { write, skew, trueMs } = world(aheadMs)
-    for (const [there, back] of [
-      [40, 60],
-      [3, 2],
-      [500, 1],
-      [1, 900],
-    ] as const) {
-      write(there, back)
-      expect(skew.measuredMs).toBeLessThanOrEqual(trueMs())
-    }
-    expect(skew.measuredMs).toBeGreaterThanOrEqual(trueMs() - 2)
-  })
+  ])(
+    'of a machine %s is never above the true one, and at most a request below it',
+    (_, aheadMs) => {
+      const { write, skew, trueMs } = world(aheadMs)
+      for (const [there, back] of [
+        [40, 60],
+        [3, 2],
+        [500, 1],
+        [1, 900],
+      ] as const) {
+        write(there, back)
+        expect(skew.measuredMs).toBeLessThanOrEqual(trueMs())
+      }
+      expect(skew.measuredMs).toBeGreaterThanOrEqual(trueMs() - 2)
+    },
+  )
 
   it('follows a clock that is set in either direction between two writes', () => {
     const { clock, write, skew, trueMs } = world(0)
