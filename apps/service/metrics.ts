@@ -53,7 +53,7 @@ const durationBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 /** The library's default would wake an idle process a hundred times a second. */
 const eventLoopPrecisionMs = 100
 
-const table = {
+export const metricTable = {
   read: [
     'counter',
     'weir_records_read_total',
@@ -186,7 +186,7 @@ const table = {
 export function createMetrics(options: MetricsOptions): Metrics {
   const { stages, guards = [], partitions, clock } = options
   const registry = new Registry()
-  const instruments = createInstruments(registry, table)
+  const instruments = createInstruments(registry, metricTable)
   if (options.ofProcess)
     collectDefaultMetrics({
       register: registry,
@@ -324,7 +324,7 @@ function setPartitionGauges(
     partitionsAssigned,
     openUnits,
     oldestUnitAge,
-  }: ReturnType<typeof createInstruments<typeof table>>,
+  }: ReturnType<typeof createInstruments<typeof metricTable>>,
   { stages, guards = [], partitions, clock }: MetricsOptions,
 ): void {
   const ofStage = (stage: ReaderName) =>

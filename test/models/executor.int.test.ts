@@ -18,6 +18,6 @@ it('an early release of claims lets a tool start late, or run beside its next tr
   ])
   const releases = stdout.split('! ').slice(1)
   expect(releases.map((history) => /releases the claim of owner1/.test(history))).toEqual(
-    Array(4).fill(true),
+    [true, true, true, true],
   )
 })
