@@ -20,6 +20,7 @@ import {
 import type { Instruments } from '../../shared/runtime/instruments.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { closedInOrder, type Open } from './closing.ts'
+import { failoverWarning } from './guards/failover.ts'
 import { type ReaderName, readerOfGuard } from './read-partitions.ts'
 import { topicsThere } from './topics-there.ts'
 
@@ -101,6 +102,10 @@ async function run(options: RunOptions, open: Open): Promise<void> {
     instruments: guardInstruments,
   })
   if (own !== undefined) open.push({ name: 'the guards', close: () => own.close() })
+  for (const guard of guards) {
+    const warning = failoverWarning(guard, settings)
+    if (warning !== undefined) log.warn({ guard: guard.name }, warning)
+  }
   const running = await startStages({
     bus,
     agents,

@@ -27,6 +27,7 @@ import { createLogClock } from '../log-clock.ts'
 import { createMetrics } from '../metrics.ts'
 import { createReadPartitions, readerOfGuard } from '../read-partitions.ts'
 import { serviceSettings } from '../service-settings.ts'
+import { failoverWarning } from './failover.ts'
 import { watchRegistration } from './in-force.ts'
 
 /** `options`: a file of JSON for a guard that is a function of options. */
@@ -98,6 +99,8 @@ export async function runGuardProcess(
       instruments: metrics.guardInstruments,
     })
     open.push({ name: 'the guard', close: () => running.close() })
+    const warning = failoverWarning(guard, settings)
+    if (warning !== undefined) log.warn({ guard: guard.name }, warning)
     const watching = new AbortController()
     const [inForce] = running.inForce
     const watched =
