@@ -303,7 +303,7 @@ export const limits = {
    */
   clockSkewWarnMs: 1 * second,
   clockSkewMaxMs: 5 * second,
-  /** What a failover needs after the session of a failed process: a join and the fold. */
+  /** The time of a failover after the session of a failed process: a join and the fold. */
   failoverMarginMs: 5 * second,
   /**
    * The time between two searches for overdue units, for each open unit of a partition. 10,000

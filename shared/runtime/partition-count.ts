@@ -13,7 +13,7 @@ import { partitionCountKey } from '../contract/topology.ts'
 import { WeirError } from '../lib/errors.ts'
 import { toRecord } from './record.ts'
 
-/** The advice for every refusal: what happened to the topics cannot be undone on Kafka. */
+/** The advice for every refusal: Kafka cannot undo a growth. */
 export const otherCountRemedy =
   'Kafka cannot remove partitions: restore the topics, begin anew under another prefix (weir topics grow prints the steps), or delete everything (weir reset --all)'
 

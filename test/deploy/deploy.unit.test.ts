@@ -117,8 +117,7 @@ describe('the dashboard', () => {
       const kept = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) =>
         list.split(/,\s*/),
       )
-      for (const label of placeholders(legendFormat))
-        expect([...kept, 'instance']).toContain(label)
+      for (const label of placeholders(legendFormat)) expect([...kept, 'instance']).toContain(label)
     },
   )
 

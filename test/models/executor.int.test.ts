@@ -17,7 +17,10 @@ it('an early release of claims lets a tool start late, or run beside its next tr
     'VIOLATED expel: the same with an idempot',
   ])
   const releases = stdout.split('! ').slice(1)
-  expect(releases.map((history) => /releases the claim of owner1/.test(history))).toEqual(
-    [true, true, true, true],
-  )
+  expect(releases.map((history) => /releases the claim of owner1/.test(history))).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ])
 })

@@ -1,4 +1,4 @@
-// The partition count of a plan: what a person set, otherwise the log's own number. A default must
+// The partition count of a plan: the number that a person set, otherwise the log's own. A default must
 // never contradict an existing log.
 
 import { endsOnceAnswered, openBus } from '../../../client/open-bus.ts'

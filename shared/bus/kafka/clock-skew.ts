@@ -1,6 +1,6 @@
 // How far the brokers' clock is from this machine's. Each acknowledged batch has the append time of
 // its broker, taken between sending and receiving. So each one bounds the difference from both
-// sides, however long the request took.
+// sides, also in a slow request.
 // CLOCK-SKEW-1. The estimate is never later than the brokers' time, at most by the time of a
 //     request. So a tick at an estimated time is not too early for its record.
 // CLOCK-SKEW-2. A measurement during which this machine's clock was set counts for nothing: its
