@@ -128,7 +128,7 @@ describe('a process whose clock differs from the brokers', () => {
   it.each([
     [5_001, "this machine's clock is 5 s behind the brokers': set it by NTP"],
     [-3_600_000, "this machine's clock is 3600 s ahead of the brokers': set it by NTP"],
-  ])('by %p milliseconds is not ready, and says so', (skewMs, why) => {
+  ])('by %p milliseconds is not ready, with the reason', (skewMs, why) => {
     expect(withSkew(skewMs)).toMatchObject({ ready: false, why: [why] })
   })
 })

@@ -421,8 +421,8 @@ describe('a tick', () => {
   })
 
   /**
-   * Opens a bus whose log is `behindMs` behind the machine's clock. `skew`: what the bus measures at
-   * each append.
+   * Opens a bus whose log is `behindMs` behind the machine's clock. `skew`: each append
+   * measures it.
    */
   async function openLogBehind(
     behindMs: number,
