@@ -6,7 +6,11 @@ import { busKindOf } from '../shared/bus/kinds.ts'
 import type { Bus, PartitionEnds } from '../shared/contract/bus.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { pause } from '../shared/lib/pause.ts'
-import { assertPartitionCount, storedPartitionCount } from '../shared/runtime/partition-count.ts'
+import {
+  assertPartitionCount,
+  storedPartitionCount,
+  storePartitionCount,
+} from '../shared/runtime/partition-count.ts'
 import { foldFrom } from '../shared/runtime/position.ts'
 
 type Options = Omit<OpenOptions, 'log' | 'keepFrom'>
@@ -91,4 +95,31 @@ export async function partitionCount(
     'bus.topic-missing',
     `there is no topic ${topic}: create Weir's topics (weir topics create), or set their prefix (--topic-prefix, WEIR_TOPIC_PREFIX)`,
   )
+}
+
+/**
+ * Keeps the number in a log that has none. A user with least rights may not write `policies`: then
+ * an operator stores the number. Throws as storePartitionCount otherwise.
+ */
+export async function keepPartitionCount({
+  bus,
+  topicPrefix,
+  partitions,
+  log,
+}: {
+  bus: Pick<Bus, 'list' | 'ends' | 'read' | 'append'>
+  topicPrefix: string
+  partitions: number
+  log: Logger
+}): Promise<void> {
+  try {
+    if (await storePartitionCount(bus, topicPrefix, partitions))
+      log.info({ partitions }, 'the partition count is now kept in the log')
+  } catch (error) {
+    if (!(error instanceof WeirError) || error.code !== 'bus.unauthorized') throw error
+    log.warn(
+      { partitions, reason: error.message },
+      'the partition count could not be kept in the log: run weir topics create as a user who may write policies',
+    )
+  }
 }

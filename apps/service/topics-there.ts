@@ -3,11 +3,11 @@
 // ensureTopics checks their configuration when the stages start.
 
 import type { Logger } from 'pino'
-import { endsOnceAnswered, partitionCount } from '../../client/open-bus.ts'
+import { endsOnceAnswered, keepPartitionCount, partitionCount } from '../../client/open-bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { otherPartitionCount, storePartitionCount } from '../../shared/runtime/partition-count.ts'
+import { otherPartitionCount } from '../../shared/runtime/partition-count.ts'
 
 export type TopicsThereOptions = {
   bus: Pick<Bus, 'ends' | 'clock' | 'list' | 'read' | 'append'>
@@ -45,25 +45,8 @@ export async function topicsThere({
       'bus.topic-differs',
       `partitions is set to ${setPartitions} (--partitions, WEIR_PARTITIONS), and the topics that begin with ${topicPrefix} have ${partitions}: leave the setting out, or set ${partitions}`,
     )
-  await storeOnce({ bus, topicPrefix, setPartitions, log }, partitions)
+  await keepPartitionCount({ bus, topicPrefix, partitions, log })
   return partitions
-}
-
-/** A stage with least rights may not write `policies`: then an operator stores the number. */
-async function storeOnce(
-  { bus, topicPrefix, log }: TopicsThereOptions,
-  partitions: number,
-): Promise<void> {
-  try {
-    if (await storePartitionCount(bus, topicPrefix, partitions))
-      log.info({ partitions }, 'the partition count is now kept in the log')
-  } catch (error) {
-    if (!(error instanceof WeirError) || error.code !== 'bus.unauthorized') throw error
-    log.warn(
-      { partitions, reason: error.message },
-      'the partition count could not be kept in the log: run weir topics create as a user who may write policies',
-    )
-  }
 }
 
 /** 0: there is no such topic. */

@@ -10,13 +10,14 @@ import { commandSettings, type SettingFlags } from '../../terminal/command-setti
 import { printable } from '../../terminal/printable.ts'
 import { partitionsSetBy } from '../service-settings.ts'
 import { withTopicsBus } from './planned-partitions.ts'
+import { busOfTopics } from './topics.ts'
 
 /**
  * Prints the steps, and resolves to 1, because nothing was changed. Throws `usage` if no number is
  * set or it is not larger than the log's, and the errors of partitionCount.
  */
 export async function refuseToGrow(given: SettingFlags, out: NodeJS.WriteStream): Promise<1> {
-  const flags = { ...given, bus: 'kafka' }
+  const flags = { ...given, bus: busOfTopics }
   const settings = commandSettings(flags)
   const { topicPrefix } = settings
   const to = partitionsSetBy(flags)

@@ -169,7 +169,7 @@ function printDifferences(
 }
 
 /** The plan, the administration and the printed lines of this command are Kafka's. */
-const busOfTopics: BusName = 'kafka'
+export const busOfTopics: BusName = 'kafka'
 
 async function clusterOf(flags: SettingFlags, errors: NodeJS.WriteStream) {
   if (busNamesWhere((kind) => kind.ownsTopics).some((name) => name === flags.bus))
