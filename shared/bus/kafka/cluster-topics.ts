@@ -42,6 +42,7 @@ export function createClusterTopics(): ClusterTopics {
   const seen = new Set<string>()
   const errorCodes = new Map<string, number>()
   const kinds = new Map<string, TopicKind>()
+  const firstCounts = new Map<string, { id: string | undefined; count: number }>()
   let nodes: Node[] = []
   let resized: ResizedTopic | undefined
 
@@ -77,10 +78,11 @@ export function createClusterTopics(): ClusterTopics {
         const leaders: Topic['leaders'] = []
         for (const { partition, leader } of found.partitions) leaders[partition] = byId.get(leader)
         // Brokers only ever add partitions. A topic that was created again has another id.
-        const before = topics.get(name)
-        const isSame = before !== undefined && before.id === found.id
-        if (isSame && leaders.length > before.leaders.length)
-          resized ??= { name, was: before.leaders.length, is: leaders.length }
+        const before = firstCounts.get(name)
+        if (before === undefined || before.id !== found.id)
+          firstCounts.set(name, { id: found.id, count: leaders.length })
+        else if (leaders.length > before.count)
+          resized ??= { name, was: before.count, is: leaders.length }
         topics.set(name, { name, id: found.id, leaders: Array.from(leaders) })
       }
     },
