@@ -7,6 +7,11 @@ import type { Bus, PartitionEnds } from '../shared/contract/bus.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { pause } from '../shared/lib/pause.ts'
 import { protectOwnPath } from '../shared/lib/sandbox/own-paths.ts'
+import {
+  assertPartitionCount,
+  storedPartitionCount,
+  storePartitionCount,
+} from '../shared/runtime/partition-count.ts'
 import { foldFrom } from '../shared/runtime/position.ts'
 
 type Options = Omit<OpenOptions, 'log' | 'keepFrom'>
@@ -88,9 +93,12 @@ export async function endsOnceAnswered(
   }
 }
 
-/** The number of partitions that the topics have. Throws `bus.topic-missing`. */
+/**
+ * The number of partitions that the topics have. Throws `bus.topic-missing`, and `bus.topic-differs`
+ * if the log was made with another number (shared/runtime/partition-count.ts).
+ */
 export async function partitionCount(
-  bus: Pick<Bus, 'ends' | 'clock'>,
+  bus: Pick<Bus, 'ends' | 'clock' | 'list'>,
   topicPrefix: string,
 ): Promise<number> {
   const topic = `${topicPrefix}conversation-events`
@@ -101,9 +109,39 @@ export async function partitionCount(
       throw error
     },
   )
-  if (count > 0) return count
+  if (count > 0) {
+    assertPartitionCount(topic, count, await storedPartitionCount(bus, topicPrefix))
+    return count
+  }
   throw new WeirError(
     'bus.topic-missing',
     `there is no topic ${topic}: create Weir's topics (weir topics create), or set their prefix (--topic-prefix, WEIR_TOPIC_PREFIX)`,
   )
+}
+
+/**
+ * Keeps the number in a log that has none. A user with least rights may not write `policies`: then
+ * an operator stores the number. Throws as storePartitionCount otherwise.
+ */
+export async function keepPartitionCount({
+  bus,
+  topicPrefix,
+  partitions,
+  log,
+}: {
+  bus: Pick<Bus, 'list' | 'ends' | 'read' | 'append'>
+  topicPrefix: string
+  partitions: number
+  log: Logger
+}): Promise<void> {
+  try {
+    if (await storePartitionCount(bus, topicPrefix, partitions))
+      log.info({ partitions }, 'the partition count is now kept in the log')
+  } catch (error) {
+    if (!(error instanceof WeirError) || error.code !== 'bus.unauthorized') throw error
+    log.warn(
+      { partitions, reason: error.message },
+      'the partition count could not be kept in the log: run weir topics create as a user who may write policies',
+    )
+  }
 }

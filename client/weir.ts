@@ -36,7 +36,7 @@ import { busNames, readSettings, type Settings } from '../shared/settings/settin
 import { agentsInFiles } from './agents-in-files.ts'
 import { type BusChoice, flagsOfChoice } from './bus-choice.ts'
 import { type Edge, openEdge } from './edge.ts'
-import { openBus, openBusForStages, partitionCount } from './open-bus.ts'
+import { keepPartitionCount, openBus, openBusForStages, partitionCount } from './open-bus.ts'
 import { askTurn, type Turn } from './turn.ts'
 
 export type { DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
@@ -241,6 +241,8 @@ async function open(options: WeirOptions): Promise<Weir> {
       stages === 'here'
         ? await runHere({ bus, agents, topicPrefix, partitions, retentionMs, log }, options)
         : runElsewhere()
+    if (stages === 'here' && !busKindOf(settings).ownsTopics)
+      await keepPartitionCount({ bus, topicPrefix, partitions, log })
     // Loaded for the first decision: it imports the engines of the rules.
     const approvals = async () =>
       (await import('../services/approval/approvals.ts')).openApprovals({
@@ -299,7 +301,7 @@ async function runHere(
 
 /**
  * With a wrong number, a message would go to a partition that is not its conversation's. Stages
- * that run here check the number themselves.
+ * that run here create missing topics, so the number of a new log is the option's.
  */
 async function partitionsOf(
   bus: Bus,
@@ -308,8 +310,11 @@ async function partitionsOf(
   settings: Settings,
 ): Promise<number> {
   if (busKindOf(settings).ownsTopics) return settings.partitions
-  if (stages === 'here' && partitions !== undefined) return partitions
-  const found = await partitionCount(bus, settings.topicPrefix)
+  const found = await partitionCount(bus, settings.topicPrefix).catch((error: unknown) => {
+    const isNew = error instanceof WeirError && error.code === 'bus.topic-missing'
+    if (isNew && stages === 'here' && partitions !== undefined) return partitions
+    throw error
+  })
   if (partitions === undefined || partitions === found) return found
   throw new WeirError(
     'bus.topic-differs',

@@ -13,6 +13,7 @@ import { addHistory } from './commands/history.ts'
 import { addJudging } from './commands/judging.ts'
 import { addKeys } from './commands/keys.ts'
 import { addPolicy } from './commands/policy.ts'
+import { addReset } from './commands/reset.ts'
 import { addSetup } from './commands/setup.ts'
 import { addTalk } from './commands/talk.ts'
 import { addTopics } from './commands/topics.ts'
@@ -40,6 +41,7 @@ program.commandsGroup('Run stages:')
 addUp(program)
 addTopics(program)
 addKeys(program)
+addReset(program)
 addDeadLetters(program)
 
 program.commandsGroup('Control tool calls:')

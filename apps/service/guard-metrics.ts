@@ -24,7 +24,7 @@ const failureCodes = ['guard.threw', 'guard.stuck', 'guard.unusable']
 const modes = ['enforce', 'shadow'] as const
 const verdicts = ['pass', 'reject'] as const
 
-const table = {
+export const guardMetricTable = {
   rounds: [
     'counter',
     'weir_guard_rounds_total',
@@ -40,7 +40,7 @@ const table = {
   late: [
     'counter',
     'weir_guard_late_total',
-    "Answers that came after the deadline of a waiting round, by this machine's clock.",
+    "Answers that came after the deadline of a waiting round, by the log's clock.",
     ['guard'],
   ],
   failures: [
@@ -64,7 +64,7 @@ export function createGuardMetrics({
   partitions,
   clock,
 }: GuardMetricsOptions): GuardInstruments {
-  const counters = createInstruments(registry, table)
+  const counters = createInstruments(registry, guardMetricTable)
   for (const guard of guards) {
     for (const counter of [counters.rounds, counters.late]) counter.inc({ guard }, 0)
     for (const mode of modes)

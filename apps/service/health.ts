@@ -1,8 +1,11 @@
 // The liveness and readiness of this process, with reasons. It is ready when each stage and guard
-// is a member of its group and has caught up in its partitions. A later backlog only shows in
-// metrics.
+// is a member of its group and has caught up in its partitions, and this machine's clock is near the
+// brokers'. A later backlog only shows in metrics.
 
 import type { Subscription } from '../../shared/contract/bus.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import type { LogClock } from './log-clock.ts'
 import type { ReaderName, ReadPartition, ReadPartitions } from './read-partitions.ts'
 
 /** The phase of the whole process. */
@@ -31,11 +34,15 @@ export type Readiness = {
 /** The JSON of /livez. */
 export type Liveness = { live: boolean; why: string[] }
 
+type Watched = Pick<Subscription, 'joined' | 'damaged'>
+
 export type Health = {
+  /** The number of damaged partitions of each reader. */
+  readonly damaged: ReadonlyMap<ReaderName, number>
   readonly live: Liveness
   readonly ready: Readiness
   /** The stages run from now on. */
-  started(subscriptions: ReadonlyMap<ReaderName, Pick<Subscription, 'joined'>>): void
+  started(subscriptions: ReadonlyMap<ReaderName, Watched>): void
   /** The process is stopping: it is not ready from now on. */
   stopping(): void
   /** A stage cannot go on. Both pages show `reason`. */
@@ -49,11 +56,12 @@ export type Health = {
 export function createHealth(
   names: readonly ReaderName[],
   partitions: Pick<ReadPartitions, 'all'>,
+  skewMs: LogClock['skewMs'] = () => undefined,
 ): Health {
   const failures = new Map<ReaderName, string>()
   const notes = new Map<ReaderName, string | undefined>()
   const missing = new Map<ReaderName, string | undefined>()
-  let subscriptions: ReadonlyMap<ReaderName, Pick<Subscription, 'joined'>> = new Map()
+  let subscriptions: ReadonlyMap<ReaderName, Watched> = new Map()
   let phase: Phase = 'starting'
 
   function stageHealth(name: ReaderName): StageHealth {
@@ -68,6 +76,8 @@ export function createHealth(
       why.push(
         `${name} has not joined its group ${phase === 'starting' ? 'yet' : 'or its partitions are changing'}`,
       )
+    for (const [partition, reason] of subscriptions.get(name)?.damaged ?? [])
+      why.push(`${name} does not read partition ${partition}: ${reason}`)
     const away = missing.get(name)
     if (away !== undefined) why.push(`${name}: ${away}`)
     for (const one of read)
@@ -84,6 +94,9 @@ export function createHealth(
   }
 
   return {
+    get damaged() {
+      return new Map(names.map((name) => [name, subscriptions.get(name)?.damaged?.size ?? 0]))
+    },
     get live() {
       const why = [...failures].map(([name, reason]) => `${name} cannot go on: ${reason}`)
       return { live: why.length === 0, why }
@@ -91,6 +104,7 @@ export function createHealth(
     get ready() {
       const stages = Object.fromEntries(names.map((name) => [name, stageHealth(name)]))
       const why = Object.values(stages).flatMap((stage) => stage.why)
+      why.push(...clockFault(skewMs()))
       if (phase === 'stopping') why.unshift('this process is stopping')
       const shown = [...notes].flatMap(([name, text]) =>
         text === undefined ? [] : [`${name}: ${text}`],
@@ -114,6 +128,14 @@ export function createHealth(
     noted: (stage, text) => notes.set(stage, text),
     missed: (stage, need) => missing.set(stage, need),
   }
+}
+
+/** Turns go on with a wrong clock, but the logs and the tools of this machine show wrong times. */
+function clockFault(skewMs: Milliseconds | undefined): string[] {
+  if (skewMs === undefined || Math.abs(skewMs) <= limits.clockSkewMaxMs) return []
+  const seconds = Math.round(Math.abs(skewMs) / 1000)
+  const where = skewMs < 0 ? 'ahead of' : 'behind'
+  return [`this machine's clock is ${seconds} s ${where} the brokers': set it by NTP`]
 }
 
 function progressOf({ hasCaughtUp, position, end }: ReadPartition): string {

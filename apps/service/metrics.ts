@@ -17,8 +17,10 @@ import { errorCodes } from '../../shared/lib/errors.ts'
 import type { GuardInstruments } from '../../shared/runtime/guards/guard-instruments.ts'
 import type { Instruments } from '../../shared/runtime/instruments.ts'
 import { createGuardMetrics } from './guard-metrics.ts'
+import type { Health } from './health.ts'
 import { createInstruments, type InstrumentTable } from './instrument-table.ts'
 import type { Lag } from './lag.ts'
+import type { LogClock } from './log-clock.ts'
 import { type ReaderName, type ReadPartitions, readerOfGuard, readOn } from './read-partitions.ts'
 
 export type MetricsOptions = {
@@ -27,6 +29,10 @@ export type MetricsOptions = {
   guards?: readonly string[]
   partitions: ReadPartitions
   clock: Pick<Clock, 'now'>
+  /** As in LogClock. */
+  skewMs?: LogClock['skewMs']
+  /** As in Health. */
+  damaged?: () => Health['damaged']
   /** Skips partitions with an unknown lag. */
   lags: () => Promise<Lag[]>
   /** Default: the log is on brokers. */
@@ -49,7 +55,7 @@ const durationBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 /** The library's default would wake an idle process a hundred times a second. */
 const eventLoopPrecisionMs = 100
 
-const table = {
+export const metricTable = {
   read: [
     'counter',
     'weir_records_read_total',
@@ -183,12 +189,24 @@ const table = {
     'The setting dataFolderBytesMax: at so many bytes no new turn begins. 0: no limit.',
     [],
   ],
+  damaged: [
+    'gauge',
+    'weir_partitions_damaged',
+    'Assigned partitions that are not read, because their commit or log is damaged (weir reset).',
+    ['stage'],
+  ],
+  clockSkew: [
+    'gauge',
+    'weir_clock_skew_seconds',
+    "The brokers' clock minus this machine's. Absent: not measured yet.",
+    [],
+  ],
 } as const satisfies InstrumentTable
 
 export function createMetrics(options: MetricsOptions): Metrics {
   const { stages, guards = [], partitions, clock } = options
   const registry = new Registry()
-  const instruments = createInstruments(registry, table)
+  const instruments = createInstruments(registry, metricTable)
   if (options.ofProcess)
     collectDefaultMetrics({
       register: registry,
@@ -211,7 +229,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
     async text() {
       const lags = await options.lags()
       setPartitionGauges(instruments, options)
-      const { lagRecords, lagSeconds } = instruments
+      const { lagRecords, lagSeconds, clockSkew } = instruments
+      for (const [stage, count] of options.damaged?.() ?? [])
+        instruments.damaged.set({ stage }, count)
+      const skewMs = options.skewMs?.()
+      if (skewMs === undefined) clockSkew.remove()
+      else clockSkew.set(skewMs / 1000)
       for (const gauge of [lagRecords, lagSeconds]) gauge.reset() // drops revoked partitions
       for (const { stage, partition, records, seconds } of lags) {
         lagRecords.set({ stage, partition }, records)
@@ -329,7 +352,7 @@ function setPartitionGauges(
     partitionsAssigned,
     openUnits,
     oldestUnitAge,
-  }: ReturnType<typeof createInstruments<typeof table>>,
+  }: ReturnType<typeof createInstruments<typeof metricTable>>,
   { stages, guards = [], partitions, clock }: MetricsOptions,
 ): void {
   const ofStage = (stage: ReaderName) =>

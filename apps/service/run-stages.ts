@@ -20,6 +20,7 @@ import {
 import type { Instruments } from '../../shared/runtime/instruments.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { closedInOrder, type Open } from './closing.ts'
+import { failoverWarning } from './guards/failover.ts'
 import { type ReaderName, readerOfGuard } from './read-partitions.ts'
 import { topicsThere } from './topics-there.ts'
 
@@ -27,6 +28,8 @@ export type RunOptions = {
   stages: readonly StageName[]
   agents: Agents
   settings: Settings
+  /** As in TopicsThereOptions. */
+  setPartitions?: number | undefined
   /** The guards of this process, and the mode of all of them. */
   guards: readonly Guard[]
   guardMode?: GuardMode | undefined
@@ -85,7 +88,10 @@ async function run(options: RunOptions, open: Open): Promise<void> {
   const { topicPrefix } = settings
   const retentionMs = retentionMsOf(settings.retention)
   const { ownsTopics } = busKindOf(settings)
-  const partitions = ownsTopics ? settings.partitions : await topicsThere(bus, topicPrefix)
+  const { setPartitions } = options
+  const partitions = ownsTopics
+    ? settings.partitions
+    : await topicsThere({ bus, topicPrefix, setPartitions, log })
   const own = await guardsBeside({
     bus,
     topicPrefix,
@@ -97,6 +103,10 @@ async function run(options: RunOptions, open: Open): Promise<void> {
     instruments: guardInstruments,
   })
   if (own !== undefined) open.push({ name: 'the guards', close: () => own.close() })
+  for (const guard of guards) {
+    const warning = failoverWarning(guard, settings)
+    if (warning !== undefined) log.warn({ guard: guard.name }, warning)
+  }
   const running = await startStages({
     bus,
     agents,

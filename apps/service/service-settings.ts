@@ -11,3 +11,9 @@ export function serviceSettings(flags: SettingFlags): Settings {
   ) as Settings
   return found.logLevel.origin.kind === 'default' ? { ...settings, logLevel: 'info' } : settings
 }
+
+/** The partitions that a flag, a variable or a file sets. Undefined: only the default does. */
+export function partitionsSetBy(flags: SettingFlags): number | undefined {
+  const { value, origin } = commandSettingsWithOrigins(flags).partitions
+  return origin.kind === 'default' ? undefined : Number(value)
+}

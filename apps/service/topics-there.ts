@@ -1,34 +1,60 @@
-// Checks that all topics exist before a stage starts on Kafka. Only a person creates them (`weir
-// topics create`), with the right number of partitions and copies. ensureTopics checks their
-// configuration when the stages start.
+// Checks that all topics exist with one partition count before a stage starts on Kafka. Only a
+// person creates them (`weir topics create`), with the right number of partitions and copies.
+// ensureTopics checks their configuration when the stages start.
 
-import { endsOnceAnswered, partitionCount } from '../../client/open-bus.ts'
+import type { Logger } from 'pino'
+import { endsOnceAnswered, keepPartitionCount, partitionCount } from '../../client/open-bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
+import { otherPartitionCount } from '../../shared/runtime/partition-count.ts'
 
-/** The partitions of the topics. Throws `bus.topic-missing` with the name of each missing topic. */
-export async function topicsThere(
-  bus: Pick<Bus, 'ends' | 'clock'>,
-  topicPrefix: string,
-): Promise<number> {
-  const partitions = await partitionCount(bus, topicPrefix)
-  const missing: string[] = []
-  for (const { name } of topicSpecs(topicPrefix, partitions))
-    if (!(await isThere(bus, name))) missing.push(name)
-  if (missing.length === 0) return partitions
-  throw new WeirError(
-    'bus.topic-missing',
-    `topics are missing: ${missing.join(', ')}. Create them: weir topics create`,
-  )
+export type TopicsThereOptions = {
+  bus: Pick<Bus, 'ends' | 'clock' | 'list' | 'read' | 'append'>
+  topicPrefix: string
+  /** The number that a person set. Undefined: nobody did, and the topics give it. */
+  setPartitions: number | undefined
+  log: Logger
 }
 
-async function isThere(bus: Pick<Bus, 'ends' | 'clock'>, topic: string): Promise<boolean> {
+/**
+ * The partitions of the topics. Stores the number if the log has none yet. Throws
+ * `bus.topic-missing` with the name of each missing topic, and `bus.topic-differs` if the topics do
+ * not all have the stored and the set number.
+ */
+export async function topicsThere({
+  bus,
+  topicPrefix,
+  setPartitions,
+  log,
+}: TopicsThereOptions): Promise<number> {
+  const partitions = await partitionCount(bus, topicPrefix)
+  const missing: string[] = []
+  for (const { name } of topicSpecs(topicPrefix, partitions)) {
+    const count = await countOf(bus, name)
+    if (count === 0) missing.push(name)
+    else if (count !== partitions) throw otherPartitionCount(name, count, partitions)
+  }
+  if (missing.length > 0)
+    throw new WeirError(
+      'bus.topic-missing',
+      `topics are missing: ${missing.join(', ')}. Create them: weir topics create`,
+    )
+  if (setPartitions !== undefined && setPartitions !== partitions)
+    throw new WeirError(
+      'bus.topic-differs',
+      `partitions is set to ${setPartitions} (--partitions, WEIR_PARTITIONS), and the topics that begin with ${topicPrefix} have ${partitions}: leave the setting out, or set ${partitions}`,
+    )
+  await keepPartitionCount({ bus, topicPrefix, partitions, log })
+  return partitions
+}
+
+/** 0: there is no such topic. */
+async function countOf(bus: Pick<Bus, 'ends' | 'clock'>, topic: string): Promise<number> {
   try {
-    await endsOnceAnswered(bus, topic)
-    return true
+    return (await endsOnceAnswered(bus, topic)).length
   } catch (error) {
-    if (error instanceof WeirError && error.code === 'bus.topic-missing') return false
+    if (error instanceof WeirError && error.code === 'bus.topic-missing') return 0
     throw error
   }
 }

@@ -13,7 +13,6 @@ import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
-import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import { version } from '../../shared/lib/version.ts'
@@ -25,11 +24,12 @@ import { guardNamed } from './guards/named-guard.ts'
 import { createHealth } from './health.ts'
 import { startHealthServer } from './health-server.ts'
 import { createLagReader } from './lag.ts'
+import { createLogClock } from './log-clock.ts'
 import { createMetrics } from './metrics.ts'
 import { createReadPartitions, readerOfGuard } from './read-partitions.ts'
 import { runStages } from './run-stages.ts'
 import { agentParts, selectedStages, stagesWithAgents } from './selected-stages.ts'
-import { serviceSettings } from './service-settings.ts'
+import { partitionsSetBy, serviceSettings } from './service-settings.ts'
 
 /** `stages`: names separated by commas. Default: all. `guards`: a folder. `guard`: single guards. */
 export type UpOptions = SettingFlags & {
@@ -47,16 +47,20 @@ export async function up(options: UpOptions): Promise<0 | 1> {
   const agents = agentsFor(stages, settings)
   const guards = await guardsOf(options)
   const log = createLog({ level: settings.logLevel, secrets: secretsOf(agents) })
-  const partitions = createReadPartitions(systemClock)
+  const logClock = createLogClock()
+  const { clock, skewMs } = logClock
+  const partitions = createReadPartitions(clock)
   const guardNames = guards.map(({ name }) => name)
-  const health = createHealth([...stages, ...guardNames.map(readerOfGuard)], partitions)
+  const health = createHealth([...stages, ...guardNames.map(readerOfGuard)], partitions, skewMs)
   let readLags: ReturnType<typeof createLagReader> = async () => []
   let readSpace: Bus['space']
   const metrics = createMetrics({
     stages,
     guards: guardNames,
     partitions,
-    clock: systemClock,
+    clock,
+    skewMs,
+    damaged: () => health.damaged,
     lags: () => readLags(),
     space: () => readSpace?.(),
     ofProcess: true,
@@ -81,6 +85,7 @@ export async function up(options: UpOptions): Promise<0 | 1> {
         stages,
         agents,
         settings,
+        setPartitions: partitionsSetBy(options),
         log,
         guards,
         guardMode: options.guardMode,
@@ -90,7 +95,8 @@ export async function up(options: UpOptions): Promise<0 | 1> {
       ...{ instruments: metrics.instruments, guardInstruments: metrics.guardInstruments },
       opened(bus) {
         readSpace = bus.space
-        readLags = createLagReader({ bus, clock: systemClock, partitions })
+        logClock.opened(bus)
+        readLags = createLagReader({ bus, clock, partitions })
       },
       started: (subscriptions) => health.started(subscriptions),
       failed: (stage, reason) => health.failed(stage, reason),

@@ -55,7 +55,7 @@ function performerOf(
   { agents, run, slotsOf }: Parts,
   context: PerformerContext,
 ): Performer<ToolTask | VerdictTask> {
-  const { clock, log, owner } = context
+  const { log, owner, machineClock: clock = context.clock } = context
   const units = new Map<string, Jobs>()
   const writes = createWrites(context, () => {
     closing = true

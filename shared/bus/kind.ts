@@ -8,6 +8,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { Imported } from './embedded/import.ts'
 import type { LockState } from './embedded/lock.ts'
 import type { ClusterSurvey } from './kafka/cluster-survey.ts'
+import type { GroupPlace } from './kafka/group-admin.ts'
 
 export type BusSettings = Pick<
   Settings,
@@ -21,6 +22,8 @@ export type BusSettings = Pick<
   | 'plaintextPassword'
   | 'recordSigning'
   | 'topicPrefix'
+  | 'sessionTimeout'
+  | 'groupInstanceId'
 >
 
 /** The settings of a process that writes beside the owner of the log. */
@@ -99,6 +102,32 @@ export type SharedBus = Capabilities & {
     groups: string[],
     log: Logger,
   ): Promise<ReadonlyMap<string, number>>
+  /** Repairs by an operator (kafka/group-admin.ts). */
+  groups: {
+    commits(
+      settings: BusSettings,
+      place: GroupPlace,
+      partitions: number[],
+      log: Logger,
+    ): Promise<Map<number, Commit>>
+    setCommits(
+      settings: BusSettings,
+      place: GroupPlace,
+      commits: Map<number, Commit>,
+      log: Logger,
+    ): Promise<void>
+    /** All groups and topics whose names begin with the prefix. */
+    names(
+      settings: BusSettings,
+      prefix: string,
+      log: Logger,
+    ): Promise<{ groups: string[]; topics: string[] }>
+    deleteAll(
+      settings: BusSettings,
+      names: { groups: string[]; topics: string[] },
+      log: Logger,
+    ): Promise<void>
+  }
 }
 
 export type BusKind = LocalBus | SharedBus

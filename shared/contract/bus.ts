@@ -110,6 +110,11 @@ export type Subscription = {
    */
   readonly joined: boolean
   /**
+   * Assigned partitions that are not read, because their commit or their log is damaged, with the
+   * reason. The others go on. Absent: the bus fails the subscription instead.
+   */
+  readonly damaged?: ReadonlyMap<number, string>
+  /**
    * Rejects when reading cannot continue: a reader threw, the log is damaged, or writes failed
    * beyond their retries. Never resolves before close().
    */
@@ -127,8 +132,22 @@ export type SubscribeOptions = {
   assign(assignment: Assignment): Promise<PartitionReader>
 }
 
+/** How far the log's clock is from this machine's. */
+export type ClockSkew = {
+  /** The log's clock minus this machine's. Undefined: nothing was measured yet. */
+  readonly measuredMs: Milliseconds | undefined
+}
+
 export type Bus = {
+  /**
+   * Its wall time is the bus's: close to the append time of a record that is written now, as far as
+   * `clockSkew` is measured.
+   */
   readonly clock: Clock
+  /** The clock of this machine. Absent: `clock` is that clock. */
+  readonly machineClock?: Clock
+  /** Measured at each append. Absent: the log's clock is this machine's. */
+  readonly clockSkew?: ClockSkew
   /**
    * The claims of an earlier owner of the same partition can be released at once, because that
    * owner is dead (embedded: the file's lock).

@@ -307,8 +307,16 @@ export const limits = {
    */
   moduleHeapMiBMax: 512,
   moduleMemoryBytesMax: 256 * MiB,
-  /** The time between repeated ticks of one unit, until it has changed. */
+  /** The time until ticks that the bus rejected are written again. */
   tickRepeatMs: 1 * second,
+  /**
+   * The difference between this machine's clock and the brokers' that is logged, and the one that
+   * makes a process unready.
+   */
+  clockSkewWarnMs: 1 * second,
+  clockSkewMaxMs: 5 * second,
+  /** The time of a failover after the session of a failed process: a join and the fold. */
+  failoverMarginMs: 5 * second,
   /**
    * The time between two searches for overdue units, for each open unit of a partition. 10,000
    * units are searched at most ten times a second.

@@ -32,6 +32,7 @@ export type Message =
   | OperatorLimits
   | Outcome
   | Part
+  | PartitionCount
   | RoundChecked
   | RoundCleared
   | RoundExecuted
@@ -691,6 +692,17 @@ export type Part = {
   i: number
   /** normalized events in the order of the stream */
   events: PartEvent[]
+}
+
+/**
+ * The number of partitions with which this log began. Every conversation's partition follows from
+ * it, so it never changes. Observed, written by an operator or by the first start into the table
+ * policies.
+ */
+export type PartitionCount = {
+  type: 'partition-count'
+  /** of each topic; 1 or more */
+  partitions: number
 }
 
 /**

@@ -18,7 +18,10 @@ export type PerformerContext = {
   /** New for every assignment of the partition, and not persisted (R4). */
   readonly owner: string
   readonly partition: number
+  /** Its wall time is the log's (Bus.clock). */
   readonly clock: Clock
+  /** The clock of this machine, for durations. Absent: `clock` is that clock. */
+  readonly machineClock?: Clock | undefined
   readonly log: Logger
   /** The previous owner of this partition is certainly dead (embedded: the file's lock). */
   readonly formerOwnersDead: boolean

@@ -154,6 +154,7 @@ export const topics: Record<TopicName, Topic> = {
     kind: 'table',
     records: {
       'operator-limits': ['operator'],
+      'partition-count': ['operator', 'runtime'],
       'agent-policy': ['operator'],
       'guard-registration': ['operator'],
     },
@@ -200,6 +201,9 @@ export const guardKeyPrefix = 'guard:'
  */
 export const policyKeyPrefix = 'policy:'
 export const everyAgent = '*'
+
+/** The key of the log's partition count in `policies`. */
+export const partitionCountKey = 'partition-count'
 
 /**
  * `mayHaveActed`: whether a call of a round may have run by the time this stage works on the round.
@@ -302,6 +306,8 @@ export function keyOf(message: Message): string {
       return historyKey(message)
     case 'operator-limits':
       return 'operator-limits'
+    case 'partition-count':
+      return partitionCountKey
     case 'agent-policy':
       return policyKeyPrefix + message.agent
     case 'guard-registration':

@@ -4,8 +4,10 @@
 //     acknowledged before that commit (R1).
 // RUNTIME-PARTITION-2. Performers act, and ticks are written, only on acknowledged state, and only
 //     after it has caught up with the log's end at the assignment (R4).
-// RUNTIME-PARTITION-3. One tick per unit, repeated every second until the unit has moved. None
-//     while the last ones are unwritten: they would pile up while a broker is away.
+// RUNTIME-PARTITION-3. One tick per unit and deadline. Only a rejected one, or one whose record is
+//     earlier than the deadline, is repeated. None while the last ones are unwritten.
+// RUNTIME-PARTITION-4. While the log's clock is unknown, one tick of the first due unit measures
+//     it. It does nothing if it is too early.
 
 import type { Logger } from 'pino'
 import type {
@@ -16,6 +18,7 @@ import type {
   Step,
   StoredRecord,
 } from '../contract/bus.ts'
+import type { ConversationId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import type { Message, Tick } from '../contract/messages.ts'
 import type { Performer } from '../contract/performer.ts'
@@ -62,6 +65,11 @@ export function readPartition<State, In extends Message, Task>(
   const { partition, end } = assignment.ends
   const { done, from, marks, refused } = positionAt(assignment)
   const inputs = createInputEnds({ bus, topicPrefix: options.topicPrefix, partition, log })
+  if (assignment.committed?.metadata === '')
+    log.warn(
+      { topic, partition, done, from },
+      "the group's commit has no metadata of Weir, so another tool set it: the state is folded from the begin of the log, and repeated records are not recognised before it",
+    )
   const fold = createFold({
     stage,
     partition,
@@ -195,7 +203,8 @@ export function readPartition<State, In extends Message, Task>(
 
   /** Writes a tick when a unit is due. The partition has one timer, which scans all units. */
   function createTicker() {
-    const ticked = new Map<string, Milliseconds>()
+    /** By unit, for its present deadline: no further tick before `again`. */
+    const ticked = new Map<string, Ticked>()
     let next = Number.POSITIVE_INFINITY
     let cancel: (() => void) | undefined
     let isWriting = false
@@ -204,64 +213,111 @@ export function readPartition<State, In extends Message, Task>(
 
     return {
       moved(key: string, unit: Unit<State> | undefined): void {
-        ticked.delete(key)
         const due = unit && stage.due(unit.state)
-        if (due !== undefined) wakeAt(due)
+        if (ticked.get(key)?.due !== due) ticked.delete(key)
+        if (due !== undefined) wakeAt(againAt(key, due))
       },
       stop(): void {
         cancel?.()
       },
     }
 
-    function wakeAt(time: Milliseconds): void {
+    /** Infinity: its tick is on its way or in the log. */
+    function againAt(key: string, due: Milliseconds): Milliseconds {
+      return Math.max(due, ticked.get(key)?.again ?? due)
+    }
+
+    function wakeAt(
+      time: Milliseconds,
+      delayMs = isClockUnknown(bus) ? 0 : time - bus.clock.now(),
+    ): void {
       if (time >= next) return
       cancel?.()
       next = time
       // A scan takes longer with more units, such as conversations that are kept for ten minutes.
       // So more units mean a longer time between scans.
       const apart = scannedAt + fold.units.size * limits.tickLookMsPerUnit - bus.clock.monotonic()
-      cancel = bus.clock.after(Math.max(time - bus.clock.now(), apart), writeDueTicks)
+      cancel = bus.clock.after(Math.max(delayMs, apart), writeDueTicks)
     }
 
     function writeDueTicks(): void {
       next = Number.POSITIVE_INFINITY
       isScanDue = isWriting // keeps RUNTIME-PARTITION-3
       if (isClosed || isWriting) return
-      const now = bus.clock.now()
       scannedAt = bus.clock.monotonic()
-      const overdue: Tick[] = []
-      for (const [key, unit] of fold.units) {
-        const due = stage.due(unit.state)
-        if (due === undefined) continue
-        const again = Math.max(
-          due,
-          (ticked.get(key) ?? Number.NEGATIVE_INFINITY) + limits.tickRepeatMs,
-        )
-        if (again > now) {
-          wakeAt(again)
-          continue
-        }
-        ticked.set(key, now)
-        overdue.push({ type: 'tick', conversation: unit.conversation, unit: key })
-        wakeAt(now + limits.tickRepeatMs)
-      }
+      const overdue = isClockUnknown(bus) ? earliest() : allOverdue()
       if (overdue.length > 0) void write(overdue)
     }
 
-    async function write(ticks: Tick[]): Promise<void> {
+    function allOverdue(): DueUnit[] {
+      const now = bus.clock.now()
+      const overdue: DueUnit[] = []
+      for (const [key, { state, conversation }] of fold.units) {
+        const due = stage.due(state)
+        if (due === undefined) continue
+        const again = againAt(key, due)
+        if (again > now) wakeAt(again)
+        else overdue.push({ key, conversation, due })
+      }
+      return overdue
+    }
+
+    /** The unit whose tick measures the clock: the first that is due, in one append. */
+    function earliest(): DueUnit[] {
+      let first: DueUnit | undefined
+      for (const [key, { state, conversation }] of fold.units) {
+        const due = stage.due(state)
+        if (due === undefined || due >= (first?.due ?? Number.POSITIVE_INFINITY)) continue
+        if (againAt(key, due) < Number.POSITIVE_INFINITY) first = { key, conversation, due }
+      }
+      return first === undefined ? [] : [first]
+    }
+
+    async function write(units: DueUnit[]): Promise<void> {
+      const ticks = units.map(({ key, conversation }): Tick => {
+        return { type: 'tick', conversation, unit: key }
+      })
       const written = ticks.map((message) => toRecord({ topic, partition, message }))
+      for (const { key, due } of units) ticked.set(key, { due, again: Number.POSITIVE_INFINITY })
+      const wasUnknown = isClockUnknown(bus)
+      const repeatAt = bus.clock.monotonic() + limits.tickRepeatMs
       isWriting = true
       try {
-        await bus.append(written)
+        const appended = await bus.append(written)
         instruments?.observed(stage.name, { messages: ticks, written })
+        for (const [n, unit] of units.entries()) onWritten(unit, appended[n]?.time ?? unit.due)
       } catch (error) {
         log.warn(
           { err: error, stage: stage.name, partition, ticks: ticks.length },
           'ticks could not be written and will be retried',
         )
+        const waitMs = repeatAt - bus.clock.monotonic()
+        for (const unit of units) repeat(unit, Math.max(0, waitMs))
+        if (waitMs <= 0) isScanDue = true
       }
       isWriting = false
-      if (isScanDue) writeDueTicks()
+      if (isScanDue || (wasUnknown && !isClockUnknown(bus))) writeDueTicks()
+    }
+
+    /** A tick before its deadline does nothing, so it is repeated when the rest has passed. */
+    function onWritten(unit: DueUnit, time: Milliseconds): void {
+      if (time < unit.due) repeat(unit, unit.due - time)
+    }
+
+    function repeat({ key, due }: DueUnit, afterMs: Milliseconds): void {
+      if (ticked.get(key)?.due !== due) return // it has moved meanwhile
+      const again = bus.clock.now() + afterMs
+      ticked.set(key, { due, again })
+      wakeAt(again, afterMs)
     }
   }
+}
+
+type Ticked = { due: Milliseconds; again: Milliseconds }
+
+type DueUnit = { key: string; conversation: ConversationId; due: Milliseconds }
+
+/** No record shows yet how far the log's clock is from this machine's. */
+function isClockUnknown({ clockSkew }: Bus): boolean {
+  return clockSkew !== undefined && clockSkew.measuredMs === undefined
 }

@@ -43,7 +43,7 @@ export function positionAt({ topic, ends, committed }: Assignment): Position {
     throw new WeirError(
       'bus.commit-outside-log',
       `${topic}/${ends.partition}: the commit (done ${committed.offset}, fold from ${from}) is outside the log (${ends.begin} to ${ends.end}). ` +
-        'The topic was recreated, or retention is shorter than the longest turn. Delete topics and groups together, or restore the log.',
+        'The topic was recreated, or retention is shorter than the longest turn. weir reset repairs it, or explains why it cannot.',
     )
   return { done: committed.offset, from, marks, refused }
 }
@@ -65,6 +65,6 @@ function parseMetadata(topic: string, partition: number, commit: Commit): Omit<P
   } catch {}
   throw new WeirError(
     'bus.commit-outside-log',
-    `${topic}/${partition}: the commit's metadata ${JSON.stringify(commit.metadata.slice(0, 200))} is not Weir's. Is another consumer using this group?`,
+    `${topic}/${partition}: the commit's metadata ${JSON.stringify(commit.metadata.slice(0, 200))} is not Weir's. Is another consumer using this group? weir reset repairs it.`,
   )
 }

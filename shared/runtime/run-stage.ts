@@ -91,10 +91,15 @@ export async function runStage<State, In extends Message, Task>(
     get joined() {
       return subscription.joined
     },
+    get damaged() {
+      return subscription.damaged ?? noneDamaged
+    },
     failed,
     close: () => subscription.close(),
   }
 }
+
+const noneDamaged: ReadonlyMap<number, string> = new Map()
 
 /** `onWriteFailed`: called with the error if an observation could not be written. */
 type ContextOptions = RunOptions & {
@@ -152,6 +157,7 @@ function performerContext({
     owner: randomId(),
     partition,
     clock: bus.clock,
+    machineClock: bus.machineClock,
     log,
     formerOwnersDead: bus.provesFormerOwnersDead,
     randomId,

@@ -33,6 +33,10 @@ export type Settings = {
   partitions: number
   /** 0: the brokers' default. */
   replicationFactor: number
+  /** Milliseconds. */
+  sessionTimeout: number
+  /** Empty: none is given. */
+  groupInstanceId: string
   /** Days. */
   retention: number
   /** Days. */
@@ -142,6 +146,21 @@ export const settingTable: Record<SettingKey, Setting> = {
     unit: 'copies',
     secret: false,
     schema: { type: 'integer', minimum: 0, maximum: 100, default: 0 },
+  },
+  sessionTimeout: {
+    variable: 'WEIR_SESSION_TIMEOUT',
+    description: 'on Kafka: how long a silent process keeps its partitions, before others get them',
+    unit: 'ms',
+    secret: false,
+    schema: { type: 'integer', minimum: 6_000, maximum: 1_800_000, default: 10_000 },
+  },
+  groupInstanceId: {
+    variable: 'WEIR_GROUP_INSTANCE_ID',
+    description:
+      'the name of this process in its consumer groups: its next start gets the same partitions at once; each process needs its own',
+    secret: false,
+    onlyFor: 'kafka',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{0,200}$', default: '' },
   },
   retention: {
     variable: 'WEIR_RETENTION',

@@ -288,7 +288,7 @@ describe('weir doctor over Kafka', () => {
       lines: out
         .split('\n')
         .filter((line) =>
-          /^(ok|odd|wrong|skipped) +(client|brokers|topics|stages|records)/.test(line),
+          /^(ok|odd|wrong|skipped) +(client|brokers|topics|stages|records|clocks)/.test(line),
         ),
     }
   }
@@ -303,6 +303,9 @@ describe('weir doctor over Kafka', () => {
         ),
         expect.stringMatching(/^ok +stages +running copies: conversation 1, llm-gateway 1, /),
         expect.stringMatching(/^ok +records +they can be read; the newest is of /),
+        expect.stringMatching(
+          /^ok +clocks +this machine's clock is \d\.\d s (behind|ahead of) the/,
+        ),
       ],
     })
   })
@@ -319,6 +322,7 @@ describe('weir doctor over Kafka', () => {
           /^odd +stages +no process runs conversation, llm-gateway, .*: weir up --stages/,
         ),
         expect.stringMatching(/^wrong +records +there is no topic nobody\./),
+        expect.stringMatching(/^skipped +clocks +not compared until the topics exist/),
       ],
     })
     expect(await examine(...place, '--command-property', 'client.di=x')).toEqual({

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { reflexModel } from '../../apps/demo/reflex-model.ts'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
-import { systemClock } from '../../shared/lib/clock.ts'
+import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { type PipelineOptions, withPipeline } from '../support/pipeline.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
@@ -16,14 +16,14 @@ beforeAll(async () => {
   brokers = (await sharedBroker()).bootstrapServers.split(',')
 }, brokerStartMs)
 
-function onKafka(options: PipelineOptions): PipelineOptions {
+function onKafka(options: PipelineOptions, clock: Clock = systemClock): PipelineOptions {
   return {
     ...options,
     topicPrefix: `turn-${randomUUID()}.`,
     openBus: (folder) =>
       openKafkaBus({
         client: { brokers, clientId: 'kafka-turn' },
-        clock: systemClock,
+        clock,
         log: pino({ level: process.env.WEIR_TEST_LOG ?? 'fatal' }),
         tablesFolder: join(folder, 'tables'),
       }),
@@ -60,6 +60,46 @@ describe('a turn over Kafka', () => {
         expect(finished).toMatchObject({ outcome: 'answered', totals: { rounds: 4, calls: 3 } })
         expect(server.requests).toHaveLength(4)
         expect(await starts()).toEqual([])
+      },
+    )
+  })
+})
+
+const hour = 3_600_000
+
+/** The clock of a machine that is `aheadMs` ahead. */
+function wrongClock(aheadMs: number): Clock {
+  return { ...systemClock, now: () => Date.now() + aheadMs }
+}
+
+describe('on a machine whose clock is', () => {
+  it.each([
+    ['an hour ahead', hour],
+    ['an hour behind', -hour],
+  ])('%s, a turn with a retry ends in time, with one tick per deadline', async (_, aheadMs) => {
+    const model = script(
+      { kind: 'error', status: 529, headers: { 'retry-after': '1' }, message: 'overloaded' },
+      says(call('exec', { command: 'ls' })),
+      says(text('One command ran.')),
+    )
+    await withPipeline(
+      onKafka({ model }, wrongClock(aheadMs)),
+      async ({ ask, server, starts, records, bus, wiring }) => {
+        const { finished } = await ask('look around')
+        expect(finished).toMatchObject({ outcome: 'answered', reply: 'One command ran.' })
+        expect(server.requests).toHaveLength(3)
+        expect(await starts()).toHaveLength(1)
+        expect(Math.abs((bus.clockSkew?.measuredMs ?? 0) + aheadMs)).toBeLessThan(1_000)
+
+        // The retry is the only deadline that passed. Its tick made the second attempt.
+        const inbox = await records('model-requests')
+        expect(inbox.filter(({ type }) => type === 'tick')).toHaveLength(1)
+        expect(inbox.filter(({ type }) => type === 'attempt-started')).toHaveLength(3)
+        const all = await bus.ends(`${wiring.topicPrefix}conversation-events`)
+        const before = all.reduce((sum, { end }) => sum + end, 0)
+        await new Promise((resolve) => setTimeout(resolve, 2_500)) // two repeats of a second each
+        const later = await bus.ends(`${wiring.topicPrefix}conversation-events`)
+        expect(later.reduce((sum, { end }) => sum + end, 0)).toBe(before)
       },
     )
   })

@@ -11,6 +11,8 @@ export function addGuard(program: Command): void {
 
   withSettings(guard.command('run'), [
     ...whichBus,
+    'sessionTimeout',
+    'groupInstanceId',
     'topicPrefix',
     'logLevel',
     ...keeping,
@@ -39,6 +41,7 @@ export function addGuard(program: Command): void {
 
   withSettings(guard.command('register'), [
     ...whichBus,
+    'sessionTimeout',
     'topicPrefix',
     'logLevel',
     ...keeping,

@@ -1,4 +1,4 @@
-// weir topics plan, create, check.
+// weir topics plan, create, check, grow.
 
 import type { Command } from 'commander'
 import type { SettingKey } from '../../../shared/settings/settings.ts'
@@ -47,5 +47,15 @@ export function addTopics(program: Command): void {
         process.stdout,
         process.stderr,
       )
+    })
+
+  withSettings(topics.command('grow'), [...whichBus, 'topicPrefix', 'partitions'])
+    .description(
+      'Print the steps to a log with more partitions. Changes nothing: the number of a log is fixed.',
+    )
+    .addHelpText('after', '\nExits with 1, because the topics did not grow.')
+    .action(async (flags) => {
+      const { refuseToGrow } = await import('../../service/topics/grow.ts')
+      process.exitCode = await refuseToGrow(flags, process.stdout)
     })
 }

@@ -1,8 +1,11 @@
 // A shared bus: whether its brokers can be reached, the topics fit, this user may read, the stages
-// run and the clocks agree. It writes nothing, so it does not test the right to write.
+// run and the clocks agree. It writes one record, a tombstone of a key that nobody uses: only the
+// time of an acknowledged write bounds the brokers' clock from both sides.
 
+import { skewText } from '../../../shared/bus/kafka/clock-skew.ts'
 import type { SharedBus } from '../../../shared/bus/kind.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { stageNames, type TopicName, topicSpecs } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -11,17 +14,23 @@ import type { Settings } from '../../../shared/settings/settings.ts'
 import { endsOf, withLog } from '../../history/open-log.ts'
 import { count } from '../../terminal/quantities.ts'
 import { guardTopicsOn } from '../topics/guard-topics.ts'
+import { withPlannedPartitions, withTopicsBus } from '../topics/planned-partitions.ts'
 import { type Check, odd, ok, skipped, wrong, wrongBy } from './check.ts'
 import { guardsCheck } from './guards.ts'
 import { clockCheck } from './machine.ts'
 
 const differencesShown = 3
-/** Clocks that are synchronised over a network differ less. */
-const aheadMaxMs = 5_000
+/** The key of the tombstone. Compaction removes it. */
+const clockKey = 'doctor-clock'
 /** No topic has newer records. */
 const busiest: TopicName[] = ['activity', 'conversation-events']
 
-export async function* clusterChecks(kind: SharedBus, settings: Settings): AsyncGenerator<Check> {
+/** `setPartitions`: as in withPlannedPartitions. */
+export async function* clusterChecks(
+  kind: SharedBus,
+  settings: Settings,
+  setPartitions: number | undefined,
+): AsyncGenerator<Check> {
   yield clockCheck(Date.now(), undefined)
   try {
     await kind.checkClient(settings)
@@ -30,8 +39,12 @@ export async function* clusterChecks(kind: SharedBus, settings: Settings): Async
     return
   }
   try {
-    yield* topicChecks(kind, settings)
+    yield* topicChecks(kind, settings, setPartitions)
   } catch (error) {
+    if (error instanceof WeirError && error.code === 'bus.topic-differs') {
+      yield wrongBy('topics', error)
+      return
+    }
     yield wrongBy('brokers', error)
     yield skipped('topics', 'not checked until the brokers can be reached')
     return
@@ -39,6 +52,7 @@ export async function* clusterChecks(kind: SharedBus, settings: Settings): Async
   yield await stagesCheck(kind, settings)
   yield await guardsCheck(settings)
   yield await readCheck(settings)
+  yield await brokerClockCheck(settings)
 }
 
 function mistakesOf(error: unknown): Check[] {
@@ -51,7 +65,12 @@ function mistakesOf(error: unknown): Check[] {
   }))
 }
 
-async function* topicChecks(kind: SharedBus, settings: Settings): AsyncGenerator<Check> {
+async function* topicChecks(
+  kind: SharedBus,
+  given: Settings,
+  setPartitions: number | undefined,
+): AsyncGenerator<Check> {
+  const settings = await withPlannedPartitions(given, setPartitions)
   const { topicPrefix, partitions, retention } = settings
   const specs = topicSpecs(topicPrefix, partitions, retentionMsOf(retention))
   const survey = (of: TopicSpec[]) => kind.survey(settings, of, createLog({ level: 'silent' }))
@@ -103,7 +122,7 @@ async function stagesCheck(kind: SharedBus, settings: Settings): Promise<Check> 
   }
 }
 
-/** Reading shows that this user may read, and how far the brokers' clocks are ahead. */
+/** Reading shows that this user may read. */
 async function readCheck(settings: Settings): Promise<Check> {
   try {
     const newest = await withLog(settings, async (log) => {
@@ -123,12 +142,37 @@ async function readCheck(settings: Settings): Promise<Check> {
       return time
     })
     if (newest === 0) return ok('records', 'there are none yet')
-    const ahead = newest - Date.now()
-    const at = new Date(newest).toISOString()
-    if (ahead <= aheadMaxMs) return ok('records', `they can be read; the newest is of ${at}`)
-    const finding = `the newest record is of ${at}, ${Math.round(ahead / 1000)} s ahead of this machine's clock`
-    return wrong('records', finding, 'set the clocks of this machine and of the brokers by NTP')
+    return ok('records', `they can be read; the newest is of ${new Date(newest).toISOString()}`)
   } catch (error) {
     return wrongBy('records', error)
   }
+}
+
+async function brokerClockCheck(settings: Settings): Promise<Check> {
+  const name = 'clocks'
+  try {
+    const skewMs = await withTopicsBus(settings, async (bus) => {
+      const topic = `${settings.topicPrefix}policies`
+      await bus.append([{ topic, partition: 0, key: clockKey, value: null }])
+      return bus.clockSkew?.measuredMs
+    })
+    if (skewMs === undefined)
+      return skipped(name, 'the brokers gave no time: weir topics check shows why')
+    return skewCheck(name, skewMs)
+  } catch (error) {
+    if (error instanceof WeirError && error.code === 'bus.topic-missing')
+      return skipped(name, 'not compared until the topics exist')
+    if (error instanceof WeirError && error.code === 'bus.unauthorized')
+      return skipped(name, 'not compared: this user may not write policies')
+    return wrongBy(name, error)
+  }
+}
+
+function skewCheck(name: string, skewMs: number): Check {
+  const finding = skewText(skewMs)
+  if (Math.abs(skewMs) <= limits.clockSkewWarnMs) return ok(name, finding)
+  const remedy = 'set the clocks of this machine and of the brokers by NTP'
+  return Math.abs(skewMs) <= limits.clockSkewMaxMs
+    ? odd(name, finding, remedy)
+    : wrong(name, finding, remedy)
 }

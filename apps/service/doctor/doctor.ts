@@ -13,6 +13,7 @@ import { columnsOfOutput, painted, type Tone } from '../../terminal/paint.ts'
 import { printable } from '../../terminal/printable.ts'
 import { count } from '../../terminal/quantities.ts'
 import { wrapped } from '../../terminal/word-wrap.ts'
+import { partitionsSetBy } from '../service-settings.ts'
 import { agentChecks, toolChecks } from './agents.ts'
 import { type Check, ok, skipped } from './check.ts'
 import { clusterChecks } from './cluster.ts'
@@ -46,7 +47,9 @@ async function* checks({ agent, online = false, ...flags }: DoctorOptions): Asyn
     yield clockCheck(Date.now(), undefined)
   } else {
     const kind = busKindOf(settings)
-    yield* kind.isLocal ? folderChecks(kind, settings) : clusterChecks(kind, settings)
+    yield* kind.isLocal
+      ? folderChecks(kind, settings)
+      : clusterChecks(kind, settings, partitionsSetBy(flags))
   }
   const { agents, checks: agentsFound } = agentChecks(agent, process.cwd(), process.env)
   yield* agentsFound

@@ -10,6 +10,7 @@ import { registerGuard } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/printable.ts'
+import { failoverWarning } from './failover.ts'
 
 /** `tools`: patterns, optionally with `=enforce` or `=shadow`. */
 export type GuardRegisterOptions = {
@@ -45,6 +46,8 @@ export async function registerElsewhere(
     out.write(
       `${printable(`${name} ${mode === 'enforce' ? 'enforces' : 'is a shadow'} for ${pattern}`)}\n`,
     )
+  const warning = failoverWarning(guard, settings)
+  if (warning !== undefined) out.write(`${printable(`warning: ${warning}`)}\n`)
   const { topicPrefix } = settings
   const reads = `${topicPrefix}rounds-cleared as the group ${topicPrefix}guard.${name}`
   out.write(`${printable(`it reads ${reads}, and writes ${topicPrefix}${guardTopicName(name)}`)}\n`)

@@ -23,9 +23,11 @@ import { closedInOrder, type Open } from '../closing.ts'
 import { createHealth } from '../health.ts'
 import { startHealthServer } from '../health-server.ts'
 import { createLagReader } from '../lag.ts'
+import { createLogClock } from '../log-clock.ts'
 import { createMetrics } from '../metrics.ts'
 import { createReadPartitions, readerOfGuard } from '../read-partitions.ts'
 import { serviceSettings } from '../service-settings.ts'
+import { failoverWarning } from './failover.ts'
 import { watchRegistration } from './in-force.ts'
 
 /** `options`: a file of JSON for a guard that is a function of options. */
@@ -48,11 +50,14 @@ export async function runGuardProcess(
   const guard = await loadGuard(guardFile(given), guardOptions(options))
   const reader = readerOfGuard(guard.name)
   const log = createLog({ level: settings.logLevel })
-  const partitions = createReadPartitions(systemClock)
-  const health = createHealth([reader], partitions)
+  const logClock = createLogClock()
+  const { clock, skewMs } = logClock
+  const partitions = createReadPartitions(clock)
+  const health = createHealth([reader], partitions, skewMs)
   let readLags: ReturnType<typeof createLagReader> = async () => []
   const metrics = createMetrics({
-    ...{ stages: [], guards: [guard.name], partitions, clock: systemClock },
+    ...{ stages: [], guards: [guard.name], partitions, clock, skewMs },
+    damaged: () => health.damaged,
     ...{ lags: () => readLags(), ofProcess: true },
   })
   const open: Open = []
@@ -77,7 +82,8 @@ export async function runGuardProcess(
     )
     const bus = await busFor(settings, log)
     open.push({ name: 'the bus', close: () => bus.close() })
-    readLags = createLagReader({ bus, clock: systemClock, partitions })
+    logClock.opened(bus)
+    readLags = createLagReader({ bus, clock, partitions })
     const place = {
       bus,
       topicPrefix,
@@ -93,6 +99,8 @@ export async function runGuardProcess(
       instruments: metrics.guardInstruments,
     })
     open.push({ name: 'the guard', close: () => running.close() })
+    const warning = failoverWarning(guard, settings)
+    if (warning !== undefined) log.warn({ guard: guard.name }, warning)
     const watching = new AbortController()
     const [inForce] = running.inForce
     const watched =

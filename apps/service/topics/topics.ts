@@ -30,7 +30,9 @@ import { commandSettings, type SettingFlags } from '../../terminal/command-setti
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { count } from '../../terminal/quantities.ts'
+import { partitionsSetBy } from '../service-settings.ts'
 import { guardTopicsOf, guardTopicsOn } from './guard-topics.ts'
+import { keepPartitions, withPlannedPartitions } from './planned-partitions.ts'
 import { printPlan } from './print-plan.ts'
 
 /** `json`: one object. */
@@ -78,6 +80,7 @@ export async function createMissing(
       },
     )
   const { plan, ...report } = await withGuardTopics(settings, create)
+  if (report.differences.length === 0) await keepPartitions(settings)
   if (!flags.json) {
     for (const topic of report.created) out.write(`created ${printable(topic)}\n`)
     const before = plan.length - report.created.length
@@ -171,7 +174,7 @@ function printDifferences(
 }
 
 /** The plan, the administration and the printed lines of this command are Kafka's. */
-const busOfTopics: BusName = 'kafka'
+export const busOfTopics: BusName = 'kafka'
 
 /** Errors name this command and not a flag that nobody gave. */
 function settingsOfTopics(bus: BusName): CommandValues {
@@ -184,9 +187,10 @@ async function clusterOf(flags: SettingFlags, errors: NodeJS.WriteStream) {
       'usage',
       `--bus ${flags.bus}: this bus creates its own topics; weir topics is for Kafka`,
     )
+  const given = { ...flags, bus: busOfTopics }
   const settings = commandSettings(flags, settingsOfTopics(busOfTopics))
   const client = await kafkaClient(settings, (note) => errors.write(`${printable(note)}\n`))
-  return { client, settings }
+  return { client, settings: await withPlannedPartitions(settings, partitionsSetBy(given)) }
 }
 
 /** The settings of Kafka need a broker, but a plan does not. All other mistakes throw in both cases. */

@@ -12,10 +12,10 @@
 //
 // Differences from the embedded bus. Delivery is at least once: outputs and records may come twice
 // after a failure, a crash or a rebalance. While a partition moves, or if its former owner was only
-// paused, it has two readers for a moment. Other programs write as well. Readers get the clock of
-// this machine, while a record's time is the broker's. A tick that a fast clock writes too early is
-// dropped and repeated a second later; a slow clock ticks late. So a clock difference delays
-// deadlines and never changes a decision.
+// paused, it has two readers for a moment. Other programs write as well. A record's time is the
+// broker's. Each response to a write measures how far this machine's clock is from it
+// (clock-skew.ts), and the bus's clock shows the brokers' time. So wrong clocks delay no deadline,
+// and never change a decision.
 
 import { Kafka, type KafkaConfig } from 'kafkajs'
 import type { Logger } from 'pino'
@@ -23,6 +23,7 @@ import type { Bus, StoredRecord, Subscription, TopicSpec } from '../../contract/
 import { limits } from '../../contract/limits.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { keepAlive } from '../embedded/alive.ts'
+import { brokersClock, createClockSkew } from './clock-skew.ts'
 import { createCluster } from './cluster.ts'
 import { closedError } from './failure.ts'
 import { createFetching } from './fetching.ts'
@@ -67,8 +68,11 @@ export type KafkaBusOptions = {
   times?: Partial<SubscriptionTimes> | undefined
   /** Whether a table keeps a record. Default: all. A refused record hides no earlier one. */
   accepts?: ((record: StoredRecord) => boolean) | undefined
+  /** The name of this process in its groups (MEMBERSHIP-5). Absent: a new member at each start. */
+  instanceId?: string | undefined
 }
 
+const noneDamaged: ReadonlyMap<number, string> = new Map()
 const minute = 60_000
 const queueBytesMaxDefault = 256 * 1024 * 1024
 const timesDefault: SubscriptionTimes = {
@@ -106,8 +110,9 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
     partitionBytesMax: 1024 * 1024,
     bytesMax: 8 * 1024 * 1024,
   })
+  const skew = createClockSkew(clock, log)
   const writer = createWriter({
-    ...{ cluster, clock, log, recordBytesMax },
+    ...{ cluster, clock, log, recordBytesMax, skew },
     queueBytesMax: options.queueBytesMax ?? queueBytesMaxDefault,
     deliverMs: options.deliverMs ?? 5 * minute,
   })
@@ -156,7 +161,9 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
   }
 
   return {
-    clock,
+    clock: brokersClock(clock, skew),
+    machineClock: clock,
+    clockSkew: skew,
     provesFormerOwnersDead: false,
     recordBytesMax,
     ends: reading.ends,
@@ -174,6 +181,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
 
     async append(records) {
       assertOpen('closing')
+      cluster.assertNotResized()
       return writer.append(records)
     },
 
@@ -186,6 +194,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
           ...subscribeOptions,
           ...{ cluster, log, times: { ...timesDefault, ...options.times } },
           write: writer.writeStep,
+          instanceId: options.instanceId,
         }),
       )
     },
@@ -247,6 +256,9 @@ function createOpenSubscriptions(writer: Writer) {
       const tracked: Subscription = {
         get joined() {
           return subscription.joined
+        },
+        get damaged() {
+          return subscription.damaged ?? noneDamaged
         },
         failed: subscription.failed,
         close() {

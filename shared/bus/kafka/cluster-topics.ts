@@ -12,6 +12,8 @@ export type Topic = {
   leaders: (Node | undefined)[]
 }
 
+export type ResizedTopic = { name: string; was: number; is: number }
+
 export type ClusterTopics = {
   nodes(): Node[]
   known(name: string): Topic | undefined
@@ -26,6 +28,8 @@ export type ClusterTopics = {
   forget(name: string): void
   /** Replaces the metadata of the `requested` topics. */
   apply(picture: ClusterPicture, requested: string[]): void
+  /** The first topic whose partition count changed since it was first seen, with both counts. */
+  readonly resized: ResizedTopic | undefined
   kindOf(name: string): TopicKind | undefined
   setKind(name: string, kind: TopicKind): void
 }
@@ -38,9 +42,14 @@ export function createClusterTopics(): ClusterTopics {
   const seen = new Set<string>()
   const errorCodes = new Map<string, number>()
   const kinds = new Map<string, TopicKind>()
+  const firstCounts = new Map<string, { id: string | undefined; count: number }>()
   let nodes: Node[] = []
+  let resized: ResizedTopic | undefined
 
   return {
+    get resized() {
+      return resized
+    },
     nodes: () => nodes,
     known: (name) => topics.get(name),
     requested: () => [...requested],
@@ -68,6 +77,12 @@ export function createClusterTopics(): ClusterTopics {
         if (topics.get(name)?.id !== found.id) kinds.delete(name)
         const leaders: Topic['leaders'] = []
         for (const { partition, leader } of found.partitions) leaders[partition] = byId.get(leader)
+        // Brokers only ever add partitions. A topic that was created again has another id.
+        const before = firstCounts.get(name)
+        if (before === undefined || before.id !== found.id)
+          firstCounts.set(name, { id: found.id, count: leaders.length })
+        else if (leaders.length > before.count)
+          resized ??= { name, was: before.count, is: leaders.length }
         topics.set(name, { name, id: found.id, leaders: Array.from(leaders) })
       }
     },

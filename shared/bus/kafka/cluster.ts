@@ -3,6 +3,8 @@
 // CLUSTER-1. Metadata is trusted only while it works. A caller whose leader moved requests a
 //     refresh, which all callers share, and retries.
 // CLUSTER-2. A topic that was deleted and created again has another id, so its readers notice.
+// CLUSTER-3. A topic that grows under a running process ends its subscriptions and appends: its
+//     conversations belong to other partitions from now on.
 
 import type { KafkaConfig } from 'kafkajs'
 import type { Logger } from 'pino'
@@ -12,7 +14,12 @@ import { WeirError } from '../../lib/errors.ts'
 import { pause } from '../../lib/pause.ts'
 import { backoffMs } from './backoff.ts'
 import { type BrokerRequests, createBrokerRequests } from './broker-requests.ts'
-import { createClusterTopics, type Topic, unknownTopic } from './cluster-topics.ts'
+import {
+  createClusterTopics,
+  type ResizedTopic,
+  type Topic,
+  unknownTopic,
+} from './cluster-topics.ts'
 import { type Node, protocolError } from './driver.ts'
 import { asBusError, recoveryOf } from './failure.ts'
 import { readCommitted } from './fetch-request.ts'
@@ -48,6 +55,10 @@ export type Cluster = {
    * names `action`.
    */
   retry<Result>(action: string, work: () => Promise<Result>, forMs?: Milliseconds): Promise<Result>
+  /** Throws `bus.topic-differs` once a topic has grown (CLUSTER-3). */
+  assertNotResized(): void
+  /** Calls `onResized` with that error, at once if it happened before. Returns how to stop that. */
+  whenResized(onResized: (error: WeirError) => void): () => void
   close(): void
 }
 
@@ -75,6 +86,13 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
   let refreshing: Promise<void> | undefined
   let refreshedAt = Number.NEGATIVE_INFINITY
   let cancelNext: (() => void) | undefined
+  const resizedListeners = new Set<(error: WeirError) => void>()
+
+  function reportResized(): void {
+    if (topics.resized === undefined) return
+    for (const onResized of resizedListeners) onResized(topicResized(topics.resized))
+    resizedListeners.clear()
+  }
 
   async function refresh(): Promise<void> {
     const sinceMs = clock.monotonic() - refreshedAt
@@ -84,6 +102,7 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       requestMetadata(broker, requested),
     )
     topics.apply(picture, requested)
+    reportResized()
     refreshedAt = clock.monotonic()
     cancelNext?.()
     cancelNext = clock.after(refreshMs, () => {
@@ -170,8 +189,19 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       return { id: coordinator.nodeId, host: coordinator.host, port: coordinator.port }
     },
 
+    assertNotResized() {
+      if (topics.resized !== undefined) throw topicResized(topics.resized)
+    },
+
+    whenResized(onResized) {
+      resizedListeners.add(onResized)
+      reportResized()
+      return () => resizedListeners.delete(onResized)
+    },
+
     close() {
       cancelNext?.()
+      resizedListeners.clear()
       requests.close()
     },
   }
@@ -259,6 +289,13 @@ function topicMissing(name: string): WeirError {
   return new WeirError(
     'bus.topic-missing',
     `there is no topic ${name}: create it with \`weir topics create\``,
+  )
+}
+
+function topicResized({ name, was, is }: ResizedTopic): WeirError {
+  return new WeirError(
+    'bus.topic-differs',
+    `${name} had ${was} partitions when this process started, and has ${is} now: conversations belong to other partitions now, so nothing is read or written. Stop every process of Weir; weir topics check shows each topic`,
   )
 }
 

@@ -24,6 +24,8 @@ import createSocketFactory from 'kafkajs/src/network/socketFactory.js'
 import protocolErrors from 'kafkajs/src/protocol/error.js'
 // @ts-expect-error
 import crc32cOf from 'kafkajs/src/protocol/recordBatch/crc32C/crc32C.js'
+// @ts-expect-error
+import { requests } from 'kafkajs/src/protocol/requests/index.js'
 
 import type { KafkajsLog } from './kafkajs-log.ts'
 
@@ -167,6 +169,29 @@ export function sendRaw<Answer>(
     requestTimeout: timeoutMs ?? null,
     logResponseError: false,
   }) as Promise<Answer>
+}
+
+/** The requests of a group member that can carry the name of a static member. */
+export type MemberBroker = Pick<DriverBroker, 'joinGroup' | 'syncGroup' | 'heartbeat'>
+
+/**
+ * The broker for a static member (group.instance.id). kafkajs encodes the name, in these versions
+ * (Kafka 2.3 and later), but its Broker does not pass it on. Undefined: a usual member.
+ */
+export function memberBroker(
+  broker: DriverBroker,
+  groupInstanceId: string | undefined,
+): MemberBroker {
+  if (groupInstanceId === undefined) return broker
+  const send = (name: string, version: number, options: object) =>
+    broker.connectionPool.send(
+      requests[name].protocol({ version })({ ...options, groupInstanceId }),
+    ) as Promise<never>
+  return {
+    joinGroup: (options) => send('JoinGroup', 5, { ...options, protocolType: 'consumer' }),
+    syncGroup: (options) => send('SyncGroup', 3, options),
+    heartbeat: (options) => send('Heartbeat', 3, options),
+  }
 }
 
 /** Closes the connection at once. Pending requests reject with `reason`. */

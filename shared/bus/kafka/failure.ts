@@ -1,7 +1,7 @@
 // Classifies the errors of brokers and connections: whether a retry helps, and the message with the
 // fix for the user.
 
-import { WeirError } from '../../lib/errors.ts'
+import { type ErrorCode, WeirError } from '../../lib/errors.ts'
 
 /**
  * `refresh`: the metadata is old or the connection is lost; refresh the metadata, then retry.
@@ -158,6 +158,19 @@ function isVersion(error: unknown): boolean {
     protocolTypeOf(error) === 'UNSUPPORTED_VERSION'
   )
 }
+
+/**
+ * The damage is in one partition: its commit, or its records. Other partitions can be read on.
+ */
+export function isPartitionDamage(error: unknown): error is WeirError {
+  return error instanceof WeirError && partitionDamage.has(error.code)
+}
+
+const partitionDamage = new Set<ErrorCode>([
+  'bus.commit-outside-log',
+  'bus.record-unreadable',
+  'bus.compression-unreadable',
+])
 
 /** Throws `bus.closed` once the bus is closed. */
 export function assertOpen(closed: AbortSignal): void {

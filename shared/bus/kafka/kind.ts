@@ -33,6 +33,24 @@ export const kafkaKind: SharedBus = {
     const { membersOfGroups } = await import('./cluster-survey.ts')
     return membersOfGroups(await kafkaClient(settings), groups, log)
   },
+  groups: {
+    async commits(settings, place, partitions, log) {
+      const { readCommits } = await import('./group-admin.ts')
+      return readCommits(await kafkaClient(settings), place, partitions, log)
+    },
+    async setCommits(settings, place, commits, log) {
+      const { writeCommits } = await import('./group-admin.ts')
+      await writeCommits(await kafkaClient(settings), place, commits, log)
+    },
+    async names(settings, prefix, log) {
+      const { namesWithPrefix } = await import('./group-admin.ts')
+      return namesWithPrefix(await kafkaClient(settings), prefix, log)
+    },
+    async deleteAll(settings, names, log) {
+      const { deleteGroupsAndTopics } = await import('./group-admin.ts')
+      await deleteGroupsAndTopics(await kafkaClient(settings), names, log)
+    },
+  },
 }
 
 async function open(
@@ -52,6 +70,8 @@ async function open(
     connectMs,
     replicationFactor,
     accepts: signing && acceptsSigned(signing, log),
+    times: { sessionMs: settings.sessionTimeout },
+    instanceId: settings.groupInstanceId || undefined,
   })
   return signing === undefined ? bus : signedBus(bus, signing, log)
 }

@@ -6,6 +6,8 @@
 // MEMBERSHIP-3. If the coordinator does not know the member, all partitions are lost at once, and
 //     it joins as a new one. While no coordinator answers, it keeps them.
 // MEMBERSHIP-4. A commit is an offset and its metadata. All commits of one call go in one request.
+// MEMBERSHIP-5. A static member does not leave. Its next process gets its partitions at once, and
+//     a second process with its name ends the first.
 
 import type { Logger } from 'pino'
 import type { Commit } from '../../contract/bus.ts'
@@ -16,8 +18,9 @@ import { assignPartitions } from './assignment.ts'
 import { backoffMs } from './backoff.ts'
 import type { Cluster } from './cluster.ts'
 import { type Coordinator, createCoordinator } from './coordinator.ts'
-import { type Member, memberAssignment, memberMetadata } from './driver.ts'
+import { type Member, memberAssignment, memberBroker, memberMetadata } from './driver.ts'
 import { asBusError, protocolTypeOf, recoveryOf } from './failure.ts'
+import { commitRequest, fetchCommits } from './group-commits.ts'
 import type { Link } from './link.ts'
 import { createLogThrottle } from './log-throttle.ts'
 
@@ -40,6 +43,8 @@ export type MembershipOptions = {
   group: string
   topic: string
   sessionMs: Milliseconds
+  /** Of a static member (MEMBERSHIP-5). Undefined: a usual member. */
+  instanceId?: string | undefined
   heartbeatMs: Milliseconds
   /** How long the group waits for a member that does not join again. */
   rebalanceMs: Milliseconds
@@ -60,7 +65,7 @@ type Identity = { member: string; generation: number; owned: number[] }
 type Phase = { kind: 'joining' } | { kind: 'joined'; answeredAt: Milliseconds }
 
 export function joinGroup(options: MembershipOptions): Membership {
-  const { cluster, log, group, topic, sessionMs, heartbeatMs } = options
+  const { cluster, log, group, topic, sessionMs, heartbeatMs, instanceId } = options
   const { clock } = cluster
   const left = new AbortController()
   const coordinator = createCoordinator(cluster, group, left.signal)
@@ -83,7 +88,7 @@ export function joinGroup(options: MembershipOptions): Membership {
     if (left.signal.aborted) return
     const { member: memberId, generation: groupGenerationId } = identity
     await coordinator.request((broker) =>
-      broker.heartbeat({ groupId: group, groupGenerationId, memberId }),
+      memberBroker(broker, instanceId).heartbeat({ groupId: group, groupGenerationId, memberId }),
     )
     if (phase.kind === 'joined') phase = { kind: 'joined', answeredAt: clock.monotonic() }
   }
@@ -113,7 +118,7 @@ export function joinGroup(options: MembershipOptions): Membership {
             await pause(clock, backoffMs(rejoins - rejoinsAtOnce), left.signal)
           continue
         }
-        const reason = next === 'fail-foreign' ? foreignGroup(group) : failureOf(group, error)
+        const reason = failureOf(options, error)
         if (next !== 'retry') return options.onFailed(reason)
         failures += 1
         if (failures === 1) failingSince = clock.monotonic()
@@ -151,16 +156,10 @@ export function joinGroup(options: MembershipOptions): Membership {
     },
 
     async commit(commits) {
-      const partitions = [...commits].map(([partition, { offset, metadata }]) => ({
-        partition,
-        offset: String(offset),
-        metadata,
-      }))
-      const topics = [{ topic, partitions }]
-      await coordinator.request((broker) => {
-        const { member: memberId, generation: groupGenerationId } = identity // when it is sent: a join may be before it on the link
-        return broker.offsetCommit({ groupId: group, groupGenerationId, memberId, topics })
-      })
+      // The identity when it is sent: a join may be before it on the link.
+      await coordinator.request((broker) =>
+        broker.offsetCommit(commitRequest({ group, topic }, identity, commits)),
+      )
     },
 
     committed: (partitions) => fetchCommits(options, coordinator, partitions),
@@ -168,7 +167,7 @@ export function joinGroup(options: MembershipOptions): Membership {
     async leave() {
       left.abort()
       const link = coordinator.link()
-      if (identity.member !== '' && link !== undefined) {
+      if (identity.member !== '' && link !== undefined && instanceId === undefined) {
         const { promise: late, resolve } = Promise.withResolvers<void>()
         const cancel = clock.after(leaveMs, resolve)
         await Promise.race([sendLeave(link).catch(() => {}), late])
@@ -192,13 +191,11 @@ const rejoinsAtOnce = 2
 
 const groupChanged = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'MEMBER_ID_REQUIRED'])
 
-function nextStep(
-  error: unknown,
-): 'join-again' | 'join-as-new' | 'fail-foreign' | 'fail' | 'retry' {
+function nextStep(error: unknown): 'join-again' | 'join-as-new' | 'fail' | 'retry' {
   const type = protocolTypeOf(error) ?? ''
   if (groupChanged.has(type)) return 'join-again'
   if (type === 'UNKNOWN_MEMBER_ID') return 'join-as-new'
-  if (type === 'INCONSISTENT_GROUP_PROTOCOL') return 'fail-foreign'
+  if (type === 'FENCED_INSTANCE_ID') return 'fail'
   return recoveryOf(error) === 'fail' ? 'fail' : 'retry'
 }
 
@@ -209,12 +206,12 @@ async function joinAndSync(
   { member: memberId, generation, owned }: Identity,
   onMember: (member: string) => void,
 ): Promise<Identity> {
-  const { cluster, group: groupId, topic, sessionMs, rebalanceMs } = options
+  const { cluster, group: groupId, topic, sessionMs, rebalanceMs, instanceId } = options
   const userData = Buffer.from(JSON.stringify({ generation, owned }))
   const metadata = memberMetadata.encode({ version: 1, topics: [topic], userData })
   const joined = await coordinator.request(
     (broker) =>
-      broker.joinGroup({
+      memberBroker(broker, instanceId).joinGroup({
         ...{ groupId, memberId, sessionTimeout: sessionMs, rebalanceTimeout: rebalanceMs },
         groupProtocols: [{ name: protocolName, metadata }],
       }),
@@ -224,7 +221,10 @@ async function joinAndSync(
   onMember(member)
   const groupAssignment = leaderId === member ? await assignAll(cluster, topic, members) : []
   const synced = await coordinator.request(
-    (broker) => broker.syncGroup({ groupId, generationId, memberId: member, groupAssignment }),
+    (broker) =>
+      memberBroker(broker, instanceId).syncGroup({
+        ...{ groupId, generationId, memberId: member, groupAssignment },
+      }),
     rebalanceMs + sessionMs,
   )
   const bytes = synced.memberAssignment
@@ -252,26 +252,6 @@ async function assignAll(
   }))
 }
 
-async function fetchCommits(
-  { cluster, group, topic }: MembershipOptions,
-  coordinator: Coordinator,
-  partitions: number[],
-): Promise<Map<number, Commit>> {
-  const topics = [{ topic, partitions: partitions.map((partition) => ({ partition })) }]
-  const { responses } = await cluster.retry(`read the commits of the group ${group}`, () =>
-    coordinator.request((broker) => broker.offsetFetch({ groupId: group, topics })),
-  )
-  const found = responses
-    .flatMap((response) => response.partitions)
-    .filter(({ offset }) => Number(offset) >= 0)
-  return new Map(
-    found.map(({ partition, offset, metadata }) => [
-      partition,
-      { offset: Number(offset), metadata: metadata ?? '' },
-    ]),
-  )
-}
-
 /** The metadata may come from another version of Weir. If it cannot be read, it claims nothing. */
 function claimOf(metadata: Buffer): { generation: number; owned: number[] } {
   try {
@@ -286,8 +266,23 @@ function claimOf(metadata: Buffer): { generation: number; owned: number[] } {
   return { generation: -1, owned: [] }
 }
 
-function failureOf(group: string, error: unknown): WeirError {
-  return asBusError(error, `be a member of the group ${group}`)
+function failureOf({ group, instanceId }: MembershipOptions, error: unknown): WeirError {
+  switch (protocolTypeOf(error)) {
+    case 'INCONSISTENT_GROUP_PROTOCOL':
+      return foreignGroup(group)
+    case 'FENCED_INSTANCE_ID':
+      return new WeirError(
+        'bus.refused',
+        `another process joined the group ${group} as ${instanceId}: give each process its own name (--group-instance-id, WEIR_GROUP_INSTANCE_ID)`,
+      )
+    case 'INVALID_SESSION_TIMEOUT':
+      return new WeirError(
+        'bus.refused',
+        `the broker rejects the session time: set --session-timeout (WEIR_SESSION_TIMEOUT) between its group.min.session.timeout.ms and group.max.session.timeout.ms`,
+      )
+    default:
+      return asBusError(error, `be a member of the group ${group}`)
+  }
 }
 
 function foreignGroup(group: string): WeirError {

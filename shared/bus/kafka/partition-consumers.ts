@@ -18,7 +18,7 @@ type Parts = {
   commits: Pick<CommitSchedule, 'add' | 'drop'>
   closings: Closings
   write(records: RecordToAppend[]): Promise<void>
-  onFailed(error: unknown): void
+  onFailed(error: unknown, partition: number): void
 }
 
 export function createConsumers({
@@ -39,7 +39,6 @@ export function createConsumers({
     commits.drop(partition)
     fetching.remove(consumer.cursor)
     consumer.stop()
-    log.info({ topic, partition }, 'the partition moved to another member')
     leaving.add(consumer)
     const closed = consumer.close('lost').finally(() => leaving.delete(consumer))
     closings.addReader(closed, partition)
@@ -51,7 +50,8 @@ export function createConsumers({
     start(partition: number, reader: PartitionReader): void {
       const share = Math.min(partitionHeldBytesMax, heldBytesMax / (consumers.size + 1))
       const consumer = createPartitionConsumer({
-        ...{ topic, partition, reader, write, onFailed },
+        ...{ topic, partition, reader, write },
+        onFailed: (error) => onFailed(error, partition),
         heldBytesMax: Math.max(partitionHeldBytesMin, share),
         onCommit: (commit) => commits.add(partition, commit),
         onRoom: fetching.wake,
@@ -63,7 +63,16 @@ export function createConsumers({
     /** Closes the consumers of all other partitions as lost. */
     keepOnly(partitions: number[]): void {
       for (const [partition, consumer] of consumers)
-        if (!partitions.includes(partition)) closeLost(partition, consumer)
+        if (!partitions.includes(partition)) {
+          log.info({ topic, partition }, 'the partition moved to another member')
+          closeLost(partition, consumer)
+        }
+    },
+
+    /** Closes one consumer, as if its partition had moved. */
+    abandon(partition: number): void {
+      const consumer = consumers.get(partition)
+      if (consumer !== undefined) closeLost(partition, consumer)
     },
 
     /** No consumer gets more records. */

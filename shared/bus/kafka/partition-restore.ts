@@ -28,7 +28,8 @@ export type PartitionRestoreOptions = {
   onRestored(partition: number, reader: PartitionReader): void
   /** The partition was assigned elsewhere while its reader was created. */
   onCancelled(partition: number, reader: PartitionReader): void
-  onFailed(error: unknown): void
+  /** `partition`: undefined if it concerns all of them. */
+  onFailed(error: unknown, partition?: number): void
 }
 
 const retryMs = 1_000
@@ -84,7 +85,7 @@ export function createPartitionRestore(options: PartitionRestoreOptions): Partit
             options.onRestored(partition, reader)
             attempts.delete(partition)
           } catch (error) {
-            if (isCurrent(partition)) options.onFailed(error) // otherwise the new owner meets it
+            if (isCurrent(partition)) options.onFailed(error, partition) // otherwise the new owner meets it
           }
         }),
       )

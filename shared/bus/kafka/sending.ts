@@ -8,6 +8,7 @@ import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import type { WeirError } from '../../lib/errors.ts'
 import { backoffMs } from './backoff.ts'
 import { type BrokerConnection, createBrokerConnection } from './broker-connection.ts'
+import type { MeasuredSkew } from './clock-skew.ts'
 import type { Cluster } from './cluster.ts'
 import { type Node, protocolError, sendRaw } from './driver.ts'
 import { asBusError, closedError, protocolTypeOf, recoveryOf } from './failure.ts'
@@ -35,6 +36,8 @@ export type SendingOptions = {
   clock: Clock
   log: Logger
   deliverMs: Milliseconds
+  /** Measured by each response. */
+  skew: Pick<MeasuredSkew, 'begin'>
   /** Called with the change in waiting bytes. */
   countBytes(bytes: number): void
 }
@@ -68,9 +71,11 @@ export function createSending(options: SendingOptions): Sending {
 
   async function send(connection: BrokerConnection, queued: Queued[]): Promise<void> {
     const time = clock.now()
+    const measured = options.skew.begin()
     try {
       const request = produceRequest(queued.map((each) => encodedBatch(each, time)))
       const responses = await connection.request((broker) => sendRaw(broker, request))
+      for (const { appendTime } of responses) if (appendTime !== undefined) measured(appendTime)
       const byName = new Map(responses.map((response) => [partitionName(response), response]))
       for (const each of queued) onResponse(each, byName.get(partitionName(each.queue)), time)
     } catch (error) {

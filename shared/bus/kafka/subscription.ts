@@ -6,15 +6,15 @@
 //     once, and the group does not wait for that.
 // SUBSCRIPTION-3. Commits are gathered and sent every commitMs, before a join, and at the end:
 //     each stays true.
-// SUBSCRIPTION-4. A failed partition fails the subscription: its readers get no more records, and
-//     stay until close().
+// SUBSCRIPTION-4. A damaged partition is not read, and the others go on. Any other failure fails
+//     the subscription: its readers get no more records, and stay until close().
 
 import type { Logger } from 'pino'
 import type { RecordToAppend, SubscribeOptions, Subscription } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { createCommitSchedule } from './commit-schedule.ts'
-import { asBusError, recoveryOf } from './failure.ts'
+import { asBusError, isPartitionDamage, recoveryOf } from './failure.ts'
 import { createFetching } from './fetching.ts'
 import { joinGroup, type Membership } from './membership.ts'
 import { createClosings, createConsumers } from './partition-consumers.ts'
@@ -31,6 +31,8 @@ export type SubscriptionTimes = {
 }
 
 export type KafkaSubscriptionOptions = SubscribeOptions & {
+  /** The name of a static member (MEMBERSHIP-5). */
+  instanceId?: string | undefined
   cluster: Cluster
   log: Logger
   times: SubscriptionTimes
@@ -57,6 +59,7 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
   failed.catch(() => {}) // a caller without a handler must not crash
   let life: 'open' | 'failed' | 'closing' | 'closed' = 'open'
   let closing: Promise<void> | undefined
+  const damaged = new Map<number, string>()
 
   const commits = createCommitSchedule({
     ...{ clock, commitMs },
@@ -66,7 +69,7 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
   })
   const consumers = createConsumers({
     ...{ topic, log, fetching, commits, closings, write: options.write },
-    onFailed: fail,
+    onFailed: onPartitionFailed,
   })
   const restores = createPartitionRestore({
     ...{ cluster, log, topic, assign: options.assign },
@@ -74,21 +77,27 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     onRestored: consumers.start,
     onCancelled: (partition, reader) =>
       closings.addReader(reader.close(life === 'open' ? 'lost' : 'shutdown'), partition),
-    onFailed: fail,
+    onFailed: onPartitionFailed,
   })
   const membership: Membership = joinGroup({
-    ...{ cluster, log, group, topic, ...memberTimes },
+    ...{ cluster, log, group, topic, instanceId: options.instanceId, ...memberTimes },
     onAssigned,
     onLost: () => onAssigned([]),
     beforeJoin: commits.flush,
     onFailed: fail,
   })
 
+  const stopWatching = cluster.whenResized(fail)
+
   function onAssigned(partitions: number[]): void {
     consumers.keepOnly(partitions)
     restores.keepOnly(partitions)
     if (life !== 'open') return
-    const added = partitions.filter((each) => !consumers.has(each) && !restores.has(each))
+    for (const partition of damaged.keys())
+      if (!partitions.includes(partition)) damaged.delete(partition)
+    const added = partitions.filter(
+      (each) => !consumers.has(each) && !restores.has(each) && !damaged.has(each),
+    )
     if (added.length > 0) closings.add(restores.restore(added))
   }
 
@@ -98,6 +107,17 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
       return 'stop'
     }
     return life === 'open' ? 'retry' : 'stop'
+  }
+
+  function onPartitionFailed(error: unknown, partition?: number): void {
+    if (partition === undefined || !isPartitionDamage(error)) return fail(error)
+    if (life !== 'open') return
+    damaged.set(partition, error.message)
+    consumers.abandon(partition)
+    log.error(
+      { err: error, topic, partition },
+      'a damaged partition is not read; the others go on (weir reset)',
+    )
   }
 
   function fail(error: unknown): void {
@@ -118,6 +138,7 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
   async function close(): Promise<void> {
     if (life === 'open') stopReading()
     life = 'closing'
+    stopWatching()
     await within(clock, closeStepsMs, consumers.idle())
     consumers.close()
     await closings.done()
@@ -132,6 +153,7 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     get joined() {
       return life === 'open' && membership.isMember && restores.isIdle
     },
+    damaged,
     failed,
     close() {
       closing ??= close()

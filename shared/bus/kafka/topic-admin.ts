@@ -307,7 +307,9 @@ function notDescribed(topic: string, type: string): TopicDifference {
 }
 
 function otherCount({ topic, numPartitions }: PlannedTopic, is: number): TopicDifference {
-  const remedy = `set partitions to ${is} (--partitions, WEIR_PARTITIONS) if all topics have ${is}; otherwise delete all topics and groups of Weir together`
+  const why =
+    'all topics keep the number that the log began with, because conversations belong to partitions'
+  const remedy = `${why}; ${is > numPartitions ? 'this topic has grown' : 'this topic has fewer'}, and Kafka cannot undo that. Restore it, or delete all topics and groups of Weir together (weir reset --all)`
   return { topic, property: 'partitions', is: String(is), shouldBe: String(numPartitions), remedy }
 }
 

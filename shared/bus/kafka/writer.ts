@@ -14,6 +14,7 @@ import type { Logger } from 'pino'
 import type { Appended, RecordToAppend } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
+import type { MeasuredSkew } from './clock-skew.ts'
 import type { Cluster } from './cluster.ts'
 import { closedError } from './failure.ts'
 import { createPendingWrites } from './pending-writes.ts'
@@ -46,16 +47,17 @@ export type WriterOptions = {
   queueBytesMax: number
   /** How long a failed batch is retried. */
   deliverMs: Milliseconds
+  skew: Pick<MeasuredSkew, 'begin'>
 }
 
 export function createWriter(options: WriterOptions): Writer {
-  const { cluster, clock, log, recordBytesMax, queueBytesMax, deliverMs } = options
+  const { cluster, clock, log, recordBytesMax, queueBytesMax, deliverMs, skew } = options
   let waitingBytes = 0
   let isClosed = false
   const admission = createWriteAdmission(cluster)
   const pending = createPendingWrites(clock)
   const sending = createSending({
-    ...{ cluster, clock, log, deliverMs },
+    ...{ cluster, clock, log, deliverMs, skew },
     countBytes(bytes) {
       waitingBytes += bytes
     },

@@ -113,3 +113,22 @@ describe('a process that runs stages', () => {
     })
   })
 })
+
+describe('a process whose clock differs from the brokers', () => {
+  const withSkew = (skewMs: number | undefined) => {
+    const health = createHealth(['validator'], createReadPartitions({ now: () => 0 }), () => skewMs)
+    health.started(new Map([['validator', { joined: true }]]))
+    return health.ready
+  }
+
+  it.each([undefined, 0, 5_000, -5_000])('by %p milliseconds is ready', (skewMs) => {
+    expect(withSkew(skewMs)).toMatchObject({ ready: true, why: [] })
+  })
+
+  it.each([
+    [5_001, "this machine's clock is 5 s behind the brokers': set it by NTP"],
+    [-3_600_000, "this machine's clock is 3600 s ahead of the brokers': set it by NTP"],
+  ])('by %p milliseconds is not ready, with the reason', (skewMs, why) => {
+    expect(withSkew(skewMs)).toMatchObject({ ready: false, why: [why] })
+  })
+})

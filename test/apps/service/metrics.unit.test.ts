@@ -462,3 +462,26 @@ describe('metrics', () => {
     expect(await register.metrics()).toBe('\n')
   })
 })
+
+describe('the clock and the damage of a process', () => {
+  it('are metrics as soon as they are known', async () => {
+    let skewMs: number | undefined
+    const metrics = createMetrics({
+      stages: ['validator'],
+      partitions: createReadPartitions({ now: () => now }),
+      clock: { now: () => now },
+      lags: async () => [],
+      skewMs: () => skewMs,
+      damaged: () => new Map([['validator' as const, 2]]),
+      ofProcess: false,
+    })
+    expect(seriesOf(await metrics.text())).toMatchObject({
+      'weir_partitions_damaged{stage="validator"}': 2,
+    })
+    expect(seriesOf(await metrics.text())).not.toHaveProperty('weir_clock_skew_seconds')
+    skewMs = -3_600_000
+    expect(seriesOf(await metrics.text())).toHaveProperty('weir_clock_skew_seconds', -3_600)
+    skewMs = undefined
+    expect(seriesOf(await metrics.text())).not.toHaveProperty('weir_clock_skew_seconds')
+  })
+})

@@ -71,6 +71,7 @@ history (table)
     (tombstone) <- llm-gateway performer
 policies (table)
     operator-limits <- operator
+    partition-count <- operator, runtime
     agent-policy <- operator
     guard-registration <- operator
     (tombstone) <- operator

@@ -422,4 +422,99 @@ describe('a tick', () => {
     await settled()
     expect(await ticks()).toEqual([])
   })
+
+  /**
+   * Opens a bus whose log is `behindMs` behind the machine's clock. `skew`: each append
+   * measures it.
+   */
+  async function openLogBehind(
+    behindMs: number,
+    skew?: { measuredMs: number | undefined },
+  ): Promise<void> {
+    harness = new Harness()
+    const machine = harness.clock
+    machine.advance(36_000_000) // a log's times are not negative
+    const clock = { ...machine, now: () => machine.now() - behindMs }
+    const bus = await openEmbeddedBus({ file: join(harness.folder, 'weir.db'), clock })
+    await bus.ensureTopics(topicSpecs('', 1))
+    harness.bus = {
+      ...bus,
+      clock: { ...machine, now: () => machine.now() + (skew?.measuredMs ?? 0) },
+      ...(skew && { clockSkew: skew }),
+      async append(records) {
+        const appended = await bus.append(records)
+        if (skew !== undefined && hasStarted) skew.measuredMs = -behindMs
+        return appended
+      },
+    }
+    let hasStarted = false
+    const { subscribe } = harness.bus
+    harness.bus.subscribe = (options) => {
+      hasStarted = true
+      return subscribe(options)
+    }
+  }
+
+  it('that the log dates before the deadline is repeated when the rest has passed, and no sooner', async () => {
+    await openLogBehind(400)
+    await harness.derived(1, modelRequest())
+    await harness.run()
+    harness.clock.advance(600) // the machine reaches the deadline, and the log needs 400 more
+    await settled()
+    expect(await ticks()).toHaveLength(1)
+    harness.clock.advance(399)
+    await settled()
+    expect(await ticks()).toHaveLength(1)
+    harness.clock.advance(1)
+    await settled()
+    expect(await ticks()).toHaveLength(2)
+  })
+
+  it('is not repeated while its record waits to be read, and while other records arrive', async () => {
+    harness = new Harness()
+    await harness.open()
+    await harness.derived(1, modelRequest())
+    const { append } = harness.bus
+    const written: unknown[] = []
+    harness.bus = {
+      ...harness.bus,
+      /** Ticks are acknowledged, and reach the reader much later. */
+      async append(records) {
+        written.push(...records)
+        return records.map((record) => ({
+          partition: record.partition,
+          offset: 0,
+          time: harness.clock.now(),
+        }))
+      },
+    }
+    await harness.run()
+    for (let n = 0; n < 5; n += 1) {
+      harness.clock.advance(1_000)
+      const value = encode(attemptFailed)
+      await append([{ topic: 'model-requests', partition: 0, key: 'c', value }])
+      await settled()
+    }
+    expect(written).toHaveLength(1)
+  })
+
+  it.each([
+    ['ahead of', 3_600_000],
+    ['behind', -3_600_000],
+  ])('of the first due unit measures a clock %s the log at the start', async (_, behindMs) => {
+    const skew: { measuredMs: number | undefined } = { measuredMs: undefined }
+    await openLogBehind(behindMs, skew)
+    for (let turn = 0; turn < 3; turn += 1) await harness.derived(turn + 1, modelRequest({ turn }))
+    await harness.run()
+    harness.clock.advance(0)
+    await settled()
+    expect(await ticks()).toEqual([{ type: 'tick', conversation: 'c', unit: 'turn 0' }])
+    harness.clock.advance(998)
+    await settled()
+    expect(await ticks()).toHaveLength(1)
+    harness.clock.advance(2)
+    await settled()
+    expect(await ticks()).toHaveLength(4)
+    expect(skew.measuredMs).toBe(-behindMs)
+  })
 })

@@ -68,6 +68,8 @@ function scriptedCluster(topics: Topic[]): {
         },
       }
     },
+    assertNotResized() {},
+    whenResized: () => () => {},
     retry: (_, work) => work(),
     close() {},
   }

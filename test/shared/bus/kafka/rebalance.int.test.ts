@@ -244,3 +244,57 @@ describe('a group', () => {
     expect(next.records.map(textOf)).toEqual(['b', 'c'])
   })
 })
+
+describe('a static member', () => {
+  it('that was killed gets its partitions back at once at its next start, and no other moves', async () => {
+    const [first, other, next] = [
+      await world.open({ instanceId: 'a' }),
+      await world.open({ instanceId: 'b' }),
+      await world.open({ instanceId: 'a' }),
+    ]
+    const topic = await world.topic(first, 'log', 2)
+    const group = newName('group')
+    const killed = await subscribeCounting(first, { group, topic })
+    await until('it has both', () => held(killed).length === 2)
+    const staying = await subscribeCounting(other, { group, topic })
+    await until('each has one', () => held(killed).length === 1 && held(staying).length === 1)
+    const [partition] = held(killed)
+    const before = [...staying.assigned]
+
+    await killed.subscription.close() // a static member sends no leave, as a killed one
+    const again = await subscribeCounting(next, { group, topic })
+    await until('it is back', () => held(again).length === 1) // the session is a minute
+    expect(held(again)).toEqual([partition])
+    expect(staying.assigned).toEqual(before)
+    await next.append([{ ...record(topic, 'x'), partition: partition as number }])
+    await until('it reads', () => again.records.length === 1)
+  })
+
+  it('ends when another process joins under its name', async () => {
+    const first = await world.open({ instanceId: 'a' })
+    const second = await world.open({ instanceId: 'a' })
+    const topic = await world.topic(first)
+    const group = newName('group')
+    const fenced = await subscribeRecording(first, { group, topic })
+    await until('it is a member', () => fenced.subscription.joined)
+    const later = await subscribeRecording(second, { group, topic })
+    await until('the second is a member', () => later.subscription.joined)
+    await expect(fenced.subscription.failed).rejects.toMatchObject({
+      code: 'bus.refused',
+      message: expect.stringMatching(/another process joined the group .* as a: give each process/),
+    })
+    expect(held(later)).toEqual([0])
+  })
+})
+
+describe('a session time', () => {
+  it('that the broker does not allow ends the subscription, and the error names the setting', async () => {
+    const bus = await world.open({ times: { sessionMs: 100 } })
+    const topic = await world.topic(bus)
+    const recording = await subscribeRecording(bus, { group: newName('group'), topic })
+    await expect(recording.subscription.failed).rejects.toMatchObject({
+      code: 'bus.refused',
+      message: expect.stringContaining('--session-timeout (WEIR_SESSION_TIMEOUT)'),
+    })
+  })
+})

@@ -58,6 +58,8 @@ export function scriptedCluster(topics: Topic[], over: Partial<Cluster> = {}) {
     refresh: async () => {},
     connect,
     retry: (_, work) => work(),
+    assertNotResized() {},
+    whenResized: () => () => {},
     close() {},
     ...over,
   }

@@ -25,6 +25,7 @@ function start(leaders: Topic['leaders'], over?: Parameters<typeof scriptedClust
     log: pino({ level: 'silent' }),
     recordBytesMax: 1_000,
     queueBytesMax: 10_000,
+    skew: { begin: () => () => {} },
     deliverMs: 60_000,
   }
   return { ...world, writer: createWriter({ cluster: world.cluster, ...options }) }

@@ -1,0 +1,22 @@
+// Whether a guard's deadline survives the failure of its process. On a shared bus, another process
+// gets its partitions only after the session of the failed one. Until then nobody answers.
+
+import { busKindOf } from '../../../shared/bus/kinds.ts'
+import type { Guard } from '../../../shared/contract/guard.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
+
+/** A sentence with the remedy. Undefined: the deadline is longer than a failover. */
+export function failoverWarning(
+  { name, deadlineMs, onTimeout }: Pick<Guard, 'name' | 'deadlineMs' | 'onTimeout'>,
+  settings: Pick<Settings, 'bus' | 'sessionTimeout'>,
+): string | undefined {
+  if (busKindOf(settings).isLocal) return undefined
+  const failoverMs = settings.sessionTimeout + limits.failoverMarginMs
+  if (deadlineMs >= failoverMs) return undefined
+  const end = onTimeout === 'allow' ? 'run without its verdict' : 'are vetoed'
+  return (
+    `the deadline of ${name} is ${deadlineMs} ms, and a failover needs about ${failoverMs} ms: while it enforces, ` +
+    `the calls after a failure of its process ${end}. Raise the deadline, or lower --session-timeout (WEIR_SESSION_TIMEOUT)`
+  )
+}

@@ -1,0 +1,64 @@
+// The partition count of a plan: the number that a person set, otherwise the log's own. A default must
+// never contradict an existing log.
+
+import { endsOnceAnswered, openBus } from '../../../client/open-bus.ts'
+import type { Bus } from '../../../shared/contract/bus.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { createLog } from '../../../shared/lib/log.ts'
+import {
+  otherPartitionCount,
+  storedPartitionCount,
+  storePartitionCount,
+} from '../../../shared/runtime/partition-count.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
+
+/** Short, because a person waits. */
+const connectMs = 10_000
+
+/**
+ * The settings with the partitions to plan: `setPartitions`, otherwise the stored number, otherwise
+ * that of the existing topics, otherwise the default. Throws `bus.topic-differs` if the set number
+ * is not the stored one.
+ */
+export async function withPlannedPartitions(
+  settings: Settings,
+  setPartitions: number | undefined,
+): Promise<Settings> {
+  const { topicPrefix } = settings
+  return withTopicsBus(settings, async (bus) => {
+    const stored = await storedPartitionCount(bus, topicPrefix)
+    if (stored !== undefined && setPartitions !== undefined && setPartitions !== stored)
+      throw otherPartitionCount('the setting partitions (--partitions)', setPartitions, stored)
+    const found = setPartitions ?? stored ?? (await countOf(bus, topicPrefix))
+    return { ...settings, partitions: found ?? settings.partitions }
+  })
+}
+
+/** Keeps the number in the log, once its topics fit. */
+export async function keepPartitions(settings: Settings): Promise<void> {
+  const { topicPrefix, partitions } = settings
+  await withTopicsBus(settings, (bus) => storePartitionCount(bus, topicPrefix, partitions))
+}
+
+async function countOf(bus: Bus, topicPrefix: string): Promise<number | undefined> {
+  try {
+    return (await endsOnceAnswered(bus, `${topicPrefix}conversation-events`)).length
+  } catch (error) {
+    if (error instanceof WeirError && error.code === 'bus.topic-missing') return undefined
+    throw error
+  }
+}
+
+/** Opens the bus for `work` of a topics command, and always closes it. */
+export async function withTopicsBus<T>(
+  settings: Settings,
+  work: (bus: Bus) => Promise<T>,
+): Promise<T> {
+  const log = createLog({ level: 'silent' })
+  const bus = await openBus(settings, log, { connectMs, keepsTables: false })
+  try {
+    return await work(bus)
+  } finally {
+    await bus.close()
+  }
+}

@@ -1,0 +1,26 @@
+// The model of the executor's claims: the next owner may not release them as soon as the group has
+// expelled the dead member. The model prints the shortest history that goes wrong.
+
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it } from '@jest/globals'
+
+it('an early release of claims lets a tool start late, or run beside its next try', async () => {
+  const model = join(import.meta.dirname, 'executor.py')
+  const { stdout } = await promisify(execFile)('python3', [model, 'expel'])
+  const verdicts = stdout.split('\n').filter((line) => /^(ok|VIOLATED)/.test(line))
+  expect(verdicts.map((line) => line.slice(0, 40).trim())).toEqual([
+    'VIOLATED expel: a paused owner wakes aft',
+    'VIOLATED expel: paused between the look',
+    'VIOLATED expel: the tool of the killed o',
+    'VIOLATED expel: the same with an idempot',
+  ])
+  const releases = stdout.split('! ').slice(1)
+  expect(releases.map((history) => /releases the claim of owner1/.test(history))).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ])
+})
