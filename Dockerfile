@@ -13,6 +13,9 @@ COPY bin/node/package.json bin/node/
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --workspaces=false --ignore-scripts --loglevel=error
 
 FROM ${NODE_IMAGE}
+# For the sandboxes of tools. It needs no setuid bit and no capability; docs/guides/sandbox.md lists
+# the permissions that the container needs.
+RUN apt-get update && apt-get install --yes --no-install-recommends bubblewrap && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./

@@ -6,6 +6,7 @@ import { busKindOf } from '../shared/bus/kinds.ts'
 import type { Bus, PartitionEnds } from '../shared/contract/bus.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { pause } from '../shared/lib/pause.ts'
+import { protectOwnPath } from '../shared/lib/sandbox/own-paths.ts'
 import { foldFrom } from '../shared/runtime/position.ts'
 
 type Options = Omit<OpenOptions, 'log' | 'keepFrom'>
@@ -16,6 +17,7 @@ type Options = Omit<OpenOptions, 'log' | 'keepFrom'>
  * and the reason why no broker answers.
  */
 export function openBus(settings: BusSettings, log: Logger, options: Options = {}): Promise<Bus> {
+  protectOwnPath(settings.dataFolder) // from the tools of this process
   return busKindOf(settings).open(settings, { ...options, log, keepFrom: foldFrom })
 }
 

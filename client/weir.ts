@@ -44,6 +44,7 @@ export type { ApprovalSettings } from '../services/approval/registration.ts'
 export type { ApprovalRule } from '../services/approval/rules.ts'
 export type { CommandTool, HttpTool, ModuleTool, Tool } from '../shared/agents/agents.ts'
 export { defaultSettings, policyOf } from '../shared/agents/agents.ts'
+export type { SandboxFields, SandboxSetting } from '../shared/agents/sandbox.ts'
 export type {
   Guard,
   GuardedCall,

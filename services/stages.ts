@@ -11,6 +11,7 @@ import type { Instruments } from '../shared/runtime/instruments.ts'
 import { type RunOptions, runStage, type StageEntry } from '../shared/runtime/run-stage.ts'
 import { echoSource } from './accumulator/echo.ts'
 import { startExecutor } from './executor/performer.ts'
+import { prepareSandboxes } from './executor/tools/sandbox-check.ts'
 import { toolStarter } from './executor/tools/start-tool.ts'
 import type { StartTool } from './executor/tools/tool.ts'
 import { startGateway } from './llm-gateway/performer.ts'
@@ -101,6 +102,7 @@ export async function startStages(options: StagesOptions): Promise<RunningStages
   const { bus, agents, topicPrefix, partitions, retentionMs, log, names, instruments } = options
   await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
   const { world = realWorld } = options
+  if (names === undefined || names.includes('executor')) prepareSandboxes(agents, log)
   const entries = stageEntries({ ...world, agents, historyIdleMs: retentionMs })
   const subscriptions = new Map<StageName, Subscription>()
   // All at once: on Kafka each one waits for its consumer group.

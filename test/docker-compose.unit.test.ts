@@ -19,6 +19,8 @@ type Service = {
   container_name?: string
   read_only?: boolean
   image?: string
+  cap_drop?: string[]
+  security_opt?: string[]
   mem_limit?: string
   pids_limit?: number
   cpus?: string
@@ -81,6 +83,15 @@ describe('docker-compose.yml', () => {
     expect(withKeys.map(([name]) => name)).toEqual(['llm-gateway'])
   })
 
+  it('lets only the executor make sandboxes, without a capability and without new privileges', () => {
+    for (const [name, { security_opt, cap_drop }] of ours) {
+      expect(cap_drop).toEqual(['ALL'])
+      expect(security_opt).toContain('no-new-privileges:true')
+      const isOpen = security_opt?.some((option) => option.endsWith('unconfined'))
+      expect([name, isOpen]).toEqual([name, name === 'executor'])
+    }
+  })
+
   it('waits for a stage longer than the stage takes to stop', () => {
     for (const stage of stageNames)
       expect(Number.parseInt(services[stage]?.stop_grace_period ?? '0', 10) * 1000).toBeGreaterThan(
@@ -119,6 +130,12 @@ describe('the Dockerfile', () => {
       variable,
       variable,
     ])
+  })
+
+  it('has bubblewrap for the sandboxes, and runs as a user that is not root', () => {
+    const [, image = ''] = file('Dockerfile').split(/^FROM .* AS dependencies$/m)
+    expect(image).toMatch(/^RUN .*apt-get install .*\bbubblewrap\b/m)
+    expect(file('Dockerfile').match(/^USER .*$/gm)).toEqual(['USER 1000:1000'])
   })
 
   it('copies nothing that .dockerignore excludes', () => {

@@ -79,7 +79,7 @@ describe('its commands', () => {
       script(
         says(
           call('list_files', { folder: '.' }),
-          call('read_file', { file: 'agent.yaml', lines: 1 }),
+          call('read_file', { file: 'notes.txt', lines: 1 }),
         ),
         says(text('These files.')),
       ),
@@ -112,8 +112,8 @@ describe('its commands', () => {
       ])
       expect(answer).toMatchObject({ code: 0, out: 'These files.\n' })
       const [listed, read] = resultsOf(server.requests[1])
-      expect(listed).toMatch(/^agent\.schema\.json \d+\n/)
-      expect(read).toMatch(/^# yaml-language-server: /)
+      expect(listed).toMatch(/^notes\.txt \d+\n/)
+      expect(read).toMatch(/^The tools of agent\.yaml/)
       expect((await project.run(['weir', 'inspect', 'c'])).out).toContain('These files.')
     } finally {
       await server.close()

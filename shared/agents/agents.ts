@@ -12,6 +12,7 @@ import type {
 } from '../contract/messages.ts'
 import { defaultsOf, thresholds } from '../contract/thresholds.ts'
 import type { Milliseconds } from '../lib/clock.ts'
+import type { SandboxSetting } from './sandbox.ts'
 
 /**
  * A program that is started for each call, without a shell. It reads the arguments as JSON on
@@ -27,6 +28,8 @@ export type CommandTool = {
   environment?: string[]
   /** Bytes of its standard output to keep. The rest is cut, with a note. */
   outputBytesMax?: number
+  /** Relative paths start at the executor's working folder. Default: none. */
+  sandbox?: SandboxSetting
 }
 
 /**
@@ -56,6 +59,8 @@ export type ModuleTool = {
   kind: 'module'
   /** Absolute path of a .ts, .mts, .js or .mjs file. */
   file: string
+  /** The folder in which its process runs. Default: the executor's working folder. */
+  cwd?: string
   /**
    * Names of variables of the executor's environment that its process sees beside PATH. Default:
    * none.
@@ -63,6 +68,8 @@ export type ModuleTool = {
   environment?: string[]
   /** Bytes of its result to keep. The rest is cut, with a note. */
   outputBytesMax?: number
+  /** Relative paths start at the executor's working folder. Default: none. */
+  sandbox?: SandboxSetting
 }
 
 /**

@@ -54,6 +54,9 @@ export const errorCodes = [
   'approval.ambiguous',
   // policies: an agent without one
   'policy.unknown',
+  // a sandbox that this machine cannot make, or whose paths are unusable
+  'sandbox.unavailable',
+  'sandbox.refused',
   // the provider of a model
   'provider.refused',
   'provider.unavailable',

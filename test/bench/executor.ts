@@ -7,9 +7,14 @@
 // Not measured: reading, decoding and writing the records, the two hops between claim and start,
 // tools with real work, results of any size, and TLS. A machine that is busy with the tools
 // themselves (server and child share it here). The program is `true`, so only its start costs time.
+// Of a sandbox: the look at its memory each 0.1 s, a list of hosts, whose forwarder is a Node.js
+// process, and many sandboxes at once.
 
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { executor } from '../../services/executor/reducer.ts'
 import { startCommand } from '../../services/executor/tools/command.ts'
@@ -18,6 +23,7 @@ import { moduleTools } from '../../services/executor/tools/module.ts'
 import type { RunningTool } from '../../services/executor/tools/tool.ts'
 import type { Turn } from '../../services/executor/turn.ts'
 import { defaultPolicy, policyOf } from '../../shared/agents/agents.ts'
+import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
 import type {
   Call,
   Claim,
@@ -29,6 +35,7 @@ import type {
   TurnEnded,
 } from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
+import { sandboxBackend } from '../../shared/lib/sandbox/backend.ts'
 import type { Row } from './row.ts'
 
 const laps = 30
@@ -40,6 +47,7 @@ const warmCalls = 2_000
 /** All rows of the executor. */
 export async function benchExecutor(): Promise<Row[]> {
   const { bare, ours } = await timesOf({ bare: startBare, ours: startOurs, count: starts })
+  const boxed = await sandboxRows()
   const post = await postTimes()
   const module = await moduleTimes()
   return [
@@ -54,6 +62,7 @@ export async function benchExecutor(): Promise<Row[]> {
       ratio: ours / bare,
     },
     { name: 'bare spawn: start to end of `true`', value: bare, unit: 'ms' },
+    ...boxed,
     {
       name: 'http tool: call to result',
       value: post.ours,
@@ -239,6 +248,26 @@ const call = {
 
 function startOurs(): Promise<void> {
   return good(startCommand({ kind: 'command', argv: ['true'] }, call))
+}
+
+/** The two run in turns, so that a busy machine slows both. */
+async function sandboxRows(): Promise<Row[]> {
+  const found = sandboxBackend()
+  const name = 'command tool in a sandbox: start to result of `true`'
+  if ('missing' in found) return [{ name, value: 0, unit: 'ms', notMeasured: found.missing }]
+  const cwd = mkdtempSync(join(tmpdir(), 'weir-bench-'))
+  const start = (sandbox: SandboxSetting) => () =>
+    good(startCommand({ kind: 'command', argv: ['true'], cwd, sandbox }, call))
+  const { bare, ours } = await timesOf({
+    bare: start('off'),
+    ours: start('default'),
+    count: starts,
+  })
+  rmdirSync(cwd)
+  return [
+    { name, value: ours, unit: 'ms', baseline: 'without', ratio: ours / bare },
+    { name: `what a sandbox by ${found.backend.kind} adds`, value: ours - bare, unit: 'ms' },
+  ]
 }
 
 async function good({ ended }: RunningTool): Promise<void> {

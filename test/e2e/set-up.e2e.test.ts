@@ -5,9 +5,11 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { sandboxBackend } from '../../shared/lib/sandbox/backend.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 
+const canSandbox = 'backend' in sandboxBackend()
 const key = 'sk-secret-0123456789'
 const environment = { ANTHROPIC_API_KEY: key }
 
@@ -17,7 +19,7 @@ beforeEach(async () => {
     script(
       says(
         call('list_files', { folder: '.' }),
-        call('read_file', { file: 'agent.yaml', lines: 1 }),
+        call('read_file', { file: 'notes.txt', lines: 1 }),
         call('read_file', { file: '../agent.yaml' }),
       ),
       says(text('These files.')),
@@ -55,16 +57,18 @@ describe('weir init', () => {
     ])
     expect({ code, out, errors }).toMatchObject({ code: 0, out: 'These files.\n' })
     const [listed, read, refused] = resultsOf(commands.server.requests[1])
-    expect(listed).toMatch(/^agent\.schema\.json \d+\nagent\.yaml \d+\ntools\/\n?$/)
-    expect(read).toMatch(/^# yaml-language-server: .*\n\(\d+ more lines\)$/)
-    expect(refused).toContain('is outside of the working folder')
+    expect(listed).toMatch(/^notes\.txt \d+\n?$/)
+    expect(read).toMatch(/^The tools of agent\.yaml see this folder.*\n\(\d+ more lines\)$/)
+    expect(refused).toMatch(canSandbox ? /no such file|is outside/ : /is outside/)
   })
 
   it('never overwrites a file, and lists the kept ones', async () => {
     const before = readFileSync(path('agent.yaml'), 'utf8')
     const { code, out } = await commands.run(['init'], { environment })
     expect(code).toBe(0)
-    expect(out).toContain('kept     agent.yaml (it exists)\nwritten  tools/list-files.mjs\n')
+    expect(out).toContain(
+      'kept     agent.yaml (it exists)\nwritten  files/notes.txt\nwritten  tools/list-files.mjs\n',
+    )
     expect(out).not.toContain('export ANTHROPIC_API_KEY')
     expect(readFileSync(path('agent.yaml'), 'utf8')).toBe(before)
     expect((await commands.run(['init'])).out).not.toContain('written')
@@ -183,7 +187,8 @@ describe('weir doctor', () => {
     expect(errors).toBe('')
     expect(out).not.toContain(key)
     const lines = out.split('\n').filter((line) => /^(ok|odd|wrong|skipped) /.test(line))
-    return { code, out, lines, notWell: lines.filter((line) => !line.startsWith('ok ')) }
+    const known = canSandbox ? lines : lines.filter((line) => !line.includes(' sandbox '))
+    return { code, out, lines: known, notWell: known.filter((line) => !line.startsWith('ok ')) }
   }
 
   it('accepts the files of weir init: one line for each check, aligned', async () => {
@@ -204,6 +209,7 @@ describe('weir doctor', () => {
         'key',
         'tool',
         'tool',
+        ...(canSandbox ? ['sandbox', 'sandbox', 'sandbox'] : []),
       ].map((name) => `ok       ${name.padEnd(13)}`),
     )
     expect(out.endsWith('\n\nNothing is wrong.\n')).toBe(true)
@@ -241,6 +247,7 @@ describe('weir doctor', () => {
   })
 
   it("reports a log's wrong partitions or version, and a file that is not a log", async () => {
+    edit('agent.yaml', 'tools:', 'sandbox: off\ntools:')
     await commands.run(['ask', '--agent', 'agent.yaml', 'hello'])
     expect((await examine([])).notWell).toEqual([])
     expect((await examine(['--partitions', '8'])).notWell).toEqual([

@@ -1,13 +1,14 @@
-// `weir init`: writes a starter agent file and tools, the files in template/ unchanged. Also writes
-// the schema of agent files: editors use it to complete agent.yaml.
+// `weir init`: writes a starter agent file and tools, the files in template/. Also writes the schema
+// of agent files: editors use it to complete agent.yaml. Where this machine can make no sandbox, the
+// agent file gets `sandbox: off` with the reason. The other files are written unchanged.
 
-import { constants } from 'node:fs'
-import { copyFile, readdir } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { providers } from '../../../services/llm-gateway/providers/providers.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { makeFolders } from '../../../shared/lib/make-folders.ts'
+import { type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
 import { printable } from '../../terminal/printable.ts'
 
 const template = fileURLToPath(new URL('template', import.meta.url))
@@ -54,11 +55,18 @@ async function copied(source: string, file: string): Promise<boolean> {
     refuse(file, error as Error)
   }
   try {
-    await copyFile(source, file, constants.COPYFILE_EXCL)
+    await writeFile(file, withSandbox(await readFile(source, 'utf8')), { flag: 'wx' })
     return false
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EEXIST' || refuse(file, error as Error)
   }
+}
+
+/** The text of a template, with the sandbox that this machine can make. */
+export function withSandbox(text: string, found: Found = sandboxBackend()): string {
+  if ('backend' in found) return text
+  const off = `sandbox: off # this machine can make none (weir doctor says why): tools can do all that you can\n`
+  return text.replace(/^sandbox: default\n/m, off)
 }
 
 function refuse(file: string, cause: NodeJS.ErrnoException): never {
@@ -79,7 +87,7 @@ function next(folder: string, environment: NodeJS.ProcessEnv): string {
       ? []
       : [`export ${keyVariable}=...   # or another model: see agent.yaml`]),
     'weir doctor --agent agent.yaml',
-    'weir ask --agent agent.yaml "Which files are here, and what is in agent.yaml?"',
+    'weir ask --agent agent.yaml "Which files are here, and what do they say?"',
   ]
   return `\nNext:\n${steps.map((step) => `  ${step}\n`).join('')}`
 }

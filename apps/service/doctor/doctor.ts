@@ -20,6 +20,7 @@ import { folderChecks } from './data-folder.ts'
 import { clockCheck, nodeCheck } from './machine.ts'
 import { onlineChecks } from './online.ts'
 import { openSchemaChecks } from './open-schemas.ts'
+import { sandboxChecks } from './sandboxes.ts'
 
 export type DoctorOptions = { agent?: string; online?: boolean } & SettingFlags
 
@@ -51,6 +52,7 @@ async function* checks({ agent, online = false, ...flags }: DoctorOptions): Asyn
   yield* agentsFound
   yield* await toolChecks(agents)
   if (settings !== undefined) yield* await openSchemaChecks(agents, settings)
+  yield* sandboxChecks(agents)
   if (online) yield* await onlineChecks(agents)
 }
 

@@ -4,7 +4,7 @@
 import { errorLine } from './error-line.ts'
 import type { Output } from './kept-output.ts'
 import type { ToolEnding } from './tool.ts'
-import { type Cause, notes, stopped, timedOut } from './tool-endings.ts'
+import { type Cause, notes, outOfBounds, stopped, timedOut } from './tool-endings.ts'
 
 export type Exit = { code: number | null; signal: NodeJS.Signals | null }
 
@@ -22,6 +22,7 @@ export function commandEnding({
 }): ToolEnding {
   const output = excerpt(stdout, stderr)
   if (cause.kind === 'timeout') return timedOut(cause.timeoutMs, output)
+  if (cause.kind === 'bound') return outOfBounds(cause.bound, output)
   // A program that ends well after a stop has done its work. After any other end its effect is
   // unknown.
   if (cause.kind === 'stop' && exit?.code !== 0) return stopped(cause.why, output)

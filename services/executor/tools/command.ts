@@ -6,16 +6,24 @@
 // TOOLS-COMMAND-3. Its memory here and the wait for its end are bounded.
 // TOOLS-COMMAND-4. The end is the exit of the started program. A background process may hold its
 //     pipes open, but not its result.
+// TOOLS-COMMAND-5. A tool with a sandbox never runs outside of it. All that it started ends with it.
 
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { resolve as absolute } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
 import type { CommandTool } from '../../../shared/agents/agents.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { type SandboxStatus, sandboxStatus } from '../../../shared/lib/sandbox/status.ts'
 import { commandEnding, type Exit } from './command-ending.ts'
 import { keepBeginning, keepEnd, keptBytes } from './kept-output.ts'
+import { type Bounds, watchBounds } from './sandbox-bounds.ts'
+import { proxyEnvironment } from './sandbox-environment.ts'
+import { notInSandbox, sandboxed, sandboxFault } from './sandboxed.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from './tool.ts'
 import { type Cause, neverStarted, notStarted } from './tool-endings.ts'
 import { groupRuns, signalGroup, visibleEnvironment } from './tool-process.ts'
+import { programFile } from './tool-program.ts'
 
 const KiB = 1024
 
@@ -28,40 +36,70 @@ const killMs: Milliseconds = 2_000
 
 export const startCommand: StartTool<CommandTool> = (run, call) => {
   try {
-    const child = launch(run, call)
-    return child.pid === undefined ? failedToStart(run, child) : follow(run, call, child, child.pid)
+    const started = launch(run, call)
+    const { pid } = started.child
+    return pid === undefined ? failedToStart(run, started.child) : follow(run, call, started, pid)
   } catch (error) {
-    return neverStarted(startFault(run, error))
+    return neverStarted(sandboxFault(error) ?? startFault(run, error))
   }
 }
 
-function launch(
-  { argv, cwd, environment }: CommandTool,
-  { idempotencyKey }: ToolCall,
-): ChildProcessWithoutNullStreams {
-  const [program, ...programArguments] = argv
-  const env = { ...visibleEnvironment(environment), WEIR_IDEMPOTENCY_KEY: idempotencyKey }
-  return spawn(program, programArguments, { cwd, env, stdio: 'pipe', detached: true })
+/** `status`: the tool runs in a sandbox that reports, so SIGTERM goes to the group it names. */
+type Started = {
+  child: ChildProcess
+  stdin: Writable
+  stdout: Readable
+  stderr: Readable
+  status: SandboxStatus | undefined
+  bounds: Bounds | undefined
+}
+
+const statusFd = 3
+
+function launch(run: CommandTool, { idempotencyKey }: ToolCall): Started {
+  const { argv, cwd, environment } = run
+  const boxed = sandboxed(run, { argv, statusFd, forwards: 'launcher' })
+  if (boxed !== undefined) refuseMissing(run)
+  const [program, ...programArguments] = boxed?.argv ?? argv
+  const env = {
+    ...visibleEnvironment(environment),
+    ...(boxed?.usesProxy === true && proxyEnvironment()),
+    WEIR_IDEMPOTENCY_KEY: idempotencyKey,
+  }
+  const reports = boxed?.signals === 'own-session'
+  const child = spawn(program, programArguments, {
+    ...{ cwd, env, detached: true },
+    stdio: ['pipe', 'pipe', 'pipe', ...(reports ? ['pipe' as const] : [])],
+  })
+  const [stdin, stdout, stderr] = child.stdio as unknown as [Writable, Readable, Readable]
+  const status = reports ? sandboxStatus(child.stdio[statusFd] as Readable) : undefined
+  return { child, stdin, stdout, stderr, status, bounds: boxed?.bounds }
+}
+
+/** In a sandbox, the system would report a missing program too late. */
+function refuseMissing({ argv: [program], cwd = '.' }: CommandTool): void {
+  if (programFile(program, absolute(cwd), process.env.PATH ?? '') === undefined)
+    throw Object.assign(new Error(`there is no program ${program}`), { code: 'ENOENT' })
 }
 
 function follow(
   run: CommandTool,
   call: ToolCall,
-  child: ChildProcessWithoutNullStreams,
+  { child, stdin, status, bounds, ...outputs }: Started,
   pid: number,
 ): RunningTool {
   const { clock } = call
   const { promise: ended, resolve } = Promise.withResolvers<ToolEnding>()
-  const stdout = keepBeginning(child.stdout, keptBytes(run.outputBytesMax))
-  const stderr = keepEnd(child.stderr, errorBytesMax)
+  const stdout = keepBeginning(outputs.stdout, keptBytes(run.outputBytesMax))
+  const stderr = keepEnd(outputs.stderr, errorBytesMax)
   const timers: (() => void)[] = []
   const groupIsGone = groupRuns(pid)
   let cause: Cause = { kind: 'itself' }
   let exit: Exit | undefined
   let isOver = false
 
-  child.stdin.on('error', () => {}) // EPIPE: it does not read its arguments; its exit code decides
-  child.stdin.end(call.arguments)
+  stdin.on('error', () => {}) // EPIPE: it does not read its arguments; its exit code decides
+  stdin.end(call.arguments)
   child.on('error', () => {}) // it runs, so its exit has the better error
   child.once('exit', (code, signal) => {
     exit = { code, signal }
@@ -72,6 +110,8 @@ function follow(
     later(drainMs, () => setImmediate(finish)) // keeps TOOLS-COMMAND-4; setImmediate: first read the output that arrived while this process was busy
   })
   child.once('close', finish)
+  if (bounds !== undefined)
+    timers.push(watchBounds(pid, bounds, clock, (bound) => end({ kind: 'bound', bound }, 0)))
   later(call.timeoutMs, () => end({ kind: 'timeout', timeoutMs: call.timeoutMs }, call.graceMs))
 
   return {
@@ -85,7 +125,7 @@ function follow(
     if (isOver || exit !== undefined) return
     if (cause.kind === 'itself') cause = by
     if (graceMs <= 0) return kill()
-    signalGroup(pid, 'SIGTERM')
+    signalGroup(status?.group() ?? pid, 'SIGTERM')
     later(graceMs, kill)
   }
 
@@ -99,9 +139,12 @@ function follow(
     if (isOver) return
     isOver = true
     for (const cancel of timers) cancel()
-    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy()
+    for (const stream of child.stdio) stream?.destroy()
     child.unref()
-    resolve(commandEnding({ cause, exit, stdout: stdout(), stderr: stderr() }))
+    const hasRun = status?.hasRun() ?? true
+    if (hasRun || cause.kind !== 'itself' || exit?.code == null)
+      resolve(commandEnding({ cause, exit, stdout: stdout(), stderr: stderr() }))
+    else resolve(notInSandbox(stderr().text.trim()))
   }
 
   function later(delayMs: Milliseconds, fire: () => void): void {
@@ -110,7 +153,7 @@ function follow(
 }
 
 /** Node gives the reason in a later event. */
-function failedToStart(run: CommandTool, child: ChildProcessWithoutNullStreams): RunningTool {
+function failedToStart(run: CommandTool, child: ChildProcess): RunningTool {
   const { promise: ended, resolve } = Promise.withResolvers<ToolEnding>()
   child.once('error', (error) => resolve(startFault(run, error)))
   return { started: Promise.resolve(false), ended, stop: () => {} }

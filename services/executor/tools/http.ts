@@ -114,7 +114,7 @@ function follow({ prepared, call, request }: Sent): RunningTool {
     else finish(unreachable({ code, url }))
   }
 
-  function end(cause: Exclude<Cause, { kind: 'itself' }>): void {
+  function end(cause: Extract<Cause, { kind: 'timeout' | 'stop' }>): void {
     const body = answer?.body()
     if (cause.kind === 'timeout')
       finish(isSent ? notAnswered({ ...cause, body }) : notConnected({ ...cause, url }))

@@ -8,6 +8,8 @@
 // MODULE-CHILD-3. Its answers are bounded here, so the parent never holds a larger result than it
 //     keeps.
 
+import { once } from 'node:events'
+import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
@@ -45,7 +47,7 @@ const watch = `
     .on('close', () => process.kill(0, 'SIGKILL'))
     .resume()`
 
-const [, , file = ''] = process.argv
+const [, , file = '', network = ''] = process.argv
 const tellParent = process.send?.bind(process)
 process.send = undefined // the channel is ours: a library's message on it would count as an answer
 
@@ -82,7 +84,7 @@ async function call(
   )
   state = 'idle'
   controller = undefined
-  answer({ ...outcome, memoryBytes: process.memoryUsage.rss() })
+  answer({ ...outcome, memoryBytes: residentBytes() })
 }
 
 async function outcomeOf(
@@ -149,6 +151,15 @@ function shown(text: string): string {
   return cutToBytes(text.toWellFormed(), errorBytesMax)
 }
 
+/** 0 where a sandbox has no /proc. */
+function residentBytes(): number {
+  try {
+    return process.memoryUsage.rss()
+  } catch {
+    return 0
+  }
+}
+
 function codeOf(error: unknown): string {
   const { code, name } = (typeof error === 'object' && error !== null ? error : {}) as {
     code?: unknown
@@ -167,15 +178,21 @@ process.on('uncaughtException', (error) => {
   if (state === 'loading')
     answer({ type: 'not-loaded', code: codeOf(error), stack: stack || message }, end)
   else if (state === 'calling')
-    answer(
-      { type: 'failed', how: 'crashed', message, stack, memoryBytes: process.memoryUsage.rss() },
-      end,
-    )
+    answer({ type: 'failed', how: 'crashed', message, stack, memoryBytes: residentBytes() }, end)
   else end()
 })
 
+/** In a thread, because a module may block this one while a program that it started needs a host. */
+async function forwardToProxy(): Promise<void> {
+  const forwarder = new URL(`sandbox-forwarder${extname(import.meta.filename)}`, import.meta.url)
+  const thread = new Worker(forwarder, { env: {} })
+  await once(thread, 'message')
+  thread.unref()
+}
+
 new Worker(watch, { eval: true, execArgv: [], env: {} }).unref()
-load().then(
+const isConnected = network === 'through-proxy' ? forwardToProxy() : Promise.resolve()
+isConnected.then(load).then(
   (run) => {
     state = 'idle'
     process.on('message', (request: Request) => {

@@ -9,7 +9,15 @@ import { errorLine } from './error-line.ts'
 import type { Answer } from './module-child.ts'
 import type { Gone, Printed } from './module-process.ts'
 import type { ToolEnding } from './tool.ts'
-import { type Cause, notes, notReady, notStarted, stopped, timedOut } from './tool-endings.ts'
+import {
+  type Cause,
+  notes,
+  notReady,
+  notStarted,
+  outOfBounds,
+  stopped,
+  timedOut,
+} from './tool-endings.ts'
 
 const partDone = 'It may have done a part of its work; check before doing it again.'
 const remedy = 'correct the module, or module in the agent file'
@@ -20,6 +28,7 @@ export function returned(
   answer: Extract<Answer, { type: 'returned' | 'failed' }>,
 ): ToolEnding {
   if (cause.kind === 'timeout') return timedOut(cause.timeoutMs)
+  if (cause.kind === 'bound') return outOfBounds(cause.bound)
   if (answer.type === 'returned') {
     const { text, bytes, replaced } = answer
     const output = { text, bytes, cut: bytes > Buffer.byteLength(text), replaced }
@@ -55,6 +64,7 @@ export function returned(
  */
 export function vanished(cause: Cause, gone: Gone | undefined, { stderr }: Printed): ToolEnding {
   if (cause.kind === 'timeout') return timedOut(cause.timeoutMs)
+  if (cause.kind === 'bound') return outOfBounds(cause.bound)
   if (cause.kind === 'stop') return stopped(cause.why)
   const how = howOf(gone?.kind === 'ended' ? gone.exit : undefined)
   const line = errorLine(stderr)

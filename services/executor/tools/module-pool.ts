@@ -97,7 +97,7 @@ export function createModulePool(): ModulePool {
   }
 }
 
-/** Two tools share a process only if both give it the same environment. */
-function keyOf({ file, environment = [] }: ModuleTool): string {
-  return JSON.stringify([file, environment])
+/** Two tools share a process only if it sees and may do the same for both. */
+function keyOf({ file, cwd, environment = [], sandbox = 'off' }: ModuleTool): string {
+  return JSON.stringify([file, cwd, environment, sandbox])
 }

@@ -2,20 +2,24 @@
 // its answers, and once its end. It sees PATH and the variables that the agent file allows, leads
 // its own process group, and does not outlive us. An idle one does not keep us alive.
 
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { ModuleTool } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 import type { Exit } from './command-ending.ts'
 import { keepEnd } from './kept-output.ts'
 import type { Answer, Request } from './module-child.ts'
+import { type Bounds, watchBounds } from './sandbox-bounds.ts'
+import { proxyEnvironment } from './sandbox-environment.ts'
+import { sandboxed } from './sandboxed.ts'
 import { signalGroup, visibleEnvironment } from './tool-process.ts'
+import { moduleChild, nodeArgv } from './tool-program.ts'
 
-/** It ended, or it could not be started. */
-export type Gone = { kind: 'ended'; exit: Exit } | { kind: 'not-started'; code: string }
+/** It ended, or it could not be started. `bound`: of its sandbox, which it exceeded. */
+export type Gone =
+  | { kind: 'ended'; exit: Exit; bound?: string }
+  | { kind: 'not-started'; code: string }
 
 export type Listener = { answered(answer: Answer): void; gone(how: Gone): void }
 
@@ -36,10 +40,6 @@ export type ModuleProcess = {
   hold(isHeld: boolean): void
 }
 
-/** Beside this file, with its extension: .ts in a checkout, .js in the package. */
-const program = fileURLToPath(
-  new URL(`module-child${extname(import.meta.filename)}`, import.meta.url),
-)
 const printedBytesMax = 8 * 1024
 /**
  * How long to read the rest of the pipes after its end. Also how long it may take to end by itself
@@ -49,27 +49,23 @@ const drainMs: Milliseconds = 200
 
 /**
  * Starts it. The listener gets a message when the module is loaded. Throws if the system refuses at
- * once.
+ * once, or if its sandbox cannot be made (`sandbox.unavailable`, `sandbox.refused`).
  */
-export function startModuleProcess(
-  { file, environment }: ModuleTool,
-  clock: Clock,
-  first: Listener,
-): ModuleProcess {
-  const child = fork(program, [file], {
-    env: visibleEnvironment(environment),
-    execArgv: [
-      '--disable-warning=ExperimentalWarning',
-      `--max-old-space-size=${limits.moduleHeapMiBMax}`,
-    ],
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'], // the last one is its lifeline: see module-child.ts, MODULE-CHILD-2
-    detached: true,
-  })
+export function startModuleProcess(run: ModuleTool, clock: Clock, first: Listener): ModuleProcess {
+  const { child, bounds } = launch(run)
   const { pid } = child
   const [stdout, stderr] = pipesOf(child).map((pipe) => keepEnd(pipe, printedBytesMax))
   let listener = first
   let exit: Exit | undefined
+  let bound: string | undefined
   let isGone = false
+  const cancelWatch =
+    pid === undefined || bounds === undefined
+      ? () => {}
+      : watchBounds(pid, bounds, clock, (exceeded) => {
+          bound = exceeded
+          kill()
+        })
 
   child.on('message', (answer: Answer) => listener.answered(answer))
   // Without the channel it is useless. An end also begins like this, and its exit has more
@@ -80,8 +76,9 @@ export function startModuleProcess(
   })
   child.once('exit', (code, signal) => {
     exit = { code, signal }
+    cancelWatch()
     if (pid !== undefined) signalGroup(pid, 'SIGKILL') // now: from here on another process may get the group's number
-    const ended: Gone = { kind: 'ended', exit }
+    const ended: Gone = { kind: 'ended', exit, ...(bound !== undefined && { bound }) }
     const cancelTimer = clock.after(drainMs, () => leave(ended))
     child.once('close', () => {
       cancelTimer()
@@ -123,7 +120,27 @@ export function startModuleProcess(
   }
 }
 
-/** Its outputs and its lifeline. None if it could not be started. */
+const statusFd = 5
+
+function launch(run: ModuleTool): { child: ChildProcess; bounds: Bounds | undefined } {
+  const { file, cwd, environment } = run
+  const heap = `--max-old-space-size=${limits.moduleHeapMiBMax}`
+  const [node, ...flags] = nodeArgv
+  const argv = [node, ...flags, heap, moduleChild, file] as const
+  const boxed = sandboxed(run, { argv, statusFd })
+  const [program, ...programArguments] = boxed?.argv ?? argv
+  const throughProxy = boxed?.usesProxy === true
+  const child = spawn(program, [...programArguments, ...(throughProxy ? ['through-proxy'] : [])], {
+    ...{ cwd, detached: true },
+    env: { ...visibleEnvironment(environment), ...(throughProxy && proxyEnvironment()) },
+    // 4 is its lifeline (module-child.ts, MODULE-CHILD-2), 5 gets the status lines of a sandbox.
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe', boxed === undefined ? 'ignore' : 'pipe'],
+  })
+  return { child, bounds: boxed?.bounds }
+}
+
+/** Its outputs, its lifeline and its status lines. None if it could not be started. */
 function pipesOf({ stdio }: ChildProcess): Socket[] {
-  return [stdio[1], stdio[2], stdio[4]].filter((pipe) => pipe != null) as Socket[]
+  const [, stdout, stderr, , ...others] = stdio as readonly unknown[]
+  return [stdout, stderr, ...others].filter((pipe) => pipe != null) as Socket[]
 }

@@ -23,6 +23,7 @@ import {
 } from './module-ending.ts'
 import { createModulePool, type ModulePool } from './module-pool.ts'
 import type { Gone } from './module-process.ts'
+import { sandboxFault } from './sandboxed.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from './tool.ts'
 import { type Cause, neverStarted, stoppedBefore } from './tool-endings.ts'
 
@@ -37,7 +38,8 @@ export function moduleTools(): { start: StartTool<ModuleTool>; close(): void } {
       try {
         return follow(run, call, pool)
       } catch (error) {
-        return neverStarted(notForked({ code: (error as NodeJS.ErrnoException).code ?? 'unknown' }))
+        const { code = 'unknown' } = error as NodeJS.ErrnoException
+        return neverStarted(sandboxFault(error) ?? notForked({ code }))
       }
     },
     close: () => pool.close(),
@@ -100,7 +102,11 @@ function follow(run: ModuleTool, call: ToolCall, pool: ModulePool): RunningTool 
 
   function gone(how: Gone): void {
     if (phase === 'loading') finish(endedWhileLoading(run, how, process.printed()))
-    else if (phase === 'calling') finish(vanished(cause, how, process.printed()))
+    else if (phase === 'calling') {
+      if (how.kind === 'ended' && how.bound !== undefined && cause.kind === 'itself')
+        cause = { kind: 'bound', bound: how.bound }
+      finish(vanished(cause, how, process.printed()))
+    }
   }
 
   /** The first cause counts. A later one can only shorten the grace. */

@@ -9,6 +9,8 @@ export type Cause =
   | { kind: 'itself' }
   | { kind: 'timeout'; timeoutMs: number }
   | { kind: 'stop'; why: string }
+  /** `bound`: of its sandbox, as `512 MiB of memory`. */
+  | { kind: 'bound'; bound: string }
 
 const setupAdvice =
   'This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.'
@@ -21,6 +23,16 @@ export function timedOut(timeoutMs: number, output = ''): ToolEnding {
     status: 'timed_out',
     text: `${event} ${advice}${output}`,
     reason: `timed out after ${timeoutMs} ms`,
+  }
+}
+
+export function outOfBounds(bound: string, output = ''): ToolEnding {
+  const event = `The tool was killed because it used more than ${bound}.`
+  const advice = 'It may have done a part of its work; check before doing it again.'
+  return {
+    status: 'error',
+    text: `${event} ${advice}${output}`,
+    reason: `used more than ${bound}`,
   }
 }
 

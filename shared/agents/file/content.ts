@@ -19,8 +19,21 @@ export type AgentContent = {
   graceMs?: number
   toolTries?: number
   textCalls?: TextCallsMode
+  sandbox?: SandboxContent
   tools?: (ToolContent | undefined)[]
 }
+
+export type SandboxContent =
+  | 'default'
+  | 'off'
+  | {
+      read?: (string | undefined)[]
+      write?: (string | undefined)[]
+      network?: 'none' | 'all' | (string | undefined)[]
+      memory?: number | string
+      processes?: number
+      cpuSeconds?: number
+    }
 
 export type RuleMode = 'enforce' | 'shadow'
 
@@ -53,6 +66,7 @@ export type ToolContent = {
   outputBytesMax?: number
   http?: HttpContent
   module?: string
+  sandbox?: SandboxContent
 }
 
 export type HttpContent = {

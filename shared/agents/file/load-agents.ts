@@ -8,6 +8,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { limits } from '../../contract/limits.ts'
+import { protectOwnPath } from '../../lib/sandbox/own-paths.ts'
 import { type Document, readDocument } from '../../settings/document.ts'
 import { alternatives, cannotUse, type Mistake, type Place, shown } from '../../settings/mistake.ts'
 import { readText, unreadable } from '../../settings/text-file.ts'
@@ -81,6 +82,7 @@ function read<Provider extends string>(
 
   if (!endings.includes(extname(file)))
     return refused([mistake(`is not an agent file; its name must end in ${alternatives(endings)}`)])
+  protectOwnPath(file)
   const content = readText(file, limits.agentFileBytesMax)
   if ('fault' in content) return refused([mistake(content.fault, content.line)])
   const { document, mistakes } = readDocument(file, content.text)
@@ -140,7 +142,7 @@ function agentOf<Provider extends string>(
     name: nameOf(source, content),
     system: needs(source, 'model') ? systemOf(source, content) : '',
     model: needs(source, 'model') ? modelOf(source, content.model ?? {}) : modelElsewhere(source),
-    tools: toolsOf(source, content.tools ?? []),
+    tools: toolsOf(source, content.tools ?? [], content.sandbox),
     settings: settingsOf(content),
     ...textCallsIn(source, content),
   }
@@ -177,6 +179,7 @@ function systemOf(source: Source, { system, systemFile }: AgentContent): string 
   if (system !== undefined || systemFile === undefined) return system ?? ''
   const file = referred(source, ['systemFile'], systemFile)
   if (file === undefined || !exists(source, ['systemFile'], file, 'file')) return ''
+  protectOwnPath(file.path)
   const content = readText(file.path, limits.agentFileBytesMax)
   const fault =
     'fault' in content ? content.fault : content.text.trim() === '' ? 'is blank' : undefined

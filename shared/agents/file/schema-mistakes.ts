@@ -82,14 +82,6 @@ function mistakesOf(error: ErrorObject): SchemaMistake[] {
     }
     case 'oneOf':
       return isMapping(data) ? [{ path, text: choice(schema, data), part: 'key' }] : [] // otherwise its type is the mistake
-    case 'dependencies':
-      return [
-        {
-          path: [...path, String(params.property)],
-          text: `goes with ${params.deps} only; remove it`,
-          part: 'key',
-        },
-      ]
     case 'anyOf': {
       const [, name = ''] = /\/dependencies\/(\w+)\/anyOf$/.exec(schemaPath) ?? []
       return [

@@ -97,21 +97,24 @@ export function referred(
   return { path: resolve(folder, relative), name: text }
 }
 
+type Kind = 'file' | 'folder' | 'program' | 'path'
+
 /** Whether it exists and is of this kind. If not, adds a mistake. */
 export function exists(
   source: Source,
   path: Path,
   { path: file, name }: Referred,
-  kind: 'file' | 'folder' | 'program',
+  kind: Kind,
 ): boolean {
   const fault = faultOf(file, kind)
   if (fault !== undefined) source.refuse(path, `refers to ${shown(name)}, which ${fault}`)
   return fault === undefined
 }
 
-function faultOf(file: string, kind: 'file' | 'folder' | 'program'): string | undefined {
+function faultOf(file: string, kind: Kind): string | undefined {
   try {
     const stat = statSync(file)
+    if (kind === 'path') return undefined
     if (kind === 'folder') return stat.isDirectory() ? undefined : 'is not a folder'
     if (!stat.isFile()) return 'is not a file'
     if (kind === 'program')

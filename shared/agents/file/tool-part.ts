@@ -5,8 +5,10 @@ import { limits } from '../../contract/limits.ts'
 import type { Declaration } from '../../contract/messages.ts'
 import { alternatives, type Path, shown } from '../../settings/mistake.ts'
 import type { CommandTool, HttpTool, ModuleTool, Tool, ToolRun } from '../agents.ts'
-import type { HttpContent, ToolContent } from './content.ts'
+import type { SandboxSetting } from '../sandbox.ts'
+import type { HttpContent, SandboxContent, ToolContent } from './content.ts'
 import { headerFault, isHeaderName } from './header.ts'
+import { sandboxOf } from './sandbox-part.ts'
 import {
   exists,
   expanded,
@@ -25,10 +27,16 @@ import { hasVariable, variableValue } from './variables.ts'
 /** The defaults of a tool. agent.schema.json has the same ones. */
 export const toolDefaults = { idempotent: false, timeoutMs: 30_000, poll: false }
 
-export function toolsOf(source: Source, contents: (ToolContent | undefined)[]): Tool[] {
+/** `sandbox`: of the tools that set none. */
+export function toolsOf(
+  source: Source,
+  contents: (ToolContent | undefined)[],
+  sandbox: SandboxContent | undefined,
+): Tool[] {
   refuseSameNames(source, contents)
+  const ofAgent = needs(source, 'tools') ? sandboxOf(source, ['sandbox'], sandbox) : undefined
   const tools = contents.flatMap((content, index) =>
-    content === undefined ? [] : [toolOf(source, ['tools', index], content)],
+    content === undefined ? [] : [toolOf(source, ['tools', index], content, ofAgent)],
   )
   const bytes = tools.reduce(
     (sum, { declaration }) => sum + Buffer.byteLength(JSON.stringify(declaration)),
@@ -58,7 +66,12 @@ function refuseSameNames(source: Source, contents: (ToolContent | undefined)[]):
   }
 }
 
-function toolOf(source: Source, path: Path, content: ToolContent): Tool {
+function toolOf(
+  source: Source,
+  path: Path,
+  content: ToolContent,
+  sandbox: SandboxSetting | undefined,
+): Tool {
   const {
     name = '',
     description = '',
@@ -71,9 +84,21 @@ function toolOf(source: Source, path: Path, content: ToolContent): Tool {
   const declaration: Declaration = { name, description, schema, idempotent, timeoutMs, poll, hints }
   const tool = {
     declaration,
-    run: needs(source, 'tools') ? runOf(source, path, content) : runElsewhere,
+    run: needs(source, 'tools') ? runIn(source, path, content, sandbox) : runElsewhere,
   }
   return content.concurrency === undefined ? tool : { ...tool, concurrency: content.concurrency }
+}
+
+function runIn(
+  source: Source,
+  path: Path,
+  content: ToolContent,
+  ofAgent: SandboxSetting | undefined,
+): ToolRun {
+  const run = runOf(source, path, content)
+  if (run.kind === 'http') return run
+  const sandbox = sandboxOf(source, [...path, 'sandbox'], content.sandbox) ?? ofAgent
+  return sandbox === undefined ? run : { ...run, sandbox }
 }
 
 const runElsewhere: ToolRun = { kind: 'command', argv: [''] }
@@ -235,9 +260,11 @@ function moduleOf(
   source: Source,
   path: Path,
   text: string,
-  { environment, outputBytesMax }: Surroundings,
+  { cwd, environment, outputBytesMax }: Surroundings,
 ): ModuleTool {
   const at = [...path, 'module']
+  const folder = cwd === undefined ? undefined : referred(source, [...path, 'cwd'], cwd)
+  if (folder !== undefined) exists(source, [...path, 'cwd'], folder, 'folder')
   const file = referred(source, at, text)
   if (file !== undefined && !moduleEndings.includes(extname(file.path)))
     source.refuse(
@@ -248,6 +275,7 @@ function moduleOf(
   return {
     kind: 'module',
     file: file?.path ?? '',
+    ...(folder === undefined ? {} : { cwd: folder.path }),
     ...visibleOf(source, path, environment),
     ...(outputBytesMax === undefined ? {} : { outputBytesMax }),
   }

@@ -1,8 +1,9 @@
-// The files of `weir init`, unchanged.
+// The files of `weir init`.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
+import { withSandbox } from '../../../../apps/cli/init/init.ts'
 import { loadAgents } from '../../../../client/weir.ts'
 import { agentFolder } from '../../../shared/agents/file/agent-folder.ts'
 
@@ -29,12 +30,37 @@ describe('the files of weir init', () => {
     ])
   })
 
+  it('put every tool into a sandbox, with a working folder apart from the agent file', () => {
+    const agent = loadAgents(join(template, 'agent.yaml'), environment).get('starter')
+    for (const { run } of agent?.tools ?? [])
+      expect(run).toMatchObject({ sandbox: 'default', cwd: join(template, 'files') })
+  })
+
+  it('write the sandbox off, with a comment, where the machine can make none', () => {
+    const text = withSandbox(file('agent.yaml'), { missing: 'nothing is installed' })
+    expect(text).toMatch(/^sandbox: off # this machine can make none .*$/m)
+    expect(text).not.toMatch(/^sandbox: default$/m)
+    const folder = agentFolder({
+      'agent.yaml': text,
+      'files/notes.txt': '',
+      'tools/list-files.mjs': file('tools/list-files.mjs'),
+      'tools/read-file.mjs': file('tools/read-file.mjs'),
+    })
+    const agent = loadAgents(join(folder.path, 'agent.yaml'), environment).get('starter')
+    folder.remove()
+    expect(agent?.tools.map(({ run }) => run)).toEqual([
+      expect.objectContaining({ sandbox: 'off' }),
+      expect.objectContaining({ sandbox: 'off' }),
+    ])
+  })
+
   it('contain a tool behind a URL that works once its # are removed', () => {
     const lines = file('agent.yaml').split('\n')
     const first = lines.findIndex((line) => line.includes('# - name: search_tickets'))
     const text = lines.map((line, i) => (i < first ? line : line.replace('# ', ''))).join('\n')
     const folder = agentFolder({
       'agent.yaml': text,
+      'files/notes.txt': file('files/notes.txt'),
       'tools/list-files.mjs': file('tools/list-files.mjs'),
       'tools/read-file.mjs': file('tools/read-file.mjs'),
     })

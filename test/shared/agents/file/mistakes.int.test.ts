@@ -197,7 +197,7 @@ describe('the text of the file', () => {
 
 describe('an agent', () => {
   const keys =
-    'name, system, systemFile, model, fallback, caps, loop, empty, attempts, stallMs, startWithinMs, graceMs, toolTries, textCalls and tools'
+    'name, system, systemFile, model, fallback, caps, loop, empty, attempts, stallMs, startWithinMs, graceMs, toolTries, textCalls, sandbox and tools'
 
   it.each<[string, string[]]>([
     ['colour: red', [`a.yaml:3:1 colour: is an unknown key; keys here: ${keys}`]],
@@ -490,7 +490,10 @@ describe('a tool', () => {
       `${run}, concurrency: 17`,
       ['tools[0].concurrency: is 17; must be a whole number from 1 to 16'],
     ],
-    ['http: { url: "http://h" }, cwd: x', ['tools[0].cwd: goes with command only; remove it']],
+    [
+      'http: { url: "http://h" }, cwd: x',
+      ['tools[0].cwd: goes with command or module only; remove it'],
+    ],
     [
       'http: { url: "http://h" }, environment: [TOKEN]',
       ['tools[0].environment: goes with command or module only; remove it'],
@@ -498,6 +501,51 @@ describe('a tool', () => {
     [
       'http: { url: "http://h" }, outputBytesMax: 5',
       ['tools[0].outputBytesMax: goes with command or module only; remove it'],
+    ],
+    [
+      'http: { url: "http://h" }, sandbox: default',
+      ['tools[0].sandbox: goes with command or module only; remove it'],
+    ],
+    [
+      `${run}, sandbox: on`,
+      [
+        'tools[0].sandbox: is "on"; must be default, off, or a mapping of read, write, network, memory, processes and cpuSeconds',
+      ],
+    ],
+    [
+      `${run}, sandbox: { reads: [.] }`,
+      ['tools[0].sandbox.reads: is an unknown key; did you mean read?'],
+    ],
+    [
+      `${run}, sandbox: { read: [missing, .], write: [../nowhere] }`,
+      [
+        'tools[0].sandbox.read[0]: refers to "missing", which does not exist; paths start at the folder of this file',
+        'tools[0].sandbox.write[0]: refers to "../nowhere", which does not exist; paths start at the folder of this file',
+      ],
+    ],
+    [
+      `${run}, sandbox: { network: some }`,
+      [
+        'tools[0].sandbox.network: is "some"; must be none, all, or a list of at most 64 hosts, as in [api.example.com, \'*.example.org:8443\']',
+      ],
+    ],
+    [
+      `${run}, sandbox: { network: ["https://a.example", "a.example/x", "a b", "*"] }`,
+      ['"https://a.example"', '"a.example/x"', '"a b"', '"*"'].map(
+        (host, index) =>
+          `tools[0].sandbox.network[${index}]: is ${host}; must be a host without a scheme or path, as in api.example.com:443`,
+      ),
+    ],
+    [
+      `${run}, sandbox: { memory: 512MB, processes: 0 }`,
+      [
+        'tools[0].sandbox.memory: is "512MB"; must be a size of at least 1MiB, as in 512MiB',
+        'tools[0].sandbox.processes: is 0; must be a whole number from 1 to 65536',
+      ],
+    ],
+    [
+      `${run}, sandbox: { memory: 1000KiB }`,
+      ['tools[0].sandbox.memory: is "1000KiB"; must be a size of at least 1MiB, as in 512MiB'],
     ],
   ])('refuses %j', (rest, expected) => {
     expect(ofTool(rest)).toEqual(expected)

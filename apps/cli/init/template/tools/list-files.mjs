@@ -6,8 +6,8 @@ import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-/** The folder of agent.yaml. The model may not read outside it. */
-const root = await realpath(join(import.meta.dirname, '..'))
+/** The working folder: cwd in agent.yaml. The model may not read outside it. */
+const root = await realpath('.')
 
 try {
   const { folder } = JSON.parse(await text(process.stdin))

@@ -3,10 +3,10 @@
 // made again. `signal` aborts at the timeout and when the turn is cancelled.
 
 import { readFile, realpath } from 'node:fs/promises'
-import { join, resolve, sep } from 'node:path'
+import { resolve, sep } from 'node:path'
 
-/** The folder of agent.yaml. The model may not read outside it. */
-const root = await realpath(join(import.meta.dirname, '..'))
+/** The working folder: cwd in agent.yaml. The model may not read outside it. */
+const root = await realpath('.')
 
 export default async function readLines({ file, lines = 200 }, { signal }) {
   const path = await realpath(resolve(root, file))

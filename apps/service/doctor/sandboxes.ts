@@ -1,0 +1,103 @@
+// Sandboxes: the backend of this machine, the bounds that hold there, and the tools without one.
+
+import { dirname, resolve } from 'node:path'
+import { sandboxed } from '../../../services/executor/tools/sandboxed.ts'
+import type { Agent, Agents, CommandTool, ModuleTool } from '../../../shared/agents/agents.ts'
+import { type Backend, type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
+import { ownPaths } from '../../../shared/lib/sandbox/own-paths.ts'
+import { processCap } from '../../../shared/lib/sandbox/process-cap.ts'
+import { type Check, odd, ok, wrong } from './check.ts'
+
+const name = 'sandbox'
+
+type Program = CommandTool | ModuleTool
+type Named = { tool: string; run: Program }
+
+/** The machine first, then each agent with command or module tools. */
+export function sandboxChecks(agents: Agents, found: Found = sandboxBackend()): Check[] {
+  const programs = [...agents.values()].map((agent) => ({ agent, tools: programsOf(agent) }))
+  const isNeeded = programs.some(({ tools }) => tools.some(({ run }) => hasSandbox(run)))
+  return [
+    'missing' in found ? missingCheck(found.missing, isNeeded) : backendCheck(found.backend),
+    ...programs.flatMap(({ agent, tools }) => agentChecks(agent, tools, found)),
+  ]
+}
+
+function programsOf({ tools }: Agent): Named[] {
+  return tools.flatMap(({ declaration, run }) =>
+    run.kind === 'http' ? [] : [{ tool: declaration.name, run }],
+  )
+}
+
+function hasSandbox({ sandbox }: Program): boolean {
+  return sandbox !== undefined && sandbox !== 'off'
+}
+
+function missingCheck(missing: string, isNeeded: boolean): Check {
+  if (isNeeded) return wrong(name, 'none can be made, so calls of some tools do not start', missing)
+  return odd(name, 'none can be made on this machine', missing)
+}
+
+/** The features that are missing in some containers, and the bounds that hold. */
+export function backendCheck(
+  backend: Backend,
+  { isRoot = process.getuid?.() === 0, hasCap = processCap() !== undefined } = {},
+): Check {
+  const version = backend.kind === 'bubblewrap' ? `bubblewrap ${backend.version}` : 'unshare'
+  const lacking: string[] = []
+  if (backend.kind === 'bubblewrap' && !backend.hasProc)
+    lacking.push('tools see no /proc (a container hides parts of its own)')
+  if (backend.kind === 'bubblewrap' && !backend.closesUserNamespaces)
+    lacking.push('tools can make user namespaces')
+  if (backend.kind === 'unshare') lacking.push('a list of hosts is refused')
+  if (backend.prlimit === undefined)
+    return wrong(name, `${version}, but prlimit is missing`, 'install util-linux')
+  if (isRoot && !hasCap) lacking.push('processes of root are only watched, so a fork bomb can win')
+  const processes =
+    isRoot && hasCap ? 'processes (watched, and all together by a cgroup)' : 'processes'
+  const bounds = `bounds: memory of a call (watched), ${processes}, CPU time of each process`
+  if (lacking.length === 0) return ok(name, `${version}; ${bounds}`)
+  const remedy =
+    backend.kind === 'unshare'
+      ? 'install bubblewrap'
+      : isRoot && !hasCap
+        ? 'run Weir as another user'
+        : 'see docs/guides/sandbox.md for the permissions of a container'
+  return odd(name, `${version}; ${lacking.join('; ')}; ${bounds}`, remedy)
+}
+
+function agentChecks({ name: agent }: Agent, tools: Named[], found: Found): Check[] {
+  const without = tools.filter(({ run }) => run.sandbox === undefined).map(({ tool }) => tool)
+  const boxed = tools.filter(({ run }) => hasSandbox(run))
+  const unset =
+    without.length === 0
+      ? []
+      : [
+          odd(
+            name,
+            `${agent}: ${without.join(', ')} can do all that this user can`,
+            'write sandbox: default, or sandbox: off, in the agent file',
+          ),
+        ]
+  const checks = 'missing' in found ? [] : boxed.flatMap((one) => boxedChecks(agent, one))
+  return [...unset, ...checks]
+}
+
+function boxedChecks(agent: string, { tool, run }: Named): Check[] {
+  try {
+    sandboxed(run, { argv: ['true'], statusFd: 3 })
+  } catch (error) {
+    return [wrong(name, `${agent}/${tool}: ${(error as Error).message}`, 'correct sandbox')]
+  }
+  const cwd = resolve(run.cwd ?? '.')
+  const isOurs = [...ownPaths()].some(([path, how]) => how === 'hidden' && dirname(path) === cwd)
+  const isReadOnly = typeof run.sandbox === 'object' && run.sandbox.read?.includes(cwd) === true
+  if (!isOurs || isReadOnly) return [ok(name, `${agent}/${tool}: it runs in one`)]
+  return [
+    odd(
+      name,
+      `${agent}/${tool}: its working folder is the folder of agent files or of the data folder, so it can add files there`,
+      'set cwd to a folder of its own, or list the folder in sandbox.read',
+    ),
+  ]
+}

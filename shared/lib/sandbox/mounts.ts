@@ -1,0 +1,165 @@
+// The mounts of a sandbox, in the order in which to make them: a path after the folders around it.
+// SANDBOX-MOUNTS-1. A protected path (own-paths.ts) that a visible folder contains stays hidden or
+//     read-only, unless the confinement lists exactly that path.
+// SANDBOX-MOUNTS-2. The program's files are read-only also in a writable folder. Folders between
+//     them and that folder are mounts too, because a mount cannot be renamed.
+// SANDBOX-MOUNTS-3. No path leads through a link in a writable folder: the program of an earlier
+//     call may have written that link.
+
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { WeirError } from '../errors.ts'
+import type { Confinement, Mount } from './confinement.ts'
+import { followed, isIn, type Link } from './links.ts'
+import { ownPaths } from './own-paths.ts'
+import { isOfSystem, systemMounts, tooWide } from './system-paths.ts'
+
+/** Names that hold credentials, hidden in each visible folder unless listed. */
+const credentialNames = [
+  ...['.ssh', '.gnupg', '.aws', '.azure', '.config/gcloud', '.kube', '.docker', '.netrc'],
+  ...['.npmrc', '.pypirc', '.git-credentials', '.env', '.weir', 'weir.yaml'],
+]
+
+type Access = 'read' | 'write' | 'hidden'
+
+type Plan = {
+  /** By real path. */
+  access: Map<string, Access>
+  /** Listed by the agent file, so that no protection applies to exactly that path. */
+  listed: Set<string>
+  links: Link[]
+  system: readonly Mount[]
+}
+
+/** Folders that a sandbox of this process was allowed to write (keeps SANDBOX-MOUNTS-3). */
+const everWritable = new Set<string>()
+
+export type MountPlan = { mounts: Mount[]; cwd: string }
+
+/** Throws `sandbox.refused` if a path is missing, too wide, or leads through a written link. */
+export function mountPlan(confinement: Confinement): MountPlan {
+  const system = systemMounts(confinement.network === 'all')
+  const plan: Plan = { access: new Map(), listed: new Set(), links: [], system }
+  for (const path of confinement.programFolders) add(plan, path, 'read')
+  const cwd = confinement.cwd === undefined ? '/' : add(plan, confinement.cwd, 'write')
+  for (const path of confinement.programFiles) add(plan, path, 'read')
+  for (const path of confinement.read) plan.listed.add(add(plan, path, 'read'))
+  for (const path of confinement.write) plan.listed.add(add(plan, path, 'write'))
+  for (const [path, access] of plan.access) if (access === 'write') everWritable.add(path)
+  refuseWrittenLinks(plan)
+  protect(plan)
+  if (plan.access.get(cwd) === 'hidden' || (cwd !== '/' && isHidden(plan, cwd)))
+    refuse(`its working folder ${cwd} lies in a folder that Weir keeps to itself; set cwd`)
+  pin(plan)
+  return { mounts: ordered(plan), cwd }
+}
+
+/** Returns the real path. */
+function add(plan: Plan, path: string, access: 'read' | 'write'): string {
+  const { real, links } = following(path)
+  const fault = tooWide(real, access)
+  if (fault !== undefined)
+    refuse(`${path} cannot be a path of a sandbox: it ${fault}; name a folder of your own`)
+  plan.access.set(real, access)
+  plan.links.push(...links)
+  return real
+}
+
+function following(path: string): ReturnType<typeof followed> {
+  try {
+    return followed(path)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return refuse(`${path} (${code}) is not there; create it, or correct sandbox in the agent file`)
+  }
+}
+
+function refuseWrittenLinks({ links }: Plan): void {
+  for (const { path } of links) {
+    const writable = [...everWritable].find((folder) => path !== folder && isIn(path, folder))
+    if (writable !== undefined)
+      refuse(
+        `a path leads through the link ${path}, which a tool can change, because ${writable} is writable; name the target of the link`,
+      )
+  }
+}
+
+function protect(plan: Plan): void {
+  const roots = [...plan.access.keys()]
+  const visible = [...roots, ...plan.system.map(({ path }) => path)]
+  const isVisible = (path: string) => visible.some((root) => isIn(path, root))
+  const hide = (path: string) => {
+    if (!plan.listed.has(path)) plan.access.set(path, 'hidden')
+  }
+  for (const root of roots)
+    for (const name of credentialNames) {
+      const path = join(root, name)
+      if (existsSync(path)) hide(path)
+    }
+  for (const [path, protection] of ownPaths()) {
+    const real = existsSync(path) ? followed(path).real : path
+    if (!existsSync(real) || !isVisible(real)) continue
+    if (protection === 'hidden') hide(real)
+    else if (!plan.access.has(real) && isWritable(plan, real)) plan.access.set(real, 'read')
+  }
+  // An unlisted path in a hidden folder would be a window into it.
+  for (const root of roots)
+    if (!plan.listed.has(root) && isHidden(plan, root)) plan.access.delete(root)
+}
+
+function isHidden(plan: Plan, path: string): boolean {
+  return nearest(plan, dirname(path)) === 'hidden'
+}
+
+function isWritable(plan: Plan, path: string): boolean {
+  return nearest(plan, path) === 'write'
+}
+
+/** The access that holds for a path. */
+function nearest({ access }: Plan, path: string): Access | undefined {
+  for (let folder = path; ; folder = dirname(folder)) {
+    const found = access.get(folder)
+    if (found !== undefined || folder === '/') return found
+  }
+}
+
+/** Keeps SANDBOX-MOUNTS-2 for the folders around a mount. */
+function pin(plan: Plan): void {
+  for (const path of [...plan.access.keys()])
+    for (
+      let folder = dirname(path);
+      folder !== '/' && !plan.access.has(folder) && isWritable(plan, folder);
+      folder = dirname(folder)
+    )
+      plan.access.set(folder, 'write')
+}
+
+function ordered(plan: Plan): Mount[] {
+  const { access, links } = plan
+  const isThereAnyway = (path: string) =>
+    isOfSystem(path) && nearest(plan, dirname(path)) === undefined
+  const paths = [...access].filter(([path, how]) => how !== 'read' || !isThereAnyway(path))
+  const roots = [...access.keys(), ...plan.system.map(({ path }) => path)]
+  const needed = links.filter(({ path }) => !roots.some((root) => isIn(path, root)))
+  return [
+    ...plan.system,
+    ...new Map(
+      needed.map((link): [string, Mount] => [link.path, { kind: 'link', ...link }]),
+    ).values(),
+    ...paths.map(([path, how]) => mountOf(path, how)).sort((a, b) => depth(a) - depth(b)),
+  ]
+}
+
+function mountOf(path: string, access: Access): Mount {
+  if (access === 'read') return { kind: 'read', path, source: path }
+  if (access === 'write') return { kind: 'write', path }
+  return { kind: statSync(path).isDirectory() ? 'hidden-folder' : 'hidden-file', path }
+}
+
+function depth({ path }: Mount): number {
+  return path.split('/').length
+}
+
+function refuse(message: string): never {
+  throw new WeirError('sandbox.refused', message)
+}

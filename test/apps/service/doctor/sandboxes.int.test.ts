@@ -1,0 +1,114 @@
+// The doctor's lines about sandboxes: the machine, and the tools of each agent.
+
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { backendCheck, sandboxChecks } from '../../../../apps/service/doctor/sandboxes.ts'
+import { type Agents, defaultSettings, type ToolRun } from '../../../../shared/agents/agents.ts'
+import type { SandboxSetting } from '../../../../shared/agents/sandbox.ts'
+import type { Backend } from '../../../../shared/lib/sandbox/backend.ts'
+import { protectOwnPath } from '../../../../shared/lib/sandbox/own-paths.ts'
+import { inSandboxes } from '../../../support/sandboxes.ts'
+
+const bubblewrap: Backend = {
+  ...{ kind: 'bubblewrap', program: '/usr/bin/bwrap', version: '0.8.0' },
+  ...{ hasProc: true, closesUserNamespaces: true, prlimit: '/usr/bin/prlimit' },
+}
+
+function agentsOf(...runs: ToolRun[]): Agents {
+  const tools = runs.map((run, index) => ({
+    declaration: {
+      ...{ name: `tool${index}`, description: '', schema: '{}', idempotent: false },
+      ...{ timeoutMs: 1, poll: false, hints: null },
+    },
+    run,
+  }))
+  const model = { provider: 'p', name: 'm', apiKey: '', maxOutputTokens: 1 }
+  return new Map([['a', { name: 'a', system: '', model, settings: defaultSettings, tools }]])
+}
+
+function command(sandbox?: SandboxSetting, cwd = tmpdir()): ToolRun {
+  return { kind: 'command', argv: ['true'], cwd, ...(sandbox && { sandbox }) }
+}
+
+const http: ToolRun = { kind: 'http', url: 'http://h', headers: {} }
+
+describe('a machine that can make sandboxes', () => {
+  it('is well, and names the bounds that hold', () => {
+    expect(backendCheck(bubblewrap, { isRoot: false })).toEqual({
+      ...{ name: 'sandbox', state: 'ok' },
+      finding:
+        'bubblewrap 0.8.0; bounds: memory of a call (watched), processes, CPU time of each process',
+    })
+    expect(backendCheck(bubblewrap, { isRoot: true, hasCap: true }).finding).toContain(
+      'by a cgroup',
+    )
+    expect(backendCheck(bubblewrap, { isRoot: true, hasCap: false })).toMatchObject({
+      ...{ state: 'odd', remedy: 'run Weir as another user' },
+    })
+  })
+
+  it.each<[Partial<Backend>, string]>([
+    [{ hasProc: false }, 'tools see no /proc'],
+    [{ closesUserNamespaces: false }, 'tools can make user namespaces'],
+    [{ kind: 'unshare' } as Partial<Backend>, 'a list of hosts is refused'],
+  ])('is odd without a feature: %j', (lacking, finding) => {
+    const check = backendCheck({ ...bubblewrap, ...lacking } as Backend, { isRoot: false })
+    expect(check).toMatchObject({ state: 'odd', finding: expect.stringContaining(finding) })
+  })
+
+  it('is wrong without prlimit, because no tool starts without bounds', () => {
+    expect(backendCheck({ ...bubblewrap, prlimit: undefined }, { isRoot: false })).toMatchObject({
+      ...{ state: 'wrong', remedy: 'install util-linux' },
+    })
+  })
+})
+
+describe('a machine that can make none', () => {
+  const missing = { missing: 'bubblewrap is not installed; install it' }
+
+  it('is odd while no tool needs one, and wrong as soon as one does', () => {
+    expect(sandboxChecks(agentsOf(command('off'), http), missing)).toEqual([
+      expect.objectContaining({ state: 'odd', remedy: missing.missing }),
+    ])
+    expect(sandboxChecks(agentsOf(command('default')), missing)).toEqual([
+      expect.objectContaining({ state: 'wrong', remedy: missing.missing }),
+    ])
+  })
+})
+
+describe('a tool without the setting', () => {
+  it('is named with the two remedies, and tools behind a URL are not', () => {
+    const [, ...lines] = sandboxChecks(agentsOf(command(), http, command('off')), {
+      backend: bubblewrap,
+    })
+    expect(lines).toEqual([
+      {
+        ...{ name: 'sandbox', state: 'odd' },
+        finding: 'a: tool0 can do all that this user can',
+        remedy: 'write sandbox: default, or sandbox: off, in the agent file',
+      },
+    ])
+  })
+})
+
+inSandboxes('a tool with a sandbox', () => {
+  it('is well, or wrong with the path that makes its sandbox impossible', () => {
+    const [, well, wrong] = sandboxChecks(
+      agentsOf(command('default'), command({ read: ['/no/such/place'] })),
+    )
+    expect(well).toMatchObject({ state: 'ok', finding: 'a/tool0: it runs in one' })
+    expect(wrong).toMatchObject({
+      ...{ state: 'wrong', finding: expect.stringContaining('/no/such/place (ENOENT)') },
+    })
+  })
+
+  it('is odd if it can add files beside the agent file', () => {
+    protectOwnPath(join(tmpdir(), 'agent.yaml'))
+    const [, writes, reads] = sandboxChecks(
+      agentsOf(command('default'), command({ read: [tmpdir()] })),
+    )
+    expect(writes).toMatchObject({ state: 'odd' })
+    expect(reads).toMatchObject({ state: 'ok' })
+  })
+})

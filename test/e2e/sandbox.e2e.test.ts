@@ -1,0 +1,77 @@
+// The attacks of a tool on the Weir that runs it, with a real `weir ask`: its keys, its log, its
+// agent file and its own commands. Each succeeds with `sandbox: off`.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from '@jest/globals'
+import { inSandboxes } from '../support/sandboxes.ts'
+import { call, resultsOf, says, script, text } from '../support/script.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
+
+const checkout = join(import.meta.dirname, '../..')
+const attacks = {
+  keys: `tr '\\0' '\\n' < /proc/$PPID/environ | grep ^TEST_CANARY; cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -m 1 ^TEST_CANARY`,
+  log: 'head -c 15 .weir/weir.db; grep -c attack-me .weir/weir.db*',
+  policy: `${join(checkout, 'bin/weir')} policy set '*' caps.rounds=3 2>&1 && echo changed`,
+  agent: 'cat agent.yaml && echo evil >> agent.yaml; echo done',
+  program: 'echo evil >> tools/run.sh; cat tools/run.sh',
+}
+
+let commands: CommandFolder
+beforeEach(async () => {
+  const calls = Object.values(attacks).map((command) => call('shell', { command }))
+  commands = await openCommandFolder(script(says(...calls), says(text('Done.'))))
+})
+afterEach(() => commands.close())
+
+async function attack(sandbox: string): Promise<Record<string, string>> {
+  const { folder, server } = commands
+  mkdirSync(join(folder, 'tools'))
+  const program = `eval "$(${process.execPath} -p 'JSON.parse(require("fs").readFileSync(0)).command')"`
+  writeFileSync(join(folder, 'tools', 'run.sh'), `# attack-me\n${program}\n`)
+  writeFileSync(
+    join(folder, 'agent.yaml'),
+    `system: x
+model: { provider: anthropic, name: scripted, baseUrl: '${server.url}', maxOutputTokens: 1000 }
+sandbox: ${sandbox}
+tools:
+  - name: shell
+    description: runs a command
+    schema: { type: object, properties: { command: { type: string } }, required: [command] }
+    command: [sh, tools/run.sh]
+`,
+  )
+  const ended = await commands.run(['ask', '--agent', 'agent.yaml', 'attack-me'], {
+    environment: { TEST_CANARY: 'sk-secret' },
+  })
+  expect({ code: ended.code, errors: ended.errors }).toMatchObject({ code: 0 })
+  const results = resultsOf(server.requests[1])
+  return Object.fromEntries(Object.keys(attacks).map((name, at) => [name, String(results[at])]))
+}
+
+inSandboxes('a tool that attacks its Weir', () => {
+  it('has the keys, the log, the policies and all files without a sandbox', async () => {
+    const found = await attack('off')
+    expect(found).toMatchObject({
+      keys: expect.stringContaining('TEST_CANARY=sk-secret'),
+      log: expect.stringContaining('SQLite format 3'),
+      policy: expect.stringContaining('changed'),
+      agent: expect.stringContaining('system: x'),
+      program: expect.stringContaining('evil'),
+    })
+  })
+
+  it('has none of them in a sandbox, even if the checkout of Weir is listed', async () => {
+    // Node.js and Weir's own command are visible, so that only the sandbox stops them.
+    const found = await attack(`{ read: [${JSON.stringify(checkout)}] }`)
+    expect(found.keys).not.toContain('sk-secret')
+    expect(found.log).not.toContain('SQLite')
+    expect(found.policy).not.toContain('changed')
+    expect(found.agent).not.toContain('system: x')
+    expect(found.program).toContain('# attack-me')
+    expect(found.policy).toContain('weir')
+    expect(found.program).not.toContain('evil\n')
+    expect(readFileSync(join(commands.folder, 'agent.yaml'), 'utf8')).not.toContain('evil')
+    expect(readFileSync(join(commands.folder, 'tools', 'run.sh'), 'utf8')).not.toContain('evil')
+  })
+})

@@ -1,0 +1,160 @@
+// The launcher with each backend that this machine has, as this user and, if tests run as root, as
+// an unprivileged one. The attacks of tools are in services/executor/tools/sandbox.int.test.ts.
+
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it, jest } from '@jest/globals'
+import { type Found, findAmong } from '../../../../shared/lib/sandbox/backend.ts'
+import type { Confinement } from '../../../../shared/lib/sandbox/confinement.ts'
+import { confined } from '../../../../shared/lib/sandbox/launch.ts'
+import { protectOwnPath } from '../../../../shared/lib/sandbox/own-paths.ts'
+
+const places = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
+const installed = (name: string) =>
+  places.map((place) => join(place, name)).find((file) => existsSync(file))
+const found: Record<string, Found> = {
+  bubblewrap: findAmong(installed),
+  unshare: findAmong((name) => (name === 'bwrap' ? undefined : installed(name))),
+}
+const folder = mkdtempSync(join(tmpdir(), 'weir-launch-'))
+chmodSync(folder, 0o755)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const isRoot = process.getuid?.() === 0
+const users: { who: string; id: { uid?: number; gid?: number } }[] = [
+  { who: 'this user', id: {} },
+  ...(isRoot ? [{ who: 'nobody', id: { uid: 65_534, gid: 65_534 } }] : []),
+]
+const cases = users.flatMap(({ who, id }) => Object.keys(found).map((kind) => ({ who, id, kind })))
+
+describe.each(cases)('$kind as $who', ({ id, kind, who }) => {
+  const backend = found[kind] as Found
+  const isThere = 'backend' in backend && backend.backend.kind === kind
+  const whereItIs = isThere ? it : it.skip
+  const work = join(folder, `${kind}-${who.replace(' ', '-')}`)
+  mkdirSync(work)
+  chownSync(work, id.uid ?? process.getuid?.() ?? 0, id.gid ?? process.getgid?.() ?? 0)
+
+  /** As the process of that user would: some backends depend on who starts them. */
+  function launch(script: string, change: Partial<Confinement> = {}) {
+    const spies = [jest.spyOn(process, 'getuid'), jest.spyOn(process, 'getgid')]
+    if (id.uid !== undefined) for (const spy of spies) spy?.mockReturnValue(id.uid)
+    const launched = launchHere(script, change)
+    for (const spy of spies) spy?.mockRestore()
+    return launched
+  }
+
+  function launchHere(script: string, change: Partial<Confinement>) {
+    return confined(
+      {
+        argv: ['sh', '-c', script],
+        cwd: work,
+        ...{ read: [], write: [], programFiles: [], programFolders: [] },
+        ...{ network: 'none', memoryBytes: 2 ** 28, processes: 64, cpuSeconds: undefined },
+        ...change,
+      },
+      [],
+      backend,
+    )
+  }
+
+  function run(script: string, change?: Partial<Confinement>) {
+    const [program, ...programArguments] = launch(script, change).argv
+    const { status, stdout, stderr } = spawnSync(program, programArguments, {
+      ...{ encoding: 'utf8', env: { PATH: process.env.PATH }, input: 'input' },
+      ...id,
+    })
+    return { status, output: stdout + stderr }
+  }
+
+  whereItIs('passes input, output and the exit code on', () => {
+    expect(run('cat; pwd; exit 7')).toEqual({ status: 7, output: `input${work}\n` })
+  })
+
+  whereItIs('gives a writable working folder, and nothing more to write or to gain', () => {
+    const script = `touch ok; for p in /x /usr/x /dev/x /proc/sys/kernel/core_pattern; do (echo x > $p) 2>/dev/null && echo "wrote $p"; done; grep -E '^(CapEff|CapBnd|NoNewPrivs)' /proc/self/status | tr -d '\\t'; grep -c : /proc/net/dev; ls -d /proc/[0-9]* | wc -l`
+    const { output } = run(script)
+    expect(output).toMatch(/^CapEff:0+\nCapBnd:0+\nNoNewPrivs:1\n1\n\d\n$/)
+    expect(existsSync(join(work, 'ok'))).toBe(true)
+  })
+
+  whereItIs('hides protected paths and shows listed ones, also through links', () => {
+    const inside = join(work, 'inside')
+    mkdirSync(join(inside, 'kept'), { recursive: true })
+    writeFileSync(join(inside, 'secret'), 'CANARY')
+    writeFileSync(join(inside, 'kept', 'x'), 'CANARY')
+    const data = join(folder, `data-${kind}-${who.length}`)
+    mkdirSync(data)
+    writeFileSync(join(data, 'x'), 'DATA')
+    symlinkSync(data, `${data}-link`)
+    protectOwnPath(join(inside, 'secret'))
+    protectOwnPath(join(inside, 'kept'))
+    const script = `cat inside/secret; ls inside/kept; cat ${data}-link/x; echo y > ${data}/x`
+    const { output } = run(script, { read: [`${data}-link`] })
+    expect(output).toContain('DATA')
+    expect(output).not.toContain('CANARY')
+    expect(output).toContain('Read-only file system')
+  })
+
+  whereItIs('ends all processes when the started one is killed', async () => {
+    const mark = `weir-left-${process.pid}-${kind}-${who.length}`
+    const [program, ...rest] = launch(
+      `setsid bash -c 'exec -a ${mark} sleep 300' & bash -c 'exec -a ${mark} sleep 300' & touch on; wait`,
+    ).argv
+    const child = spawn(program, rest, { ...{ stdio: 'ignore', detached: true }, ...id })
+    const isLeft = () => spawnSync('pgrep', ['-f', mark]).status === 0
+    await until(() => existsSync(join(work, 'on')) && isLeft())
+    process.kill(-(child.pid ?? 0), 'SIGKILL')
+    await until(() => spawnSync('pgrep', ['-fx', `${mark} 300`]).status !== 0)
+  })
+})
+
+describe('a machine without a backend', () => {
+  it('starts nothing, and says why', () => {
+    const none = findAmong(() => undefined)
+    expect(none).toEqual({
+      missing:
+        'bubblewrap is not installed, and util-linux lacks unshare; install bubblewrap, allow user namespaces, or write sandbox: off',
+    })
+    expect(() =>
+      confined(
+        {
+          argv: ['true'],
+          cwd: folder,
+          ...{ read: [], write: [], programFiles: [], programFolders: [] },
+          ...{ network: 'none', memoryBytes: 2 ** 28, processes: 64, cpuSeconds: undefined },
+        },
+        [],
+        none,
+      ),
+    ).toThrow(/^no sandbox can be made here: bubblewrap is not installed/)
+  })
+
+  it('is one where the programs are there and fail', () => {
+    const broken = findAmong((name) => (name === 'bwrap' ? '/bin/false' : undefined))
+    expect(broken).toEqual({
+      missing: expect.stringMatching(
+        /^bubblewrap does not work here \(exit code 1\), and util-linux/,
+      ),
+    })
+  })
+})
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let looks = 0; looks < 500; looks += 1) {
+    if (isSo()) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error('waited in vain')
+}
