@@ -52,7 +52,7 @@ export function approvalRound(message: ApprovalAsked): ApprovalRound {
       judged.push(verdictOrRule)
       continue
     }
-    const hash = hashOf(call.name, call.arguments)
+    const hash = hashOf(call.name, call.arguments, call.program)
     const id = idOf(message, call.ordinal, hash)
     const request = {
       conversation,

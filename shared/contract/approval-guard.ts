@@ -8,3 +8,6 @@ export const approvalGuard = 'approval'
  * not count.
  */
 export const withdrawnCode = 'approval.withdrawn'
+
+/** The code of its verdict on a call that a person approved. */
+export const approvedCode = 'approval.approved'

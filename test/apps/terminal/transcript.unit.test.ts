@@ -238,6 +238,7 @@ it('a call that waits for a person has its exact arguments between the rule and 
     hash: 'h',
     rule: 'files',
     source: null,
+    program: null,
   }
   expect(linesOf([{ type: 'approval-pending', ...place, calls: [call], until: 9_000 }])).toEqual([
     "  rm needs a person's approval (files):",
