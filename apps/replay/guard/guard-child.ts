@@ -46,7 +46,9 @@ const silent = pino({ level: 'silent' })
 const readers = new Map<number, PartitionReader[]>()
 let guard: Guard | undefined
 
-const send = process.send?.bind(process)
+// `send` calls `_send` of its object, and seal.ts takes both from the process.
+const { _send } = process as { _send?: unknown }
+const send = process.send?.bind(Object.create(process, { _send: { value: _send } }))
 new Worker(watch, { eval: true }).unref() // this thread keeps the functions that are sealed here
 const atMoment = holdMoments()
 seal()

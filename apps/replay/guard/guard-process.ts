@@ -55,6 +55,7 @@ export async function startGuardProcess(
         ...readableFolders(named.file).map((folder) => `--allow-fs-read=${folder}`),
       ],
       '--allow-worker', // for the worker of guard-child.ts: seal.ts seals the guard off from it
+      '--disable-sigusr1', // a signal would open its debugger
       ...['--no-warnings', `--max-old-space-size=${limits.moduleHeapMiBMax}`],
     ],
     // the last one is its lifeline: GUARD-CHILD-3, GUARD-CHILD-4
