@@ -11,3 +11,6 @@ export const withdrawnCode = 'approval.withdrawn'
 
 /** The code of its verdict on a call that a person approved. */
 export const approvedCode = 'approval.approved'
+
+/** The code of its verdict on a call that no rule names: nobody was shown its program. */
+export const noRuleCode = 'approval.no-rule'

@@ -4,7 +4,7 @@
 //     approved, until it has its result. Rules of its tool may allow the others to run.
 // HELD-CALLS-2. A held call is a waiting one: a cancel or the end of the turn skips it (R5).
 
-import { approvalGuard, approvedCode } from '../../../shared/contract/approval-guard.ts'
+import { approvalGuard, approvedCode, noRuleCode } from '../../../shared/contract/approval-guard.ts'
 import type { GuardVerdict, Policy } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
@@ -20,11 +20,17 @@ export function findHolders(round: Round): void {
     .map(({ call }) => call.ordinal)
 }
 
-/** The approval guard has answered: only the calls that a person approved still hold others. */
+/**
+ * The approval guard has answered: only the calls that a person approved still hold others. A call
+ * that no rule names may run for any program.
+ */
 export function keepApproved(round: Round, { verdicts }: GuardVerdict): void {
   round.holders = round.holders.filter((ordinal) =>
     verdicts.some((verdict) => verdict.ordinal === ordinal && verdict.code === approvedCode),
   )
+  for (const { ordinal, code } of verdicts)
+    if (code === noRuleCode)
+      for (const open of round.calls) if (open.call.ordinal === ordinal) delete open.program
 }
 
 /** Makes the calls ready that wait for nothing more. Nothing becomes ready in an expired round. */

@@ -65,17 +65,18 @@ async function pendingTurn(
     approvals: { rules: [{ name: 'r', tools: ['deploy'], ...rule }] },
   })
   const turn = weir.ask({ agent, text: 'go', conversation: 'c', messageId: 'm' })
-  for await (const event of turn) {
-    if (event.type !== 'approval-pending') continue
-    const [pending] = event.calls
+  const events = turn[Symbol.asyncIterator]()
+  for (;;) {
+    const { value, done } = await events.next()
+    if (done === true) throw new Error('nothing waited')
+    const pending = value.type === 'approval-pending' ? value.calls[0] : undefined
     if (pending !== undefined) return { turn, id: pending.id, program: pending.program }
   }
-  throw new Error('nothing waited')
 }
 
 async function resultsAfterApproval(turn: Turn, id: string): Promise<string[]> {
   expect(await weir.approve(id)).toMatchObject({ counted: true })
-  await turn.done
+  await turn.finished
   return resultsOf(server.requests[1]).map(String)
 }
 

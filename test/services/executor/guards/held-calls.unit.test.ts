@@ -86,6 +86,14 @@ describe('a call that was shown', () => {
     expect(run.wants).toContainEqual(expect.objectContaining({ kind: 'run', program: 'aa' }))
   })
 
+  it('may run for any program if no rule names it', () => {
+    const run = cleared()
+      .when(at(2_000, programs()))
+      .when(at(3_000, verdict({ 0: 'approval.no-rule', 2: 'approval.no-rule' })))
+      .when(at(3_001, claim('o')))
+    expect(run.wants).toContainEqual(expect.objectContaining({ kind: 'run', program: undefined }))
+  })
+
   it('has no program if a verdict comes before the question', () => {
     const run = cleared().when(at(2_000, verdict(approved))).when(at(3_001, claim('o')))
     expect(run.wants).toContainEqual(expect.objectContaining({ kind: 'run', program: '' }))
