@@ -15,7 +15,11 @@ export function seal(): void {
   // All connections use these functions: fetch, http, http2, tls and WebSocket too.
   shut(net.Socket.prototype, ['connect'], network)
   shut(net.Server.prototype, ['listen', '_listen2'], network)
-  shut(dgram.Socket.prototype, ['bind', 'bindSync', 'connect', 'connectSync', 'send', 'sendto'], network)
+  shut(
+    dgram.Socket.prototype,
+    ['bind', 'bindSync', 'connect', 'connectSync', 'send', 'sendto'],
+    network,
+  )
   for (const names of [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype])
     shut(names, lookupsOf(names), network)
   // they would fail later, with a poorer message

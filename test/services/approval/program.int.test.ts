@@ -107,8 +107,7 @@ it('does not start it either if the rule lets the other calls run', async () => 
   const file = join(folder, 'deploy.cjs')
   const rule = { others: 'run' as const }
   const { turn, id } = await pendingTurn(command(), { file, content: replaced, rule })
-  while (readFileSync(steps, 'utf8') === '')
-    await new Promise((resolve) => setTimeout(resolve, 20))
+  while (readFileSync(steps, 'utf8') === '') await new Promise((resolve) => setTimeout(resolve, 20))
   const [deployed] = await resultsAfterApproval(turn, id)
   expect(deployed).toMatch(/^Tool call vetoed before execution: the program of this tool changed/)
 })

@@ -67,13 +67,20 @@ describe('the question to a person', () => {
     )
     const after = before.when(at(2_000, programs()))
     expect(after.to('person')).toMatchObject([
-      { calls: [{ ordinal: 0, program: 'aa' }, { ordinal: 2, program: 'aa' }] },
+      {
+        calls: [
+          { ordinal: 0, program: 'aa' },
+          { ordinal: 2, program: 'aa' },
+        ],
+      },
     ])
     expect(after.wants).not.toContainEqual(expect.objectContaining({ kind: 'hash-programs' }))
   })
 
   it('keeps the first programs', () => {
-    const after = cleared().when(at(2_000, programs())).when(at(2_001, programs('bb')))
+    const after = cleared()
+      .when(at(2_000, programs()))
+      .when(at(2_001, programs('bb')))
     expect(after.to('person')).toHaveLength(0)
   })
 })
@@ -81,7 +88,8 @@ describe('the question to a person', () => {
 describe('a call that was shown', () => {
   it('may run only for the program of the question', () => {
     const run = cleared()
-      .when(at(2_000, programs())).when(at(3_000, verdict(approved)))
+      .when(at(2_000, programs()))
+      .when(at(3_000, verdict(approved)))
       .when(at(3_001, claim('o')))
     expect(run.wants).toContainEqual(expect.objectContaining({ kind: 'run', program: 'aa' }))
   })
@@ -95,13 +103,18 @@ describe('a call that was shown', () => {
   })
 
   it('has no program if a verdict comes before the question', () => {
-    const run = cleared().when(at(2_000, verdict(approved))).when(at(3_001, claim('o')))
+    const run = cleared()
+      .when(at(2_000, verdict(approved)))
+      .when(at(3_001, claim('o')))
     expect(run.wants).toContainEqual(expect.objectContaining({ kind: 'run', program: '' }))
   })
 })
 
 describe('the other calls of the response', () => {
-  const decided = () => cleared().when(at(2_000, programs())).when(at(3_000, verdict(approved)))
+  const decided = () =>
+    cleared()
+      .when(at(2_000, programs()))
+      .when(at(3_000, verdict(approved)))
 
   it('wait while a person may decide', () => {
     expect(ordinals(cleared(), 'claim')).toEqual([])
@@ -115,12 +128,16 @@ describe('the other calls of the response', () => {
   })
 
   it('run at once if no person decided', () => {
-    const free = cleared().when(at(2_000, programs())).when(at(3_000, verdict({ 0: '', 2: '' })))
+    const free = cleared()
+      .when(at(2_000, programs()))
+      .when(at(3_000, verdict({ 0: '', 2: '' })))
     expect(ordinals(free, 'claim')).toEqual([0, 1, 2])
   })
 
   it('run after a rejection', () => {
-    const free = cleared().when(at(2_000, programs())).when(at(3_000, verdict({ 0: 'no', 2: 'no' })))
+    const free = cleared()
+      .when(at(2_000, programs()))
+      .when(at(3_000, verdict({ 0: 'no', 2: 'no' })))
     expect(ordinals(free, 'claim')).toEqual([1])
   })
 
@@ -135,7 +152,9 @@ describe('the other calls of the response', () => {
   })
 
   it('are skipped by a cancel, as calls that never ran', () => {
-    const after = decided().when(at(3_001, claim('o'))).when(at(3_002, cancel))
+    const after = decided()
+      .when(at(3_001, claim('o')))
+      .when(at(3_002, cancel))
     expect(after.to('activity')).toMatchObject([
       { ordinal: 1, status: 'skipped' },
       { ordinal: 2, status: 'skipped' },

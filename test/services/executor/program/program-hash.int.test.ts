@@ -45,20 +45,29 @@ describe('the hash of a program', () => {
     ['another content of equal size', () => writeFileSync(file('deploy.sh'), 'echo two\n')],
     ['more content', () => appendFileSync(file('deploy.sh'), '#')],
     ['an empty file', () => writeFileSync(file('deploy.sh'), '')],
-    ['another file in its place', () => {
-      writeFileSync(file('new'), 'echo two\n')
-      renameSync(file('new'), file('deploy.sh'))
-    }],
+    [
+      'another file in its place',
+      () => {
+        writeFileSync(file('new'), 'echo two\n')
+        renameSync(file('new'), file('deploy.sh'))
+      },
+    ],
     ['no file', () => rmSync(file('deploy.sh'))],
-    ['a link to another file', () => {
-      writeFileSync(file('evil'), 'echo two\n')
-      rmSync(file('deploy.sh'))
-      symlinkSync(file('evil'), file('deploy.sh'))
-    }],
-    ['another content with the old time', () => {
-      writeFileSync(file('deploy.sh'), 'echo two\n')
-      utimesSync(file('deploy.sh'), 1, 1)
-    }],
+    [
+      'a link to another file',
+      () => {
+        writeFileSync(file('evil'), 'echo two\n')
+        rmSync(file('deploy.sh'))
+        symlinkSync(file('evil'), file('deploy.sh'))
+      },
+    ],
+    [
+      'another content with the old time',
+      () => {
+        writeFileSync(file('deploy.sh'), 'echo two\n')
+        utimesSync(file('deploy.sh'), 1, 1)
+      },
+    ],
   ])('differs for %s', (_, change) => {
     utimesSync(file('deploy.sh'), 1, 1)
     const before = hash(command())
