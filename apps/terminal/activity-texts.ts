@@ -77,14 +77,25 @@ export function guardVerdictText({
 }
 
 /** The texts before and after the arguments of a call that waits for a person. */
-export function approvalPendingTexts({ name, id, rule, source }: PendingCall): {
+export function approvalPendingTexts({ name, id, rule, source, program }: PendingCall): {
   before: string
   after: string
 } {
   return {
     before: `${printable(name)}${asTextWords(source)} needs a person's approval (${printable(rule)}):`,
-    after: `weir approve ${printable(id)}, or weir reject ${printable(id)} --reason "..."`,
+    after: `${programWords(program)}weir approve ${printable(id)}, or weir reject ${printable(id)} --reason "..."`,
   }
+}
+
+/** The begin of the hash of the program for which the approval holds. */
+export function programText(program: PendingCall['program']): string | undefined {
+  if (program === null) return undefined
+  return program === '' ? 'program not found' : `program ${printable(program.slice(0, 12))}`
+}
+
+function programWords(program: PendingCall['program']): string {
+  const text = programText(program)
+  return text === undefined ? '' : `${text}; `
 }
 
 /** A note on a call that the model wrote as text. Empty for a native call. */

@@ -166,7 +166,7 @@ function playOf(
         isMoving = true
       }
       for (const tool of tools.tasks(conversation)) {
-        if (tool.kind === 'await-verdict') continue
+        if (tool.kind !== 'claim' && tool.kind !== 'run') continue
         if (runTool(tool, rounds.get(tool.round))) isMoving = true
       }
       await player.settle()

@@ -1,6 +1,7 @@
 // A round with calls for the approval guard: the calls that wait for a person, and their decisions.
 // It is the stage's unit. approval-log.ts folds the same records with the same functions.
 
+import { noRuleCode } from '../../shared/contract/approval-guard.ts'
 import type { JsonObject } from '../../shared/contract/guard.ts'
 import type { RoundId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -52,7 +53,7 @@ export function approvalRound(message: ApprovalAsked): ApprovalRound {
       judged.push(verdictOrRule)
       continue
     }
-    const hash = hashOf(call.name, call.arguments)
+    const hash = hashOf(call.name, call.arguments, call.program)
     const id = idOf(message, call.ordinal, hash)
     const request = {
       conversation,
@@ -85,7 +86,7 @@ export function approvalRound(message: ApprovalAsked): ApprovalRound {
 
 /** The name of the rule that makes it wait, or its verdict. */
 function judgeByRules(
-  { ordinal, name, arguments: text }: AskedCall,
+  { ordinal, name, arguments: text, program }: AskedCall,
   rules: CompiledRule[] | undefined,
 ): string | CallVerdict {
   if (rules === undefined) {
@@ -100,7 +101,8 @@ function judgeByRules(
     }
   }
   const rule = ruleFor({ tool: name, arguments: objectIn(text) }, rules)
-  return rule?.name ?? { ordinal, verdict: 'pass', code: '', text: '', evidence: null }
+  const code = program === null ? '' : noRuleCode
+  return rule?.name ?? { ordinal, verdict: 'pass', code, text: '', evidence: null }
 }
 
 /** Undefined: the text is no JSON object, so each rule of the tool matches. */

@@ -3,15 +3,15 @@
 // Owns: the call's id, the effect of a decision and its texts. Does not own: which calls wait
 // (rules.ts), the other calls of the round (approval-round.ts).
 //
-// APPROVAL-1. An approval is for one call with exactly its bytes. Its hash covers the tool and the
-//     argument text, its id covers that hash and the call's place.
+// APPROVAL-1. An approval is for one call with exactly its bytes and its program. Its hash covers
+//     the tool, the argument text and the program, its id covers that hash and the call's place.
 // APPROVAL-2. The first decision counts. A later one changes nothing, and its answer names the
 //     first decision, its time and its author.
 // APPROVAL-3. At or after `expiresAt` the call is rejected. A later record changes nothing, also an
 //     approval in the same millisecond.
 
 import { createHash } from 'node:crypto'
-import { withdrawnCode } from '../../shared/contract/approval-guard.ts'
+import { approvedCode, withdrawnCode } from '../../shared/contract/approval-guard.ts'
 import type { RoundId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -38,8 +38,10 @@ export type Approval =
 
 export type Decided = Exclude<Approval, { kind: 'pending' }>
 
-export function hashOf(tool: string, argumentText: string): string {
-  return createHash('sha256').update(`${tool}\0${argumentText}`).digest('hex')
+/** `program`: null in records of older versions, whose hash covers none. */
+export function hashOf(tool: string, argumentText: string, program: string | null): string {
+  const asked = program === null ? [tool, argumentText] : [tool, argumentText, program]
+  return createHash('sha256').update(asked.join('\0')).digest('hex')
 }
 
 /**
@@ -129,7 +131,13 @@ export function verdictOf(approval: Decided): CallVerdict {
   })
   switch (approval.kind) {
     case 'approved':
-      return { ordinal, verdict: 'pass', code: '', text: '', evidence: null }
+      return {
+        ordinal,
+        verdict: 'pass',
+        code: passCode(approval.request),
+        text: '',
+        evidence: null,
+      }
     case 'rejected': {
       const why =
         approval.reason === '' ? 'No reason was given.' : `The reason given: "${approval.reason}".`
@@ -145,6 +153,11 @@ export function verdictOf(approval: Decided): CallVerdict {
     default:
       return unreachable(approval)
   }
+}
+
+/** An executor of an older version names no program and expects no code. */
+function passCode({ program }: ApprovalRequest): string {
+  return program === null ? '' : approvedCode
 }
 
 /** For the author of a decision that counted. */

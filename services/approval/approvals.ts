@@ -27,12 +27,14 @@ export type WaitingApproval = CallId & {
   agent: string
   tool: string
   arguments: string
-  /** SHA-256, in hex, of tool and arguments. */
+  /** SHA-256, in hex, of tool, arguments and program. */
   hash: string
   /** The name of the rule that makes it wait. */
   rule: string
   /** `text`: the model wrote the call as text. Null: it is a native call. */
   source: ArgumentSource | null
+  /** SHA-256, in hex, of the program for which an approval holds. Null: for any. */
+  program: string | null
   since: Milliseconds
   /** The time at which it is rejected if nobody decides. */
   until: Milliseconds
@@ -182,11 +184,12 @@ function waitingApproval({ request }: Approval): WaitingApproval {
     hash,
     rule,
     source,
+    program,
     askedAt,
     expiresAt,
   } = request
   const place = { id, conversation, turn, round, ordinal, agent }
-  const call = { tool: name, arguments: text, hash, rule, source }
+  const call = { tool: name, arguments: text, hash, rule, source, program }
   return { ...place, ...call, since: askedAt, until: expiresAt }
 }
 

@@ -78,8 +78,8 @@ function onAsked(round: ApprovalRound): Reaction<ApprovalRound> {
   if (round.approvals.length === 0) return { records: [verdict(round)] }
   const { conversation, turn, round: number, expiresAt } = round
   const calls = round.approvals.map(
-    ({ request: { ordinal, name, arguments: text, id, hash, rule, source } }) => ({
-      ...{ ordinal, name, arguments: text, id, hash, rule, source },
+    ({ request: { ordinal, name, arguments: text, id, hash, rule, source, program } }) => ({
+      ...{ ordinal, name, arguments: text, id, hash, rule, source, program },
     }),
   )
   const pending = {

@@ -28,6 +28,11 @@ export type ApprovalRule = {
    * does. A value that is no text is matched as JSON.
    */
   pattern?: { path: string; matches: string }
+  /**
+   * The other calls of the response: `wait` (default) until the call is decided and has its result,
+   * or `run` beside it.
+   */
+  others?: 'wait' | 'run'
 }
 
 /**
@@ -68,7 +73,7 @@ export function compiledRules(rules: readonly ApprovalRule[]): CompiledRule[] {
   return rules.map((rule: ApprovalRule, i) => {
     const where = `rules[${i}]`
     if (!isObject(rule)) throw invalid(where, 'it is no object')
-    refuseOtherKeys(rule, ['name', 'tools', 'arguments', 'pattern'], where, 'rule')
+    refuseOtherKeys(rule, ['name', 'tools', 'arguments', 'pattern', 'others'], where, 'rule')
     if (typeof rule.name !== 'string' || rule.name === '') throw invalid(where, 'it has no name')
     if (
       !Array.isArray(rule.tools) ||
@@ -76,6 +81,8 @@ export function compiledRules(rules: readonly ApprovalRule[]): CompiledRule[] {
       !rule.tools.every((pattern) => typeof pattern === 'string')
     )
       throw invalid(where, 'it names no tools')
+    if (rule.others !== undefined && !['wait', 'run'].includes(rule.others))
+      throw invalid(where, 'its key others is neither wait nor run')
     const schema = rule.arguments === undefined ? undefined : schemaMatcher(rule.arguments, where)
     const pattern = rule.pattern === undefined ? undefined : patternMatcher(rule.pattern, where)
     const parts = [schema, pattern].filter((part) => part !== undefined)

@@ -29,13 +29,25 @@ import { absentGuardVeto, unreadableGuardsVeto } from './guards/absent-guards.ts
 import { createRelay } from './guards/verdict-relay.ts'
 import { createJobEnds, releaseClaims } from './job-ends.ts'
 import { type Claimed, type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
-import type { ToolTask, VerdictTask } from './tasks.ts'
+import { type ProgramHash, programHasher } from './program/program-hash.ts'
+import { createProgramHashes } from './program/program-hashes.ts'
+import type { ExecutorTask, ToolTask } from './tasks.ts'
 import { createToolRuns } from './tool-runs.ts'
 import type { StartTool } from './tools/tool.ts'
 import { createToolSlots, toolPlaces } from './tools/tool-slots.ts'
 import { createWrites } from './writes.ts'
 
-type Parts = { agents: Agents; run: StartTool; slotsOf: (agent: string, tool: string) => Slots }
+type Parts = {
+  agents: Agents
+  run: StartTool
+  programHash: ProgramHash
+  slotsOf: (agent: string, tool: string) => Slots
+}
+
+type ExecutorOptions = Pick<Parts, 'agents' | 'run'> & {
+  programHash?: ProgramHash
+  slots?: Slots
+}
 
 /**
  * `agents`: with the commands, which only this process knows. `run` starts tools. `slots`: the
@@ -45,16 +57,17 @@ type Parts = { agents: Agents; run: StartTool; slotsOf: (agent: string, tool: st
 export function startExecutor({
   agents,
   run,
+  programHash = programHasher(agents),
   slots = toolPlaces(limits.runningToolsMax),
-}: Omit<Parts, 'slotsOf'> & { slots?: Slots }): StartPerformer<ToolTask | VerdictTask> {
+}: ExecutorOptions): StartPerformer<ExecutorTask> {
   const slotsOf = createToolSlots(agents, slots)
-  return (context) => performerOf({ agents, run, slotsOf }, context)
+  return (context) => performerOf({ agents, run, programHash, slotsOf }, context)
 }
 
 function performerOf(
-  { agents, run, slotsOf }: Parts,
+  { agents, run, programHash, slotsOf }: Parts,
   context: PerformerContext,
-): Performer<ToolTask | VerdictTask> {
+): Performer<ExecutorTask> {
   const { log, owner, machineClock: clock = context.clock } = context
   const units = new Map<string, Jobs>()
   const writes = createWrites(context, () => {
@@ -65,7 +78,10 @@ function performerOf(
   const { write, track } = writes
   const relay = createRelay(context, (verdicts) => track(write('self', verdicts)))
   const claims = createClaims({ clock, owner, slotsOf, writes })
-  const runs = createToolRuns({ context, agents, run, writes })
+  const runs = createToolRuns({ context, agents, run, programHash, writes })
+  const programs = createProgramHashes({ agents, programHash }, (message) =>
+    track(write('self', [message])),
+  )
   const { drop, giveBack } = createJobEnds({ owner, writes, runs })
   let closing = false
 
@@ -76,7 +92,11 @@ function performerOf(
         unit,
         tasks.filter((task) => task.kind === 'await-verdict'),
       )
-      const toolTasks = tasks.filter((task) => task.kind !== 'await-verdict')
+      programs.reconcile(
+        unit,
+        tasks.filter((task) => task.kind === 'hash-programs'),
+      )
+      const toolTasks = tasks.filter((task) => task.kind === 'claim' || task.kind === 'run')
       claims.collect(() => reconcileJobs(unit, toolTasks))
     },
 

@@ -33,6 +33,7 @@ import type {
   GuardVerdict,
   Lapsed,
   Outcome,
+  ProgramsHashed,
   RoundCleared,
   Tick,
   TurnEnded,
@@ -46,7 +47,14 @@ import {
 } from '../../shared/contract/stage.ts'
 import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { askForApproval, withdrawAll, withdrawApproval } from './guards/approval-asking.ts'
+import {
+  applyPrograms,
+  askForApproval,
+  forbidPrograms,
+  withdrawAll,
+  withdrawApproval,
+} from './guards/approval-asking.ts'
+import { findHolders, releaseCalls } from './guards/held-calls.ts'
 import {
   applyVerdict,
   callsWaiting,
@@ -55,7 +63,7 @@ import {
   phaseOf,
 } from './guards/waiting.ts'
 import { notRun, promisesNeverRan, rejected } from './results.ts'
-import { type ToolTask, tasksOf, type VerdictTask } from './tasks.ts'
+import { type ExecutorTask, tasksOf } from './tasks.ts'
 import {
   callFinished,
   chargeResult,
@@ -67,9 +75,18 @@ import {
   type Turn,
 } from './turn.ts'
 
-type Inbox = RoundCleared | TurnEnded | Cancel | GuardVerdict | Claim | Outcome | Lapsed | Tick
+type Inbox =
+  | RoundCleared
+  | TurnEnded
+  | Cancel
+  | GuardVerdict
+  | ProgramsHashed
+  | Claim
+  | Outcome
+  | Lapsed
+  | Tick
 
-export const executor: Stage<Turn, Inbox, ToolTask | VerdictTask> = {
+export const executor: Stage<Turn, Inbox, ExecutorTask> = {
   name: 'executor',
 
   unit(message) {
@@ -86,6 +103,8 @@ export const executor: Stage<Turn, Inbox, ToolTask | VerdictTask> = {
         return closed
       case 'guard-verdict':
         return onVerdict(turn, message, time)
+      case 'programs-hashed':
+        return onPrograms(turn, message, time)
       case 'claim':
         return onClaim(turn, message, time)
       case 'outcome':
@@ -132,6 +151,8 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
     calls: [],
     guards: [],
     pendingApprovals: [],
+    holders: [],
+    programsKnown: false,
     interventions: [],
     ...counts,
   }
@@ -156,8 +177,11 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
     round.calls.push({ call, phase: { kind: 'done', result } })
     if (ridesAlong === undefined) records.push(callFinished(turn, round, call, result))
   }
-  if (round.guards.length > 0)
-    records.push(callsWaiting(turn, round), ...askForApproval(turn, round))
+  findHolders(round)
+  releaseCalls(round, time)
+  if (round.guards.length > 0) records.push(callsWaiting(turn, round))
+  if (policy.bindsPrograms) forbidPrograms(round)
+  else records.push(...askForApproval(turn, round))
   return reportFinishedRounds(turn, records, time)
 }
 
@@ -189,6 +213,16 @@ function onVerdict(
   const round = turn?.rounds.find(({ round }) => round === message.round)
   if (turn === undefined || round === undefined) return { state: turn }
   return reportFinishedRounds(turn, applyVerdict(turn, round, message, time), time)
+}
+
+function onPrograms(
+  turn: Turn | undefined,
+  message: ProgramsHashed,
+  time: Milliseconds,
+): Reaction<Turn> {
+  const round = turn?.rounds.find(({ round }) => round === message.round)
+  if (turn === undefined || round === undefined) return { state: turn }
+  return reportFinishedRounds(turn, applyPrograms(turn, round, message), time)
 }
 
 function onCancel(turn: Turn, message: Cancel, time: Milliseconds): Reaction<Turn> {
@@ -305,7 +339,10 @@ function retryOrFinish(
 /** Reports the finished rounds. Closes an expired turn with no open round. */
 function reportFinishedRounds(turn: Turn, records: Output[], time: Milliseconds): Reaction<Turn> {
   const { conversation } = turn
-  for (const round of turn.rounds) records.push(...withdrawApproval(turn, round))
+  for (const round of turn.rounds) {
+    records.push(...withdrawApproval(turn, round))
+    releaseCalls(round, time)
+  }
   for (const { round, calls, callsLeft, interventions } of turn.rounds) {
     if (callsLeft > 0) continue
     const results = calls.flatMap(({ phase }) => (phase.kind === 'done' ? [phase.result] : []))

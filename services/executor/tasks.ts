@@ -5,6 +5,7 @@ import { callKey, type RoundId, type TryId } from '../../shared/contract/ids.ts'
 import type { Declaration, GuardInForce } from '../../shared/contract/messages.ts'
 import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { isAsked, needsPrograms } from './guards/approval-asking.ts'
 import type { OpenCall, Round, Turn } from './turn.ts'
 
 /** Claim a try, run the try that `owner` has claimed, or stop it when it is cancelled. */
@@ -19,6 +20,8 @@ export type ToolTask = TryId & { expiresAt: Milliseconds } & (
         /** The guards that the round names, and the round's append time. */
         guards: GuardInForce[]
         clearedAt: Milliseconds
+        /** The hash of the program for which it may run. Undefined: any. */
+        program: string | undefined
         /** The JSON text that the tool gets. */
         arguments: string
         startWithinMs: Milliseconds
@@ -36,10 +39,20 @@ export type VerdictTask = RoundId & {
   since: Milliseconds
 }
 
+/** Find the programs of these calls and write their hashes into the inbox. */
+export type ProgramTask = RoundId & {
+  kind: 'hash-programs'
+  agent: string
+  calls: { ordinal: number; declaration: Declaration }[]
+}
+
+export type ExecutorTask = ToolTask | VerdictTask | ProgramTask
+
 /** All tasks that the turn has now. */
-export function tasksOf(turn: Turn): (ToolTask | VerdictTask)[] {
+export function tasksOf(turn: Turn): ExecutorTask[] {
   return turn.rounds.flatMap((round) => [
     ...round.guards.map(({ name }) => verdictTask(turn, round, name)),
+    ...(needsPrograms(round) ? [programTask(turn, round)] : []),
     ...round.calls.flatMap((call) => taskOf(turn, round, call) ?? []),
   ])
 }
@@ -47,7 +60,7 @@ export function tasksOf(turn: Turn): (ToolTask | VerdictTask)[] {
 function taskOf(
   { conversation, turn }: Turn,
   { round, agent, policy, expiresAt, clearedAt }: Round,
-  { call, phase }: OpenCall,
+  { call, phase, program }: OpenCall,
 ): ToolTask | undefined {
   if (phase.kind === 'done' || phase.kind === 'waiting') return undefined
   const callTry = { conversation, turn, round, ordinal: call.ordinal, try: phase.try, expiresAt }
@@ -62,6 +75,7 @@ function taskOf(
     declaration,
     guards: policy.guards,
     clearedAt,
+    program,
     arguments: argumentText(call),
     startWithinMs: policy.startWithinMs,
     timeoutMs: toolTimeout(declaration),
@@ -76,4 +90,13 @@ function verdictTask(
   guard: string,
 ): VerdictTask {
   return { kind: 'await-verdict', conversation, turn, round, guard, since: clearedAt }
+}
+
+function programTask({ conversation, turn }: Turn, { round, agent, calls }: Round): ProgramTask {
+  const asked = calls.flatMap((open) =>
+    isAsked(open) && open.phase.kind === 'waiting'
+      ? [{ ordinal: open.call.ordinal, declaration: open.phase.declaration }]
+      : [],
+  )
+  return { kind: 'hash-programs', conversation, turn, round, agent, calls: asked }
 }

@@ -2,8 +2,10 @@
 // (EXECUTOR-PERFORMER-4). Owns: the running tools.
 // TOOL-RUNS-1. No result and no log line contains a secret of an agent file, in any of its
 //     spellings, from any tool.
+// TOOL-RUNS-2. A call that a person may have decided starts only the program that the question had
+//     (program/program-hash.ts).
 
-import { type Agents, findDeclared } from '../../shared/agents/agents.ts'
+import { type Agents, findDeclared, type ToolRun } from '../../shared/agents/agents.ts'
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import type { CallEnding } from '../../shared/contract/call-endings.ts'
 import { tryIdOf } from '../../shared/contract/ids.ts'
@@ -12,8 +14,10 @@ import type { PerformerContext } from '../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { secretMask } from '../../shared/lib/secret-mask.ts'
 import { type Jobs, nameOf, type Running, type RunTask } from './jobs.ts'
+import type { ProgramHash } from './program/program-hash.ts'
 import { bounded, rejected } from './results.ts'
 import type { RunningTool, StartTool, ToolEnding } from './tools/tool.ts'
+import { neverStarted } from './tools/tool-endings.ts'
 import type { Writes } from './writes.ts'
 
 export type ToolRuns = {
@@ -29,10 +33,17 @@ export type ToolRunsOptions = {
   context: Pick<PerformerContext, 'clock' | 'log' | 'owner'>
   agents: Agents
   run: StartTool
+  programHash: ProgramHash
   writes: Writes
 }
 
-export function createToolRuns({ context, agents, run, writes }: ToolRunsOptions): ToolRuns {
+export function createToolRuns({
+  context,
+  agents,
+  run,
+  programHash,
+  writes,
+}: ToolRunsOptions): ToolRuns {
   const { clock, log, owner } = context
   const { write, track } = writes
   const hideSecrets = secretMask(secretsOf(agents))
@@ -117,9 +128,13 @@ export function createToolRuns({ context, agents, run, writes }: ToolRunsOptions
         track(report(task, noSuchTool, 0))
         return
       }
-      const { arguments: text, idempotencyKey, timeoutMs, graceMs } = task
+      const { arguments: text, idempotencyKey, timeoutMs, graceMs, program } = task
+      const call = { arguments: text, idempotencyKey, timeoutMs, graceMs, clock }
       const started = startSafely(() =>
-        run(tool.run, { arguments: text, idempotencyKey, timeoutMs, graceMs, clock }),
+        // Nothing happens between the check and the start (keeps TOOL-RUNS-2).
+        program === undefined || program === programHash(tool.run)
+          ? run(tool.run, program === undefined ? call : { ...call, isBound: true })
+          : neverStarted(changedProgram(tool.run.kind, program)),
       )
       const job: Running = { phase: 'running', task, tool: started, stopping: false, free }
       jobs.set(name, job)
@@ -138,6 +153,16 @@ export function createToolRuns({ context, agents, run, writes }: ToolRunsOptions
     stopAll(why) {
       for (const job of running) stop(job, 0, why)
     },
+  }
+}
+
+/** The call never ran. `program`: the hash of the approved one. */
+function changedProgram(kind: ToolRun['kind'], program: string): ToolEnding {
+  return {
+    status: 'vetoed',
+    text: 'Tool call vetoed before execution: the program of this tool changed after the call was shown for approval, so the approval does not hold for it. Call the tool again if you still need it: the call is then shown with the new program.',
+    reason: 'its program changed after the question',
+    fault: `the program of this ${kind} tool is not the approved one (${program.slice(0, 12)}): a file of it changed, or this executor has other files than the one that asked. Compare them, then let the model call it again`,
   }
 }
 

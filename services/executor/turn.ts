@@ -36,15 +36,24 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
   guards: AwaitedGuard[]
   /** Ordinals of the calls that wait for an answer of the approval guard. */
   pendingApprovals: number[]
+  /**
+   * Ordinals of the calls behind which the others wait: a person may still decide them, or approved
+   * them, and they have no result yet.
+   */
+  holders: number[]
+  /** Whether the programs of the calls that a person may decide are known. */
+  programsKnown: boolean
   interventions: GuardWish[]
   callsLeft: number
   resultBytesLeft: number
 }
 
-export type OpenCall = { call: Call; phase: Phase }
+/** `program`: the hash of the program for which the call may run. Undefined: any. */
+export type OpenCall = { call: Call; phase: Phase; program?: string }
 
 /**
- * `guards`: the names of those without a verdict yet. `lapsed`: the deadline of an earlier try has
+ * `guards`: the names of those without a verdict yet; none if it only waits behind another call
+ * (guards/held-calls.ts). `lapsed`: the deadline of an earlier try has
  * passed, so that try may have run. `time`: the append time of the claim.
  */
 export type Phase =

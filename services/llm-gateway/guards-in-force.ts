@@ -4,6 +4,7 @@
 // of a message could remove them.
 
 import { policyOf } from '../../shared/agents/agents.ts'
+import { approvalGuard } from '../../shared/contract/approval-guard.ts'
 import { registrationFault } from '../../shared/contract/guard-registration.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { GuardInForce, Message, Policy } from '../../shared/contract/messages.ts'
@@ -29,5 +30,6 @@ export function guardsInForce(registrations: Message[]): GuardInForce[] | string
 export function withGuards(policy: Policy, guards: GuardInForce[]): Policy {
   if (guards.length === 0 && policy.guards.length === 0) return policy
   const { version: _, ...content } = policy
-  return policyOf({ ...content, guards })
+  const bindsPrograms = guards.some(({ name }) => name === approvalGuard)
+  return policyOf({ ...content, guards, bindsPrograms })
 }

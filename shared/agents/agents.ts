@@ -221,22 +221,29 @@ export const defaultSettings: AgentSettings = {
 }
 
 /** An agent names no guards. The gateway adds the guards in force. */
-type PolicyContent = Omit<Policy, 'version' | 'guards' | 'shadowed'> &
-  Partial<Pick<Policy, 'guards' | 'shadowed'>>
+type PolicyContent = Omit<Policy, 'version' | 'guards' | 'shadowed' | 'bindsPrograms'> &
+  Partial<Pick<Policy, 'guards' | 'shadowed' | 'bindsPrograms'>>
 
 /** A policy with its version: the first 16 hex digits of the sha-256 of its content. */
-export function policyOf({ guards = [], shadowed = [], ...content }: PolicyContent): Policy {
-  // Older records have versions without guards and rules in shadow, so a policy without them keeps
+export function policyOf({
+  guards = [],
+  shadowed = [],
+  bindsPrograms = false,
+  ...content
+}: PolicyContent): Policy {
+  // Older records have versions without these fields, so a policy without them keeps
   // that version.
   const text = JSON.stringify({
     ...content,
     ...(guards.length > 0 && { guards }),
     ...(shadowed.length > 0 && { shadowed }),
+    ...(bindsPrograms && { bindsPrograms }),
   })
   return {
     version: createHash('sha256').update(text).digest('hex').slice(0, 16),
     ...content,
     guards,
     shadowed,
+    bindsPrograms,
   }
 }

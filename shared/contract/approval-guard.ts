@@ -8,3 +8,9 @@ export const approvalGuard = 'approval'
  * not count.
  */
 export const withdrawnCode = 'approval.withdrawn'
+
+/** The code of its verdict on a call that a person approved. */
+export const approvedCode = 'approval.approved'
+
+/** The code of its verdict on a call that no rule names: nobody was shown its program. */
+export const noRuleCode = 'approval.no-rule'

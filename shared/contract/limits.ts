@@ -14,6 +14,8 @@ export const limits = {
   /** Messages that may wait while a turn is open, and their bytes together. */
   queueMessagesMax: 16,
   queueBytesMax: 1 * MiB,
+  /** A file of a program that is hashed as a whole for an approval. */
+  programFileBytesMax: 512 * MiB,
   /** Message ids that a conversation remembers to detect a client's repeats. */
   recentMessageIdsMax: 64,
   /** How long a conversation remembers them after its last turn. */

@@ -33,6 +33,7 @@ export type Message =
   | Outcome
   | Part
   | PartitionCount
+  | ProgramsHashed
   | RoundChecked
   | RoundCleared
   | RoundExecuted
@@ -85,7 +86,7 @@ export type ApprovalAnswered = {
   ordinal: number
   /** the id under which a person decides: made of the call's place and of the hash */
   id: string
-  /** SHA-256, in hex, of the tool's name and of the bytes of the arguments */
+  /** SHA-256, in hex, of the tool's name, of the bytes of the arguments and of the program */
   hash: string
   /** the decision */
   answer: ApprovalAnswer
@@ -706,6 +707,22 @@ export type PartitionCount = {
 }
 
 /**
+ * The programs of a round's calls that wait for the approval guard, as an executor finds them. The
+ * first record of a round counts. Observed, written by the executor.
+ */
+export type ProgramsHashed = {
+  type: 'programs-hashed'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** by ordinal */
+  programs: CallProgram[]
+}
+
+/**
  * A response with its calls checked against the offered declarations. Derived, written by the
  * validator.
  */
@@ -1019,6 +1036,11 @@ export type AskedCall = {
    * wrote this
    */
   source: ArgumentSource | null
+  /**
+   * SHA-256, in hex, of the program that would run; empty, if the executor has no such tool, and
+   * null, if an older version wrote this
+   */
+  program: string | null
 }
 
 /** One tool call as the model made it. Its identity is (conversation, turn, round, ordinal). */
@@ -1060,6 +1082,17 @@ export type CallProblem =
   | 'not_an_object'
   | 'lost_arguments'
   | 'free_text'
+
+/** The program of a call that waits for a person. */
+export type CallProgram = {
+  /** the call */
+  ordinal: number
+  /**
+   * SHA-256, in hex, of the program that would run (services/executor/program/program-hash.ts);
+   * empty: this executor has no such tool
+   */
+  hash: string
+}
 
 /** The one result of a call (R5). */
 export type CallResult = {
@@ -1338,7 +1371,7 @@ export type PendingCall = {
   arguments: string
   /** the id under which a person decides: made of the call's place and of the hash */
   id: string
-  /** SHA-256, in hex, of the tool's name and of the bytes of the arguments */
+  /** SHA-256, in hex, of the tool's name, of the bytes of the arguments and of the program */
   hash: string
   /** the name of the rule that makes it wait */
   rule: string
@@ -1347,6 +1380,11 @@ export type PendingCall = {
    * wrote this
    */
   source: ArgumentSource | null
+  /**
+   * SHA-256, in hex, of the program that would run; empty, if the executor has no such tool, and
+   * null, if an older version wrote this
+   */
+  program: string | null
 }
 
 /**
@@ -1381,6 +1419,11 @@ export type Policy = {
    * without effect
    */
   shadowed: string[]
+  /**
+   * whether an approval is for one program, and other calls wait for it; false: there is no
+   * approval guard, or an older version wrote this
+   */
+  bindsPrograms: boolean
 }
 
 /** One setting of a policy, under the name that commands use. */

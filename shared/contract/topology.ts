@@ -130,6 +130,7 @@ export const topics: Record<TopicName, Topic> = {
       claim: ['executor performer'],
       outcome: ['executor performer'],
       lapsed: ['executor performer'],
+      'programs-hashed': ['executor performer'],
       'guard-verdict': ['executor performer'],
       tick: ['runtime'],
     },

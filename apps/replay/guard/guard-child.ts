@@ -41,12 +41,16 @@ const watch = `
     .on('close', () => process.kill(${process.pid}, 'SIGKILL'))
     .resume()`
 
+for (const name of Object.keys(process.env)) delete process.env[name] // a sandbox sets PWD
+
 const silent = pino({ level: 'silent' })
 /** Each partition has one reader for each moment. */
 const readers = new Map<number, PartitionReader[]>()
 let guard: Guard | undefined
 
-const send = process.send?.bind(process)
+// `send` calls `_send` of its object, and seal.ts takes both from the process.
+const { _send } = process as { _send?: unknown }
+const send = process.send?.bind(Object.create(process, { _send: { value: _send } }))
 new Worker(watch, { eval: true }).unref() // this thread keeps the functions that are sealed here
 const atMoment = holdMoments()
 seal()
@@ -126,6 +130,10 @@ function messageOf(error: unknown): string {
     permission?: unknown
     resource?: unknown
   }
+  const readable =
+    'only its package (the folder of its package.json, or its own folder if there is none) and node_modules, and only while it is loaded'
+  // A sandbox shows no other file.
+  if (code === 'ERR_MODULE_NOT_FOUND') return `${message}. A guard in a replay may read ${readable}`
   if (code !== 'ERR_ACCESS_DENIED') return message
   const request =
     permission === 'FileSystemRead'
@@ -133,8 +141,6 @@ function messageOf(error: unknown): string {
       : `requests ${permission || 'a resource that Node.js withholds'}`
   const denied = resource ? `${request} ${resource}` : request
   const before = message.replace(/:?\s*(?:Access to this API has been restricted.*)?$/s, '')
-  const readable =
-    'only its package (the folder of its package.json, or its own folder if there is none) and node_modules, and only while it is loaded'
   return `${before === '' ? '' : `${before}: `}it ${denied}, which a guard in a replay must not: it may read ${readable}`
 }
 

@@ -2,7 +2,6 @@
 // time, and ends a process that does not answer correctly. The process has no environment, and may
 // only read its code (readable-folders.ts).
 
-import { fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { namedGuard } from '../../../client/guard-file.ts'
@@ -14,6 +13,7 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { printable } from '../../terminal/printable.ts'
 import { type Answer, answerIn, type Judged, type LoadedGuard, verdictsIn } from './guard-answer.ts'
 import type { Question } from './guard-child.ts'
+import { startGuardChild } from './guard-launch.ts'
 import { moments } from './moment.ts'
 import { readableFolders } from './readable-folders.ts'
 
@@ -47,20 +47,14 @@ export async function startGuardProcess(
   { loadMsMax = loadingMsMax } = {},
 ): Promise<GuardProcess> {
   const named = namedGuard(given)
-  const child = fork(program, [], {
-    env: {},
-    execArgv: [
-      ...[
-        '--permission',
-        ...readableFolders(named.file).map((folder) => `--allow-fs-read=${folder}`),
-      ],
-      '--allow-worker', // for the worker of guard-child.ts: seal.ts seals the guard off from it
-      ...['--no-warnings', `--max-old-space-size=${limits.moduleHeapMiBMax}`],
-    ],
-    // the last one is its lifeline: GUARD-CHILD-3, GUARD-CHILD-4
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
-    serialization: 'advanced',
-  })
+  const folders = readableFolders(named.file)
+  const flags = [
+    ...['--permission', ...folders.map((folder) => `--allow-fs-read=${folder}`)],
+    '--allow-worker', // for the worker of guard-child.ts: seal.ts seals the guard off from it
+    '--disable-sigusr1', // a signal would open its debugger
+    ...['--no-warnings', `--max-old-space-size=${limits.moduleHeapMiBMax}`],
+  ]
+  const child = startGuardChild([process.execPath, ...flags, program], folders)
   const errors = endOf(child.stderr)
   const rounds = endOf(child.stdio[4])
   let questions = 0

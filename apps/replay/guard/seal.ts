@@ -14,16 +14,25 @@ export function seal(): void {
   const network = refusing('no network')
   // All connections use these functions: fetch, http, http2, tls and WebSocket too.
   shut(net.Socket.prototype, ['connect'], network)
-  shut(net.Server.prototype, ['listen'], network)
-  shut(dgram.Socket.prototype, ['bind', 'connect', 'send'], network)
+  shut(net.Server.prototype, ['listen', '_listen2'], network)
+  shut(
+    dgram.Socket.prototype,
+    ['bind', 'bindSync', 'connect', 'connectSync', 'send', 'sendto'],
+    network,
+  )
   for (const names of [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype])
     shut(names, lookupsOf(names), network)
   // they would fail later, with a poorer message
   shut(globalThis, ['fetch', 'WebSocket', 'EventSource'], network)
   shut(process.getBuiltinModule('node:sqlite'), ['DatabaseSync'], refusing('no database'))
   shut(threads, ['Worker'], refusing('no threads'))
-  shut(process, ['kill'], refusing('no signals to send'))
-  shut(process, ['send', 'disconnect'], undefined)
+  // Internals that libraries know. _debugProcess opens the debugger of any process of this user.
+  const signals = ['kill', '_kill', '_debugProcess', '_debugEnd', '_rawDebug']
+  shut(process, signals, refusing('no signals to send'))
+  shut(net, ['_createServerHandle', '_TransferredBoundSocket'], network)
+  shut(dgram, ['_createSocketHandle'], network)
+  shut(process, ['send', '_send', 'disconnect', '_disconnect', '_channel'], undefined)
+  shut(process, ['_getActiveHandles', '_getActiveRequests'], () => []) // the channel is one
   // Their results differ between replays, and a guard could decide by them.
   shut(process, ['pid', 'ppid'], 1)
   shut(os, ['hostname'], () => 'replay')

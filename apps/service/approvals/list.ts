@@ -5,6 +5,7 @@ import { openApprovals, type WaitingApproval } from '../../../services/approval/
 import { systemClock } from '../../../shared/lib/clock.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
+import { programText } from '../../terminal/activity-texts.ts'
 import { argumentLines } from '../../terminal/argument-lines.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
@@ -28,16 +29,16 @@ async function neverAppends(): Promise<never> {
   throw new Error('a list writes nothing')
 }
 
-function print(
-  { id, tool, rule, source, conversation, agent, arguments: text, since, until }: WaitingApproval,
-  out: NodeJS.WriteStream,
-): void {
+function print(approval: WaitingApproval, out: NodeJS.WriteStream): void {
+  const { id, tool, rule, source, conversation, agent, arguments: text, since, until } = approval
   const now = systemClock.now()
   const written = source === 'text' ? ', written as text by the model' : ''
   out.write(`${painted(out, 'title', id)}  ${printable(tool)} (${printable(rule)})${written}\n`)
   const columns = out.isTTY === true ? out.columns || 80 : Number.POSITIVE_INFINITY
   for (const line of argumentLines(text, columns)) out.write(`${line}\n`)
-  out.write(`    conversation ${printable(conversation)}, agent ${printable(agent)}\n`)
+  const program = programText(approval.program)
+  out.write(`    conversation ${printable(conversation)}, agent ${printable(agent)}`)
+  out.write(program === undefined ? '\n' : `, ${program}\n`)
   out.write(
     `    since ${second(since)}; rejected in ${elapsed(Math.max(0, until - now))} if nobody decides, at ${second(until)}\n`,
   )

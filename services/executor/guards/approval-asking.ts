@@ -1,24 +1,29 @@
-// Calls that wait for the approval guard: requests approvals and withdraws those no longer needed.
-// Part of the reducer.
+// Calls that wait for the approval guard: requests approvals, for the programs that an executor
+// found, and withdraws those no longer needed. Part of the reducer.
 // APPROVAL-ASKING-1. Each requested call is answered by the guard's verdict or withdrawn, once: so
 //     no person decides a call that is decided already.
 
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import { argumentText } from '../../../shared/contract/call.ts'
+import type { ProgramsHashed } from '../../../shared/contract/messages.ts'
 import type { Output } from '../../../shared/contract/stage.ts'
 import type { OpenCall, Round, Turn } from '../turn.ts'
 
-/** For a new round: requests approval of its calls that wait for the approval guard, if any. */
+/**
+ * Requests approval of the round's calls that wait for the approval guard, if any: when the round
+ * arrives, or when their programs are known.
+ */
 export function askForApproval({ conversation, turn }: Turn, round: Round): Output[] {
   const { agent, policy, clearedAt, expiresAt } = round
   const awaited = round.guards.find(({ name }) => name === approvalGuard)
   const guard = policy.guards.find(({ name }) => name === approvalGuard)
   if (awaited === undefined || guard === undefined) return []
-  const calls = round.calls.filter(isAsked).map(({ call }) => ({
+  const calls = round.calls.filter(isAsked).map(({ call, program = null }) => ({
     ordinal: call.ordinal,
     name: call.name,
     arguments: argumentText(call),
     source: call.source === 'text' ? call.source : null,
+    program,
   }))
   round.pendingApprovals = calls.map(({ ordinal }) => ordinal)
   const { version, deadlineMs, rules } = guard
@@ -40,6 +45,25 @@ export function askForApproval({ conversation, turn }: Turn, round: Round): Outp
       },
     },
   ]
+}
+
+/** For a new round: until their programs are known, none of its calls has the right one. */
+export function forbidPrograms(round: Round): void {
+  for (const open of round.calls.filter(isAsked)) open.program = ''
+}
+
+/** Whether an executor must find the programs of the round's calls before a person decides. */
+export function needsPrograms({ policy, programsKnown, calls }: Round): boolean {
+  return policy.bindsPrograms && !programsKnown && calls.some(isAsked)
+}
+
+/** The programs are known: requests the approvals. Only the first record of a round counts. */
+export function applyPrograms(turn: Turn, round: Round, { programs }: ProgramsHashed): Output[] {
+  if (!needsPrograms(round)) return []
+  round.programsKnown = true
+  for (const open of round.calls.filter(isAsked))
+    open.program = programs.find(({ ordinal }) => ordinal === open.call.ordinal)?.hash ?? ''
+  return askForApproval(turn, round)
 }
 
 /** Withdraws requested calls that wait no more (keeps APPROVAL-ASKING-1). */
@@ -75,6 +99,7 @@ export function withdrawAll({ conversation, turn, rounds }: Turn, reason: string
   })
 }
 
-function isAsked({ phase }: OpenCall): boolean {
+/** Whether a person may still have to decide the call. */
+export function isAsked({ phase }: OpenCall): boolean {
   return phase.kind === 'waiting' && phase.guards.includes(approvalGuard)
 }

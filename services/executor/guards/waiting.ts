@@ -25,14 +25,14 @@ import {
   silenceOf,
   vetoed,
 } from './guard-answer.ts'
+import { keepApproved } from './held-calls.ts'
 
 /**
- * The first phase of a call that may run: ready, or waiting for the guards that enforce for its
- * tool. Adds the call to each of them.
+ * The first phase of a call that may run: waiting for the guards that enforce for its tool, if any.
+ * Adds the call to each of them.
  */
 export function phaseOf(round: Round, call: Call, declaration: Declaration): Phase {
   const guards = round.policy.guards.filter((guard) => modeFor(guard, call.name) === 'enforce')
-  if (guards.length === 0) return { kind: 'ready', declaration, try: 1, lapsed: false }
   for (const { name, version, onTimeout, deadlineMs } of guards) {
     const known = round.guards.find((guard) => guard.name === name)
     if (known !== undefined) known.ordinals.push(call.ordinal)
@@ -58,7 +58,10 @@ export function applyVerdict(
   const records = endOverdueWaits(turn, round, time)
   const guard = round.guards.find(({ name }) => name === message.guard)
   if (guard === undefined) return records
-  if (guard.name === approvalGuard) round.pendingApprovals = [] // answered: nothing to withdraw
+  if (guard.name === approvalGuard) {
+    round.pendingApprovals = [] // answered: nothing to withdraw
+    keepApproved(round, message)
+  }
   if (message.intervention !== null)
     round.interventions.push(boundedIntervention(guard.name, message.intervention))
   return [...records, ...applyAnswer(turn, round, guard, answerOf(guard, message), time)]
@@ -118,8 +121,8 @@ function applyAnswer(
       records.push(finishCall(turn, round, open, vetoed(name, verdict)))
     else {
       const guards = phase.guards.filter((other) => other !== name)
-      if (guards.length > 0) open.phase = { ...phase, guards }
-      else open.phase = { kind: 'ready', declaration: phase.declaration, try: 1, lapsed: false }
+      // One without guards becomes ready with the round's others (held-calls.ts).
+      open.phase = { ...phase, guards }
     }
   }
   forgetAnswered(round, name)
@@ -153,7 +156,9 @@ export function callsWaiting(
   { round, calls, guards, expiresAt }: Round,
 ): Output {
   const waiting = calls.flatMap(({ call: { ordinal, name }, phase }): WaitingCall[] =>
-    phase.kind === 'waiting' ? [{ ordinal, name, guards: phase.guards }] : [],
+    phase.kind === 'waiting'
+      ? [{ ordinal, name, guards: phase.guards.length > 0 ? phase.guards : [approvalGuard] }]
+      : [],
   )
   const until = Math.min(expiresAt, Math.max(...guards.map(({ due }) => due)))
   return {

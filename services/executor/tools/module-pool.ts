@@ -10,13 +10,14 @@ type Waiting = { key: string; process: ModuleProcess; cancelTimer: () => void }
 
 export type ModulePool = {
   /**
-   * An idle process, or a new one that loads the module first. Throws if the system cannot start
-   * one.
+   * An idle process, or a new one that loads the module first; always a new one if `mustBeNew`.
+   * Throws if the system cannot start one.
    */
   take(
     run: ModuleTool,
     clock: Clock,
     listener: Listener,
+    mustBeNew?: boolean,
   ): { process: ModuleProcess; isLoaded: boolean }
   /** Keeps a process that can run another call. */
   giveBack(run: ModuleTool, clock: Clock, process: ModuleProcess): void
@@ -35,8 +36,10 @@ export function createModulePool(): ModulePool {
   const loading = new Map<string, ModuleProcess>()
 
   return {
-    take(run, clock, listener) {
-      const found = waiting.findLast(({ key, process }) => key === keyOf(run) && process.isAlive())
+    take(run, clock, listener, mustBeNew = false) {
+      const found = mustBeNew
+        ? undefined
+        : waiting.findLast(({ key, process }) => key === keyOf(run) && process.isAlive())
       if (found === undefined)
         return { process: startModuleProcess(run, clock, listener), isLoaded: false }
       remove(found)

@@ -53,7 +53,7 @@ function follow(run: ModuleTool, call: ToolCall, pool: ModulePool): RunningTool 
   const timers: (() => void)[] = []
   let phase: 'loading' | 'calling' | 'answered' | 'over' = 'loading'
   let cause: Cause = { kind: 'itself' }
-  const { process, isLoaded } = pool.take(run, clock, { answered, gone })
+  const { process, isLoaded } = pool.take(run, clock, { answered, gone }, call.isBound)
 
   if (isLoaded) begin()
   later(call.timeoutMs, () => end({ kind: 'timeout', timeoutMs: call.timeoutMs }, call.graceMs))

@@ -18,7 +18,11 @@ export const moduleChild = fileURLToPath(new URL(`module-child${extension}`, imp
 export const forwarder = fileURLToPath(new URL(`sandbox-forwarder${extension}`, import.meta.url))
 
 /** Starts a program of Weir. */
-export const nodeArgv = [process.execPath, '--disable-warning=ExperimentalWarning'] as const
+export const nodeArgv = [
+  process.execPath,
+  '--disable-warning=ExperimentalWarning',
+  '--disable-sigusr1', // a signal would open its debugger
+] as const
 
 /** Node.js and the files of Weir that its programs in a sandbox need. */
 export const weirRuntime: ToolProgram = {

@@ -15,6 +15,8 @@ export type ToolCall = {
   /** Between the stop signal and the kill. */
   graceMs: Milliseconds
   clock: Clock
+  /** It must run the files as they are now: a process that has loaded them earlier does not do. */
+  isBound?: boolean
 }
 
 /**

@@ -35,7 +35,18 @@ const decided = (ordinal: number, outcome: 'approved' | 'rejected', waitedMs: nu
 })
 const pending = (ordinal: number): Message => ({
   ...{ type: 'approval-pending', ...at, round: 1, until: 9 },
-  calls: [{ ordinal, name: 'pay', id: 'x', rule: 'r', arguments: '{}', hash: '', source: null }],
+  calls: [
+    {
+      ordinal,
+      name: 'pay',
+      id: 'x',
+      rule: 'r',
+      arguments: '{}',
+      hash: '',
+      source: null,
+      program: null,
+    },
+  ],
 })
 
 function facts(messages: Message[]) {

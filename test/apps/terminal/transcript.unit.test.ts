@@ -223,7 +223,7 @@ describe('text on a screen', () => {
 
 it('a call that waits for a person is marked if the model wrote it as text', () => {
   const call = { ordinal: 0, name: 'rm', arguments: '{}', id: 'k', hash: 'h', rule: 'files' }
-  const calls = [{ ...call, source: 'text' as const }]
+  const calls = [{ ...call, source: 'text' as const, program: null }]
   expect(linesOf([{ type: 'approval-pending', ...place, calls, until: 9_000 }])[0]).toBe(
     "  rm, which the model wrote as text, needs a person's approval (files):",
   )
@@ -238,6 +238,7 @@ it('a call that waits for a person has its exact arguments between the rule and 
     hash: 'h',
     rule: 'files',
     source: null,
+    program: null,
   }
   expect(linesOf([{ type: 'approval-pending', ...place, calls: [call], until: 9_000 }])).toEqual([
     "  rm needs a person's approval (files):",

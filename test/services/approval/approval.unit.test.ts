@@ -49,7 +49,8 @@ describe('an id', () => {
     ]
     const ids = [...places.map((other) => idOf(other, 0, hash)), idOf(place, 1, hash)]
     expect(new Set(ids).size).toBe(ids.length)
-    expect(hashOf('a', 'b"')).not.toBe(hashOf('ab', '"'))
+    expect(hashOf('a', 'b"', null)).not.toBe(hashOf('ab', '"', null))
+    expect(new Set([null, '', 'p', 'q'].map((program) => hashOf('a', '{}', program))).size).toBe(4)
   })
 
   it('can be typed without dashes, in capitals, with letters for similar digits', () => {

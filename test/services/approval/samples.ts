@@ -24,9 +24,22 @@ export const prod = {
   name: 'deploy',
   arguments: '{"env":"prod", "count":3}',
   source: null,
+  program: null,
 }
-export const test = { ordinal: 1, name: 'deploy', arguments: '{"env":"test"}', source: null }
-export const prodToo = { ordinal: 2, name: 'deploy', arguments: '{"env":"prod-2"}', source: null }
+export const test = {
+  ordinal: 1,
+  name: 'deploy',
+  arguments: '{"env":"test"}',
+  source: null,
+  program: null,
+}
+export const prodToo = {
+  ordinal: 2,
+  name: 'deploy',
+  arguments: '{"env":"prod-2"}',
+  source: null,
+  program: null,
+}
 
 export function approvalAsked(fields: Partial<ApprovalAsked> = {}): ApprovalAsked {
   const times = { clearedAt, deadlineMs: until - clearedAt, until }

@@ -3,7 +3,7 @@
 // write is read at once by every owner that is awake.
 
 import { executor } from '../../../services/executor/reducer.ts'
-import type { ToolTask, VerdictTask } from '../../../services/executor/tasks.ts'
+import type { ExecutorTask } from '../../../services/executor/tasks.ts'
 import type { StartTool, ToolCall, ToolEnding } from '../../../services/executor/tools/tool.ts'
 import type { Turn } from '../../../services/executor/turn.ts'
 import { type Agents, defaultSettings } from '../../../shared/agents/agents.ts'
@@ -14,6 +14,7 @@ import type {
   Lapsed,
   Message,
   Outcome,
+  ProgramsHashed,
   RoundCleared,
   Tick,
   TurnEnded,
@@ -40,8 +41,6 @@ export const agents: Agents = new Map([
     },
   ],
 ])
-
-type ExecutorTask = ToolTask | VerdictTask
 
 export type TestClock = Clock & {
   pass(ms: number): void
@@ -119,6 +118,7 @@ type InboxMessage =
   | Outcome
   | GuardVerdict
   | Lapsed
+  | ProgramsHashed
   | Tick
 
 export type Owner = Performer<ExecutorTask> & {

@@ -57,6 +57,7 @@ rounds-cleared (log) -> executor, a unit is turn
     claim <- executor performer
     outcome <- executor performer
     lapsed <- executor performer
+    programs-hashed <- executor performer
     guard-verdict <- executor performer
     tick <- runtime
 approvals (log) -> approval, a unit is round

@@ -63,7 +63,7 @@ function naive(
   return {
     reconcile(_unit, tasks) {
       for (const task of tasks) {
-        if (task.kind === 'await-verdict') continue // ignores the guards of the call
+        if (task.kind !== 'claim' && task.kind !== 'run') continue // ignores the guards of the call
         const { conversation, turn, round, ordinal, try: number } = task
         const name = JSON.stringify([task.kind, conversation, turn, round, ordinal, number])
         if (begun.has(name) || (task.kind === 'run' && !isMine(task.owner))) continue

@@ -187,6 +187,7 @@ describe('the guards of a round', () => {
         hash: 'h',
         rule: 'production',
         source: null,
+        program: null,
       },
     }))
     log.write(

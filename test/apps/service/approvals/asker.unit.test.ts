@@ -23,6 +23,7 @@ function pending(...ids: string[]): MessageOf<'approval-pending'> {
     hash: `hash of ${id}`,
     rule: 'r',
     source: null,
+    program: null,
   }))
   return { type: 'approval-pending', ...place, calls, until: 9_000 }
 }

@@ -61,8 +61,8 @@ describe('calls that wait for the approval guard', () => {
           version: '1',
         },
         calls: [
-          { ordinal: 0, name: 'mail', arguments: '{"n":0}', source: null },
-          { ordinal: 1, name: 'mail', arguments: '{"n": 1.0}', source: null },
+          { ordinal: 0, name: 'mail', arguments: '{"n":0}', source: null, program: null },
+          { ordinal: 1, name: 'mail', arguments: '{"n": 1.0}', source: null, program: null },
         ],
         ...{ clearedAt, deadlineMs, until: clearedAt + deadlineMs },
       },

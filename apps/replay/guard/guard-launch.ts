@@ -1,0 +1,41 @@
+// Starts the process of a guard: in a sandbox of bubblewrap where this machine has it. No network and
+// no other process is in its reach then. The permission model of Node.js applies in both cases.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { bytesOfSize, sandboxBounds } from '../../../shared/agents/sandbox.ts'
+import { type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
+import { confined } from '../../../shared/lib/sandbox/launch.ts'
+
+/** `argv`: Node.js, its flags and the program. `folders`: all that it reads. */
+export function startGuardChild(
+  argv: readonly [string, ...string[]],
+  folders: readonly string[],
+  found: Found = sandboxBackend(),
+): ChildProcess {
+  const [program, ...rest] = boxed(argv, folders, found) ?? argv
+  return spawn(program, rest, {
+    env: {},
+    // the last one is its lifeline: GUARD-CHILD-3, GUARD-CHILD-4
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
+    serialization: 'advanced',
+  })
+}
+
+/** Undefined: bubblewrap is not usable here. */
+function boxed(
+  argv: readonly [string, ...string[]],
+  folders: readonly string[],
+  found: Found,
+): [string, ...string[]] | undefined {
+  if ('missing' in found || found.backend.kind !== 'bubblewrap') return undefined
+  if (found.backend.prlimit === undefined) return undefined
+  const confinement = {
+    ...{ argv, cwd: undefined, read: [], write: [], network: 'none' as const },
+    programFiles: [process.execPath],
+    programFolders: folders,
+    memoryBytes: bytesOfSize(sandboxBounds.memory) ?? 0,
+    processes: sandboxBounds.processes,
+    cpuSeconds: undefined,
+  }
+  return confined(confinement, [], found).argv
+}

@@ -1,0 +1,69 @@
+// Calls that wait behind a call which a person decides. None of them may change the program that
+// the person saw. Part of the reducer.
+// HELD-CALLS-1. Some calls hold the others of their response: one that a person may decide, or
+//     approved, until it has its result. Rules of its tool may allow the others to run.
+// HELD-CALLS-2. A held call is a waiting one: a cancel or the end of the turn skips it (R5).
+
+import { approvalGuard, approvedCode, noRuleCode } from '../../../shared/contract/approval-guard.ts'
+import type { GuardVerdict, Policy } from '../../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { matchesPattern } from '../../../shared/runtime/guards/tool-pattern.ts'
+import type { Round } from '../turn.ts'
+import { isAsked } from './approval-asking.ts'
+
+/** For a new round: notes its calls behind which the others wait. */
+export function findHolders(round: Round): void {
+  if (!round.policy.bindsPrograms) return
+  round.holders = round.calls
+    .filter((open) => isAsked(open) && holdsOthers(round.policy, open.call.name))
+    .map(({ call }) => call.ordinal)
+}
+
+/**
+ * The approval guard has answered: only the calls that a person approved still hold others. A call
+ * that no rule names may run for any program.
+ */
+export function keepApproved(round: Round, { verdicts }: GuardVerdict): void {
+  round.holders = round.holders.filter((ordinal) =>
+    verdicts.some((verdict) => verdict.ordinal === ordinal && verdict.code === approvedCode),
+  )
+  for (const { ordinal, code } of verdicts)
+    if (code === noRuleCode)
+      for (const open of round.calls) if (open.call.ordinal === ordinal) delete open.program
+}
+
+/** Makes the calls ready that wait for nothing more. Nothing becomes ready in an expired round. */
+export function releaseCalls(round: Round, time: Milliseconds): void {
+  round.holders = round.holders.filter((ordinal) =>
+    round.calls.some(({ call, phase }) => call.ordinal === ordinal && phase.kind !== 'done'),
+  )
+  if (time >= round.expiresAt) return
+  for (const open of round.calls) {
+    const { call, phase } = open
+    if (phase.kind !== 'waiting' || phase.guards.length > 0) continue
+    if (round.holders.length > 0 && !round.holders.includes(call.ordinal)) continue
+    open.phase = { kind: 'ready', declaration: phase.declaration, try: 1, lapsed: false }
+  }
+}
+
+/** In doubt it holds them. */
+function holdsOthers({ guards }: Policy, tool: string): boolean {
+  const { rules = null } = guards.find(({ name }) => name === approvalGuard) ?? {}
+  const ofTool = rulesOf(rules).filter(
+    ({ tools }) =>
+      !Array.isArray(tools) ||
+      tools.some((pattern) => typeof pattern !== 'string' || matchesPattern(pattern, tool)),
+  )
+  return ofTool.length === 0 || ofTool.some(({ others }) => others !== 'run')
+}
+
+/** The rules of the approval guard, unchecked: the stage `approval` judges by them. */
+function rulesOf(text: string | null): Record<string, unknown>[] {
+  try {
+    const rules: unknown = JSON.parse(text ?? '')
+    return Array.isArray(rules) ? rules.filter(isObject) : []
+  } catch {
+    return []
+  }
+}
