@@ -95,11 +95,11 @@ describe('the imports of a replay', () => {
     ).toEqual([])
   })
 
-  it('start the process of a guard in one place, which is loaded only for --guard', () => {
+  it('start a guard and look for its sandbox in two files, which are loaded only for --guard', () => {
     const { files, modules } = graphOf(guard)
     expect(
       modules.filter(({ target }) => target.includes('child_process')).map(({ file }) => file),
-    ).toEqual([guard])
+    ).toEqual(['apps/replay/guard/guard-launch.ts', 'shared/lib/sandbox/backend.ts'])
     expect([...files].filter((file) => /performer|stages\.ts/.test(file))).toEqual([])
     const loads =
       readFileSync(join(root, command), 'utf8')
