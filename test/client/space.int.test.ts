@@ -67,14 +67,12 @@ describe('a log at its limit', () => {
       ...{ file: join(folder, 'weir.db'), clock: systemClock, bytesMax: 1 },
     })
     await bus.ensureTopics([
-      { name: 'weir.conversation-events', kind: 'log', partitions: 1, retentionMs: undefined },
+      { name: 'weir.client-messages', kind: 'log', partitions: 1, retentionMs: undefined },
     ])
     const request = (message: Parameters<typeof toRecord>[0]['message']) => ({
       type: 'append',
       topicPrefix: 'weir.',
-      records: [
-        outsideRecord(toRecord({ topic: 'weir.conversation-events', partition: 0, message })),
-      ],
+      records: [outsideRecord(toRecord({ topic: 'weir.client-messages', partition: 0, message }))],
     })
     await expect(answerOf(bus, request(userMessage()))).rejects.toMatchObject({ code: 'bus.full' })
     const cancel = { type: 'cancel-requested', conversation: 'c', messageId: 'm1' } as const

@@ -343,7 +343,7 @@ describe('a bundle', () => {
       expect(() => refuseCutTurns(bundle)).toThrow(
         expect.objectContaining({
           code: 'bundle.turn-cut',
-          message: expect.stringContaining('turn 7 of c'),
+          message: expect.stringContaining('turn at offset 7 of c'),
         }),
       ),
     )

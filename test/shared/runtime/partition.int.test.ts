@@ -437,6 +437,7 @@ describe('a tick', () => {
     const clock = { ...machine, now: () => machine.now() - behindMs }
     const bus = await openEmbeddedBus({ file: join(harness.folder, 'weir.db'), clock })
     await bus.ensureTopics(topicSpecs('', 1))
+    await appendInputs(bus, 'conversation-events', 300)
     harness.bus = {
       ...bus,
       clock: { ...machine, now: () => machine.now() + (skew?.measuredMs ?? 0) },

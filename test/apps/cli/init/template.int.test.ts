@@ -70,6 +70,7 @@ describe('the files of weir init', () => {
         kind: 'http',
         url: 'https://tickets.example.com/api/search',
         headers: { Authorization: 'Bearer token-0123456789' },
+        secrets: ['token-0123456789'],
       })
     } finally {
       folder.remove()
