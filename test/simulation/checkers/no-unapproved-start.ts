@@ -1,5 +1,5 @@
 // No call that waits for a person starts without an approval. A person must approve its exact
-// arguments in time, with no rejection before. The evidence is the people's own records and the
+// arguments and program in time, with no rejection before. The evidence is the people's own records and the
 // tools' own records, not the output of the approval stage. In a simulation every call of a tool
 // that a rule names waits.
 
@@ -17,6 +17,10 @@ export const noUnapprovedStart: Checker = {
       ({ message: { conversation, turn, round, ordinal } }) =>
         JSON.stringify([conversation, turn, round, ordinal]),
     )
+    const programs = Map.groupBy(
+      evidence.all('rounds-cleared', 'programs-hashed'),
+      ({ message: { conversation, turn, round } }) => JSON.stringify([conversation, turn, round]),
+    )
     const seen = new Set<string>()
     return evidence
       .all('rounds-cleared', 'round-cleared')
@@ -26,11 +30,15 @@ export const noUnapprovedStart: Checker = {
         const place = JSON.stringify([conversation, turn, round])
         if (guard === undefined || seen.has(place)) return []
         seen.add(place)
+        // The first record of a round counts.
+        const hashed = new Map(
+          programs.get(place)?.[0]?.message.programs.map(({ ordinal, hash }) => [ordinal, hash]),
+        )
         return calls.flatMap((call): Finding[] => {
           const start = starts.get(JSON.stringify([conversation, turn, round, call.ordinal]))
           if (start === undefined || modeFor(guard, call.name) !== 'enforce') return []
           const given = (answers.get(start.call) ?? []).filter(
-            (answer) => answer.message.hash === hashOf(call),
+            (answer) => answer.message.hash === hashOf(call, hashed.get(call.ordinal)),
           )
           const first = given[0]
           const isApproved =
@@ -51,8 +59,10 @@ export const noUnapprovedStart: Checker = {
   },
 }
 
-function hashOf({ name, raw }: Call): string {
+/** `program`: undefined never matches, because each question here names one. */
+function hashOf({ name, raw }: Call, program: string | undefined): string | undefined {
+  if (program === undefined) return undefined
   return createHash('sha256')
-    .update(`${name}\0${raw === '' ? '{}' : raw}`)
+    .update(`${name}\0${raw === '' ? '{}' : raw}\0${program}`)
     .digest('hex')
 }
