@@ -2,6 +2,8 @@
 // history, so its performer checks for echoes and stamps the result on attempt-finished (R2).
 // ECHO-CHECK-1. Messages of the user and outputs of tools count. Texts of Weir and of guards about
 //     calls that did not run do not count: they quote the model's own calls.
+// ECHO-CHECK-2. Every visible text is checked, also beside a piece of a native call. The accumulator
+//     alone decides whether pieces make a call. A check that fails counts as an echo.
 
 import { quoted } from '../../shared/contract/arguments/name-text.ts'
 import type { Declaration, HistoryEntry, ResultStatus } from '../../shared/contract/messages.ts'
