@@ -15,6 +15,7 @@
 
 import type { Logger } from 'pino'
 import { type Agent, type Agents, findTool, textCallsOf } from '../../shared/agents/agents.ts'
+import type { AnsweredText, EchoCheck } from '../../shared/contract/echo-check.ts'
 import type { AttemptId, ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -39,7 +40,7 @@ import {
 } from './accepted-form.ts'
 import { type Answer, streamAnswer } from './answer.ts'
 import { withReminder } from './degenerate/reminder.ts'
-import { type AnsweredText, type EchoCheck, earlierTexts } from './echo-check.ts'
+import { earlierTexts } from './echo-check.ts'
 import { PartWriter } from './part-writer.ts'
 import { policyInForce } from './policy-in-force.ts'
 import { contextFull, historyTooLarge, isContextEnd } from './providers/context-full.ts'
@@ -230,7 +231,7 @@ function conclusion(
   answer: Answer,
   parts: number,
 ): AttemptFailed | AttemptFinished {
-  const { gateway, id, log } = attempt
+  const { id, log } = attempt
   if (answer.stop === 'cut') return attemptFailed(attempt, cutOff)
   // A text that ends at the context limit is still the best possible reply. Calls would be cut too,
   // and there would be no room for their results.
