@@ -6,7 +6,7 @@
 // ECHO-WORDS-2. Every argument counts. Its value follows its name with few other words between.
 //     All of them stand near the tool's name. Words far apart in a long text are no call.
 // ECHO-WORDS-3. A call without arguments needs its name and empty arguments under their usual keys.
-//     Its name alone is a word of any text.
+//     Its name alone may stand in any text.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { argumentKeys, nameKeys } from './dialects/other-shape.ts'
