@@ -1,8 +1,8 @@
 // The echo check's rule in doubt: a text holds a call if it has the call's words near each other and
 // in the call's order. So no gutter, frame, box or markup around a copy hides it.
 //
-// ECHO-WORDS-1. The name stands at a mark of code, and each argument's name before one. A sentence
-//     about a call has no such marks: `delete /tmp/a with rm`, `with a limit of 3`.
+// ECHO-WORDS-1. The name stands behind a word of calls or before a bracket, and each argument's name
+//     before a mark. Sentences and data have neither: `rm /tmp/a`, `{"path": "a", "mode": "read"}`.
 // ECHO-WORDS-2. Every argument counts. Its value follows its name with few other words between.
 //     All of them stand near the tool's name. Words far apart in a long text are no call.
 // ECHO-WORDS-3. A call without arguments needs its name and empty arguments under their usual keys.
@@ -26,6 +26,8 @@ export type CallWords = {
 
 /** Words of a gutter between two words: a path, a line number, a time, a container. */
 const betweenMax = 12
+/** As in `"name": "functions.rm"`. */
+const titleMax = 2
 
 /** `args`: an object, nested at most `limits.argumentDepthMax` deep. */
 export function callWords(name: string, args: Record<string, unknown>): CallWords {
@@ -80,34 +82,57 @@ export function holdsWords(text: string, calls: CallWords[], work: Work): boolea
   )
 }
 
-/** `at`: the places of each sought word. `isMarked`: of each word, whether a mark precedes it. */
-type Found = { at: Map<string, number[]>; isMarked: boolean[] }
+/**
+ * `at`: the places of each sought word. `isValue`, `isOpened`: of each word, whether a mark of a
+ * value or a bracket of arguments precedes it. `calls`, `titles`: the places of words of calls.
+ */
+type Found = {
+  at: Map<string, number[]>
+  isValue: boolean[]
+  isOpened: boolean[]
+  calls: number[]
+  titles: number[]
+}
 
-/** Marks of code between two words. */
-const marks = /[:=<>(){}[\]|│]/
+const valueMark = /^[^(),;]*[:=<>|│]/
+const openingBracket = /^[^(),;{]{0,8}[({]/
+/** Frames of calls, perhaps on the line before. Words directly before a tool's name. */
+const callWord = /^(?:tool)?calls?$/i
+const titleWord = /^(?:name|toolname|functionname|tool|functions?|action|invoke|recipient)$/i
 
 function wordsOf(text: string, sought: Set<string>): Found {
   const at = new Map<string, number[]>([...sought].map((one) => [one, []]))
-  const isMarked: boolean[] = []
+  const found: Found = { at, isValue: [], isOpened: [], calls: [], titles: [] }
+  const between = (blanks: string): void => {
+    found.isValue.push(valueMark.test(blanks))
+    found.isOpened.push(openingBracket.test(blanks))
+  }
   let end = 0
   for (const { 0: one, index } of text.matchAll(word)) {
-    at.get(one)?.push(isMarked.length)
-    isMarked.push(marks.test(text.slice(end, index)))
+    const place = found.isValue.length
+    at.get(one)?.push(place)
+    if (callWord.test(one)) found.calls.push(place)
+    if (titleWord.test(one)) found.titles.push(place)
+    between(text.slice(end, index))
     end = index + one.length
   }
-  isMarked.push(marks.test(text.slice(end)))
-  return { at, isMarked }
+  between(text.slice(end))
+  return found
 }
 
 function isNear({ name, members, reach }: CallWords, found: Found, work: Work): boolean {
   if (members.length === 0) return false
-  const { isMarked } = found
-  const names = rowsOf(name, found, work).filter(
-    (last) => isMarked[last + 1] || isMarked[last - name.length + 1],
-  )
+  const names = rowsOf(name, found, work).filter((last) => {
+    const first = last - name.length + 1
+    return (
+      found.isOpened[last + 1] ||
+      hasBetween(found.titles, first - titleMax, first - 1) ||
+      hasBetween(found.calls, first - betweenMax, first - 1)
+    )
+  })
   if (names.length === 0) return false
   const values = members.map((member) => {
-    const keys = rowsOf(member.name, found, work).filter((last) => isMarked[last + 1])
+    const keys = rowsOf(member.name, found, work).filter((last) => found.isValue[last + 1])
     return followed(keys, member.value, { found, between: betweenMax, work })
   })
   work.left -= names.length * values.length

@@ -108,6 +108,9 @@ describe('a text that only speaks of a call', () => {
     ['with words far apart', `rm(file) deletes. ${'Much other text. '.repeat(200)}path = "/tmp/a"`],
     ['with the value far away', `rm(path = here). ${'word '.repeat(40)} /tmp/a`],
     ['in a list of tools', '{"tools":[{"name":"rm","parameters":{"path":{"type":"string"}}}]}'],
+    ['in the data of a file', '{"files":[{"path":"/tmp/a","mode":"rm"}]}'],
+    ['in a definition', 'def rm(path):\n  remove("/tmp/a")'],
+    ['in lines of words', 'rm: path=/tmp/a'],
     ['with another value', '> {"name":"rm",\n> "arguments":{"path":"/tmp/b"}}'],
     ['with more arguments, in JSON', '[{"name":"rm","arguments":{"path":"/tmp/a","force":true}}]'],
   ])('is no copy %s', (_, before) => expect(echo(call, before)).toBeNull())
