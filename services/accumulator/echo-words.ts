@@ -1,5 +1,5 @@
-// The echo check's rule in doubt: a text holds a call if it has the call's words near each other and
-// in the call's order. So no gutter, frame, box or markup around a copy hides it.
+// The echo check's rule in doubt: a text holds a call if it has the call's words near each other
+// and in the call's order. So no gutter, frame, box or markup around a copy hides it.
 //
 // ECHO-WORDS-1. The name stands behind "call", "name" or the like, or before a bracket, and each
 //     argument's name before a mark. Data has neither: `{"path": "a", "mode": "read"}`.
@@ -41,7 +41,8 @@ export function callWords(name: string, args: Record<string, unknown>): CallWord
 }
 
 function emptyCall(name: string): RegExp {
-  const names = `(?:${nameKeys.join('|')})\\W{1,12}${name.replaceAll(/[^\p{L}\p{N}_]/gu, '\\$&')}\\b`
+  const own = name.replaceAll(/[^\p{L}\p{N}_]/gu, '\\$&')
+  const names = `(?:${nameKeys.join('|')})\\W{1,12}${own}\\b`
   return new RegExp(`${names}.{0,160}?\\b(?:${argumentKeys.join('|')})\\W{1,8}\\{\\s{0,80}\\}`, 's')
 }
 
