@@ -7,25 +7,24 @@
 // ECHO-1. Spelling does not matter: blanks, quotes, escapes, entities, fences, line numbers, the
 //     order of members, the shape of the call, a call inside of a JSON text.
 // ECHO-2. In doubt it is an echo: also one call of several, and a text with too much to search.
-// ECHO-3. The work is linear in the texts.
+// ECHO-3. The work is linear in the texts, and bounded over all of them.
+// ECHO-4. The call's words near each other are an echo too (echo-words.ts), but not those of another
+//     call of the tool that JSON spells whole.
 
 import { canonical } from '../../shared/contract/arguments/compiled-schema.ts'
+import type { AnsweredText, EarlierText } from '../../shared/contract/echo-check.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { Reading, WrittenCall } from './dialects/dialect.ts'
 import { dialects } from './dialects/dialects.ts'
 import { fenced } from './dialects/fence.ts'
 import { withoutThinking } from './dialects/inline-thinking.ts'
 import { json } from './dialects/json.ts'
-import { argumentKeys, argumentsIn, nameKeys } from './dialects/other-shape.ts'
+import { argumentKeys, nameKeys, objectOf } from './dialects/other-shape.ts'
 import { judgedCall, type OfferedTool, type RecoveredCall, recover } from './dialects/recover.ts'
 import { withoutTurnEnd } from './dialects/turn-end.ts'
 import { type Repair, readJson } from './dialects/written-json.ts'
-
-/** `source`: a noun phrase for the model, such as "the result of 'read'". */
-export type EarlierText = { source: string; text: string }
-
-/** `text`: the visible text, with thinking in it. `offered`: the tools that it may call. */
-export type AnsweredText = { text: string; offered: OfferedTool[]; callsAsText: boolean }
+import { type CallWords, callWords, holdsWords, type Work } from './echo-words.ts'
+import { plain } from './spelling.ts'
 
 /** The source of the first earlier text that holds a call of the answer. Null: none does. */
 export function echoSource(
@@ -36,7 +35,8 @@ export function echoSource(
   const recovery = recover({ text: answer, offered, callsAsText })
   if (recovery?.kind !== 'calls') return null
   const sought = soughtFor(answer, recovery.calls, offered)
-  for (const { source, text: before } of earlier) if (holds(before, sought, 0)) return source
+  for (const { source, text: before } of earlier)
+    if (holds(before, sought, 0) || sought.work.left < 0) return source
   return null
 }
 
@@ -50,6 +50,8 @@ type Sought = {
    * arguments: dialects spell `true` and escapes differently.
    */
   words: string[][]
+  callWords: CallWords[]
+  work: Work
   /** The answer in one spelling, with and without the brackets of a list of calls. */
   spellings: string[]
 }
@@ -64,6 +66,8 @@ function soughtFor(answer: string, calls: RecoveredCall[], offered: OfferedTool[
     names: new Set(calls.map(({ name }) => name)),
     calls: new Set(calls.map(({ name, raw }) => keyOf(name, JSON.parse(raw)))),
     words: calls.map(({ name }) => wordsOf(name)),
+    callWords: calls.map(({ name, raw }) => callWords(name, JSON.parse(raw))),
+    work: { left: workMax },
     spellings: isList ? [spelling, spelling.slice(1, -1)] : [spelling],
   }
 }
@@ -78,6 +82,9 @@ function isEmpty(raw: string): boolean {
   return Object.keys(JSON.parse(raw) as object).length === 0
 }
 
+/** Of one answer, in characters and words. About a second. */
+const workMax = 20_000_000
+
 /** Texts inside of JSON texts are searched too, to this depth. */
 const depthMax = 2
 
@@ -85,10 +92,14 @@ function holds(text: string, sought: Sought, depth: number): boolean {
   const bare = text.replaceAll(gutters, '')
   const spelled = bare === text ? [plain(text)] : [plain(text), plain(bare)]
   if (!spelled.some((one) => hasWords(one, sought))) return false
+  if (spelled.some((one) => isSpelled(one, sought))) return true
+  if (segmentsOf(text, sought).some((segment) => isCallOf(segment, sought))) return true
+  const objects = objectsIn(text, sought)
+  if (objects === undefined || objects.some(({ value }) => isCallIn(value, sought, depth)))
+    return true
   return (
-    spelled.some((one) => isSpelled(one, sought)) ||
-    segmentsOf(text, sought).some((segment) => isCallOf(segment, sought)) ||
-    hasObject(text, sought, depth)
+    depth === 0 &&
+    holdsWords(withoutOtherCalls(text, objects, sought), sought.callWords, sought.work)
   )
 }
 
@@ -103,32 +114,6 @@ function isSpelled(spelled: string, { spellings }: Sought): boolean {
 
 /** Numbers and marks before the lines of a listing, a quote or a diff. */
 const gutters = /^[ \t]{0,8}(?:\d{1,7}[ \t]{0,4}[:|→\t-]?|[>|+*#-]{1,3})[ \t]?/gm
-
-// ── One spelling ──
-
-const entities: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
-
-/** The text without everything that a copy may spell otherwise. */
-function plain(text: string): string {
-  return text
-    .replaceAll(/&(?:#(\d{1,6})|#x([0-9a-f]{1,5})|(lt|gt|amp|quot|apos));/gi, entityText)
-    .replaceAll(/\\+(?:u([0-9a-f]{4})|(.))/gis, (_, hex?: string, one = '') =>
-      hex === undefined
-        ? 'nrtbf'.includes(one)
-          ? ''
-          : one
-        : String.fromCharCode(parseInt(hex, 16)),
-    )
-    .normalize('NFKC')
-    .replaceAll(/[\s\p{Cf}"'`“”‘’]/gu, '')
-    .replaceAll(/,(?=[}\])])/g, '')
-}
-
-function entityText(whole: string, decimal?: string, hex?: string, name?: string): string {
-  if (name !== undefined) return entities[name.toLowerCase()] ?? whole
-  const code = decimal === undefined ? parseInt(hex ?? '', 16) : Number(decimal)
-  return code > 0x10_ff_ff ? whole : String.fromCodePoint(code)
-}
 
 // ── Calls in any dialect ──
 
@@ -148,6 +133,8 @@ function segmentsOf(text: string, { names }: Sought): string[] {
 const frames = dialects.filter(({ name }) => name !== json.name)
 
 function isCallOf(segment: string, sought: Sought): boolean {
+  sought.work.left -= 4 * segment.length
+  if (sought.work.left < 0) return true
   return ['', '<>', '[]'].some((brackets) => {
     const reading = readingOf(between(segment, brackets))
     return reading?.kind === 'calls' && reading.calls.some((call) => isSought(call, sought))
@@ -178,19 +165,47 @@ function readingOf(text: string): Reading | undefined {
 
 // ── Calls in JSON ──
 
-/** Whether an object anywhere in the text is one of the calls (keeps ECHO-2). */
-function hasObject(text: string, sought: Sought, depth: number): boolean {
-  const workMax = 8 * text.length + 1_000_000
-  let work = 0
+type Found = { from: number; to: number; value: unknown }
+
+/** The outermost objects of the text. Undefined: too much to search (keeps ECHO-2). */
+function objectsIn(text: string, { work }: Sought): Found[] | undefined {
+  const objects: Found[] = []
+  const restMax = 7 * text.length + 1_000_000
+  let rest = restMax
   for (let at = text.indexOf('{'); at !== -1; at = text.indexOf('{', at)) {
     const cursor = { text, at }
     const found = readJson(cursor, new Set<Repair>())
-    work += cursor.at - at
-    if (work > workMax) return true
-    if (found !== undefined && isCallIn(JSON.parse(found), sought, depth)) return true
+    rest -= cursor.at - at
+    work.left -= cursor.at - at
+    if (rest < 0 || work.left < 0) return undefined
+    if (found !== undefined) objects.push({ from: at, to: cursor.at, value: JSON.parse(found) })
     at = found === undefined ? at + 1 : cursor.at
   }
-  return false
+  return objects
+}
+
+/** Other calls of the tools lose their names (keeps ECHO-4). */
+function withoutOtherCalls(text: string, objects: Found[], { names }: Sought): string {
+  const pieces: string[] = []
+  let copied = 0
+  for (const { from, to, value } of objects) {
+    let hasOther = false
+    const json = JSON.stringify(value, (_, inner: unknown) => {
+      const key = isObject(inner) ? nameKeyOf(inner, names) : undefined
+      if (!isObject(inner) || key === undefined) return inner
+      hasOther = true
+      return { ...inner, [key]: '' }
+    })
+    if (hasOther) pieces.push(text.slice(copied, from), json)
+    if (hasOther) copied = to
+  }
+  return [...pieces, text.slice(copied)].join('')
+}
+
+function nameKeyOf(value: Record<string, unknown>, names: Set<string>): string | undefined {
+  const hasArguments = argumentKeys.some((key) => objectOf(value[key]) !== undefined)
+  if (!hasArguments) return undefined
+  return nameKeys.find((key) => typeof value[key] === 'string' && names.has(value[key]))
 }
 
 function isCallIn(value: unknown, sought: Sought, depth: number): boolean {
@@ -209,7 +224,7 @@ function isCall(value: Record<string, unknown>, { names, calls }: Sought): boole
   return nameKeys.some((nameKey) => {
     const name = value[nameKey]
     if (typeof name !== 'string' || !names.has(name)) return false
-    const inside = argumentKeys.flatMap((key) => argumentsIn(value[key]) ?? [])
+    const inside = argumentKeys.flatMap((key) => objectOf(value[key]) ?? [])
     const beside = Object.fromEntries(Object.entries(value).filter(([key]) => key !== nameKey))
     // The flat form without arguments would be any object with a name.
     const flat = Object.keys(beside).length === 0 ? [] : [beside]

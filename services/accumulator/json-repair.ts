@@ -17,6 +17,7 @@
 import { decodedOnce, meansNoArguments } from '../../shared/contract/arguments/no-arguments.ts'
 import { jsonFault } from '../../shared/lib/json/json-fault.ts'
 import { jsonString, type StringMending } from './json-string.ts'
+import { pythonWords } from './python-words.ts'
 
 export type Mending =
   | 'fence'
@@ -64,12 +65,6 @@ function withoutFence(text: string, how: Set<Mending>): string {
   how.add('fence')
   return trimmed.slice(opening.length, -3)
 }
-
-const pythonWords = new Map([
-  ['True', 'true'],
-  ['False', 'false'],
-  ['None', 'null'],
-])
 
 /**
  * The same tokens in JSON's spelling. Undefined if a string has no end or more than one reading.

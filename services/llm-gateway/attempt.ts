@@ -7,7 +7,7 @@
 //     attempt-finished (R4).
 // ATTEMPT-2. The provider is not called without the history, readable limits, or time left (R6).
 // ATTEMPT-3. Whole or nothing: a cut, stalled or broken answer is attempt-failed, and none of its
-//     parts counts.
+//     parts counts. So is an error of our own code: the round would wait for nothing (R8).
 // ATTEMPT-4. After its stop it writes nothing more. Earlier records are harmless: parts count only
 //     if a decision names them.
 // ATTEMPT-5. It waits for one of the process's stream places before it reads its history. That
@@ -15,12 +15,14 @@
 
 import type { Logger } from 'pino'
 import { type Agent, type Agents, findTool, textCallsOf } from '../../shared/agents/agents.ts'
+import type { AnsweredText, EchoCheck } from '../../shared/contract/echo-check.ts'
 import type { AttemptId, ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   AttemptFailed,
   AttemptFinished,
   Declaration,
+  HistoryEntry,
   ModelRequest,
   Policy,
   Usage,
@@ -38,7 +40,7 @@ import {
 } from './accepted-form.ts'
 import { type Answer, streamAnswer } from './answer.ts'
 import { withReminder } from './degenerate/reminder.ts'
-import { type EchoCheck, earlierTexts } from './echo-check.ts'
+import { earlierTexts } from './echo-check.ts'
 import { PartWriter } from './part-writer.ts'
 import { policyInForce } from './policy-in-force.ts'
 import { contextFull, historyTooLarge, isContextEnd } from './providers/context-full.ts'
@@ -72,10 +74,7 @@ export type Gateway = GatewayOptions & {
   forms: AcceptedForms
 }
 
-/**
- * Never rejects. If a write fails, it ends with a line in the log: the bus has failed, and the
- * runtime will stop too.
- */
+/** Never rejects. An error in it is a failed attempt, because its round needs an end (ATTEMPT-3). */
 export async function runAttempt(
   gateway: Gateway,
   context: PerformerContext,
@@ -87,14 +86,28 @@ export async function runAttempt(
   const log = context.log.child(id)
   const free = await streamPlace(gateway.streams, conversation, stop)
   if (free === stopped) return
+  const attempt: Attempt = { gateway, context, task, stop, id, log }
   try {
-    const observed = await observe({ gateway, context, task, stop, id, log })
+    const observed = await observe(attempt)
     if (observed === undefined || stop.aborted) return
     await observed.write()
   } catch (error) {
-    log.warn({ err: error }, 'attempt abandoned: its records could not be written')
+    if (!stop.aborted) await writeBroken(attempt, error)
   } finally {
     free()
+  }
+}
+
+/** If the bus has failed, this write fails too, and the runtime will stop. */
+async function writeBroken(attempt: Attempt, error: unknown): Promise<void> {
+  const name = error instanceof Error ? error.name : typeof error
+  const reason = `the gateway failed on the attempt (${name})`
+  const failed = { ...notReady('provider.stream', reason, true), class: 'internal' as const }
+  try {
+    await attempt.context.write('self', [attemptFailed(attempt, failed)])
+    attempt.log.error({ err: error }, reason)
+  } catch {
+    attempt.log.warn({ err: error }, 'attempt abandoned: its records could not be written')
   }
 }
 
@@ -219,7 +232,7 @@ function conclusion(
   answer: Answer,
   parts: number,
 ): AttemptFailed | AttemptFinished {
-  const { gateway, id, log } = attempt
+  const { id, log } = attempt
   if (answer.stop === 'cut') return attemptFailed(attempt, cutOff)
   // A text that ends at the context limit is still the best possible reply. Calls would be cut too,
   // and there would be no room for their results.
@@ -233,7 +246,8 @@ function conclusion(
   const callsAsText = ready.agent.model.toolCalls === 'text'
   const textCalls = textCallsOf(ready.agent)
   const answered = { text: answer.text, offered: declarations, callsAsText }
-  const mayHoldCalls = answer.isReply && textCalls !== 'off' && declarations.length > 0
+  // Also beside native calls: the accumulator may find that they are none (ECHO-CHECK-2).
+  const mayHoldCalls = textCalls !== 'off' && declarations.length > 0
   return {
     type: 'attempt-finished',
     ...id,
@@ -245,7 +259,21 @@ function conclusion(
     policy: ready.policy,
     callsAsText,
     textCalls,
-    echoOf: mayHoldCalls ? gateway.echoOf(answered, earlierTexts(ready.request.history)) : null,
+    echoOf: mayHoldCalls ? echoIn(attempt, answered, ready.request.history) : null,
+  }
+}
+
+/** A check that fails counts as an echo: nobody knows whether the text is one (ECHO-CHECK-2). */
+function echoIn(
+  { gateway, log }: Attempt,
+  answered: AnsweredText,
+  history: readonly HistoryEntry[],
+): string | null {
+  try {
+    return gateway.echoOf(answered, earlierTexts(history))
+  } catch (error) {
+    log.error({ err: error }, 'the search for echoes failed, so no call in this text runs')
+    return 'perhaps an earlier text, which could not be searched,'
   }
 }
 

@@ -2,25 +2,12 @@
 // history, so its performer checks for echoes and stamps the result on attempt-finished (R2).
 // ECHO-CHECK-1. Messages of the user and outputs of tools count. Texts of Weir and of guards about
 //     calls that did not run do not count: they quote the model's own calls.
+// ECHO-CHECK-2. Every visible text is checked, also beside a piece of a native call. The accumulator
+//     alone decides whether pieces make a call. A check that fails counts as an echo.
 
 import { quoted } from '../../shared/contract/arguments/name-text.ts'
-import type { Declaration, HistoryEntry, ResultStatus } from '../../shared/contract/messages.ts'
-
-/** `source`: a noun phrase for the model. */
-export type EarlierText = { source: string; text: string }
-
-/** An answer without native calls. `offered`: the tools of its request that it names. */
-export type AnsweredText = {
-  text: string
-  offered: Pick<Declaration, 'name' | 'schema'>[]
-  callsAsText: boolean
-}
-
-/**
- * The source of the first earlier text that holds a call of the answer. Null: none does, or the
- * answer holds no call.
- */
-export type EchoCheck = (answer: AnsweredText, earlier: Iterable<EarlierText>) => string | null
+import type { EarlierText } from '../../shared/contract/echo-check.ts'
+import type { HistoryEntry, ResultStatus } from '../../shared/contract/messages.ts'
 
 /** Newest first. */
 export function* earlierTexts(history: readonly HistoryEntry[]): Generator<EarlierText> {

@@ -6,6 +6,8 @@
 // RETURNED-ROWS-2. Rows are compared by letters and digits. An answer may write them otherwise than
 //     the tool, for example without JSON's quotes.
 
+import { isRotation } from '../../shared/lib/rotation.ts'
+
 /** `row`: its letters and digits, beginning anywhere in it. `times`: in a row, over all results. */
 export type ReturnedRow = { row: string; times: number }
 
@@ -79,8 +81,4 @@ function nextCopy(text: string, at: number): number | undefined {
 
 function plain(text: string): string {
   return text.replaceAll(/\\[nrt"\\/]/g, ' ').replaceAll(/[^\p{L}\p{N}]+/gu, '')
-}
-
-function isRotation(one: string, other: string): boolean {
-  return one.length === other.length && (one + one).includes(other)
 }

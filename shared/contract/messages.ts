@@ -1193,8 +1193,8 @@ export type EvidenceRef = {
  * reached. `refused`: the model or provider declines. `provider`: the provider is broken.
  * `internal`: Weir is broken. `cancelled`: a client cancelled it. `context_full`: the conversation
  * no longer fits into the model's context; begin a new one, or use a model with a larger context.
- * `degenerate`: the model repeated the same characters without end, also after a reminder. A reader
- * that does not know a newer symbol reads the default, the most cautious one.
+ * `degenerate`: the model repeated the same characters without end, also after a reminder if a try
+ * was left. A reader that does not know a newer symbol reads the default, the most cautious one.
  */
 export type FailureClass =
   | 'deterministic'

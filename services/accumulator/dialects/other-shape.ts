@@ -4,6 +4,8 @@
 // OTHER-SHAPE-1. The object holds a tool's name, its arguments as an object, and nothing that only
 //     data has. If its keys are usual in data too, the arguments must also pass the schema.
 
+import { limits } from '../../../shared/contract/limits.ts'
+import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { withoutThinking } from './inline-thinking.ts'
 import { judgedCall, type OfferedTool } from './recover.ts'
@@ -62,26 +64,21 @@ function holdsCall(
 ): boolean {
   const keys = Object.keys(value)
   const nameKey = nameKeys.find((key) => typeof value[key] === 'string')
-  const argumentKey = argumentKeys.find((key) => argumentsIn(value[key]) !== undefined)
+  const argumentKey = argumentKeys.find((key) => objectOf(value[key]) !== undefined)
   if (nameKey === undefined || argumentKey === undefined) return false
   const own = [nameKey, argumentKey, ...besides]
   const name = String(value[nameKey])
   if (keys.some((key) => !own.includes(key)) || !offered.some((tool) => tool.name === name))
     return false
   if (isCall || ownNameKeys.includes(nameKey) || ownArgumentKeys.includes(argumentKey)) return true
-  const json = JSON.stringify(argumentsIn(value[argumentKey]))
+  const json = JSON.stringify(objectOf(value[argumentKey]))
   const call = { names: [name] as [string], id: '', arguments: { kind: 'json' as const, json } }
   return !('why' in judgedCall(call, { offered }, new Set()))
 }
 
-/** An object, or a text that holds one. */
-export function argumentsIn(value: unknown): Record<string, unknown> | undefined {
+/** An object, or a text that holds one, nested as deep as arguments may be. */
+export function objectOf(value: unknown): Record<string, unknown> | undefined {
   if (isObject(value)) return value
   if (typeof value !== 'string' || !value.trimStart().startsWith('{')) return undefined
-  try {
-    const inner: unknown = JSON.parse(value)
-    return isObject(inner) ? inner : undefined
-  } catch {
-    return undefined
-  }
+  return jsonFault(value, limits.argumentDepthMax) === undefined ? JSON.parse(value) : undefined
 }

@@ -11,6 +11,7 @@
 //     accepted as a repair: Olmo 3 writes them, and a literal has no other meaning for them.
 
 import { limits } from '../../../shared/contract/limits.ts'
+import { pythonWords } from '../python-words.ts'
 import { type Cursor, skipBlanks, skipMark, skipMatch } from './cursor.ts'
 import { pythonNumber } from './python-number.ts'
 import { pythonString } from './python-string.ts'
@@ -35,16 +36,11 @@ export function pythonLiteral(cursor: Cursor, repairs: Set<Repair>, depth = 0): 
 }
 
 const wordHere = /(?:True|False|None|true|false|null)(?![\p{L}\p{N}_"'])/uy
-const python = new Map([
-  ['True', 'true'],
-  ['False', 'false'],
-  ['None', 'null'],
-])
 
 function word(cursor: Cursor, repairs: Set<Repair>): string | undefined {
   const [found] = skipMatch(cursor, wordHere) ?? []
   if (found === undefined) return undefined
-  const json = python.get(found)
+  const json = pythonWords.get(found)
   if (json === undefined) repairs.add('json-word')
   return json ?? found
 }

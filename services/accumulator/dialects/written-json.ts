@@ -9,6 +9,7 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonString, type StringMending } from '../json-string.ts'
+import { pythonWords } from '../python-words.ts'
 import { type Cursor, skipBlanks, skipMark, skipMatch } from './cursor.ts'
 
 export type Repair =
@@ -107,7 +108,6 @@ export function stringOf(json: string | undefined): string | undefined {
 
 const numberHere = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const wordHere = /true|false|null|True|False|None/y
-const python: Record<string, string> = { True: 'true', False: 'false', None: 'null' }
 
 /** Each function reads one thing at the cursor and returns whether it is there and whole. */
 function value(cursor: Cursor, edits: Edit[], depth: number): boolean {
@@ -172,7 +172,7 @@ function string(cursor: Cursor, edits: Edit[]): boolean {
 function word(cursor: Cursor, edits: Edit[]): boolean {
   const from = cursor.at
   const [found] = skipMatch(cursor, wordHere) ?? []
-  const text = found === undefined ? undefined : python[found]
+  const text = found === undefined ? undefined : pythonWords.get(found)
   if (text !== undefined) edits.push({ repairs: ['python-word'], from, to: cursor.at, text })
   return found !== undefined
 }

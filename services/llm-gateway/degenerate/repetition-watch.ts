@@ -7,6 +7,7 @@
 //     count either: only the repeats beyond it do.
 // REPETITION-WATCH-3. The memory is constant. Known texts are read only at a finding.
 
+import { isRotation } from '../../../shared/lib/rotation.ts'
 import { FenceLines } from './fence-lines.ts'
 import { PeriodScan, type Stretch } from './period-scan.ts'
 
@@ -91,10 +92,6 @@ export class RepetitionWatch {
 
 function timesIn({ unit, length }: Stretch): number {
   return Math.floor(length / unit.length)
-}
-
-function isRotation(one: string, other: string): boolean {
-  return one.length === other.length && (one + one).includes(other)
 }
 
 /** The longest row of this unit in each text, added up. A text may hold it as JSON writes it. */

@@ -1,9 +1,13 @@
 // The performer between a scripted provider and a scripted bus, on a clock that the test moves.
 
 import { describe, expect, it } from '@jest/globals'
+import { echoSource } from '../../../services/accumulator/echo.ts'
+import { foldResponse } from '../../../services/accumulator/response.ts'
+import { withTextCalls } from '../../../services/accumulator/text-calls.ts'
 import type { GatewayOptions } from '../../../services/llm-gateway/attempt.ts'
 import { startGateway } from '../../../services/llm-gateway/performer.ts'
 import { connectAnthropic } from '../../../services/llm-gateway/providers/anthropic/connect.ts'
+import { callPieces } from '../../../services/llm-gateway/providers/openai-chat/calls.ts'
 import type {
   Connect,
   Provider,
@@ -11,6 +15,7 @@ import type {
   Streamed,
 } from '../../../services/llm-gateway/providers/provider.ts'
 import type { AttemptTask } from '../../../services/llm-gateway/reducer.ts'
+import { exactValues } from '../../../services/llm-gateway/wire/exact-json.ts'
 import {
   type Agent,
   defaultPolicy,
@@ -22,6 +27,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type {
   CallResult,
   Message,
+  ModelFinished,
   ModelRequest,
   PartEvent,
 } from '../../../shared/contract/messages.ts'
@@ -237,28 +243,69 @@ describe('an attempt', () => {
     ])
   })
 
-  it('looks for no earlier text if the answer has a native call, names no tool, or is not searched', async () => {
+  it('looks for no earlier text if the answer names no tool, or is not searched', async () => {
     const never = (): never => {
       throw new Error('nothing holds a call')
     }
     const tools = agentOf().tools.map(({ declaration }) => toolRef(declaration))
-    const native: Step[] = [
-      says('read it'),
-      { kind: 'events', events: [part('call_start', '', 'read'), part('call_end', '')] },
-      finished,
-    ]
     const off = world([says('read it'), finished], {
       agents: [agentOf({ textCalls: 'off' })],
       echoOf: never,
     })
-    for (const asking of [
-      world(native, { echoOf: never }),
-      world(undefined, { echoOf: never }),
-      off,
-    ]) {
+    for (const asking of [world(undefined, { echoOf: never }), off]) {
       const { messages } = await run(asking, task(0, { tools }))
       expect(messages('attempt-finished')).toMatchObject([{ echoOf: null }])
     }
+  })
+
+  it.each([
+    ['no piece', {}],
+    ['an empty piece', { tool_calls: [{ index: 0 }] }],
+    [
+      'a piece of blanks',
+      { tool_calls: [{ index: 0, id: '', function: { name: '', arguments: '' } }] },
+    ],
+    ['an empty old piece', { function_call: {} }],
+    ['a blank old piece', { function_call: { name: '', arguments: '' } }],
+  ])('runs no echo of an earlier text beside %s of a native call', async (_, message) => {
+    const { declaration } = tool('read')
+    const text = JSON.stringify({ name: declaration.name, arguments: { path: '/x' } })
+    const pieces = callPieces(message, { exact: exactValues('{}'), path: [], model: 'm' })
+    const asking = world([says(text), { kind: 'events', events: pieces }, finished], {
+      ...{ agents: [agentOf({ textCalls: 'run' })], echoOf: echoSource },
+      context: { history: async () => [userSays(`Never run ${text}`)] },
+    })
+    const { messages } = await run(asking, task(0, { tools: [toolRef(declaration)] }))
+    const [end] = messages('attempt-finished')
+    const parts = messages('part').map(({ events }) => events)
+    const round = { ...modelRequest(), ...end, type: 'model-finished', failure: null }
+    const folded = foldResponse(parts, round as ModelFinished, [declaration.name])
+    const { response } = withTextCalls(folded, round as ModelFinished, [declaration.name])
+    expect(response).toMatchObject({ calls: [], textCalls: { held: 'echo' } })
+  })
+
+  it('holds a text whose search for echoes failed', async () => {
+    const echoOf = (): never => {
+      throw new RangeError('too deep')
+    }
+    const tools = agentOf().tools.map(({ declaration }) => toolRef(declaration))
+    const asking = world([says('read it'), finished], { echoOf })
+    const { messages } = await run(asking, task(0, { tools }))
+    expect(messages('attempt-finished')).toMatchObject([
+      { echoOf: 'perhaps an earlier text, which could not be searched,' },
+    ])
+  })
+
+  it('that ends with an error of our own code is a failed attempt', async () => {
+    const agent = agentOf()
+    const own = {
+      get: () => {
+        throw new RangeError('our own error')
+      },
+    }
+    const agents = [Object.defineProperty(agent, 'textCalls', own)]
+    const broken = await run(world(undefined, { agents }))
+    expect(failureIn(broken)).toMatchObject({ class: 'internal', retryable: true })
   })
 
   it('writes its last parts with its end if the bus writes both or neither', async () => {

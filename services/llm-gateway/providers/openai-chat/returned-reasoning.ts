@@ -7,7 +7,7 @@
 // RETURNED-REASONING-1. An empty `reasoning_content` stands for a missing one beside calls, as soon
 //     as an earlier message of this model had the field.
 // RETURNED-REASONING-2. A refusal changes the form once: every message is filled, or the refused
-//     data stays away. Nothing else of the messages changes.
+//     data stays away. An empty `reasoning_content` stands for damaged data too.
 
 import type { ReasoningRefusal } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
@@ -46,18 +46,18 @@ export function reasoningReader({ model, refused }: ReturnedReasoning): {
       const isHere = hasCalled || refused === 'missing'
       const isKept = refused !== 'unaccepted' && refused !== 'damaged'
       const fields = isKept ? fieldsOf(blocks) : {}
-      if (isHere && isKept && isFilled()) fields.reasoning_content ??= ''
-      hadContent ||= own.some(({ reasoning_content: text }) => typeof text === 'string')
+      const hasContent = own.some(({ reasoning_content: text }) => typeof text === 'string')
+      const isEmptied = refused === 'damaged' && hasContent
+      if (isHere && refused !== 'unaccepted' && (isFilled() || isEmptied))
+        fields.reasoning_content ??= ''
+      hadContent ||= hasContent
       return {
         fields,
         parts: isKept ? blocks.flatMap(partsOf) : [],
         extraOf: (ordinal) => extraOf(blocks, ordinal, refused),
       }
     },
-    ofNobody: () =>
-      isFilled() && refused !== 'unaccepted' && refused !== 'damaged'
-        ? { reasoning_content: '' }
-        : {},
+    ofNobody: () => (isFilled() && refused !== 'unaccepted' ? { reasoning_content: '' } : {}),
   }
 }
 

@@ -223,6 +223,26 @@ describe('reasoning', () => {
     ])
   })
 
+  it('is an empty text in place of damaged data, because such hosts refuse a missing field too', () => {
+    const history = [
+      userSays('a'),
+      withCall(''),
+      withCall(thinking({ reasoning_content: 'hm' })),
+      withCall(thinking({ reasoning: 'hm' })),
+      withCall(''),
+    ]
+    const sent = (refused: 'damaged' | 'unaccepted') =>
+      chatMessages(
+        history,
+        { model: 'some-model', refused },
+        { nineCharacterIds: false, rebuilt: false },
+      )
+        .filter(({ role }) => role === 'assistant')
+        .map((message) => ('reasoning_content' in message ? message.reasoning_content : undefined))
+    expect(sent('damaged')).toEqual([undefined, '', '', ''])
+    expect(sent('unaccepted')).toEqual([undefined, undefined, undefined, undefined])
+  })
+
   it('is never filled for a model that thinks in another field or not at all', () => {
     for (const reasoning of ['', thinking({ reasoning: 'hm' })]) {
       const history = [userSays('a'), withCall(reasoning), withCall('')]
