@@ -14,8 +14,7 @@ import { limits } from '../../shared/contract/limits.ts'
 import type { PartEvent, PartKind } from '../../shared/contract/messages.ts'
 import { eventWeight } from '../../shared/contract/part-weight.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
-import { shortened } from '../../shared/lib/text-cut.ts'
-import { type Repetition, RepetitionWatch } from './degenerate/repetition-watch.ts'
+import { AnswerWatch } from './degenerate/answer-watch.ts'
 import type { PartWriter } from './part-writer.ts'
 import type { Connect, Failed, Finished, ProviderRequest, Streamed } from './providers/provider.ts'
 import { inItsWords } from './providers/text-calling.ts'
@@ -56,10 +55,7 @@ export async function streamAnswer(
   let hasCalls = false
   const text: string[] = []
   let bytes = 0
-  const known = (): string[] => resultsOfTurn(request)
-  const saidWatch = new RepetitionWatch(known)
-  const thoughtWatch = new RepetitionWatch(known)
-  let repetition: Repetition | undefined
+  const watch = new AnswerWatch(() => resultsOfTurn(request))
 
   const leave = new AbortController()
   let stall: Failed | undefined
@@ -102,14 +98,12 @@ export async function streamAnswer(
         if (isOfCall(event)) hasCalls = true
         if (isOfCall(event) && event.name !== null && event.name !== names.at(-1))
           names.push(event.name)
-        if (event.kind === 'text' || event.kind === 'refusal') {
-          text.push(event.text)
-          repetition ??= saidWatch.add(event.text)
-        } else if (event.kind === 'reasoning') repetition ??= thoughtWatch.add(event.text)
+        if (event.kind === 'text' || event.kind === 'refusal') text.push(event.text)
       }
       silence.onAnswer()
       if (bytes > limits.roundPartsBytesMax) return tooLarge(bytes)
-      if (repetition !== undefined) return degenerate(repetition)
+      const degenerate = watch.add(next.value.events)
+      if (degenerate !== undefined) return degenerate
       const room = parts.add(next.value.events)
       if (room === undefined) continue
       silence.pause()
@@ -212,18 +206,3 @@ function tooLarge(bytes: number): Failed {
     retryAfterMs: null,
   }
 }
-
-/** With a reminder, the next attempt may succeed. */
-function degenerate({ unit, times }: Repetition): Failed {
-  const quoted = JSON.stringify(shortened(unit, repetitionQuoteBytesMax))
-  return {
-    kind: 'failed',
-    code: 'provider.stream',
-    class: 'degenerate',
-    reason: `the response was stopped: it repeated the same text ${times} times in a row: ${quoted}`,
-    retryable: true,
-    retryAfterMs: null,
-  }
-}
-
-const repetitionQuoteBytesMax = 80

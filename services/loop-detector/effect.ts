@@ -75,11 +75,18 @@ function effectOf(words: string[]): Effect {
 }
 
 /** All of `readFile`, `read_file`, `fs.read-file` and `mcp__fs__read_file` hold the word `read`. */
-function wordsOf(tool: string): string[] {
+export function wordsOf(tool: string): string[] {
   const name = tool.slice(0, 256)
   const lower = name.toLowerCase()
   return (lower === name ? name : name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase()).split(
     /[^a-z0-9]+/,
+  )
+}
+
+/** Whether the word names an action, or a kind of tool. */
+export function isVerb(word: string): boolean {
+  return [shellWords, waitWords, searchWords, sendWords, readWords, changeWords].some((list) =>
+    list.has(word),
   )
 }
 

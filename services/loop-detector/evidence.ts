@@ -24,6 +24,7 @@ import type { FailureKind } from './failure-kind.ts'
 import { fingerprint } from './fingerprint.ts'
 import { masked, withoutEchoes } from './mask.ts'
 import { randomWordsIn, withoutRandom } from './random-suffix.ts'
+import { serviceIn, serviceOf } from './service-name.ts'
 import { mayBeStamped } from './stamp.ts'
 import { textHash } from './text-hash.ts'
 
@@ -52,6 +53,8 @@ export type CallEvidence = {
   ref: EvidenceRef
   /** Its name, bounded, because a model may invent any name. */
   tool: string
+  /** The service that its name states (service-name.ts), otherwise empty. */
+  service: string
   /** The key of (tool, arguments). */
   key: string
   /** The key of (tool, masked result or error). */
@@ -91,8 +94,11 @@ export type Failure = {
   kind: FailureKind
   /** The key of (tool, error). Undefined: the error gives no reason. */
   key: string | undefined
-  /** The key of the error regardless of the tool. Undefined: other tools may fail alike by chance. */
-  service: string | undefined
+  /**
+   * The error regardless of the tool: its key, and the service by the names of tools, empty if the
+   * error names it. Undefined: other tools may fail alike by chance.
+   */
+  service: { key: string; name: string } | undefined
   /** The hash of the whole masked error, without the values of the call. */
   whole: number
   /**
@@ -186,6 +192,7 @@ function callEvidence(
   return {
     ref: { round, ordinal: call.ordinal },
     tool,
+    service: serviceOf(call.name),
     key,
     result: resultKey,
     outcome: key + resultKey,
@@ -248,22 +255,16 @@ function failureOf(
     withoutEchoes(own, [...echoes, ...(isUnknown ? wordsOf(value) : randomWordsIn(values, own))]),
   )
   const key = fingerprint('error', isUnknown ? '' : call.name, plain)
-  const service = namesService(kind, plain) ? fingerprint('error', 'service', plain) : undefined
+  const named = serviceIn(call.name, kind, plain)
+  const service =
+    named === undefined
+      ? undefined
+      : { key: fingerprint('error', 'service', named, plain), name: named }
   // Sorted, because the order of members has no meaning.
   const echoed =
     echoes.length === 0 ? undefined : textHash(echoes.map(withoutRandom).sort().join('\n'))
   return { kind, key, service, whole, echoed, reason }
 }
-
-/**
- * Whether the error is that of one service for all of its tools. The service is down or refuses the
- * right, and the error names a host, an address or a path.
- */
-function namesService(kind: FailureKind, error: string): boolean {
-  return (kind === 'transient' || kind === 'denied') && serviceName.test(error)
-}
-
-const serviceName = /[a-z\d][\w-]*\.[a-z\d][\w.-]*|:\d{2,5}\b|\bport \d|\blocalhost\b|\w\/\w/i
 
 /** An unknown command may be any word of the arguments. */
 function wordsOf(value: unknown): string[] {

@@ -130,6 +130,18 @@ export function ignoresValues(kind: FailureKind): boolean {
   return kind === 'shape' || kind === 'unknown_tool' || kind === 'denied'
 }
 
+/** Whether it is the credentials that are refused, and not a right on one object. */
+export function refusesCredentials(error: string): boolean {
+  return credentials.some((phrase) => phrase.test(error))
+}
+
+const credentials = [
+  status('401|407'),
+  /\bunauthori[sz]ed\b|\bunauthenticated\b|\bauthentication (?:failed|required|error)|\blogin required\b/i,
+  /\b(?:token|credentials?|session|api key|certificate) (?:is |has |was )?(?:expired|revoked|invalid)\b/i,
+  /\b(?:invalid|expired|missing|bad)[ _](?:api |access )?(?:token|credentials?|key|signature)\b/i,
+]
+
 const bareWords = new Set(
   (
     'error the tool command process program script has failed failure exited terminated finished returned ended with a an non zero nonzero exit ' +

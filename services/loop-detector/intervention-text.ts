@@ -24,6 +24,19 @@ export function identicalFailure(calls: ShownCall[]): string {
   )
 }
 
+/** For calls of one tool that keep breaking its schema, in different ways. */
+export function schemaFailures(calls: ShownCall[]): string {
+  return frame(
+    calls,
+    ['None of these calls was run, because their arguments do not match the schema of the tool.'],
+    [
+      `Read the schema of ${toolNames(calls)} again. Call it only with arguments that match all of it.`,
+      'Do NOT guess names, types or values.',
+      'If you do not know the values, respond to the user in plain text and ask for them.',
+    ],
+  )
+}
+
 /**
  * For calls that succeed and bring nothing new. `finding`: the kind of repetition, in whole
  * sentences.

@@ -8,6 +8,7 @@
 //     boundary, and similar starts share one expression.
 
 import { limits } from '../../shared/contract/limits.ts'
+import { temporaryFolder, withoutTemporaryPart } from './temporary-name.ts'
 
 const mask = '<*>'
 
@@ -32,6 +33,7 @@ const wordFirst = anyOf('gi', [
   String.raw`((?:took|\w{0,24}(?:duration|elapsed|latency)\w{0,8})"?[:= ]{1,2})\d+(?:\.\d+)?\b(?!\.\d| ?[a-z])`,
   // `process 3 of 8` and `process 30 items` are counts.
   String.raw`(?:pid|process)[ :=]{1,2}\d+\b(?! ?(?:/|of\b)| (?:items?|rows?|files?|records?|entries|steps?|pages?|jobs?|tasks?|messages?|orders?|requests?|bytes)\b)`,
+  String.raw`(${temporaryFolder})([\w.+-]{6,80})`,
   String.raw`tmp[-_.]?(?=[a-z]*[0-9_])[a-z0-9_]{6,}\b`,
   // Attempt counters, not other counts.
   String.raw`(?:attempts?|retry|retries|try|tries)(?: (?:left|remaining|no\.?|number))?[ :=#]{0,3}\d+(?: ?(?:/|of) ?\d+)?\b`,
@@ -44,8 +46,8 @@ const digitFirst = anyOf('g', [
   dayFirst,
   String.raw`(?<![:.])\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?\b(?!:)`,
   String.raw`(?<![:.])\d{1,2}:\d{2} ?(?:[ap]m|[AP]M)\b`,
-  // Seconds and milliseconds since the epoch, from 2017 to 2033.
-  String.raw`1[5-9]\d{8}(?:\d{3})?\b`,
+  // Seconds and milliseconds since the epoch, from 2017 to 2033, with a fraction or without.
+  String.raw`1[5-9]\d{8}(?:\d{3})?(?:\.\d{1,9})?\b`,
   // The address of a printed object: `<Order object at 0x7f1a2c1b4d10>`.
   '0x[0-9a-f]{9,16}(?=>)',
   // A pointer, without its last three digits: they are the place within a page, which differs
@@ -88,8 +90,21 @@ function maskedWord(word: string): string {
   return isRandom(word) ? mask : word
 }
 
-function maskedBehindWord(_: string, id: string | undefined, duration: string | undefined): string {
+function maskedBehindWord(
+  _: string,
+  id: string | undefined,
+  duration: string | undefined,
+  folder: string | undefined,
+  name = '',
+): string {
+  if (folder !== undefined) return folder + maskedTemporary(name)
   return (id ?? duration ?? '') + mask
+}
+
+function maskedTemporary(name: string): string {
+  return /^tmp[-_.]?(?=[a-z]*[0-9_])[a-z0-9_]{6,}$/i.test(name)
+    ? mask
+    : withoutTemporaryPart(name, mask)
 }
 
 /**

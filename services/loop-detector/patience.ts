@@ -35,6 +35,13 @@ export function sameErrorRoundsMax(
   return namesValues ? 2 * identicalFailures : identicalFailures + 1
 }
 
+/**
+ * For calls of one tool that break its schema in any way. A large schema takes some rounds to learn.
+ */
+export function schemaRoundsMax({ schemaFailures }: LoopThresholds): number {
+  return 2 * schemaFailures
+}
+
 /** For one answer to different calls: rewording may be honest search for some rounds. */
 export function sameAnswerRoundsMax({ identicalSuccesses }: LoopThresholds): number {
   return identicalSuccesses + 3

@@ -7,7 +7,8 @@
 //     windows are counted back from now.
 // STAMP-3. A remark on a command (`description`) is a stamp, because the command is complete
 //     without it.
-// STAMP-4. The id of a message is a stamp only beside a text and a recipient (withoutMessageId).
+// STAMP-4. The id of a message is a stamp only beside a text and a recipient. The id of a request
+//     (an idempotency key) needs no recipient, because it names no object.
 // STAMP-5. Any other number or id is a stamp only by its name, never by its look: 4101 may be the
 //     next customer.
 
@@ -59,19 +60,24 @@ export function withoutStamps(value: unknown): string | undefined {
 
 /**
  * The arguments of a sent message without its ids, and these ids. Undefined: no such message. It
- * has a text and a recipient, so it stays the same message under another id.
+ * has a text and a recipient, so it stays the same message under another id. Without a recipient,
+ * only an id of the request may differ, beside a text for people.
  */
 export function withoutMessageId(value: unknown): { text: string; ids: string[] } | undefined {
   if (!isObject(value)) return undefined
   const members = Object.entries(value)
-  const ids = members.filter(([name]) => messageId.test(plainNameOf(name)))
-  const others = members.filter(([name]) => !messageId.test(plainNameOf(name)))
+  const isSent = members.some(([name]) => recipient.test(name))
+  const isId = (name: string) => isRequestId(name) || (isSent && messageId.test(plainNameOf(name)))
+  const ids = members.filter(([name]) => isId(name))
+  const others = members.filter(([name]) => !isId(name))
   const hasText = others.some(
     ([name, member]) =>
-      typeof member === 'string' && !recipient.test(name) && member.length >= messageCharsMin,
+      typeof member === 'string' &&
+      !recipient.test(name) &&
+      member.length >= messageCharsMin &&
+      (isSent || messageText.test(name)),
   )
-  if (ids.length === 0 || !hasText || !others.some(([name]) => recipient.test(name)))
-    return undefined
+  if (ids.length === 0 || !hasText) return undefined
   const text = withoutStamps(Object.fromEntries(others))
   return {
     text: text ?? JSON.stringify(others.sort(), (_, member: unknown) => plainNumber(member)),
@@ -91,7 +97,18 @@ function plainNameOf(name: string): string {
 }
 
 const messageId =
-  /^(?:id|uuid|guid|ref|reference|(?:message|msg|mail|event|notification|dedupe)(?:id|ref|key))$/
+  /^(?:id|uuid|guid|ref|reference|(?:message|msg|mail|event|notification)(?:id|ref|key))$/
+/** The text of a message or a report, for people. */
+const messageText =
+  /^(?:text|body|message|content|title|subject|summary|description|comment|note|headline)$/i
+
+/** The id of a request, by which its receiver knows a repetition. It is never that of an object. */
+function isRequestId(name: string): boolean {
+  return isStampName(name) || requestId.test(plainNameOf(name))
+}
+
+const requestId =
+  /^(?:client(?:message|msg|request|mutation)?(?:id|ref|key|token|no)|(?:message)?dedup(?:e|lication)?(?:id|ref|key|token)|idempotencytoken|randomid)$/
 const recipient =
   /^(?:to|cc|recipients?|receiver|channel|room|chat|topic|email|phone|address|webhook)$/i
 /** A shorter text is a word that many calls share, such as a state. */

@@ -12,6 +12,7 @@ const errors = 'services/loop-detector/error-text.ts'
 const constants = [
   'services/loop-detector/rules/cycle.ts',
   'services/loop-detector/random-suffix.ts',
+  'services/loop-detector/temporary-name.ts',
 ]
 
 /** `read`: the text of a source file. */

@@ -1,6 +1,7 @@
 // The result of `weir normalize` for a file, from the live SDK, gateway, accumulator and validator.
 // The SDK's fetch reads the file.
 
+import { AnswerWatch } from '../../../services/llm-gateway/degenerate/answer-watch.ts'
 import type {
   Failed,
   Finished,
@@ -12,6 +13,7 @@ import { argumentText } from '../../../shared/contract/call.ts'
 import type {
   ArgumentSource,
   Call,
+  FailureClass,
   PartEvent,
   RoundChecked,
   Stop,
@@ -36,9 +38,10 @@ export type Normalized = {
   stop: { provider: string | null; unified: Stop }
   /**
    * The reason why this would be no response in production. The other fields then only help to look
-   * at the file. Null: it is a response, or the stream just ended.
+   * at the file. `class`: that of the failed attempt; null: the file is at fault. Null: it is a
+   * response, or the stream just ended.
    */
-  error: { code: string; message: string } | null
+  error: { code: string; message: string; class: FailureClass | null } | null
 }
 
 export type NormalizedCall = {
@@ -87,7 +90,7 @@ export async function normalized(
     bodies = recordedBodies(bytes, provider)
   } catch (error) {
     if (!(error instanceof WeirError)) throw error
-    result.error = { code: error.code, message: error.message }
+    result.error = { code: error.code, message: error.message, class: null }
   }
   for (const body of bodies) {
     const { events, ending } = await answerOf(body, provider, tools)
@@ -103,13 +106,14 @@ export async function normalized(
   const isEmpty =
     result.stop.provider === null && streamed.events.every(({ kind }) => kind === 'provider_said')
   const foreign = isEmpty && result.error === null ? foreignTo(bytes, provider) : undefined
-  if (foreign !== undefined) result.error = { code: 'recording.invalid', message: foreign }
+  if (foreign !== undefined)
+    result.error = { code: 'recording.invalid', message: foreign, class: null }
   return { normalized: result, streamed }
 }
 
 /** The result for an unreadable file. */
 export function unreadable(file: string, message: string): Normalized {
-  const error = { code: 'recording.invalid', message }
+  const error = { code: 'recording.invalid', message, class: null }
   return {
     file,
     text: '',
@@ -149,8 +153,11 @@ async function answerOf(
     rebuilt: false,
   }
   const events: PartEvent[] = []
+  const watch = new AnswerWatch(() => []) // the file has no results of tools
   for await (const item of client.stream(request, new AbortController().signal, () => undefined)) {
     if (item.kind !== 'events') return { events, ending: item }
+    const degenerate = watch.add(item.events)
+    if (degenerate !== undefined) return { events, ending: degenerate }
     events.push(...item.events)
   }
   return { events, ending: undefined }
@@ -195,9 +202,13 @@ function add(
     provider: ending?.finish || null,
     unified: ending?.kind === 'finished' ? ending.stop : 'cut',
   }
-  if (ending?.kind === 'failed') result.error = { code: ending.code, message: ending.reason }
-  else if (round.failure !== null)
-    result.error = { code: 'recording.unusable', message: round.failure.reason }
+  const failed = ending?.kind === 'failed' ? ending : undefined
+  if (failed !== undefined)
+    result.error = { code: failed.code, message: failed.reason, class: failed.class }
+  else if (round.failure !== null) {
+    const { reason, class: failureClass } = round.failure
+    result.error = { code: 'recording.unusable', message: reason, class: failureClass }
+  }
 }
 
 /** As the provider sent it, without our own fields. */

@@ -7,8 +7,8 @@
 // IDENTICAL-FAILURE-3. Transient failures are counted separately, with a higher limit.
 // IDENTICAL-FAILURE-4. After the nudge a streak climbs only where a call, or its whole masked
 //     error, occurs again. An agent whose every error is new gets the nudge again.
-// IDENTICAL-FAILURE-5. An error counts across tools only if it names a service that is down or
-//     refuses the right. Several tools may fail in the same few words by chance.
+// IDENTICAL-FAILURE-5. An error counts across tools only if a service is down or refuses the right
+//     (service-name.ts). A success of any tool of a service that their names state ends it.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { LoopThresholds } from '../../../shared/contract/messages.ts'
@@ -21,6 +21,8 @@ import type { Finding, Rule } from '../rule.ts'
 
 type FailureStreak = Streak & {
   tool: string
+  /** By the names of tools; empty: none. */
+  service: string
   /** Those of its calls. Only a streak across tools has several. */
   operations: Set<string>
   kind: Failure['kind']
@@ -70,9 +72,9 @@ export const identicalFailure: Rule<Memory> = {
         findings.push(...byError(memory, call, failure, failure.key, loop))
       if (
         failure.service !== undefined &&
-        count(memory.byService, failure.service, call, failure, round)
+        count(memory.byService, failure.service.key, call, failure, round)
       )
-        findings.push(...byService(memory, failure, failure.service, loop))
+        findings.push(...byService(memory, failure, failure.service.key, loop))
     }
     return weightiest(findings)
   },
@@ -80,7 +82,7 @@ export const identicalFailure: Rule<Memory> = {
 
 function onSuccess(
   { byArguments, byError, byService }: Memory,
-  { key, tool, operation }: CallEvidence,
+  { key, tool, service, operation }: CallEvidence,
 ): void {
   byArguments.delete(key)
   for (const [other, streak] of byArguments)
@@ -90,7 +92,8 @@ function onSuccess(
       byError.delete(other)
   }
   for (const [other, streak] of byService)
-    if (streak.operations.has(operation)) byService.delete(other)
+    if (streak.operations.has(operation) || (service !== '' && streak.service === service))
+      byService.delete(other)
 }
 
 /** False: a sibling already counts for this round. */
@@ -107,6 +110,7 @@ function count(
   const streak = known ?? {
     ...emptyStreak(),
     tool,
+    service: failure.service?.name ?? '',
     operations: new Set(),
     kind: failure.kind,
     rounds: 0,

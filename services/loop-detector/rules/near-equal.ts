@@ -6,8 +6,8 @@
 //     counts, with any arguments.
 // NEAR-EQUAL-2. A new result of the tool, and a call that differs in more than stamps, end all
 //     streaks.
-// NEAR-EQUAL-3. A tool that declares `mutates` may send one text to one recipient under new ids.
-//     Only the ids of the message are stamps then, never those of a recipient.
+// NEAR-EQUAL-3. A tool that declares `mutates` may send one text again under new ids. Only ids of
+//     the message or of the request are stamps then. New ids in the answer are no new result.
 // NEAR-EQUAL-4. Pollers have their own, higher limit, and waits are exempt.
 
 import { limits } from '../../../shared/contract/limits.ts'
@@ -16,6 +16,7 @@ import { fingerprint } from '../fingerprint.ts'
 import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak, weightiest } from '../ladder.ts'
 import { masked, withoutEchoes } from '../mask.ts'
+import { withoutNewIds } from '../new-ids.ts'
 import { pollRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
 import { remember, touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
@@ -34,7 +35,7 @@ export const nearEqual: Rule<Memory> = {
   description:
     'Calls that differ only in a time, a counter or a random value keep succeeding with the same result.',
   firesWhen:
-    'calls that differ only in a time, an attempt, a nonce or a remark on a command have the same result for the 8th time. The same holds for one message to one recipient under new ids, by a tool that declares `mutates`. Calls of a poller: the 25th',
+    'calls that differ only in a time, an attempt, a nonce or a remark on a command have the same result for the 8th time. For a tool that declares `mutates`, the same holds for one message to one recipient under new ids, and for one text under new ids of the request. Calls of a poller: the 25th',
   endedBy: 'a new result, or a call that differs in more',
   sentence: 'made no progress',
   initial: () => ({ known: new Set(), streaks: new Map() }),
@@ -68,7 +69,7 @@ function nearOf(call: CallEvidence): { call: CallEvidence; near: string; isStamp
     return { call, near: outcome, isStamped: false }
   const sent = mutates ? withoutMessageId(value) : undefined
   if (sent !== undefined) {
-    const text = masked(withoutEchoes(call.text, sent.ids))
+    const text = masked(withoutNewIds(withoutEchoes(call.text, sent.ids)))
     return { call, near: fingerprint('near-arguments', tool, sent.text, text), isStamped: true }
   }
   const plain = withoutStamps(value)

@@ -1,58 +1,127 @@
 // Calls of one tool keep breaking its schema (I5.2). From the threshold on the rejection has a
 // sharper text. If the policy sets it, the turn ends, for a caller that routes it elsewhere instead
-// of a retry.
+// of a retry. Calls that break the schema in ever new ways are a loop too.
 //
 // SCHEMA-FAILURE-1. Rounds are counted for each tool. A call that ran ends the count, with any
 //     result. A veto does not, and neither do other tools.
 // SCHEMA-FAILURE-2. The text is chosen before the round runs, the count changes after it. Both use
 //     the same number: a round is judged before the next is checked.
+// SCHEMA-FAILURE-3. The intervention has a separate count, which a new change restarts: the agent
+//     works on. It climbs past its message only where an error occurs again.
 
 import { limits } from '../../../shared/contract/limits.ts'
-import type { Call, Policy, Rejection, RejectionCode } from '../../../shared/contract/messages.ts'
-import { toolOf } from '../evidence.ts'
-import { touch } from '../recency.ts'
-import type { Rule } from '../rule.ts'
+import type {
+  Call,
+  LoopThresholds,
+  Policy,
+  Rejection,
+  RejectionCode,
+} from '../../../shared/contract/messages.ts'
+import { type CallEvidence, toolOf } from '../evidence.ts'
+import { schemaFailures } from '../intervention-text.ts'
+import { addMatch, climb, emptyStreak, type Streak, weightiest } from '../ladder.ts'
+import { schemaRoundsMax } from '../patience.ts'
+import { remember, touch } from '../recency.ts'
+import type { Finding, Rule } from '../rule.ts'
 
-/** Rounds in a row with a schema failure, by tool (toolOf). */
-type Memory = Map<string, number>
+type SchemaStreak = Streak & {
+  rounds: number
+  /** Its whole errors, and whether the newest round brought one of them again. */
+  errors: Set<number>
+  recurs: boolean
+}
+
+/** By tool (toolOf): the rounds in a row with a schema failure, and the ones since a change. */
+type Memory = { rounds: Map<string, number>; streaks: Map<string, SchemaStreak> }
 
 export const schemaFailure: Rule<Memory> = {
   name: 'schema-failure',
-  version: 1,
+  version: 2,
   kind: 'tool_loop',
   thresholds: ['loop.schemaFailures', 'loop.schemaFailureEndsTurn'],
   description: 'A tool keeps being called against its schema.',
   firesWhen:
-    'calls of one tool break its schema in 3 rounds in a row: the rejection gets a sharper text, and the turn ends if the policy sets that',
+    'calls of one tool break its schema in 3 rounds in a row: the rejection gets a sharper text, and the turn ends if the policy sets that. The 6th time without a new change in between, with any mistakes: an intervention',
   endedBy: 'a call of the tool that ran',
   sentence: 'kept calling a tool with unusable arguments',
-  initial: () => new Map(),
+  initial: () => ({ rounds: new Map(), streaks: new Map() }),
 
-  judge(memory, { calls, rejections }, { loop }) {
-    if (rejections.length === 0 && memory.size === 0) return undefined // nearly always
+  judge({ rounds, streaks }, { round, calls, rejections, news }, { loop }) {
+    if (rejections.length === 0 && rounds.size === 0) return undefined // nearly always
+    if (news.change) streaks.clear()
     const broke = new Set(
       rejections.filter(({ code }) => isSchemaFailure(code)).map(({ ordinal }) => ordinal),
     )
     const failing = calls.filter(
       ({ ref, failure }) => broke.has(ref.ordinal) && failure?.kind !== 'transient',
     )
-    for (const tool of new Set(failing.map(({ tool }) => tool)))
-      touch(memory, tool, (memory.get(tool) ?? 0) + 1, limits.loopStreaksMax)
-    for (const call of calls) if (call.ran) memory.delete(call.tool)
-
-    const worst = failing.find(({ tool }) => (memory.get(tool) ?? 0) >= loop.schemaFailures)
-    if (worst === undefined || !loop.schemaFailureEndsTurn) return undefined
-    const times = memory.get(worst.tool) ?? 0
-    return {
-      rung: 'end',
-      ordinary: false,
-      key: worst.tool,
-      reason: `${worst.tool} was called against its schema in ${times} consecutive rounds: ${worst.failure?.reason ?? ''}`,
-      text: '',
-      class: 'deterministic',
-      evidence: failing.filter(({ tool }) => tool === worst.tool).map(({ ref }) => ref),
+    const tools = [...new Set(failing.map(({ tool }) => tool))]
+    for (const tool of tools)
+      touch(rounds, tool, (rounds.get(tool) ?? 0) + 1, limits.loopStreaksMax)
+    for (const call of failing) count(streaks, call, round)
+    for (const { ran, tool } of calls) {
+      if (!ran) continue
+      rounds.delete(tool)
+      streaks.delete(tool)
     }
+
+    const ending = loop.schemaFailureEndsTurn
+      ? tools.find((tool) => (rounds.get(tool) ?? 0) >= loop.schemaFailures)
+      : undefined
+    if (ending !== undefined) return end(ending, rounds.get(ending) ?? 0, failing)
+    return weightiest(tools.flatMap((tool) => intervene(tool, streaks.get(tool), loop)))
   },
+}
+
+/** A round counts once, with all its errors. */
+function count(streaks: Map<string, SchemaStreak>, call: CallEvidence, round: number): void {
+  const streak = streaks.get(call.tool) ?? {
+    ...emptyStreak(),
+    rounds: 0,
+    errors: new Set<number>(),
+    recurs: false,
+  }
+  if (streak.round !== round) {
+    streak.rounds += 1
+    streak.recurs = false
+  }
+  addMatch(streak, call)
+  const { failure } = call
+  if (failure !== undefined && !remember(streak.errors, failure.whole, limits.loopStreaksMax))
+    streak.recurs = true
+  touch(streaks, call.tool, streak, limits.loopStreaksMax)
+}
+
+function end(tool: string, times: number, failing: CallEvidence[]): Finding {
+  const own = failing.filter((call) => call.tool === tool)
+  return {
+    rung: 'end',
+    ordinary: false,
+    key: tool,
+    reason: `${tool} was called against its schema in ${times} consecutive rounds: ${own[0]?.failure?.reason ?? ''}`,
+    text: '',
+    class: 'deterministic',
+    evidence: own.map(({ ref }) => ref),
+  }
+}
+
+function intervene(
+  tool: string,
+  streak: SchemaStreak | undefined,
+  loop: LoopThresholds,
+): Finding[] {
+  if (streak === undefined || streak.rounds < schemaRoundsMax(loop)) return []
+  return [
+    {
+      rung: streak.rung === 'none' || streak.recurs ? climb(streak) : 'nudge',
+      ordinary: false,
+      key: tool,
+      reason: `${tool} was called against its schema in ${streak.rounds} rounds, with ${streak.errors.size} different errors`,
+      text: schemaFailures(streak.shown),
+      class: 'no_progress',
+      evidence: streak.evidence,
+    },
+  ]
 }
 
 /**
@@ -60,7 +129,7 @@ export const schemaFailure: Rule<Memory> = {
  * usual one.
  */
 export function sharpened(
-  memory: Memory,
+  { rounds }: Memory,
   rejections: Rejection[],
   calls: Call[],
   { loop }: Policy,
@@ -70,7 +139,7 @@ export function sharpened(
     const call = byOrdinal.get(rejection.ordinal)
     if (call === undefined || call.problem === 'stream_error' || !isSchemaFailure(rejection.code))
       return rejection
-    const times = (memory.get(toolOf(call)) ?? 0) + 1
+    const times = (rounds.get(toolOf(call)) ?? 0) + 1
     return times < loop.schemaFailures
       ? rejection
       : { ...rejection, text: breakerText(call.name, times, rejection.requiredFields) }

@@ -566,6 +566,42 @@ describe('the breaker of one tool (I5.2)', () => {
     expect(rungs(...times(4, step))).toEqual(new Array(4).fill('-'))
   })
 
+  const mistake = (n: number) => rejectedRound('exec', args(n), `field${n}`)
+  const mistakes = (count: number) => Array.from({ length: count }, (_, n) => mistake(n))
+  const read = one('read', { path: 'a' }, ok('a'))
+
+  it('intervenes at the sixth mistake, and climbs only if a mistake comes again', () => {
+    const interventions = played(...mistakes(8), mistake(3), mistake(4))
+    expect(interventions.map((intervention) => intervention?.rung ?? '-')).toEqual([
+      ...new Array(5).fill('-'),
+      ...['nudge', 'nudge', 'nudge', 'text_only', 'end'],
+    ])
+    expect(interventions[5]).toMatchObject({ rule: 'schema-failure', key: 'exec', class: null })
+    expect(interventions[5]?.text).toContain('Read the schema of exec again.')
+    expect(interventions[9]?.class).toBe('no_progress')
+  })
+
+  it('counts the mistakes from a call that ran or a new change on, and across other reads', () => {
+    const ran = one('exec', { command: 'ls' }, ok('a'))
+    const change = one('write_file', { path: 'b', text: 'c' }, ok('wrote b'))
+    const silent = (count: number) => new Array(count).fill('-')
+    expect(rungs(...mistakes(5), ran, ...mistakes(6))).toEqual([...silent(11), 'nudge'])
+    expect(rungs(...mistakes(5), change, ...mistakes(6))).toEqual([...silent(11), 'nudge'])
+    expect(rungs(...mistakes(5), read, mistake(6))).toEqual([...silent(6), 'nudge'])
+  })
+
+  it('intervenes at twice the threshold, also if several tools reach it in one round', () => {
+    const policy = policyWith({ loop: { schemaFailures: 1 } })
+    const two = (n: number) => ({
+      fields: {
+        calls: [toolCall('exec', args(n)), toolCall('find', args(n), { ordinal: 1 })],
+        rejections: [missing(`a${n}`, 0), missing(`b${n}`, 1)],
+        policy,
+      },
+    })
+    expect(rungs(two(1), two(2))).toEqual(['-', 'nudge'])
+  })
+
   it('ends the turn as deterministic if the policy sets it', () => {
     const policy = policyWith({ loop: { schemaFailureEndsTurn: true } })
     const interventions = played(

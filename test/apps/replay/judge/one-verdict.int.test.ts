@@ -48,6 +48,8 @@ function onlyScenario({ steps, limits }: Scenario): string | undefined {
   if (steps.some(({ kind }) => kind === 'stream_retry')) return 'a broken stream is no transcript'
   if (steps.some((step) => 'call_id' in step)) return 'a repeated delivery is no transcript'
   if (steps.some((step) => step.session !== undefined)) return 'it has several sessions'
+  if (steps.some((step) => step.kind === 'tool' && step.result === 'rejected'))
+    return 'a timeline has no schemas, so its rejected calls are plain failures'
   const goesOn = steps.some(
     ({ kind }, at) => kind === 'text' && !['user', undefined].includes(steps[at + 1]?.kind),
   )

@@ -345,6 +345,7 @@ describe('an unreadable file', () => {
     expect((await said('data: {"a":1}\n\n', 'anthropic')).error).toEqual({
       code: 'recording.invalid',
       message: 'it has no event of anthropic',
+      class: null,
     })
   })
 
@@ -386,6 +387,56 @@ describe('an unreadable file', () => {
       code: 'usage',
       message: expect.stringContaining(words),
     })
+  })
+
+  const endless = 'and then again, '.repeat(800)
+  it.each([
+    ['text', [piece({ content: endless }), call('{"path":"x"}')]],
+    ['thinking', [piece({ reasoning_content: endless }), call('{"path":"x"}')]],
+    [
+      'text in pieces',
+      [...endless.split(' ').map((word) => piece({ content: `${word} ` })), call('{"path":"x"}')],
+    ],
+  ])('of a response without end is that of the live attempt: %s', async (_, payloads) => {
+    const answer = await said(
+      chunks(...payloads, piece({}, 'tool_calls')).join('\n'),
+      'openai-chat',
+    )
+    expect(answer).toMatchObject({
+      calls: [],
+      stop: { unified: 'cut' },
+      error: {
+        code: 'provider.stream',
+        class: 'degenerate',
+        message: expect.stringContaining('repeated the same text'),
+      },
+    })
+  })
+
+  it('of a response without end lets no call before it run', async () => {
+    const rows = Array.from({ length: 10_000 }, (_, n) => piece({ content: `row ${n}, ` }))
+    const answer = await said(
+      chunks(call('{"path":"x"}'), ...rows, piece({ content: endless }), piece({}, 'stop')).join(
+        '\n',
+      ),
+      'openai-chat',
+    )
+    expect(answer.error?.class).toBe('degenerate')
+    expect(answer.calls).toMatchObject([{ name: 'read', runnable: false, reason: 'truncated' }])
+  })
+
+  it('is null for a long text, a fence with equal lines, and a short repetition', async () => {
+    for (const text of [
+      'and then again, '.repeat(100),
+      `\`\`\`\n${'0 0 0 0\n'.repeat(2000)}\`\`\`\n`,
+      Array.from({ length: 2000 }, (_, n) => `row ${n}`).join(', '),
+    ]) {
+      const answer = await said(
+        chunks(piece({ content: text }), call('{"path":"x"}'), piece({}, 'tool_calls')).join('\n'),
+        'openai-chat',
+      )
+      expect(answer).toMatchObject({ error: null, calls: [{ runnable: true }] })
+    }
   })
 
   it('in a response is an error of the response, and the command succeeds', async () => {

@@ -1,0 +1,47 @@
+// Watches the events of a running response for text without end, in the visible text and in the
+// thinking. Live attempts and `weir normalize` use the same watch.
+
+import type { PartEvent } from '../../../shared/contract/messages.ts'
+import { shortened } from '../../../shared/lib/text-cut.ts'
+import type { Failed } from '../providers/provider.ts'
+import { type Repetition, RepetitionWatch } from './repetition-watch.ts'
+
+export class AnswerWatch {
+  private readonly said: RepetitionWatch
+  private readonly thought: RepetitionWatch
+
+  /** `known`: the results of this turn's tools, oldest first. */
+  constructor(known: () => string[]) {
+    this.said = new RepetitionWatch(known)
+    this.thought = new RepetitionWatch(known)
+  }
+
+  /** Adds events. Returns the failure of the attempt; undefined: nothing repeats too long so far. */
+  add(events: PartEvent[]): Failed | undefined {
+    for (const { kind, text } of events) {
+      const found =
+        kind === 'text' || kind === 'refusal'
+          ? this.said.add(text)
+          : kind === 'reasoning'
+            ? this.thought.add(text)
+            : undefined
+      if (found !== undefined) return degenerate(found)
+    }
+    return undefined
+  }
+}
+
+/** With a reminder, the next attempt may succeed. */
+function degenerate({ unit, times }: Repetition): Failed {
+  const quoted = JSON.stringify(shortened(unit, quoteBytesMax))
+  return {
+    kind: 'failed',
+    code: 'provider.stream',
+    class: 'degenerate',
+    reason: `the response was stopped: it repeated the same text ${times} times in a row: ${quoted}`,
+    retryable: true,
+    retryAfterMs: null,
+  }
+}
+
+const quoteBytesMax = 80
