@@ -15,6 +15,17 @@ const schemasMax = 64
  * no.
  */
 export function isWholeAt(path: Place, root: Schema): boolean {
+  const types = typesAt(path, root)
+  return types.includes('integer') && !types.includes('number')
+}
+
+/** Whether the schema names the type string for this place, and a string can be valid there. */
+export function namesStringAt(path: Place, root: Schema): boolean {
+  return typesAt(path, root).includes('string') && !refusesStringAt(path, root)
+}
+
+/** The types that the schema names for this place. None in doubt. */
+function typesAt(path: Place, root: Schema): unknown[] {
   let here = spread([root], root, certainParts)
   for (const step of path)
     here = spread(
@@ -22,11 +33,8 @@ export function isWholeAt(path: Place, root: Schema): boolean {
       root,
       certainParts,
     )
-  if (here.length > schemasMax) return false
-  const types = here.flatMap(({ type }) =>
-    Array.isArray(type) ? type : type === undefined ? [] : [type],
-  )
-  return types.includes('integer') && !types.includes('number')
+  if (here.length > schemasMax) return []
+  return here.flatMap(({ type }) => (Array.isArray(type) ? type : type === undefined ? [] : [type]))
 }
 
 /** Whether no string can be valid at this place. In doubt no. */
