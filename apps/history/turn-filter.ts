@@ -3,6 +3,7 @@
 // TURN-FILTER-1. One turn must meet all conditions. Of several values of one key, one is enough.
 
 import { rules } from '../../services/loop-detector/rules.ts'
+import type { Cap, FailureClass, Rung, TurnOutcome } from '../../shared/contract/messages.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { nearestName } from '../../shared/settings/nearest-name.ts'
 import { printable } from '../terminal/printable.ts'
@@ -24,6 +25,21 @@ export type Where = Map<WhereKey, Set<string>>
 /** The value of `intervention` for each rung. */
 const anyRung = 'any'
 
+/** The keys. The type demands each symbol of the schema. */
+function everyOf<Symbol extends string>(symbols: Record<Symbol, true>): string[] {
+  return Object.keys(symbols)
+}
+
+const failureClasses = everyOf<FailureClass>({
+  ...{ deterministic: true, transient: true, no_progress: true, budget: true, refused: true },
+  ...{ provider: true, internal: true, cancelled: true, context_full: true, degenerate: true },
+})
+const outcomes = everyOf<TurnOutcome | 'open'>({
+  ...{ answered: true, capped: true, failed: true, cancelled: true, open: true },
+})
+const caps = everyOf<Cap>({ rounds: true, calls: true, wall: true, tokens: true })
+const rungs = everyOf<Rung>({ nudge: true, text_only: true, end: true })
+
 /**
  * `accepted`: null: any value. `of`: the values of a turn. `guard`: a guard that stopped a call.
  * `call`: the decision on one of its calls before it could run.
@@ -33,23 +49,20 @@ const keys: Record<
   { accepted: readonly string[] | null; of: (turn: FoldedTurn) => string[] }
 > = {
   failureClass: {
-    accepted: [
-      ...['deterministic', 'transient', 'no_progress', 'budget', 'refused', 'provider'],
-      ...['internal', 'cancelled', 'context_full', 'degenerate'],
-    ],
+    accepted: failureClasses,
     of: ({ failureClass }) => (failureClass === null ? [] : [failureClass]),
   },
   outcome: {
-    accepted: ['answered', 'capped', 'failed', 'cancelled', 'open'],
+    accepted: outcomes,
     of: ({ outcome }) => [outcome],
   },
   cap: {
-    accepted: ['rounds', 'calls', 'wall', 'tokens'],
+    accepted: caps,
     of: ({ cap }) => (cap === null ? [] : [cap]),
   },
   agent: { accepted: null, of: ({ agent }) => (agent === null ? [] : [agent]) },
   intervention: {
-    accepted: [anyRung, 'nudge', 'text_only', 'end'],
+    accepted: [anyRung, ...rungs],
     of({ facts: { rungs } }) {
       const found = Object.keys(rungs)
       return found.length === 0 ? [] : [...found, anyRung]

@@ -18,10 +18,11 @@
 // CALL-PIECES-5. In doubt, a call is not doubled. A call without arguments only announces the next
 //     call with its name, if that one has the same index or an id.
 
+import { isPlaceholder } from '../../shared/contract/arguments/no-arguments.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { PartEvent } from '../../shared/contract/messages.ts'
 import { plainJson, sameJson } from '../../shared/lib/json/same-json.ts'
-import { BracketCount, beginsObject, nameFrom } from './piece-texts.ts'
+import { BracketCount, beginsObject, nameFrom, textFrom } from './piece-texts.ts'
 
 /** One call, as its pieces describe it. */
 export type PiecedCall = {
@@ -34,6 +35,8 @@ export type PiecedCall = {
   name: string
   /** The pieces of its arguments, none empty. */
   pieces: string[]
+  /** Each piece is a placeholder for no arguments. */
+  isEmpty: boolean
   brackets: BracketCount
   /**
    * Number of pieces up to the end of the first whole object, or 0. `first` caches the text of that
@@ -109,6 +112,7 @@ export function addPiece(open: PiecedCalls, { kind, index, id, name, text }: Par
     call.name = nameFrom(call.names, open.offered)
   }
   if (text !== '') call.pieces.push(text)
+  call.isEmpty &&= isPlaceholder(text)
   call.brackets.add(text)
   if (call.piecesOfFirst === 0 && call.brackets.closed) call.piecesOfFirst = call.pieces.length
 }
@@ -168,6 +172,7 @@ function beginCall(
       names: after?.names.slice(0, 1) ?? [],
       name: after?.name ?? '',
       pieces: [],
+      isEmpty: true,
     },
     ...{
       brackets: new BracketCount(),
@@ -188,10 +193,7 @@ function beginCall(
  */
 function isMixed(calls: PiecedCall[], { index, id, name, text }: Piece): boolean {
   if (index !== noIndex || id !== '' || name !== '' || text.trim() === '') return false
-  return (
-    calls.filter((call) => call.index !== noIndex && call.pieces.length === 0 && hasBegun(call))
-      .length > 1
-  )
+  return calls.filter((call) => call.index !== noIndex && call.isEmpty && hasBegun(call)).length > 1
 }
 
 /**
@@ -222,7 +224,7 @@ function beginsAnother({ offered }: PiecedCalls, before: PiecedCall, piece: Piec
   const isWhole = before.brackets.closed
   if (name === '') return before.isNamedAgain && isWhole && beginsObject(text)
   const isSameId = id !== '' && id === before.id
-  const canBegin = text.trim() === '' || beginsObject(text)
+  const canBegin = isPlaceholder(text) || beginsObject(text)
 
   if (index !== noIndex && before.index !== noIndex && index !== before.index)
     // Same id and name before the arguments are whole: the server increments the index per chunk.
@@ -233,9 +235,9 @@ function beginsAnother({ offered }: PiecedCalls, before: PiecedCall, piece: Piec
   if (chunk === before.chunk && !(isSameId && index !== noIndex)) return true
   if (before.name === '') return false
   if (isSameId) return isWhole && name !== before.name
-  if (!isWhole) return before.pieces.length === 0 && isAnotherTool(offered, before.name, name)
+  if (!isWhole) return before.isEmpty && isAnotherTool(offered, before.name, name)
   if (name !== before.name) return true
-  // an object after {} replaces it
+  // An object after {} replaces it.
   return beginsObject(text) && firstOf(before) !== '{}' && !isFirstOf(before, text)
 }
 
@@ -244,7 +246,7 @@ function beginsAnother({ offered }: PiecedCalls, before: PiecedCall, piece: Piec
  * many pieces may need it.
  */
 function firstOf(call: PiecedCall): string {
-  call.first ??= plainJson(call.pieces.slice(0, call.piecesOfFirst).join('')) ?? ''
+  call.first ??= plainJson(textFrom(call.pieces.slice(0, call.piecesOfFirst))) ?? ''
   return call.first
 }
 

@@ -11,7 +11,7 @@
 // ACCUMULATOR-CALL-3. No arguments mean one thing in every spelling: the text is empty, and the
 //     repair keeps the sent text. The validator decides whether the tool may run without.
 
-import { meansNoArguments } from '../../shared/contract/arguments/no-arguments.ts'
+import { isPlaceholder } from '../../shared/contract/arguments/no-arguments.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Call, CallProblem, Stop } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
@@ -107,11 +107,6 @@ function problemOf(
   // cut.
   const wasEnded = end === 'closed' || round.stop === 'end' || round.stop === 'calls'
   return fault.kind === 'unfinished' && !wasEnded ? 'truncated' : 'invalid_json'
-}
-
-/** `{}`, or another spelling of no arguments. */
-export function isPlaceholder(raw: string): boolean {
-  return raw.trim() === '{}' || meansNoArguments(raw)
 }
 
 /** Whether the response reached its proper end. */

@@ -5,6 +5,7 @@
 // text, whole. Nothing is closed, cut off or added (I1.1), so an ambiguous text stays joined and is
 // refused later.
 
+import { isPlaceholder } from '../../shared/contract/arguments/no-arguments.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { jsonFault } from '../../shared/lib/json/json-fault.ts'
 import { plainJson } from '../../shared/lib/json/same-json.ts'
@@ -20,9 +21,9 @@ export function textFrom(pieces: string[]): string {
   return lastSnapshot(meant) ?? repeatedObject(meant) ?? meant.join('')
 }
 
-/** `{}` may precede the real arguments, which then begin with a bracket. */
+/** `{}` or `null` may precede the real arguments, which then begin with a bracket. */
 function withoutPlaceholder(pieces: string[]): string[] {
-  const at = pieces.findIndex((piece) => !['{}', ''].includes(piece.trim()))
+  const at = pieces.findIndex((piece) => !isPlaceholder(piece))
   return at > 0 && beginsObject(pieces[at] as string) ? pieces.slice(at) : pieces
 }
 

@@ -2,6 +2,7 @@
 // calls in the order in which they began. All sources of a call's arguments are kept side by side
 // until the end, and call.ts decides between them.
 
+import { isPlaceholder } from '../../shared/contract/arguments/no-arguments.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   ModelFinished,
@@ -14,7 +15,7 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { jsonFault } from '../../shared/lib/json/json-fault.ts'
 import { plainJson } from '../../shared/lib/json/same-json.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
-import { finalCall, isPlaceholder, type StreamedCall } from './call.ts'
+import { finalCall, type StreamedCall } from './call.ts'
 import {
   addExtra,
   addPiece,

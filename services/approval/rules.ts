@@ -8,12 +8,12 @@
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { valueAt } from '../../shared/contract/arguments/argument-path.ts'
 import { boundedPattern, compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
 import type { JsonObject } from '../../shared/contract/guard.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import { valueAt } from '../../shared/runtime/guards/argument-path.ts'
 import { matchesPattern } from '../../shared/runtime/guards/tool-pattern.ts'
 
 export type ApprovalRule = {

@@ -1,6 +1,7 @@
 // The texts of interventions for the model. The frame and the text of `identicalFailure` come from
 // incident I1. The other rules use the same frame.
 
+import type { TextCallsHold } from '../../shared/contract/messages.ts'
 import type { ShownCall } from './ladder.ts'
 
 /**
@@ -111,14 +112,19 @@ export function monologue(responses: number): string {
   ].join('\n')
 }
 
-/** After a response with a readable call as text that did not run (I2). `why`: a clause. */
+/**
+ * After a response with a readable call as text that did not run (I2). `why`: a clause. Only a text
+ * that is nothing but calls needs other words to be an answer (UNREAD-CALL-3).
+ */
 export const heldCall = {
-  nudge: (why: string) =>
+  nudge: (why: string, hold: TextCallsHold) =>
     [
       `Your last response has a tool call that is written as text, and it was not run: ${why}.`,
       'Nothing was executed, and the response was not taken as your answer.',
       'If you wanted to call a tool, make the call now, in the way that this request offers.',
-      'If it was meant as your answer, write it again with a sentence around it that says what it is.',
+      hold === 'tell'
+        ? 'If it was meant as your answer, write it again with a sentence around it that says what it is.'
+        : 'If it was meant as your answer, write it again. The second time it is your answer.',
     ].join('\n'),
   /** With the last request of the turn, which offers no tool. */
   lastChance: [

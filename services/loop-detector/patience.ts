@@ -52,6 +52,9 @@ export function nothingNewRoundsMax(thresholds: LoopThresholds): number {
   return sameAnswerRoundsMax(thresholds)
 }
 
+/** Rounds from one message to the next for a streak in which every call and error is new. */
+export const newErrorsRounds = 3
+
 /** For one service that is down or refuses the right, seen through several tools. */
 export function sameServiceRoundsMax(kind: FailureKind, thresholds: LoopThresholds): number {
   return kind === 'transient' ? transientRoundsMax(thresholds) : 2 * thresholds.identicalFailures

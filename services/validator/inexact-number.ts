@@ -9,6 +9,7 @@
 import {
   boundsNumberAt,
   namesPlace,
+  namesStringAt,
   type Schema,
 } from '../../shared/contract/arguments/schema-place.ts'
 import { isExact, isWholeDecimal } from '../../shared/lib/json/exact-number.ts'
@@ -18,14 +19,15 @@ import type { Watch } from './watch.ts'
 /** Each such number costs a search in the schema. One more counts in any place. */
 const searchesMax = 256
 
-/**
- * The first such number, as sent, and the name of its field, empty for none. `text` must be JSON.
- */
+/** `field`: the nearest name; empty: none. `mayBeString`: the schema also wants strings there. */
+export type InexactNumber = { field: string; sent: string; mayBeString: boolean }
+
+/** The first such number, as sent. `text` must be JSON. */
 export function inexactNumber(
   text: string,
   schema: Schema,
   { isGuarded, ruled }: Watch,
-): { field: string; sent: string } | undefined {
+): InexactNumber | undefined {
   if (!mayBeInexact.test(text)) return undefined
   let searches = 0
   for (const { kind, from, to, path } of scalarsIn(text)) {
@@ -39,8 +41,9 @@ export function inexactNumber(
       searches > searchesMax ||
       boundsNumberAt(place, schema, { isWhole: isWholeDecimal(sent) }) ||
       ruled.some((rule) => namesPlace(place, rule))
-    if (counts)
-      return { field: String(place.findLast((step) => typeof step === 'string') ?? ''), sent }
+    if (!counts) continue
+    const field = String(place.findLast((step) => typeof step === 'string') ?? '')
+    return { field, sent, mayBeString: namesStringAt(place, schema) }
   }
   return undefined
 }

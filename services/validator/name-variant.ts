@@ -30,11 +30,23 @@ type Rooted = { schema: Schema; root: Schema }
  * most one place for each declared name and listed item, and one for all others.
  */
 type Place = {
+  graph: Graph
   here: Rooted[]
   names: Set<string>
   forms: Map<string, string>
   below: Map<string | number, Place>
 }
+
+/**
+ * The places of a set of documents. Places with the same schemas are one, so a recursive schema has
+ * as many as it has distinct ones, however deep the arguments are.
+ */
+type Graph = { numbers: Map<Schema, number>; places: Map<string, Place> }
+
+/** Bound on the places of a graph. Further ones are made anew for each call. */
+const placesMax = 2048
+/** Bound on the schemas of a place: more than any choice of a written schema has. */
+const schemasMax = 1024
 
 function variantIn(value: unknown, place: Place): NameVariant | undefined {
   if (typeof value !== 'object' || value === null || place.here.length === 0) return undefined
@@ -59,36 +71,56 @@ function isNested(value: unknown): boolean {
 }
 
 /** A cache of a pure function, by the schema that the cache of compiled schemas keeps. */
-const places = new WeakMap<Schema, Place>()
+const roots = new WeakMap<Schema, Place>()
 
 function rootPlace(schemas: readonly Schema[]): Place {
   const [only] = schemas
-  const known = schemas.length === 1 && only !== undefined ? places.get(only) : undefined
+  const known = schemas.length === 1 && only !== undefined ? roots.get(only) : undefined
   if (known !== undefined) return known
-  const place = placeOf(schemas.map((schema) => ({ schema, root: schema })))
-  if (schemas.length === 1 && only !== undefined) places.set(only, place)
+  const graph: Graph = { numbers: new Map(), places: new Map() }
+  const place = placeOf(
+    graph,
+    schemas.map((schema) => ({ schema, root: schema })),
+  )
+  if (schemas.length === 1 && only !== undefined) roots.set(only, place)
   return place
 }
 
-function placeOf(schemas: readonly Rooted[]): Place {
-  const here = schemas.flatMap(({ schema, root }) =>
-    everySchemaOf([schema], root).map((one) => ({ schema: one, root })),
-  )
+function placeOf(graph: Graph, schemas: readonly Rooted[]): Place {
+  const documents = new Set(schemas.map(({ root }) => root))
+  const here = [...documents].flatMap((root) => {
+    const ofRoot = schemas.flatMap((one) => (one.root === root ? [one.schema] : []))
+    return everySchemaOf(ofRoot, root, schemasMax).map((schema) => ({ schema, root }))
+  })
+  const key = here.flatMap(({ schema, root }) => [root, schema].map(numberIn(graph))).join()
+  const known = graph.places.get(key)
+  if (known !== undefined) return known
   const names = new Set(declaredNames(here.map(({ schema }) => schema)))
   const forms = new Map([...names].map((name) => [mergedForm(name), name]))
-  return { here, names, forms, below: new Map() }
+  const place = { graph, here, names, forms, below: new Map() }
+  if (graph.places.size < placesMax) graph.places.set(key, place)
+  return place
+}
+
+function numberIn({ numbers }: Graph): (schema: Schema) => number {
+  return (schema) => {
+    const number = numbers.get(schema) ?? numbers.size
+    numbers.set(schema, number)
+    return number
+  }
 }
 
 function placeBelow(place: Place, step: string | number): Place {
+  const { graph, here, below } = place
   const key = keyOf(place, step)
-  const known = place.below.get(key)
+  const known = below.get(key)
   if (known !== undefined) return known
-  const schemas = place.here.flatMap(({ schema, root }) =>
+  const schemas = here.flatMap(({ schema, root }) =>
     everyBelow(schema, step).flatMap((part) => (isObject(part) ? [{ schema: part, root }] : [])),
   )
-  const below = placeOf(schemas)
-  place.below.set(key, below)
-  return below
+  const found = placeOf(graph, schemas)
+  if (graph.places.size < placesMax) below.set(key, found)
+  return found
 }
 
 /** All names that are not declared share a place, and all items that are not listed. */

@@ -4,6 +4,7 @@
 import { type MembersFault, membersFaultWords } from '../../shared/contract/arguments/members.ts'
 import { quoted, shownName } from '../../shared/contract/arguments/name-text.ts'
 import type { Refusal } from './directive.ts'
+import type { InexactNumber } from './inexact-number.ts'
 import type { NameVariant } from './name-variant.ts'
 
 export function memberRefusal(fault: Exclude<MembersFault, { kind: 'too-deep' }>): Refusal {
@@ -32,13 +33,17 @@ export function variantRefusal({ name, declared }: NameVariant): Refusal {
 }
 
 /** The value is in the detail: loop keys consist of reasons. */
-export function inexactRefusal({ field, sent }: { field: string; sent: string }): Refusal {
+export function inexactRefusal({ field, sent, mayBeString }: InexactNumber): Refusal {
   const subject = field === '' ? 'a number' : `the number in field ${quoted(field)}`
   return {
     code: 'bad_arguments',
     reason: `${subject} cannot be read exactly`,
     detail: `some readers take ${shownName(sent)} for ${Number(sent)}`,
     unknown: field === '' ? 'arguments' : [field],
-    notes: ['Send a number with at most 15 significant digits.'],
+    notes: [
+      mayBeString
+        ? 'Send it as a string: this field accepts one.'
+        : 'Send a number with at most 15 significant digits.',
+    ],
   }
 }

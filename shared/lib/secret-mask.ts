@@ -1,28 +1,44 @@
 // Hides known secrets in a text: as they are, and in the encodings in which servers and programs
 // repeat them. The values are known, so nothing is guessed.
 // SECRET-MASK-1. No part of a longer secret stays when a shorter one is its part.
+// SECRET-MASK-2. A short spelling counts only where no letter or digit is beside it. A value such as
+//     `prod` stays readable in "production".
 
 /** Fewer characters would hide ordinary words and numbers of a result. */
 const lengthMin = 4
-/** The same for a piece of an encoded value. */
+/** The same for a piece of an encoded value, and for a part of a word. */
 const pieceMin = 8
 
 /** Replaces each of `values` in a text, in every spelling, by `word`. */
 export function secretMask(values: Iterable<string>, word = '[secret]'): (text: string) => string {
-  const spellings = [...new Set([...values].flatMap(spellingsOf))].sort(
-    (one, other) => other.length - one.length,
-  )
+  const spellings = [...new Set([...values].flatMap(spellingsOf))]
+    .sort((one, other) => other.length - one.length)
+    .map((text) => ({ text, pattern: text.length < pieceMin ? wordPattern(text) : text }))
   return (text) =>
     spellings.reduce(
-      (rest, spelling) => (rest.includes(spelling) ? rest.replaceAll(spelling, word) : rest),
+      (rest, { text: spelling, pattern }) =>
+        rest.includes(spelling) ? rest.replaceAll(pattern, () => word) : rest,
       text,
     )
 }
 
+/**
+ * The text where it is no part of a word or number. The last character of an escape of JSON or of a
+ * URL belongs to no word.
+ */
+function wordPattern(text: string): RegExp {
+  const literal = text.replaceAll(/[$()*+./?[\\\]^{|}]/g, '\\$&')
+  const before = /^[\p{L}\p{N}]/u.test(text) ? wordStart : ''
+  const after = /[\p{L}\p{N}]$/u.test(text) ? '(?![\\p{L}\\p{N}])' : ''
+  return new RegExp(`${before}${literal}${after}`, 'gu')
+}
+
+const wordStart = '(?<=^|[^\\p{L}\\p{N}]|\\\\[bfnrt]|\\\\u[\\dA-Fa-f]{4}|%[\\dA-Fa-f]{2})'
+
 function spellingsOf(value: string): string[] {
   const secret = value.trim()
   if (secret.length < lengthMin) return []
-  const plain = [secret, decoded(secret)]
+  const plain = [secret, decoded(secret)].filter((one) => one.length >= lengthMin)
   const encoded = plain.flatMap((one) => [
     encodeURIComponent(one),
     encodeURI(one),

@@ -63,37 +63,53 @@ function listedShort(places: string[]): string {
 function openFor(tool: string, schema: Schema, judges: readonly Judge[]): string[] {
   const isGuarded = judges.some(({ rules }) => rules === null)
   const ruled = judges.flatMap(({ rules }) => (rules === null ? [] : ruledFields(rules, tool)))
-  return isGuarded || ruled.length > 0
-    ? openObjects([schema], schema, isGuarded ? undefined : ruled)
-    : []
+  return isGuarded || ruled.length > 0 ? openObjects(schema, isGuarded ? undefined : ruled) : []
 }
 
-const depthMax = 8
-
 /** `ruled`: the schemas of rules at this place. Undefined: every place counts. */
-function openObjects(
-  schemas: unknown[],
-  root: Schema,
-  ruled: readonly Schema[] | undefined,
-  path: readonly string[] = [],
-): string[] {
-  const here = everySchemaOf(schemas, root)
-  const names = declaredNames(here)
-  const isOpen = !here.some(decidesOthers) && (names.length > 0 || path.length === 0)
-  const place = path.map((step) => `/${step}`).join('')
-  if (path.length >= depthMax) return isOpen ? [place] : []
-  return [
-    ...(isOpen ? [place] : []),
-    ...['', ...names].flatMap((name) => {
-      const below = here.flatMap((schema) =>
-        name === '' ? [schema.items] : everyBelow(schema, name),
-      )
-      const rules = ruled?.flatMap((rule) => ruleBelow(rule, name))
-      return below.some(isObject) && (rules === undefined || rules.length > 0)
-        ? openObjects(below, root, rules, [...path, name === '' ? '*' : name])
-        : []
-    }),
-  ]
+type Place = { schemas: unknown[]; ruled: readonly Schema[] | undefined; path: readonly string[] }
+
+/** Bound on the places read. Each has schemas that no place before it has. */
+const placesMax = 1024
+
+/** Breadth first, so a schema that refers to itself is named at its shortest path. */
+function openObjects(root: Schema, ruled: Place['ruled']): string[] {
+  const open: string[] = []
+  const seen = new Set<string>()
+  const numbers = new Map<Schema, number>()
+  const places: Place[] = [{ schemas: [root], ruled, path: [] }]
+  // Iterating over an array includes the items added meanwhile.
+  for (const place of places) {
+    const here = everySchemaOf(place.schemas, root)
+    const key = JSON.stringify([here, place.ruled ?? []].map((all) => numbersOf(all, numbers)))
+    if (seen.has(key) || seen.size >= placesMax) continue
+    seen.add(key)
+    const names = declaredNames(here)
+    if (!here.some(decidesOthers) && (names.length > 0 || place.path.length === 0))
+      open.push(place.path.map((step) => `/${step}`).join(''))
+    for (const name of ['', ...names]) places.push(...placesBelow(place, here, name))
+  }
+  return open
+}
+
+/** The order of the schemas at a place changes nothing. */
+function numbersOf(schemas: readonly Schema[], numbers: Map<Schema, number>): number[] {
+  const found = schemas.map((schema) => {
+    const number = numbers.get(schema) ?? numbers.size
+    numbers.set(schema, number)
+    return number
+  })
+  return [...new Set(found)].sort((one, other) => one - other)
+}
+
+/** `name`: empty for the items of a list. */
+function placesBelow({ ruled, path }: Place, here: readonly Schema[], name: string): Place[] {
+  const schemas = here.flatMap((schema) =>
+    name === '' ? [schema.items] : everyBelow(schema, name),
+  )
+  const rules = ruled?.flatMap((rule) => ruleBelow(rule, name))
+  const counts = schemas.some(isObject) && rules?.length !== 0
+  return counts ? [{ schemas, ruled: rules, path: [...path, name === '' ? '*' : name] }] : []
 }
 
 /** References of a rule's schema are not followed: rules are short. */

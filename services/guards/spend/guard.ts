@@ -14,9 +14,9 @@
 // SPEND-GUARD-5. Time is the round's, in UTC, and a day never goes back. State is kept per
 //     conversation, so this guard has no limit over several conversations.
 
+import { valueAt } from '../../../shared/contract/arguments/argument-path.ts'
 import type { Guard, GuardedCall, GuardedRound, Verdict } from '../../../shared/contract/guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { valueAt } from '../../../shared/runtime/guards/argument-path.ts'
 import { keyFault } from '../../../shared/runtime/guards/key-fault.ts'
 import { type AmountForm, amountOf, textOfUnits, unitsOf } from './amount.ts'
 

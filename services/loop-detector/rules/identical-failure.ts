@@ -6,7 +6,7 @@
 //     successes do not. Any success of the tool ends one of wrong shapes.
 // IDENTICAL-FAILURE-3. Transient failures are counted separately, with a higher limit.
 // IDENTICAL-FAILURE-4. After the nudge a streak climbs only where a call, or its whole masked
-//     error, occurs again. An agent whose every error is new gets the nudge again.
+//     error, occurs again. If every error is new, the nudge comes again in each third round.
 // IDENTICAL-FAILURE-5. An error counts across tools only if a service is down or refuses the right
 //     (service-name.ts). A success of any tool of a service that their names state ends it.
 
@@ -15,7 +15,12 @@ import type { LoopThresholds } from '../../../shared/contract/messages.ts'
 import type { CallEvidence, Failure } from '../evidence.ts'
 import { identicalFailure as textOf } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, roundsText, type Streak, weightiest } from '../ladder.ts'
-import { sameErrorRoundsMax, sameServiceRoundsMax, transientRoundsMax } from '../patience.ts'
+import {
+  newErrorsRounds,
+  sameErrorRoundsMax,
+  sameServiceRoundsMax,
+  transientRoundsMax,
+} from '../patience.ts'
 import { remember, touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
 
@@ -38,6 +43,8 @@ type FailureStreak = Streak & {
   /** Its calls and whole errors, and whether the newest match brought one of them again. */
   known: Set<string>
   recurs: boolean
+  /** The rounds at its newest intervention. */
+  roundsAtLast: number
 }
 
 type Streaks = Map<string, FailureStreak>
@@ -119,6 +126,7 @@ function count(
     namesValues: false,
     known: new Set(),
     recurs: false,
+    roundsAtLast: 0,
   }
   addMatch(streak, call)
   streak.rounds += 1
@@ -144,13 +152,11 @@ function byArguments(
   const isFirm = failure.kind !== 'transient' && streak.firmRounds >= loop.identicalFailures
   if (!isFirm && streak.rounds < transientRoundsMax(loop)) return []
   const label = `${call.tool}(${call.shown.arguments})`
-  return [
-    finding(
-      streak,
-      label,
-      `${label} failed in ${roundsText(streak.rounds)}, last with: ${failure.reason}`,
-    ),
-  ]
+  return findings(
+    streak,
+    label,
+    `${label} failed in ${roundsText(streak.rounds)}, last with: ${failure.reason}`,
+  )
 }
 
 function byError(
@@ -167,13 +173,11 @@ function byError(
   )
     return []
   const label = `${call.tool}: ${failure.reason}`
-  return [
-    finding(
-      streak,
-      label,
-      `${call.tool} failed in the same way in ${roundsText(streak.rounds)}: ${failure.reason}`,
-    ),
-  ]
+  return findings(
+    streak,
+    label,
+    `${call.tool} failed in the same way in ${roundsText(streak.rounds)}: ${failure.reason}`,
+  )
 }
 
 /** A streak of one operation is that of `byError`. */
@@ -190,24 +194,28 @@ function byService(
     streak.rounds < sameServiceRoundsMax(kind, loop)
   )
     return []
-  return [
-    finding(
-      streak,
-      reason,
-      `${streak.operations.size} tools or programs failed alike in ${roundsText(streak.rounds)}: ${reason}`,
-    ),
-  ]
+  return findings(
+    streak,
+    reason,
+    `${streak.operations.size} tools or programs failed alike in ${roundsText(streak.rounds)}: ${reason}`,
+  )
 }
 
-function finding(streak: FailureStreak, key: string, reason: string): Finding {
-  const { shown, evidence } = streak
-  return {
-    rung: streak.rung === 'none' || streak.recurs ? climb(streak) : 'nudge',
-    ordinary: false,
-    key,
-    reason,
-    text: textOf(shown),
-    class: 'no_progress',
-    evidence,
-  }
+/** None while every error is new and the last intervention is less than three rounds old. */
+function findings(streak: FailureStreak, key: string, reason: string): Finding[] {
+  const { shown, evidence, rounds } = streak
+  const climbs = streak.rung === 'none' || streak.recurs
+  if (!climbs && rounds - streak.roundsAtLast < newErrorsRounds) return []
+  streak.roundsAtLast = rounds
+  return [
+    {
+      rung: climbs ? climb(streak) : 'nudge',
+      ordinary: false,
+      key,
+      reason,
+      text: textOf(shown),
+      class: 'no_progress',
+      evidence,
+    },
+  ]
 }

@@ -7,7 +7,7 @@
 // UNREAD-CALL-3. A held text gets the reason once, and again only after a call. Repeated, a call
 //     that is the whole text gets a last request without tools. Any other text is the reply.
 
-import type { EvidenceRef } from '../../../shared/contract/messages.ts'
+import type { EvidenceRef, TextCallsHold } from '../../../shared/contract/messages.ts'
 import { heldCall, unreadCall as words } from '../intervention-text.ts'
 import { unreadCallsMax } from '../patience.ts'
 import type { Finding, JudgedRound, Rule } from '../rule.ts'
@@ -33,7 +33,7 @@ export const unreadCall: Rule<Memory> = {
     const { round, textOnly, unread, held, called } = judged
     if (called) memory.held.inRow = []
     if (unread === null || textOnly) return undefined
-    if (held !== null) return judgeHeld(memory, judged, unread)
+    if (held !== null) return judgeHeld(memory, { ...judged, held }, unread)
     if (memory.evidence.length >= unreadCallsMax) return undefined
     memory.evidence = [...memory.evidence, { round, ordinal: -1 }]
     return {
@@ -51,7 +51,7 @@ export const unreadCall: Rule<Memory> = {
 /** Keeps UNREAD-CALL-3. */
 function judgeHeld(
   { held: memory }: Memory,
-  { round, held }: JudgedRound,
+  { round, held }: JudgedRound & { held: TextCallsHold },
   why: string,
 ): Finding | undefined {
   memory.inRow = [...memory.inRow, { round, ordinal: -1 }].slice(-unreadCallsMax)
@@ -59,7 +59,7 @@ function judgeHeld(
   if (memory.inRow.length === 1 && memory.reminders < unreadCallsMax) {
     memory.reminders += 1
     const reason = `a response holds a tool call that is written as text, which did not run: ${why}`
-    return { ...common, rung: 'nudge', ordinary: true, reason, text: heldCall.nudge(why) }
+    return { ...common, rung: 'nudge', ordinary: true, reason, text: heldCall.nudge(why, held) }
   }
   if (held !== 'tell') return undefined
   const reason = `the model still writes its tool calls as text, which did not run: ${why}`

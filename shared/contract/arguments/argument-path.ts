@@ -1,7 +1,8 @@
-// Paths to arguments in the hints of a tool. `url` is a field at the top, `/meta/reason` a JSON
-// pointer, and `*` in a pointer is any step.
+// Paths to arguments: `url` is a field at the top, `/meta/reason` a JSON pointer (RFC 6901). In the
+// hints of a tool, `*` in a pointer is any step.
 
 import { isObject } from '../../lib/json/json-object.ts'
+import type { JsonObject, JsonValue } from '../guard.ts'
 
 export const anyStep = '*'
 
@@ -39,6 +40,19 @@ export function foundAt(value: unknown, steps: readonly string[]): unknown[] {
   return Object.entries(value).flatMap(([name, member]) =>
     isMet(step, name) ? foundAt(member, rest) : [],
   )
+}
+
+/** The value at a path without `*`. Undefined: no value there. Inherited members do not count. */
+export function valueAt(args: JsonObject, path: string): JsonValue | undefined {
+  let value: JsonValue | undefined = args
+  for (const step of stepsOf(path)) {
+    if (Array.isArray(value))
+      value = /^(0|[1-9]\d{0,8})$/.test(step) ? value[Number(step)] : undefined
+    else if (typeof value === 'object' && value !== null && Object.hasOwn(value, step))
+      value = (value as JsonObject)[step]
+    else return undefined
+  }
+  return value
 }
 
 function isMet(step: string, name: string): boolean {

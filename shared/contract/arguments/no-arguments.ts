@@ -10,6 +10,11 @@ export function meansNoArguments(text: string): boolean {
   return text.length <= charactersMax && spellings.has(text.trim())
 }
 
+/** `{}`, or another spelling of no arguments. Servers send either before the real arguments. */
+export function isPlaceholder(text: string): boolean {
+  return /^\s*\{\s*\}\s*$/.test(text) || meansNoArguments(text)
+}
+
 const spellings = new Set(['', 'null', '""', '"null"'])
 /** The longest spelling with blanks around it. */
 const charactersMax = 64

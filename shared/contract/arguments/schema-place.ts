@@ -15,6 +15,17 @@ const schemasMax = 64
  * no.
  */
 export function isWholeAt(path: Place, root: Schema): boolean {
+  const types = typesAt(path, root)
+  return types.includes('integer') && !types.includes('number')
+}
+
+/** Whether the schema names the type string for this place, and a string can be valid there. */
+export function namesStringAt(path: Place, root: Schema): boolean {
+  return typesAt(path, root).includes('string') && !refusesStringAt(path, root)
+}
+
+/** The types that the schema names for this place. None in doubt. */
+function typesAt(path: Place, root: Schema): unknown[] {
   let here = spread([root], root, certainParts)
   for (const step of path)
     here = spread(
@@ -22,11 +33,8 @@ export function isWholeAt(path: Place, root: Schema): boolean {
       root,
       certainParts,
     )
-  if (here.length > schemasMax) return false
-  const types = here.flatMap(({ type }) =>
-    Array.isArray(type) ? type : type === undefined ? [] : [type],
-  )
-  return types.includes('integer') && !types.includes('number')
+  if (here.length > schemasMax) return []
+  return here.flatMap(({ type }) => (Array.isArray(type) ? type : type === undefined ? [] : [type]))
 }
 
 /** Whether no string can be valid at this place. In doubt no. */
@@ -111,32 +119,59 @@ function comparesNumber(schema: Schema, isWhole: boolean): boolean {
   return !isWhole && types.includes('integer') && !types.includes('number')
 }
 
-/** The names of the members that the schemas declare for an object at this place. */
+/**
+ * The names that the schemas mention for members of an object at this place: as a property, as
+ * required, as the condition of another, or as the only name that a pattern allows.
+ */
 export function declaredNames(here: readonly Schema[]): string[] {
+  return [...new Set(here.flatMap(namesIn))]
+}
+
+function namesIn(schema: Schema): string[] {
+  const { properties, required, patternProperties, propertyNames } = schema
+  const conditions = [schema.dependentRequired, schema.dependentSchemas, schema.dependencies]
+  const allowed = isObject(propertyNames) ? propertyNames : {}
   return [
-    ...new Set(
-      here.flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : [])),
-    ),
-  ]
+    ...[properties, ...conditions].flatMap(keysOf),
+    ...[required, ...conditions.flatMap(valuesOf), allowed.enum].filter(Array.isArray).flat(),
+    ...[...keysOf(patternProperties), allowed.pattern].flatMap(literalName),
+    allowed.const,
+  ].filter((name) => typeof name === 'string')
+}
+
+/** The name if the pattern allows only this one. */
+function literalName(pattern: unknown): string[] {
+  const [, name] = /^\^([\w -]+)\$$/.exec(String(pattern)) ?? []
+  return name === undefined ? [] : [name]
+}
+
+function keysOf(object: unknown): string[] {
+  return isObject(object) ? Object.keys(object) : []
 }
 
 /**
- * All schemas that may apply where these do: those that they refer to, consist of, or choose from.
+ * All schemas that may apply where these do: those that they refer to, consist of, choose from or
+ * exclude. Each one once. `max`: not many more than these are read.
  */
-export function everySchemaOf(schemas: readonly unknown[], root: Schema): Schema[] {
-  return spread(schemas, root, everyPart)
+export function everySchemaOf(
+  schemas: readonly unknown[],
+  root: Schema,
+  max = schemasMax,
+): Schema[] {
+  return spread(schemas, root, everyPart, max)
 }
 
 function spread(
   schemas: readonly unknown[],
   root: Schema,
   partsOf: (schema: Schema) => unknown[],
+  max = schemasMax,
 ): Schema[] {
   const found = new Set<Schema>()
   for (const schema of schemas) if (isObject(schema)) found.add(schema)
   // Iterating over a set includes the items added meanwhile.
   for (const schema of found) {
-    if (found.size > schemasMax) break
+    if (found.size > max) break
     const target = typeof schema.$ref === 'string' ? pointedTo(schema.$ref, root) : undefined
     for (const part of [target, ...partsOf(schema)]) if (isObject(part)) found.add(part)
   }
@@ -148,9 +183,9 @@ function certainParts({ allOf, anyOf, oneOf }: Schema): unknown[] {
 }
 
 function everyPart(schema: Schema): unknown[] {
-  const { if: condition, then: yes, else: no, dependentSchemas, dependencies } = schema
+  const { if: condition, then: yes, else: no, not, dependentSchemas, dependencies } = schema
   const dependent = [dependentSchemas, dependencies].flatMap(valuesOf)
-  return [...certainParts(schema), condition, yes, no, ...dependent]
+  return [...certainParts(schema), condition, yes, no, not, ...dependent]
 }
 
 /** The schemas that the value one step below must meet. */
@@ -177,12 +212,10 @@ export function everyBelow(schema: Schema, step: string | number): unknown[] {
       schema.contains,
       schema.unevaluatedItems,
     ]
-  return [
-    ...below(schema, step),
-    ...valuesOf(schema.patternProperties),
-    schema.additionalProperties,
-    schema.unevaluatedProperties,
-  ]
+  const { properties, additionalProperties, unevaluatedProperties } = schema
+  const own = isObject(properties) && Object.hasOwn(properties, step) ? properties[step] : undefined
+  const others = [...valuesOf(schema.patternProperties), additionalProperties]
+  return [own, ...others, unevaluatedProperties]
 }
 
 function valuesOf(object: unknown): unknown[] {

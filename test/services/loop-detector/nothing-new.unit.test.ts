@@ -81,11 +81,12 @@ describe('a streak of failures that are alike', () => {
   const fails = (n: number, more: string) =>
     one('solve', { step: n }, failing(`no solution for this model\n${more}`))
 
-  it('gets only nudges while each call and each whole error is new', () => {
-    const steps = ['left', 'right', 'above', 'below', 'inside', 'outside', 'beside']
-    expect(rungs(...steps.map((word, n) => fails(n, `it lies ${word}`)))).toEqual([
+  it('gets a nudge in each third round while each call and each whole error is new', () => {
+    const steps = ['left', 'right', 'above', 'below', 'inside', 'outside', 'beside', 'under']
+    const more = ['over', 'near', 'far']
+    expect(rungs(...[...steps, ...more].map((word, n) => fails(n, `it lies ${word}`)))).toEqual([
       ...silence(3),
-      ...new Array(4).fill('nudge'),
+      ...['nudge', '-', '-', 'nudge', '-', '-', 'nudge', '-'],
     ])
   })
 
@@ -95,7 +96,7 @@ describe('a streak of failures that are alike', () => {
       ...silence(3),
       'nudge',
       'text_only',
-      'nudge',
+      '-',
       'end',
     ])
   })

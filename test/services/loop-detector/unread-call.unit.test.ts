@@ -33,6 +33,16 @@ describe('a text with a call that was held', () => {
     expect(intervention?.text).toContain('it was not run: only native tool calls run here.')
   })
 
+  it.each<[TextCallsHold, string]>([
+    ['tell', 'write it again with a sentence around it that says what it is.'],
+    ['echo', 'write it again. The second time it is your answer.'],
+    ['frame', 'write it again. The second time it is your answer.'],
+    ['shape', 'write it again. The second time it is your answer.'],
+  ])('gets the way to make it the answer: %s', (held, way) => {
+    const line = played(heldBy(held, 'a'))[0]?.text.split('\n').at(-1)
+    expect(line).toBe(`If it was meant as your answer, ${way}`)
+  })
+
   it('gets a last request without tools if it is only a call, again', () =>
     expect(rungs(heldBy('tell', 'a'), heldBy('tell', 'b'))).toEqual(['(nudge)', 'text_only']))
 

@@ -40,6 +40,20 @@ describe('the text for the model', () => {
     expect(linesOf('{"other":1}', schema)).toBeUndefined()
   })
 
+  it.each([
+    ['takes strings too', { id: { type: ['integer', 'string'], minimum: 1 } }, true],
+    ['takes strings in a choice', { id: { anyOf: [{ minimum: 1 }, { type: 'string' }] } }, true],
+    ['takes whole numbers only', { id: { type: 'integer', minimum: 1 } }, false],
+    ['names no type', { id: { minimum: 1 } }, false],
+    ['has a type that its list of values excludes', { id: { type: ['string', 'integer'], minimum: 1, allOf: [{ type: 'integer' }] } }, false],
+  ])('advises a string for a long number if the field %s', (_, properties, isString) => {
+    expect(linesOf('{"id":9007199254740993}', { properties })?.at(-1)).toBe(
+      isString
+        ? 'Send it as a string: this field accepts one.'
+        : 'Send a number with at most 15 significant digits.',
+    )
+  })
+
   it('shows an invisible name as an escape', () => {
     expect(linesOf('{"env\\u0000":1}', {})?.[0]).toBe(
       "Tool call rejected before execution: the name of field 'env\\u0000' has U+0000.",

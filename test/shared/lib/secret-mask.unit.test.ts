@@ -42,6 +42,41 @@ describe('a mask of secrets', () => {
     expect(secretMask(['482913', 'abc'])('pin 482913, abc')).toBe('pin [secret], abc')
   })
 
+  it.each([
+    ['a part of a word', 'prod', 'the production of reproduced products'],
+    ['a part of a number', '4829', 'row 148291, 4829th'],
+    ['a part of a word of another script', 'файл', 'профайлер'],
+    ['one whose decoded form is too short', '%41%42', 'CABLE AB'],
+    ['one whose decoded form is short', '%61bcd', 'abcde'],
+  ])('leaves %s as it is', (_, value, text) => {
+    expect(secretMask([value])(text)).toBe(text)
+  })
+
+  it.each([
+    [
+      'beside marks',
+      'prod',
+      'env=prod&x=/prod/prod_1-prod',
+      'env=[secret]&x=/[secret]/[secret]_1-[secret]',
+    ],
+    [
+      'behind an escape of JSON',
+      'prod',
+      '{"a":"\\nprod\\tprod\\u0009prod"}',
+      '{"a":"\\n[secret]\\t[secret]\\u0009[secret]"}',
+    ],
+    ['behind an escape of a URL', 'prod', '?q=env%3Dprod%26x', '?q=env%3D[secret]%26x'],
+    ['with marks of expressions', 'a.(b+$', 'x a.(b+$ y', 'x [secret] y'],
+    ['with a mark at its end', '-p$&', 'x-p$&x', 'x[secret]x'],
+    ['that is the whole text', 'hunter2', 'hunter2', '[secret]'],
+  ])('hides a short one %s', (_, value, text, shown) => {
+    expect(secretMask([value])(text)).toBe(shown)
+  })
+
+  it('hides a longer one also inside a word', () => {
+    expect(secretMask(['hunter22'])('xhunter22y')).toBe('x[secret]y')
+  })
+
   it('leaves a text without secrets as it is', () => {
     expect(secretMask([])('text')).toBe('text')
     expect(secretMask([secret])('other text')).toBe('other text')

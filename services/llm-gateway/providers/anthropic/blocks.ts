@@ -2,7 +2,7 @@
 // Does not own: the message (events.ts), which source of a call's arguments counts (accumulator).
 //
 // BLOCKS-1. Events never invent bytes. A start input of {}, null or "" is the protocol's
-//     placeholder and means no input.
+//     placeholder and means no input, and so does the text "null".
 // BLOCKS-2. A delta goes only to the block of its index. Our own count tells calls apart, because
 //     providers reuse indexes.
 // BLOCKS-3. Argument bytes without an open block of ours get a separate index and are never
@@ -10,6 +10,7 @@
 // BLOCKS-4. Provider-run blocks (such as server_tool_use) and unknown blocks are never calls. Their
 //     beginning goes to the log.
 
+import { isPlaceholder } from '../../../../shared/contract/arguments/no-arguments.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
@@ -217,9 +218,9 @@ export function blockStop(stream: Blocks, at: number): PartEvent[] {
 
 /** The start input as JSON. Empty: a placeholder (BLOCKS-1). Undefined: not representable. */
 function startInput(input: unknown, { exact, path }: SentBlock): string | undefined {
-  if (input === undefined || input === null || input === '') return ''
-  if (isObject(input) && Object.keys(input).length === 0) return ''
-  return exact([...path, 'input'])
+  if (input === undefined || input === null) return ''
+  const text = exact([...path, 'input'])
+  return text !== undefined && isPlaceholder(text) ? '' : text
 }
 
 function textOf(value: unknown): string {

@@ -6,6 +6,7 @@
 // name may be arguments, a schema or a comment. It is emitted as arguments of no call, because a
 // call must not run without arguments that may be meant for it.
 
+import { isPlaceholder } from '../../../../shared/contract/arguments/no-arguments.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
 import { jsonFault } from '../../../../shared/lib/json/json-fault.ts'
@@ -60,7 +61,7 @@ type Chunk = { pieces: PartEvent[]; wasFinished: boolean; saysEnd: boolean }
 export type Awaited = 'word' | 'mark' | undefined
 
 /**
- * The state after a chunk. Once a reason came, `{}` may be a placeholder for arguments.
+ * The state after a chunk. Once a reason came, `{}` or `null` may be a placeholder for arguments.
  * `wasFinished`: the reason came before this chunk. `saysEnd`: this chunk has it.
  */
 export function awaitedAfter(
@@ -68,7 +69,7 @@ export function awaitedAfter(
   { pieces, wasFinished, saysEnd }: Chunk,
 ): Awaited {
   const isNoArguments = ({ text }: PartEvent) =>
-    text === '' || (text.trim() === '{}' && wasFinished && !saysEnd)
+    text === '' || (isPlaceholder(text) && wasFinished && !saysEnd)
   if (pieces.some((piece) => piece.name !== null && isNoArguments(piece))) {
     if (finish === '') return undefined
     return wasFinished && pieces.every(({ text }) => text === '') ? 'mark' : 'word'
@@ -110,7 +111,7 @@ function sentCall(entry: Json, { exact, path }: Place): SentCall {
       text: text === '' ? besideText : text,
     },
     isFreeText: key === 'input' && name !== null,
-    stray: stray.filter((found) => !['', '{}'].includes(found.trim())),
+    stray: stray.filter((found) => !isPlaceholder(found)),
   }
 }
 

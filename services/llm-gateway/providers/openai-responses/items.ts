@@ -1,5 +1,6 @@
 // One item of a Responses stream, and the news in each event about it (OPENAI-RESPONSES-EVENTS-1).
 
+import { isPlaceholder } from '../../../../shared/contract/arguments/no-arguments.ts'
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { plainJson, sameJson } from '../../../../shared/lib/json/same-json.ts'
@@ -157,11 +158,6 @@ function noteWhole(item: Item, text: string): void {
   item.whole.events += 1
   if (text !== item.whole.text && (plainJson(text) ?? text) !== item.whole.plain)
     item.whole.differ = true
-}
-
-/** Servers send this for no arguments. */
-function isPlaceholder(text: string): boolean {
-  return text.trim() === '' || text.trim() === '{}'
 }
 
 /** `raw`: the thinking as sent, in JSON. `text`: a call's arguments. */

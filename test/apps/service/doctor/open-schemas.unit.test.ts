@@ -70,8 +70,27 @@ describe('a tool that accepts fields which its schema does not declare', () => {
     expect(places(schema, ...guards)).toEqual([])
   })
 
-  it('ends with a schema that refers to itself', () => {
-    const tree = { ...object({ child: { $ref: '#' } }) }
-    expect(places(tree, guard('*'))[0]).toMatch(/^at the top, in \/child, .* more$/)
+  it('names each place of a schema that refers to itself once, at its shortest path', () => {
+    const tree = object({ child: { $ref: '#' }, other: { $ref: '#' } })
+    expect(places(tree, guard('*'))).toEqual(['at the top, in /child, in /other'])
+    const choices = { anyOf: [{ items: { $ref: '#/$defs/json' } }, object({ kind: {} })] }
+    const json = { ...object({ data: { $ref: '#/$defs/json' } }), $defs: { json: choices } }
+    expect(places(json, guard('*'))).toEqual(['at the top, in /data, in /data/*'])
+  })
+
+  it('is reported in bounded steps if each of many fields refers to the whole schema', () => {
+    const wide = object(Object.fromEntries(names(12).map((name) => [name, { $ref: '#' }])))
+    expect(places(wide, guard('*'))).toEqual(['at the top, in /n0, in /n1, 10 more'])
+    expect(places(wide, approval({ arguments: wide }))).toHaveLength(1)
+  })
+
+  it('is reported for an object at any depth', () => {
+    const deep = names(20).reduce(
+      (inner, name) => object({ [name]: inner }, closed),
+      object({ a: {} }),
+    )
+    expect(places(deep, guard('*'))[0]).toMatch(/^in (?:\/n\d+){20}$/)
   })
 })
+
+const names = (count: number) => Array.from({ length: count }, (_, n) => `n${n}`)
