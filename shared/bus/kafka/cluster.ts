@@ -14,7 +14,7 @@ import { backoffMs } from './backoff.ts'
 import { type BrokerRequests, createBrokerRequests } from './broker-requests.ts'
 import { createClusterTopics, type Topic, unknownTopic } from './cluster-topics.ts'
 import { type Node, protocolError } from './driver.ts'
-import { asBusError, recoveryOf } from './failure.ts'
+import { type Action, asBusError, recoveryOf } from './failure.ts'
 import { readCommitted } from './fetch-request.ts'
 import { kafkajsLog } from './kafkajs-log.ts'
 import { type Link, openLink } from './link.ts'
@@ -47,7 +47,11 @@ export type Cluster = {
    * Repeats `work` while a retry can help, and refreshes where that helps. Throws a WeirError that
    * names `action`.
    */
-  retry<Result>(action: string, work: () => Promise<Result>, forMs?: Milliseconds): Promise<Result>
+  retry<Result>(
+    action: string | Action,
+    work: () => Promise<Result>,
+    forMs?: Milliseconds,
+  ): Promise<Result>
   close(): void
 }
 
@@ -116,7 +120,10 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       topics.forget(name)
       throw code === unknownTopic
         ? topicMissing(name)
-        : asBusError(error, `read or write the topic ${name}`)
+        : asBusError(error, {
+            text: `read or write the topic ${name}`,
+            right: `Describe on topic ${name}`,
+          })
     }
   }
 
@@ -138,8 +145,12 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       await topic(name)
       const known = topics.kindOf(name)
       if (known !== undefined) return known
-      const kind = await retry(`read the configuration of the topic ${name}`, () =>
-        requestKind(requests, topics.nodes(), name),
+      const kind = await retry(
+        {
+          text: `read the configuration of the topic ${name}`,
+          right: `DescribeConfigs on topic ${name}`,
+        },
+        () => requestKind(requests, topics.nodes(), name),
       )
       topics.setKind(name, kind)
       return kind
@@ -190,7 +201,7 @@ function createRetry({
       try {
         return await work()
       } catch (error) {
-        if (closed.aborted) throw closedBefore(action, error)
+        if (closed.aborted) throw closedBefore(asText(action), error)
         const recovery = recoveryOf(error)
         if (recovery === 'fail' || clock.monotonic() - began > forMs)
           throw asBusError(error, action)
@@ -260,6 +271,10 @@ function topicMissing(name: string): WeirError {
     'bus.topic-missing',
     `there is no topic ${name}: create it with \`weir topics create\``,
   )
+}
+
+function asText(action: string | Action): string {
+  return typeof action === 'string' ? action : action.text
 }
 
 function closedBefore(action: string, cause: unknown): WeirError {

@@ -258,8 +258,9 @@ async function fetchCommits(
   partitions: number[],
 ): Promise<Map<number, Commit>> {
   const topics = [{ topic, partitions: partitions.map((partition) => ({ partition })) }]
-  const { responses } = await cluster.retry(`read the commits of the group ${group}`, () =>
-    coordinator.request((broker) => broker.offsetFetch({ groupId: group, topics })),
+  const { responses } = await cluster.retry(
+    { text: `read the commits of the group ${group}`, right: `Read on group ${group}` },
+    () => coordinator.request((broker) => broker.offsetFetch({ groupId: group, topics })),
   )
   const found = responses
     .flatMap((response) => response.partitions)
@@ -287,7 +288,10 @@ function claimOf(metadata: Buffer): { generation: number; owned: number[] } {
 }
 
 function failureOf(group: string, error: unknown): WeirError {
-  return asBusError(error, `be a member of the group ${group}`)
+  return asBusError(error, {
+    text: `be a member of the group ${group}`,
+    right: `Read on group ${group}`,
+  })
 }
 
 function foreignGroup(group: string): WeirError {
