@@ -1,6 +1,6 @@
-// weir topics plan, create, check, grow.
+// weir topics plan, acls, create, check, grow.
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { SettingKey } from '../../../shared/settings/settings.ts'
 import { answers } from '../../terminal/ending.ts'
 import { keeping, listed, whichBus, withSettings } from './flags.ts'
@@ -20,6 +20,30 @@ export function addTopics(program: Command): void {
     .option('--json', 'print one JSON object')
     .action(async (options) =>
       (await import('../../service/topics/topics.ts')).showPlan(options, process.stdout),
+    )
+
+  withSettings(topics.command('acls'), topicSettings)
+    .description(
+      'Print the least rights of each principal on Kafka: every stage, guard, clients (edge), approvers and operators. Changes nothing.',
+    )
+    .option('--guard <name>', 'also this guard; repeat for more', listed)
+    .option('--registered', 'also the guards that are registered in the log; needs a broker')
+    .option(
+      '--user <pattern>',
+      'the names of the users, such as CN={principal},O=weir',
+      'weir-{principal}',
+    )
+    .addOption(
+      new Option(
+        '--as <form>',
+        'table (with the lines), lines of kafka-acls.sh, KafkaUsers of Strimzi (kafka.strimzi.io/v1), or json',
+      )
+        .choices(['table', 'lines', 'strimzi', 'json'])
+        .default('table'),
+    )
+    .option('--cluster <name>', "the label strimzi.io/cluster of Strimzi's users", 'kafka')
+    .action(async (options) =>
+      (await import('../../service/topics/acls.ts')).showAcls(options, process.stdout),
     )
 
   const all = { yes: 'all topics match the plan', no: 'one does not' }

@@ -181,20 +181,25 @@ function settingsOfTopics(bus: BusName): CommandValues {
   return { name: 'weir topics', values: { bus } }
 }
 
-async function clusterOf(flags: SettingFlags, errors: NodeJS.WriteStream) {
+/** Throws `usage` for a bus that has no such topics. */
+export function kafkaSettings(flags: SettingFlags): Settings {
   if (busNamesWhere((kind) => kind.ownsTopics).some((name) => name === flags.bus))
     throw new WeirError(
       'usage',
       `--bus ${flags.bus}: this bus creates its own topics; weir topics is for Kafka`,
     )
+  return commandSettings(flags, settingsOfTopics(busOfTopics))
+}
+
+async function clusterOf(flags: SettingFlags, errors: NodeJS.WriteStream) {
   const given = { ...flags, bus: busOfTopics }
-  const settings = commandSettings(flags, settingsOfTopics(busOfTopics))
+  const settings = kafkaSettings(flags)
   const client = await kafkaClient(settings, (note) => errors.write(`${printable(note)}\n`))
   return { client, settings: await withPlannedPartitions(settings, partitionsSetBy(given)) }
 }
 
 /** The settings of Kafka need a broker, but a plan does not. All other mistakes throw in both cases. */
-function planSettings(flags: SettingFlags): Settings {
+export function planSettings(flags: SettingFlags): Settings {
   try {
     return commandSettings(flags, settingsOfTopics(busOfTopics))
   } catch {
@@ -218,7 +223,7 @@ function guardPlan({ replicationFactor }: Settings, specs: TopicSpec[]): Planned
 }
 
 /** Without single properties: they may be secrets, and Kafka's tool accepts only a file. */
-function connectionFlags({ bootstrapServer, commandConfig }: Settings): string[] {
+export function connectionFlags({ bootstrapServer, commandConfig }: Settings): string[] {
   const server = ['--bootstrap-server', bootstrapServer || 'HOST:9092']
   return commandConfig === '' ? server : [...server, '--command-config', commandConfig]
 }

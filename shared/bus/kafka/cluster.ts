@@ -21,7 +21,7 @@ import {
   unknownTopic,
 } from './cluster-topics.ts'
 import { type Node, protocolError } from './driver.ts'
-import { asBusError, recoveryOf } from './failure.ts'
+import { type Action, asBusError, recoveryOf } from './failure.ts'
 import { readCommitted } from './fetch-request.ts'
 import { kafkajsLog } from './kafkajs-log.ts'
 import { type Link, openLink } from './link.ts'
@@ -54,7 +54,11 @@ export type Cluster = {
    * Repeats `work` while a retry can help, and refreshes where that helps. Throws a WeirError that
    * names `action`.
    */
-  retry<Result>(action: string, work: () => Promise<Result>, forMs?: Milliseconds): Promise<Result>
+  retry<Result>(
+    action: string | Action,
+    work: () => Promise<Result>,
+    forMs?: Milliseconds,
+  ): Promise<Result>
   /** Throws `bus.topic-differs` once a topic has grown (CLUSTER-3). */
   assertNotResized(): void
   /** Calls `onResized` with that error, at once if it happened before. Returns how to stop that. */
@@ -135,7 +139,10 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       topics.forget(name)
       throw code === unknownTopic
         ? topicMissing(name)
-        : asBusError(error, `read or write the topic ${name}`)
+        : asBusError(error, {
+            text: `read or write the topic ${name}`,
+            right: `Describe on topic ${name}`,
+          })
     }
   }
 
@@ -157,8 +164,12 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       await topic(name)
       const known = topics.kindOf(name)
       if (known !== undefined) return known
-      const kind = await retry(`read the configuration of the topic ${name}`, () =>
-        requestKind(requests, topics.nodes(), name),
+      const kind = await retry(
+        {
+          text: `read the configuration of the topic ${name}`,
+          right: `DescribeConfigs on topic ${name}`,
+        },
+        () => requestKind(requests, topics.nodes(), name),
       )
       topics.setKind(name, kind)
       return kind
@@ -220,7 +231,7 @@ function createRetry({
       try {
         return await work()
       } catch (error) {
-        if (closed.aborted) throw closedBefore(action, error)
+        if (closed.aborted) throw closedBefore(asText(action), error)
         const recovery = recoveryOf(error)
         if (recovery === 'fail' || clock.monotonic() - began > forMs)
           throw asBusError(error, action)
@@ -297,6 +308,10 @@ function topicResized({ name, was, is }: ResizedTopic): WeirError {
     'bus.topic-differs',
     `${name} had ${was} partitions when this process started, and has ${is} now: conversations belong to other partitions now, so nothing is read or written. Stop every process of Weir; weir topics check shows each topic`,
   )
+}
+
+function asText(action: string | Action): string {
+  return typeof action === 'string' ? action : action.text
 }
 
 function closedBefore(action: string, cause: unknown): WeirError {

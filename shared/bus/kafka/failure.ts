@@ -64,8 +64,18 @@ export function recoveryOf(error: unknown): Recovery {
     : 'refresh'
 }
 
+/** `right`: the operation and resource that the action needs, such as `Write on topic weir.history`. */
+export type Action = { text: string; right: string }
+
+/** Reading records of a partition. */
+export function readOf({ topic, partition }: { topic: string; partition: number }): Action {
+  return { text: `read ${topic}/${partition}`, right: `Read on topic ${topic}` }
+}
+
 /** `action`: such as "write to weir.history/3". A WeirError is returned unchanged. */
-export function asBusError(error: unknown, action: string): WeirError {
+export function asBusError(error: unknown, tried: string | Action): WeirError {
+  const { text: action, right } =
+    typeof tried === 'string' ? { text: tried, right: undefined } : tried
   if (error instanceof WeirError) return error
   const detail = error instanceof Error ? error.message : String(error)
   const type = protocolTypeOf(error)
@@ -85,7 +95,7 @@ export function asBusError(error: unknown, action: string): WeirError {
   if (type?.endsWith('AUTHORIZATION_FAILED'))
     return new WeirError(
       'bus.unauthorized',
-      `this user may not ${action} (${type}). Grant the permission, or use another user`,
+      `this user may not ${action} (${type}). Grant the permission${right === undefined ? '' : ` ${right}`} (weir topics acls), or use another user`,
       options,
     )
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION')

@@ -7,7 +7,7 @@ import { WeirError } from '../../lib/errors.ts'
 import { backoffMs } from './backoff.ts'
 import type { Cluster } from './cluster.ts'
 import { type Node, protocolError } from './driver.ts'
-import { asBusError, recoveryOf } from './failure.ts'
+import { asBusError, readOf, recoveryOf } from './failure.ts'
 import { createLogThrottle } from './log-throttle.ts'
 import { partitionName } from './partition-queues.ts'
 
@@ -90,7 +90,7 @@ export function createFetchCursors(cluster: Cluster, log: Logger): FetchCursors 
       state.failing.count += 1
       const { count, since } = state.failing
       state.phase = { kind: 'backoff', until: now + backoffMs(count) }
-      const reason = asBusError(error, `read ${partitionName(state.cursor)}`)
+      const reason = asBusError(error, readOf(state.cursor))
       const isTopicGone =
         cluster.known(topic) === undefined &&
         now - since > leaderWaitMs &&

@@ -7,7 +7,7 @@ import type { Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import type { Cluster } from './cluster.ts'
 import { protocolError } from './driver.ts'
-import { asBusError } from './failure.ts'
+import { asBusError, readOf } from './failure.ts'
 import {
   type Cursor,
   type CursorState,
@@ -16,7 +16,6 @@ import {
   inFlight,
 } from './fetch-cursors.ts'
 import type { FetchedPartition } from './fetch-request.ts'
-import { partitionName } from './partition-queues.ts'
 import { decodeRecordSet } from './record-batch.ts'
 
 /** How long a partition may have records and return none (FETCHING-5). */
@@ -52,7 +51,7 @@ export function createResponseHandler({ cluster, cursors, log, onFailure, wake }
       else if (next > from) cursor.onSkipped?.()
       if (next >= end) cursor.onEnd?.()
     } catch (error) {
-      cursors.fail(state, asBusError(error, `read ${partitionName(cursor)}`))
+      cursors.fail(state, asBusError(error, readOf(cursor)))
     }
   }
 
@@ -89,7 +88,7 @@ export function createResponseHandler({ cluster, cursors, log, onFailure, wake }
       }
       cursors.fail(state, outsideLog(cursor, ends))
     } catch (error) {
-      cursors.fail(state, asBusError(error, `read ${topic}/${partition}`))
+      cursors.fail(state, asBusError(error, readOf({ topic, partition })))
     }
   }
 }

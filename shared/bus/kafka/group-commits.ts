@@ -13,8 +13,9 @@ export async function fetchCommits(
   partitions: number[],
 ): Promise<Map<number, Commit>> {
   const topics = [{ topic, partitions: partitions.map((partition) => ({ partition })) }]
-  const { responses } = await cluster.retry(`read the commits of the group ${group}`, () =>
-    coordinator.request((broker) => broker.offsetFetch({ groupId: group, topics })),
+  const { responses } = await cluster.retry(
+    { text: `read the commits of the group ${group}`, right: `Read on group ${group}` },
+    () => coordinator.request((broker) => broker.offsetFetch({ groupId: group, topics })),
   )
   const found = responses
     .flatMap((response) => response.partitions)

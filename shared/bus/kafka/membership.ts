@@ -281,7 +281,10 @@ function failureOf({ group, instanceId }: MembershipOptions, error: unknown): We
         `the broker rejects the session time: set --session-timeout (WEIR_SESSION_TIMEOUT) between its group.min.session.timeout.ms and group.max.session.timeout.ms`,
       )
     default:
-      return asBusError(error, `be a member of the group ${group}`)
+      return asBusError(error, {
+        text: `be a member of the group ${group}`,
+        right: `Read on group ${group}`,
+      })
   }
 }
 

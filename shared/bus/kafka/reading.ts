@@ -4,7 +4,7 @@ import type { Bus, Offset, StoredRecord } from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'
 import type { Cluster } from './cluster.ts'
 import { protocolError, sendRaw } from './driver.ts'
-import { assertOpen } from './failure.ts'
+import { assertOpen, readOf } from './failure.ts'
 import { fetchRequest } from './fetch-request.ts'
 import type { Fetching } from './fetching.ts'
 import { createLinkCache } from './link-cache.ts'
@@ -86,7 +86,7 @@ export function createReading({
       let bytes = 0
       for (let next = from; next < to && records.length < limit && bytes < bytesMax; ) {
         const at = next
-        const answer = await cluster.retry(`read ${topic}/${partition}`, () =>
+        const answer = await cluster.retry(readOf({ topic, partition }), () =>
           fetchOnce(topic, partition, at, requestBytesMax),
         )
         if (answer.errorCode === offsetOutOfRange) {

@@ -113,7 +113,10 @@ export function createSending(options: SendingOptions): Sending {
       batch.failures += 1
       batch.firstTriedAt ??= clock.monotonic()
       const triedMs = clock.monotonic() - batch.firstTriedAt
-      const reason = asBusError(error, `write to ${partitionName(queue)}`)
+      const reason = asBusError(error, {
+        text: `write to ${partitionName(queue)}`,
+        right: `Write on topic ${queue.topic}`,
+      })
       switch (isClosed ? 'fail-batch' : nextStep(batch, error, triedMs > deliverMs)) {
         case 'split':
           queue.split()

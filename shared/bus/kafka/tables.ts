@@ -78,7 +78,10 @@ export function createTables({
         return view
       } catch (error) {
         if ((error as Partial<WeirError>).code !== 'bus.commit-outside-log')
-          throw asBusError(error, `read the table ${partitionName(table)}`)
+          throw asBusError(error, {
+            text: `read the table ${partitionName(table)}`,
+            right: `Read on topic ${table.topic}`,
+          })
       }
     }
   }
