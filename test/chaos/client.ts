@@ -7,6 +7,9 @@ import { type Edge, openEdge } from '../../client/edge.ts'
 import { loadAgents } from '../../client/weir.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
+import { readKeys } from '../../shared/bus/signing/keys.ts'
+import { acceptsSigned, signedBus } from '../../shared/bus/signing/signed-bus.ts'
+import { createSigning } from '../../shared/bus/signing/signing.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
@@ -19,6 +22,8 @@ export type ClientOptions = {
   partitions: number
   agentFile: string
   folder: string
+  /** Undefined: it does not sign. */
+  keys?: string | undefined
 }
 
 export async function openClient({
@@ -27,20 +32,25 @@ export async function openClient({
   partitions,
   agentFile,
   folder,
+  keys,
 }: ClientOptions): Promise<Client> {
   // Messages carry only declarations and settings. The executors alone know the tools' addresses.
   const agent = loadAgents(agentFile, { CHAOS_PROCESS: 'client', CHAOS_STARTS: 'none' }).get(
     'worker',
   ) as Agent
-  const bus = await openKafkaBus({
+  const log = pino(
+    { level: 'info' },
+    pino.destination({ dest: join(folder, 'client.log'), sync: true }),
+  )
+  const signing = keys === undefined ? undefined : createSigning(readKeys(keys), prefix)
+  const plain = await openKafkaBus({
     client: { clientId: 'chaos-client', brokers: [bootstrapServers] },
     clock: systemClock,
-    log: pino(
-      { level: 'info' },
-      pino.destination({ dest: join(folder, 'client.log'), sync: true }),
-    ),
+    log,
+    accepts: signing && acceptsSigned(signing, log),
     tablesFolder: join(folder, 'data', 'client'),
   })
+  const bus = signing === undefined ? plain : signedBus(plain, signing, log)
   await bus.ensureTopics(topicSpecs(prefix, partitions))
   const edge = openEdge({ bus, topicPrefix: prefix, partitions })
   return {

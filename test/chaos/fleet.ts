@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { compiled } from '../support/compiled.ts'
 import type { Disturbance, UnexpectedExit } from './evidence.ts'
+import type { SigningKeys } from './signing-keys.ts'
 
 export const weir = fileURLToPath(new URL('../../bin/weir', import.meta.url))
 const guardFile = fileURLToPath(new URL('guards/risk.ts', import.meta.url))
@@ -39,6 +40,8 @@ export type FleetOptions = {
   partitions: number
   agentFile: string
   startsFile: string
+  /** Undefined: records are not signed. */
+  keys?: SigningKeys | undefined
 }
 
 export type Fleet = {
@@ -210,7 +213,7 @@ export function nameOf({ name, incarnation }: Member): string {
 
 function argumentsOf(
   { name, job }: Member,
-  { folder, bootstrapServers, prefix, partitions, agentFile }: FleetOptions,
+  { folder, bootstrapServers, prefix, partitions, agentFile, keys }: FleetOptions,
 ): string[] {
   const bus = [
     '--bus',
@@ -230,6 +233,7 @@ function argumentsOf(
     'info',
     '--health-port',
     '0',
+    ...(keys === undefined ? [] : ['--record-signing', keys.folderOf(name, principalsOf(job))]),
   ]
   switch (job.kind) {
     case 'stages':
@@ -246,6 +250,11 @@ function argumentsOf(
     case 'guard':
       return ['guard', 'run', guardFile, ...place, '--options', job.optionsFile, '--replace']
   }
+}
+
+/** A guard's process registers itself, so it also signs as an operator. */
+function principalsOf(job: Job): string[] {
+  return job.kind === 'stages' ? job.stages : [`guard.${job.guard}`, 'operator']
 }
 
 /** The environment without the settings of the machine that runs the tests. */

@@ -46,10 +46,12 @@ export function createOperator({
   folder,
   bootstrapServers,
   prefix,
+  keys,
 }: {
   folder: string
   bootstrapServers: string
   prefix: string
+  keys?: string | undefined
 }): Operator {
   const changes: GuardChange[] = []
   const place = [
@@ -57,6 +59,7 @@ export function createOperator({
     'kafka',
     '--bootstrap-server',
     bootstrapServers,
+    ...(keys === undefined ? [] : ['--record-signing', keys]),
     '--topic-prefix',
     prefix,
     '--data-folder',

@@ -1,5 +1,5 @@
 // The chaos suite's command line: main.ts [--minutes N] [--seed S] [--clients N] [--partitions N]
-// [--spare-broker]. Exit 0: no violation. Exit 1: some rule was violated, and the printed folder
+// [--spare-broker] [--signed]. Exit 0: no violation. Exit 1: some rule was violated, and the printed folder
 // holds the logs of all processes, the records and the violations.
 
 import { randomBytes } from 'node:crypto'
@@ -13,6 +13,7 @@ const { values } = parseArgs({
     clients: { type: 'string', default: '10' },
     partitions: { type: 'string', default: '4' },
     'spare-broker': { type: 'boolean', default: false },
+    signed: { type: 'boolean', default: false },
   },
 })
 
@@ -22,6 +23,7 @@ const options = {
   clients: Number(values.clients),
   partitions: Number(values.partitions),
   sparesBroker: values['spare-broker'],
+  signed: values.signed,
 }
 console.log(JSON.stringify(options))
 const { violations, summary, folder } = await runChaos({

@@ -27,6 +27,7 @@ import { startProvider } from './provider.ts'
 import { replayTopics } from './replay.ts'
 import { type RunFacts, report } from './report.ts'
 import { waitUntilSettled } from './settling.ts'
+import { createSigningKeys } from './signing-keys.ts'
 import { readToolRecords } from './tool-records.ts'
 import { startToolServer } from './tool-server.ts'
 import { readCommits, readTopics } from './topics.ts'
@@ -44,6 +45,8 @@ export type ChaosOptions = {
    * paused too.
    */
   sparesBroker?: boolean
+  /** Records are signed. All processes share one user of Kafka. */
+  signed?: boolean
   print: (line: string) => void
 }
 
@@ -86,6 +89,7 @@ export async function runChaos({
   clients,
   partitions,
   sparesBroker = false,
+  signed = false,
   print,
 }: ChaosOptions): Promise<ChaosResult> {
   const random = createRandom(seed)
@@ -110,7 +114,11 @@ export async function runChaos({
       startsFile,
     })
     const { bootstrapServers } = broker
-    const client = await openClient({ bootstrapServers, prefix, partitions, agentFile, folder })
+    const keys = signed ? createSigningKeys(folder, guardNames) : undefined
+    const client = await openClient({
+      ...{ bootstrapServers, prefix, partitions, agentFile, folder },
+      keys: keys?.folderOf('client', ['edge', 'approver']),
+    })
     cleanUp.push(() => client.close())
     const fleet = createFleet({
       folder,
@@ -119,12 +127,16 @@ export async function runChaos({
       partitions,
       agentFile,
       startsFile,
+      keys,
     })
     cleanUp.push(() => fleet.killAll())
     for (const [name, stages] of Object.entries(layout)) fleet.add(name, { kind: 'stages', stages })
     const versions = new Map<GuardName, number>()
     startVersion('ledger', { fleet, folder, versions })
-    const operator = createOperator({ folder, bootstrapServers, prefix })
+    const operator = createOperator({
+      ...{ folder, bootstrapServers, prefix },
+      keys: keys?.folderOf('operator', ['operator']),
+    })
     const waits = watchWaits({ bus: client.bus, prefix, partitions })
     cleanUp.push(() => waits.close())
     const approvers = startApprovers({ bus: client.bus, prefix, partitions, seed })

@@ -41,7 +41,7 @@ export function addTopics(program: Command): void {
         .choices(['table', 'lines', 'strimzi', 'json'])
         .default('table'),
     )
-    .option('--cluster <name>', "the label strimzi.io/cluster of Strimzi's users", 'kafka')
+    .option('--cluster <name>', "the label strimzi.io/cluster of Strimzi's users", 'my-cluster')
     .action(async (options) =>
       (await import('../../service/topics/acls.ts')).showAcls(options, process.stdout),
     )

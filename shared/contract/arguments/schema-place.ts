@@ -120,8 +120,8 @@ function comparesNumber(schema: Schema, isWhole: boolean): boolean {
 }
 
 /**
- * The names that the schemas mention for members of an object at this place: as a property, as
- * required, as the condition of another, or as the only name that a pattern allows.
+ * The names that the schemas mention for members of an object at this place. A schema mentions one
+ * as a property, as required, as a condition, or as the only name that a pattern allows.
  */
 export function declaredNames(here: readonly Schema[]): string[] {
   return [...new Set(here.flatMap(namesIn))]
