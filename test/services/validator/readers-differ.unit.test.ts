@@ -45,7 +45,11 @@ describe('the text for the model', () => {
     ['takes strings in a choice', { id: { anyOf: [{ minimum: 1 }, { type: 'string' }] } }, true],
     ['takes whole numbers only', { id: { type: 'integer', minimum: 1 } }, false],
     ['names no type', { id: { minimum: 1 } }, false],
-    ['has a type that its list of values excludes', { id: { type: ['string', 'integer'], minimum: 1, allOf: [{ type: 'integer' }] } }, false],
+    [
+      'has a type that its list of values excludes',
+      { id: { type: ['string', 'integer'], minimum: 1, allOf: [{ type: 'integer' }] } },
+      false,
+    ],
   ])('advises a string for a long number if the field %s', (_, properties, isString) => {
     expect(linesOf('{"id":9007199254740993}', { properties })?.at(-1)).toBe(
       isString

@@ -116,7 +116,7 @@ describe('a call', () => {
     ])
   })
 
-  it.each([[{}], [null], [undefined], ['']])(
+  it.each([[{}], [null], [undefined], [''], ['null']])(
     'that starts with the placeholder %j has no start input',
     (input) => {
       expect(read(start(0, toolUse({ input }))).parts).toEqual([callStart(0)])

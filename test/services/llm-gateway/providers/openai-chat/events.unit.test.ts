@@ -346,6 +346,38 @@ describe('a call', () => {
       [call(0, 'c1', 'read', '{}'), call(0, none, none, '{"path":'), call(0, none, none, '"a"}')],
       [one()],
     ],
+    ...['null', '""', '"null"', ' { } ', '{}'].flatMap(
+      (placeholder): [string, ReturnType<typeof call>[], ReturnType<typeof one>[]][] => [
+        [
+          `after the placeholder ${placeholder}`,
+          [
+            call(0, 'c1', 'read', placeholder),
+            call(0, none, none, '{"path":'),
+            call(0, none, none, '"a"}'),
+          ],
+          [one()],
+        ],
+        [
+          `after the placeholder ${placeholder}, the name repeated, no id`,
+          [
+            call(0, none, 'read', placeholder),
+            call(0, none, 'read', '{"path":'),
+            call(0, none, 'read', '"a"}'),
+          ],
+          [one({ id: null })],
+        ],
+        [
+          `after the placeholder ${placeholder}, and again whole`,
+          [call(0, 'c1', 'read', placeholder), call(0, 'c1', 'read', a), call(0, 'c1', 'read', a)],
+          [one()],
+        ],
+        [
+          `beside a placeholder ${placeholder} under another word`,
+          [tools({ ...piece(0, 'c1', 'read', a), parameters: placeholder })],
+          [one()],
+        ],
+      ],
+    ),
     [
       'after a placeholder, the name repeated, no id',
       [

@@ -191,17 +191,17 @@ describe('a call', () => {
       [added(fc()), delta('{"path"'), delta(a), argsDone(a), done(whole), completed(whole)],
       [one({ disputed: undefined })],
     ],
-    [
-      'with placeholders wherever all of it could stand',
+    ...['{}', 'null', '""', '"null"'].map((placeholder): [string, Json[], Json[]] => [
+      `with placeholders ${placeholder} wherever all of it could stand`,
       [
         added(fc()),
         delta(a),
-        argsDone('{}'),
-        done(fc({ arguments: '{}' })),
-        completed(fc({ arguments: '{}' })),
+        argsDone(placeholder),
+        done(fc({ arguments: placeholder })),
+        completed(fc({ arguments: placeholder })),
       ],
       [one({ disputed: true })],
-    ],
+    ]),
     [
       'written otherwise in the whole response',
       [added(fc()), delta(a), done(whole), completed({ ...whole, arguments: '{ "path": "a" }' })],
