@@ -101,7 +101,7 @@ function boxedChecks(agent: string, { tool, run }: Named): Check[] {
         'if it writes files, make a folder for them and set cwd: files; otherwise list . in sandbox.read',
       ),
     ]
-  if (!isOurs || isReadOnly) return [ok(name, `${agent}/${tool}: it runs in one`)]
+  if (!isOurs || isReadOnly) return [ok(name, `${agent}/${tool}: its sandbox can be made`)]
   return [
     odd(
       name,

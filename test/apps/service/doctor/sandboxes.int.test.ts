@@ -97,7 +97,7 @@ inSandboxes('a tool with a sandbox', () => {
     const [, well, wrong] = sandboxChecks(
       agentsOf(command('default'), command({ read: ['/no/such/place'] })),
     )
-    expect(well).toMatchObject({ state: 'ok', finding: 'a/tool0: it runs in one' })
+    expect(well).toMatchObject({ state: 'ok', finding: 'a/tool0: its sandbox can be made' })
     expect(wrong).toMatchObject({
       ...{ state: 'wrong', finding: expect.stringContaining('/no/such/place (ENOENT)') },
     })

@@ -336,7 +336,7 @@ inSandboxes('a folder with an agent file', () => {
   })
 
   it('takes no program, no package and no agent file of a tool that works there', async () => {
-    expect(await textOf(`${plant}; ls > /tmp/x && echo end`)).toMatch(/Read-only[^]*end\n$/)
+    expect(await textOf(`${plant}; ls > /tmp/x && echo end`)).toMatch(/Read-only[\s\S]*end\n$/)
     expect(planted()).toEqual([])
     await textOf(plant, { sandbox: 'off' })
     expect(planted()).toEqual(plants)
@@ -551,6 +551,24 @@ inBubblewrap('a tool with a list of hosts', () => {
     }
     expect(await get('127.0.0.1')).toBe('CANARY')
     expect(await get('127.0.0.2')).not.toContain('CANARY')
+    modules.close()
+    server.close()
+  })
+
+  it('reaches a port of this machine by the name localhost only if the list has that name', async () => {
+    const server = createServer((_, response) => void response.end('CANARY'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const file = write('fetch.mjs', `export default async ({ url }) => (await fetch(url)).text()`)
+    const modules = moduleTools()
+    const get = async (host: string, listed: string) => {
+      const given = { ...call, arguments: `{"url":"http://${host}:${port}/"}` }
+      const sandbox = { network: [`${listed}:${port}`] }
+      return (await modules.start({ kind: 'module', file, cwd: work, sandbox }, given).ended).text
+    }
+    expect(await get('localhost', 'localhost')).toBe('CANARY')
+    expect(await get('127.0.0.1', 'localhost')).not.toContain('CANARY')
+    expect(await get('x.localhost', '*.localhost')).not.toContain('CANARY')
     modules.close()
     server.close()
   })
