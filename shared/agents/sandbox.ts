@@ -1,8 +1,8 @@
 // The sandbox of a command or module tool, as an agent file or a program sets it.
 
 /**
- * `default`: a read-only system, a private /tmp, the tool's folder read-only, a writable working
- * folder, no network, its own processes. A mapping: the same with changes. `off`: no sandbox.
+ * `default`: a read-only system, a private /tmp, the tool's folder read-only, a working folder
+ * that is writable unless it holds the agent file, no network, its own processes. A mapping: the same with changes. `off`: no sandbox.
  */
 export type SandboxSetting = 'default' | 'off' | SandboxFields
 

@@ -1,10 +1,11 @@
 // Sandboxes: the backend of this machine, the bounds that hold there, and the tools without one.
 
+import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { sandboxed } from '../../../services/executor/tools/sandboxed.ts'
 import type { Agent, Agents, CommandTool, ModuleTool } from '../../../shared/agents/agents.ts'
 import { type Backend, type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
-import { ownPaths } from '../../../shared/lib/sandbox/own-paths.ts'
+import { agentFileIn, ownPaths } from '../../../shared/lib/sandbox/own-paths.ts'
 import { processCap } from '../../../shared/lib/sandbox/process-cap.ts'
 import { type Check, odd, ok, wrong } from './check.ts'
 
@@ -92,11 +93,19 @@ function boxedChecks(agent: string, { tool, run }: Named): Check[] {
   const cwd = resolve(run.cwd ?? '.')
   const isOurs = [...ownPaths()].some(([path, how]) => how === 'hidden' && dirname(path) === cwd)
   const isReadOnly = typeof run.sandbox === 'object' && run.sandbox.read?.includes(cwd) === true
-  if (!isOurs || isReadOnly) return [ok(name, `${agent}/${tool}: it runs in one`)]
+  if (!isReadOnly && agentFileIn(realpathSync(cwd)) !== undefined)
+    return [
+      odd(
+        name,
+        `${agent}/${tool}: its working folder is read-only, because it holds the agent file`,
+        'if it writes files, make a folder for them and set cwd: files; otherwise list . in sandbox.read',
+      ),
+    ]
+  if (!isOurs || isReadOnly) return [ok(name, `${agent}/${tool}: its sandbox can be made`)]
   return [
     odd(
       name,
-      `${agent}/${tool}: its working folder is the folder of agent files or of the data folder, so it can add files there`,
+      `${agent}/${tool}: its working folder is the folder of the data folder or of files that Weir hides, so it can add files there`,
       'set cwd to a folder of its own, or list the folder in sandbox.read',
     ),
   ]

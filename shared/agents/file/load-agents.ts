@@ -8,7 +8,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { limits } from '../../contract/limits.ts'
-import { protectOwnPath } from '../../lib/sandbox/own-paths.ts'
+import { protectAgentFile, protectOwnPath } from '../../lib/sandbox/own-paths.ts'
 import { type Document, readDocument } from '../../settings/document.ts'
 import { alternatives, cannotUse, type Mistake, type Place, shown } from '../../settings/mistake.ts'
 import { readText, unreadable } from '../../settings/text-file.ts'
@@ -82,7 +82,7 @@ function read<Provider extends string>(
 
   if (!endings.includes(extname(file)))
     return refused([mistake(`is not an agent file; its name must end in ${alternatives(endings)}`)])
-  protectOwnPath(file)
+  protectAgentFile(file)
   const content = readText(file, limits.agentFileBytesMax)
   if ('fault' in content) return refused([mistake(content.fault, content.line)])
   const { document, mistakes } = readDocument(file, content.text)

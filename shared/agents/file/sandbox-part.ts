@@ -1,6 +1,8 @@
 // The sandbox of a tool in an agent file: its paths are made absolute and must exist, its hosts and
 // its size must be readable.
 
+import { realpathSync } from 'node:fs'
+import { agentFileIn } from '../../lib/sandbox/own-paths.ts'
 import type { Path } from '../../settings/mistake.ts'
 import { shown } from '../../settings/mistake.ts'
 import { bytesOfSize, hostPattern, type SandboxFields, type SandboxSetting } from '../sandbox.ts'
@@ -17,7 +19,7 @@ export function sandboxOf(
   const { read, write, network, memory, processes, cpuSeconds } = content
   const fields: SandboxFields = {
     ...(read && { read: pathsOf(source, [...path, 'read'], read) }),
-    ...(write && { write: pathsOf(source, [...path, 'write'], write) }),
+    ...(write && { write: writableOf(source, [...path, 'write'], write) }),
     ...(network !== undefined && { network: networkOf(source, [...path, 'network'], network) }),
     ...(memory !== undefined && { memory }),
     ...(processes !== undefined && { processes }),
@@ -32,11 +34,26 @@ export function sandboxOf(
 }
 
 function pathsOf(source: Source, path: Path, texts: (string | undefined)[]): string[] {
+  return texts.flatMap((text, index) => pathOf(source, [...path, index], text) ?? [])
+}
+
+function pathOf(source: Source, path: Path, text: string | undefined): string | undefined {
+  const place = text === undefined ? undefined : referred(source, path, text)
+  return place !== undefined && exists(source, path, place, 'path') ? place.path : undefined
+}
+
+/** The sandbox refuses the same at its start (SANDBOX-MOUNTS-4). */
+function writableOf(source: Source, path: Path, texts: (string | undefined)[]): string[] {
   return texts.flatMap((text, index) => {
-    if (text === undefined) return []
-    const place = referred(source, [...path, index], text)
-    if (place === undefined || !exists(source, [...path, index], place, 'path')) return []
-    return [place.path]
+    const at = [...path, index]
+    const found = pathOf(source, at, text)
+    if (found === undefined) return []
+    if (agentFileIn(realpathSync(found)) !== undefined)
+      source.refuse(
+        at,
+        `refers to ${shown(text)}, which holds the agent file; must be a folder without one, as files`,
+      )
+    return [found]
   })
 }
 

@@ -6,6 +6,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { limits } from '../../contract/limits.ts'
 import { jsonFault } from '../../lib/json/json-fault.ts'
+import { protectOwnPath } from '../../lib/sandbox/own-paths.ts'
 import { readDocument } from '../../settings/document.ts'
 import { alternatives, kindOf, type Path, pathOf, shown } from '../../settings/mistake.ts'
 import { readText } from '../../settings/text-file.ts'
@@ -28,6 +29,7 @@ function schemaIn(source: Source, path: Path, written: string): string {
   const found = referred(source, path, written)
   if (found === undefined || !exists(source, path, found, 'file')) return ''
   const file = hasVariable(written) ? written : join(dirname(source.file), written)
+  protectOwnPath(found.path, 'read-only')
   const read = readText(found.path, limits.schemaBytesMax)
   if ('fault' in read) {
     source.refuse(path, `refers to ${shown(found.name)}, which ${read.fault}`)

@@ -4,7 +4,7 @@
 export type Confinement = {
   /** The program and its arguments. */
   argv: readonly [string, ...string[]]
-  /** The working folder. The program may write there. Absolute. Undefined: the empty root. */
+  /** The working folder, writable unless it holds an agent file. Absolute. Undefined: the empty root. */
   cwd: string | undefined
   /** Further files and folders that it may read or write. Absolute. Each must exist. */
   read: readonly string[]

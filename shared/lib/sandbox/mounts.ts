@@ -5,19 +5,22 @@
 //     them and that folder are mounts too, because a mount cannot be renamed.
 // SANDBOX-MOUNTS-3. No path leads through a link in a writable folder: the program of an earlier
 //     call may have written that link.
+// SANDBOX-MOUNTS-4. A folder that holds an agent file is never writable: a file that a program adds
+//     there could run outside, as a package, a Makefile or another agent file.
 
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { WeirError } from '../errors.ts'
 import type { Confinement, Mount } from './confinement.ts'
 import { followed, isIn, type Link } from './links.ts'
-import { ownPaths } from './own-paths.ts'
+import { agentFileIn, ownPaths } from './own-paths.ts'
 import { isOfSystem, systemMounts, tooWide } from './system-paths.ts'
 
 /** Names that hold credentials, hidden in each visible folder unless listed. */
 const credentialNames = [
   ...['.ssh', '.gnupg', '.aws', '.azure', '.config/gcloud', '.kube', '.docker', '.netrc'],
-  ...['.npmrc', '.pypirc', '.git-credentials', '.env', '.weir', 'weir.yaml'],
+  ...['.npmrc', '.pypirc', '.git-credentials', '.env', '.weir'],
+  ...['weir.yaml', 'weir.json'],
 ]
 
 type Access = 'read' | 'write' | 'hidden'
@@ -41,10 +44,10 @@ export function mountPlan(confinement: Confinement): MountPlan {
   const system = systemMounts(confinement.network === 'all')
   const plan: Plan = { access: new Map(), listed: new Set(), links: [], system }
   for (const path of confinement.programFolders) add(plan, path, 'read')
-  const cwd = confinement.cwd === undefined ? '/' : add(plan, confinement.cwd, 'write')
+  const cwd = confinement.cwd === undefined ? '/' : addCwd(plan, confinement.cwd)
   for (const path of confinement.programFiles) add(plan, path, 'read')
   for (const path of confinement.read) plan.listed.add(add(plan, path, 'read'))
-  for (const path of confinement.write) plan.listed.add(add(plan, path, 'write'))
+  for (const path of confinement.write) plan.listed.add(addWritable(plan, path))
   for (const [path, access] of plan.access) if (access === 'write') everWritable.add(path)
   refuseWrittenLinks(plan)
   protect(plan)
@@ -52,6 +55,20 @@ export function mountPlan(confinement: Confinement): MountPlan {
     refuse(`its working folder ${cwd} lies in a folder that Weir keeps to itself; set cwd`)
   pin(plan)
   return { mounts: ordered(plan), cwd }
+}
+
+/** Keeps SANDBOX-MOUNTS-4. Returns the real path. */
+function addCwd(plan: Plan, path: string): string {
+  return add(plan, path, agentFileIn(following(path).real) === undefined ? 'write' : 'read')
+}
+
+/** Keeps SANDBOX-MOUNTS-4. Returns the real path. */
+function addWritable(plan: Plan, path: string): string {
+  const real = add(plan, path, 'write')
+  const file = agentFileIn(real)
+  if (file !== undefined)
+    refuse(`${path} cannot be writable: it holds the agent file ${file}; name a folder below it`)
+  return real
 }
 
 /** Returns the real path. */

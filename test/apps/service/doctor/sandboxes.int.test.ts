@@ -7,7 +7,7 @@ import { backendCheck, sandboxChecks } from '../../../../apps/service/doctor/san
 import { type Agents, defaultSettings, type ToolRun } from '../../../../shared/agents/agents.ts'
 import type { SandboxSetting } from '../../../../shared/agents/sandbox.ts'
 import type { Backend } from '../../../../shared/lib/sandbox/backend.ts'
-import { protectOwnPath } from '../../../../shared/lib/sandbox/own-paths.ts'
+import { protectAgentFile } from '../../../../shared/lib/sandbox/own-paths.ts'
 import { inSandboxes } from '../../../support/sandboxes.ts'
 
 const bubblewrap: Backend = {
@@ -97,18 +97,22 @@ inSandboxes('a tool with a sandbox', () => {
     const [, well, wrong] = sandboxChecks(
       agentsOf(command('default'), command({ read: ['/no/such/place'] })),
     )
-    expect(well).toMatchObject({ state: 'ok', finding: 'a/tool0: it runs in one' })
+    expect(well).toMatchObject({ state: 'ok', finding: 'a/tool0: its sandbox can be made' })
     expect(wrong).toMatchObject({
       ...{ state: 'wrong', finding: expect.stringContaining('/no/such/place (ENOENT)') },
     })
   })
 
-  it('is odd if it can add files beside the agent file', () => {
-    protectOwnPath(join(tmpdir(), 'agent.yaml'))
+  it('is odd if it works beside the agent file, unless it lists that folder for reading', () => {
+    protectAgentFile(join(tmpdir(), 'agent.yaml'))
     const [, writes, reads] = sandboxChecks(
       agentsOf(command('default'), command({ read: [tmpdir()] })),
     )
-    expect(writes).toMatchObject({ state: 'odd' })
+    expect(writes).toMatchObject({
+      state: 'odd',
+      finding: 'a/tool0: its working folder is read-only, because it holds the agent file',
+      remedy: expect.stringContaining('cwd: files'),
+    })
     expect(reads).toMatchObject({ state: 'ok' })
   })
 })

@@ -33,7 +33,7 @@ import {
 } from '../../../../shared/agents/agents.ts'
 import type { SandboxSetting } from '../../../../shared/agents/sandbox.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
-import { protectOwnPath } from '../../../../shared/lib/sandbox/own-paths.ts'
+import { protectAgentFile, protectOwnPath } from '../../../../shared/lib/sandbox/own-paths.ts'
 import { processCap } from '../../../../shared/lib/sandbox/process-cap.ts'
 import { inBubblewrap, inSandboxes } from '../../../support/sandboxes.ts'
 
@@ -314,6 +314,86 @@ inSandboxes('other tools', () => {
   })
 })
 
+inSandboxes('a folder with an agent file', () => {
+  const plants = [
+    ...['node_modules/dep/index.js', 'tools/node_modules/dep/index.js', 'lib/u.mjs', 'Makefile'],
+    ...[
+      'btool.py',
+      'tools/new.mjs',
+      'weir.yaml',
+      'weir.json',
+      'other.yaml',
+      'arguments.schema.json',
+    ],
+  ]
+  const plant = plants.map((name) => `mkdir -p $(dirname ${name}); echo evil > ${name}`).join('; ')
+  const planted = () => plants.filter((name) => existsSync(join(work, name)))
+
+  beforeEach(() => {
+    for (const name of ['tools', 'lib', 'files']) mkdirSync(join(work, name))
+    write('work/agent.yaml', 'AGENT')
+    protectAgentFile(join(work, 'agent.yaml'))
+  })
+
+  it('takes no program, no package and no agent file of a tool that works there', async () => {
+    expect(await textOf(`${plant}; ls > /tmp/x && echo end`)).toMatch(/Read-only[\s\S]*end\n$/)
+    expect(planted()).toEqual([])
+    await textOf(plant, { sandbox: 'off' })
+    expect(planted()).toEqual(plants)
+  })
+
+  it.each([
+    ['a folder above it', () => folder],
+    [
+      'a link to it',
+      () => {
+        symlinkSync(work, join(folder, 'link'))
+        return join(folder, 'link')
+      },
+    ],
+    [
+      'a folder with a link to the file',
+      () => {
+        mkdirSync(join(folder, 'links'))
+        symlinkSync(join(work, 'agent.yaml'), join(folder, 'links', 'b.yaml'))
+        protectAgentFile(join(folder, 'links', 'b.yaml'))
+        return join(folder, 'links')
+      },
+    ],
+  ])('is read-only also as %s', async (_, place) => {
+    const cwd = place()
+    expect(await textOf('echo evil > made', { run: { cwd } })).toContain('Read-only')
+    expect(existsSync(join(cwd, 'made'))).toBe(false)
+    const ending = await shell('echo ran', { run: { cwd }, sandbox: { write: [cwd] } })
+    expect(ending.fault).toContain(`${cwd} cannot be writable: it holds the agent file`)
+  })
+
+  it('has writable folders below it, as working folder and as listed path', async () => {
+    const files = join(work, 'files')
+    expect(await textOf('echo x > a; cat a', { run: { cwd: files } })).toBe('x\n')
+    const sandbox = { write: [files] }
+    expect(await textOf('echo y > files/b; cat files/b; mv files x', { sandbox })).toMatch(/^y$/m)
+    expect(await textOf('echo evil > ../lib/u.mjs', { run: { cwd: files } })).not.toBe('')
+    expect(planted()).toEqual([])
+  })
+
+  it('keeps the schema of a tool also in a writable folder', async () => {
+    write('work/files/a.schema.json', '{"type":"object"}')
+    protectOwnPath(join(work, 'files', 'a.schema.json'), 'read-only')
+    const script = 'echo evil > a.schema.json; mv a.schema.json x; rm -f a.schema.json; true'
+    await textOf(script, { run: { cwd: join(work, 'files') } })
+    expect(readFileSync(join(work, 'files', 'a.schema.json'), 'utf8')).toBe('{"type":"object"}')
+  })
+
+  it('keeps each weir.yaml and weir.json that a writable folder has', async () => {
+    for (const name of ['weir.yaml', 'weir.json']) write(`work/files/${name}`, 'CANARY')
+    const script = 'cat weir.*; for f in weir.*; do echo evil > $f; mv $f x; rm -f $f; done'
+    expect(await textOf(script, { run: { cwd: join(work, 'files') } })).not.toContain('CANARY')
+    for (const name of ['weir.yaml', 'weir.json'])
+      expect(readFileSync(join(work, 'files', name), 'utf8')).toBe('CANARY')
+  })
+})
+
 inSandboxes('a listed path', () => {
   it('is resolved, with its links and with ..', async () => {
     mkdirSync(join(folder, 'data'))
@@ -471,6 +551,24 @@ inBubblewrap('a tool with a list of hosts', () => {
     }
     expect(await get('127.0.0.1')).toBe('CANARY')
     expect(await get('127.0.0.2')).not.toContain('CANARY')
+    modules.close()
+    server.close()
+  })
+
+  it('reaches a port of this machine by the name localhost only if the list has that name', async () => {
+    const server = createServer((_, response) => void response.end('CANARY'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const file = write('fetch.mjs', `export default async ({ url }) => (await fetch(url)).text()`)
+    const modules = moduleTools()
+    const get = async (host: string, listed: string) => {
+      const given = { ...call, arguments: `{"url":"http://${host}:${port}/"}` }
+      const sandbox = { network: [`${listed}:${port}`] }
+      return (await modules.start({ kind: 'module', file, cwd: work, sandbox }, given).ended).text
+    }
+    expect(await get('localhost', 'localhost')).toBe('CANARY')
+    expect(await get('127.0.0.1', 'localhost')).not.toContain('CANARY')
+    expect(await get('x.localhost', '*.localhost')).not.toContain('CANARY')
     modules.close()
     server.close()
   })

@@ -524,6 +524,13 @@ describe('a tool', () => {
       ],
     ],
     [
+      `${run}, sandbox: { write: [., ..] }`,
+      ['".", which', '"..", which'].map(
+        (name, index) =>
+          `tools[0].sandbox.write[${index}]: refers to ${name} holds the agent file; must be a folder without one, as files`,
+      ),
+    ],
+    [
       `${run}, sandbox: { network: some }`,
       [
         'tools[0].sandbox.network: is "some"; must be none, all, or a list of at most 64 hosts, as in [api.example.com, \'*.example.org:8443\']',
