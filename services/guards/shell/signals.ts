@@ -2,7 +2,7 @@
 
 import { isUnknown } from './field.ts'
 import type { Place } from './place.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal, shown } from './refusal.ts'
 
 /** Names of the parent's process number, also as a part of a word. */
 const parent = /ppid|\/proc\//i
@@ -16,6 +16,7 @@ export function noteParent(texts: readonly string[], { whole }: Place): void {
 /** Patterns of Weir's own processes, or of every process. */
 const wide = /^[^A-Za-z0-9]*$|weir|^(node|nodejs|bash|sh|dash|bwrap|init|systemd|tini)$/i
 
+/** A number that is only known at run time may be that of any process. */
 export function checkSignals(base: string, args: readonly string[], place: Place): void {
   const isSearch = /^(pgrep|pidof)$/.test(base)
   if (!isSearch && !/^(kill|pkill|killall|skill|fuser)$/.test(base)) return
@@ -28,12 +29,8 @@ export function checkSignals(base: string, args: readonly string[], place: Place
   else place.whole.signals = true
   noteParent([], place)
   for (const target of isSearch ? [] : targets)
-    if (
-      base === 'kill'
-        ? !/^(%.*|[2-9]|[1-9]\d+)$/.test(target) && !isUnknown(target)
-        : isWide(target)
-    )
-      throw refusal(`${base} ${target} may reach the process that runs it`)
+    if (base === 'kill' ? !/^(%.*|[2-9]|[1-9]\d+)$/.test(target) : isWide(target))
+      throw refusal(`${base} ${shown(target)} may reach the process that runs it`)
 }
 
 /** `-9`, `-TERM`, `-s TERM`: only the first number with a dash is a signal. */
