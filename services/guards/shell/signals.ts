@@ -1,6 +1,6 @@
 // Signals: a command may stop the processes that it started, and not the one that runs it.
 
-import { isUnknown } from './field.ts'
+import { isUnknown, ownProcess } from './field.ts'
 import type { Place } from './place.ts'
 import { Refusal, shown } from './refusal.ts'
 
@@ -29,8 +29,17 @@ export function checkSignals(base: string, args: readonly string[], place: Place
   else place.whole.signals = true
   noteParent([], place)
   for (const target of isSearch ? [] : targets)
-    if (base === 'kill' ? !/^(%.*|[2-9]|[1-9]\d+)$/.test(target) : isWide(target))
+    if (
+      base === 'kill'
+        ? !(/^%/.test(target) || target === ownProcess || isNumber(target))
+        : isWide(target)
+    )
       throw refusal(`${base} ${shown(target)} may reach the process that runs it`)
+}
+
+/** A process number as it is written out: not 0 or 1, which stand for many processes. */
+function isNumber(target: string): boolean {
+  return /^[1-9]\d*$/.test(target) && Number(target) > 1 && Number(target) < Number(ownProcess)
 }
 
 /** `-9`, `-TERM`, `-s TERM`: only the first number with a dash is a signal. */

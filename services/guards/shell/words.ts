@@ -15,6 +15,7 @@ import {
   condensed,
   isPlain,
   list,
+  ownProcess,
   pipeName,
   withNames,
 } from './field.ts'
@@ -167,9 +168,6 @@ function unknownPart(part: never): never {
 }
 
 const numbers = list('? $ # RANDOM SRANDOM LINENO SECONDS UID EUID PPID BASHPID EPOCHSECONDS SHLVL')
-
-/** A process that this shell started. Its number is never 1, which stops every process. */
-const ownProcess = '2'
 
 function variable(name: string, { folders, variables }: State): string {
   const value = variables.get(name)

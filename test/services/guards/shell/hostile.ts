@@ -54,6 +54,8 @@ export const hostile: Record<string, string[]> = {
   'signal the parent': [
     'kill $(pgrep -f server.js)',
     'kill -9 $(cat x.pid)',
+    'kill $!1',
+    'kill 1$!',
     'kill `cat x.pid`',
     'kill "$(< x.pid)"',
     'P=$(cat x.pid); kill $P',
