@@ -7,21 +7,25 @@
 //     as a command: the program may run it.
 
 import { builtin } from './builtins.ts'
+import { commandLine, valuesOf } from './command-line.ts'
 import { isPlain, isUnknown, list } from './field.ts'
 import { checkStream, isInterpreter } from './inline.ts'
 import { nameOf } from './paths.ts'
 import { checkSecrets, checkWrite, type Place, rememberFetched, step, wasFetched } from './place.ts'
 import {
+  checkNotWeir,
   checkOptions,
   checkProgram,
   isNet,
   isPlainProgram,
   isRefused,
   isShell,
+  scriptsOf,
 } from './programs.ts'
 import { Refusal, shown } from './refusal.ts'
 import { changesOf, hasRow } from './rows.ts'
 import {
+  checkFile,
   isWrapper,
   judgeFind,
   judgeInterpreter,
@@ -35,8 +39,10 @@ import { both, type Outcome } from './state.ts'
 /** They only print their words: a word is no secret's name unless another command reads it. */
 const printers = ['echo', 'printf', ':', 'true', 'false']
 
-/** They run the command behind `exec`. */
+/** They run the command behind `exec`, and some of them one without it. */
 const packageManagers = ['npm', 'pnpm', 'yarn', 'bun', 'pipx', 'gem', 'cargo']
+/** Subcommands of them that are also names of commands. */
+const ownSubcommands = list('exec install link unlink rm patch init view env watch script build')
 
 /** `fields`: the command's name and its arguments. Throws a Refusal. */
 export function judgeCommand(fields: readonly string[], place: Place): Outcome {
@@ -71,10 +77,26 @@ export function judgeCommand(fields: readonly string[], place: Place): Outcome {
   if (/^(g?sed|[gmn]?awk)$/.test(base)) checkStream(base, args)
   else if (isInterpreter(base)) judgeInterpreter(base, args, place)
   checkChanges(base, args, place)
-  const starts = args.findIndex((arg) => /^(exec|x|dlx)$/.test(arg))
-  if (!isPlainProgram(base) && !hasRow(base) && !isInterpreter(base)) judgeInner(args, place)
-  else if (starts >= 0 && packageManagers.includes(base)) judgeInner(args.slice(starts), place)
+  for (const file of scriptsOf(base, args)) checkFile(file, base, place)
+  if (packageManagers.includes(base)) judgePackaged(args, place)
+  else if (!isPlainProgram(base) && !hasRow(base) && !isInterpreter(base)) judgeInner(args, place)
   return both(place.state)
+}
+
+/** `npm exec COMMAND`, `pnpm dlx COMMAND`, `pnpm COMMAND`, `npm run SCRIPT`. */
+function judgePackaged(args: readonly string[], place: Place): void {
+  const starts = args.findIndex((arg) => /^(exe?c?|x|dlx)$/.test(arg))
+  if (starts >= 0) {
+    const inner = args.slice(starts + 1)
+    const line = commandLine(inner, '-c --call -p --package', true)
+    for (const one of valuesOf(line, '-p --package')) checkNotWeir(one)
+    for (const script of valuesOf(line, '-c --call')) runScript(script, 'it', place)
+    judgeInner(inner, place)
+  }
+  const { operands } = commandLine(args, '-C --dir -F --filter --prefix --cwd --workspace', true)
+  const [name = '', ...rest] = operands
+  if (/^ru/.test(name)) for (const arg of rest) checkNotWeir(arg)
+  else if (hasEffect(name) && !ownSubcommands.includes(name)) judgeCommand(operands, place)
 }
 
 /** Keeps SHELL-COMMAND-1. */

@@ -11,6 +11,12 @@ export const anyCharacter = '\uE002'
 /** The name of a pipe from or to a command: the value of `<(…)`. */
 export const pipeName = '\uE003'
 
+/**
+ * The number of a process that this shell started, as in `$!`. Linux gives no process a number above
+ * 4194304, so a word that adds digits to this one names none.
+ */
+export const ownProcess = '4194305'
+
 const placeholders = /[\uE000-\uE003]/
 
 /** Whether every character of it is known. */

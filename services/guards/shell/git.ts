@@ -34,7 +34,7 @@ export function gitChanges(args: readonly string[]): Changes {
   const isMessage = /^(commit|tag|merge|stash|notes)$/.test(command)
   const line = commandLine(
     rest,
-    `-o --output -b --branch --depth --origin --file -f --output-directory --separate-git-dir
+    `-o --output --export-marks -b --branch --depth --origin --file -f --output-directory --separate-git-dir
      --template -c --config -m --message -C -S -G -L -n ${isMessage ? '-F --author --date' : ''}`,
   )
   const runs = `--upload-pack --receive-pack --exec -x --ext-diff --textconv --open-files-in-pager
@@ -52,7 +52,10 @@ export function gitChanges(args: readonly string[]): Changes {
   const folders = valuesOf(head, '-C')
   const below = (path: string) =>
     folders.length === 0 || path.startsWith('/') ? path : `${folders.join('/')}/${path}`
-  const outputs = valuesOf(line, '--output --output-directory --separate-git-dir').map(below)
+  const outputs = valuesOf(
+    line,
+    '--output --output-directory --separate-git-dir --export-marks',
+  ).map(below)
   const places = [...folders, ...valuesOf(head, '--git-dir --work-tree')]
   const { uncertain, operands } = line
   const [first, second] = operands
@@ -83,8 +86,18 @@ export function gitChanges(args: readonly string[]): Changes {
         uncertain,
         writes: [...places, below('.'), ...(first === 'add' && second ? [below(second)] : [])],
       }
+    case 'bundle':
+      return { uncertain, writes: first === 'create' ? [below(second ?? '.')] : [below('.')] }
+    case 'pack-objects':
+      return { uncertain, writes: [below(first ?? '.')] }
+    case 'checkout-index':
+      return { uncertain, writes: [below('.'), ...valuesOf(line, '--prefix').map(below)] }
     case 'archive':
     case 'format-patch':
+    case 'bugreport':
+    case 'diagnose':
+    case 'mailsplit':
+    case 'index-pack':
       return { uncertain, writes: [...outputs, ...valuesOf(line, '-o').map(below)] }
     default:
       return { writes: [...outputs, ...(places.length > 0 ? places : ['.'])] }

@@ -29,7 +29,7 @@ const languages: Language[] = [
   { names: /^(sqlite3|psql|mysql|mariadb)$/, valued: '-c --command -e --execute', code: '' },
 ]
 const others =
-  /^(lua|luajit|tclsh|wish|Rscript|osascript|julia|guile|ghci|irb|jshell|groovy|ipython|elixir|scala|swift|erl|gawk|mawk|nawk|awk)[0-9.]*$/
+  /^(lua|luajit|tclsh|wish|Rscript|osascript|julia|guile|ghci|irb|jshell|groovy|ipython|elixir|scala|swift|erl|gawk|mawk|nawk|awk|dc|gnuplot|octave)[0-9.]*$/
 
 export function isInterpreter(name: string): boolean {
   return others.test(name) || languages.some(({ names }) => names.test(name))
@@ -46,7 +46,7 @@ export function invocation(name: string, args: readonly string[]): Invocation {
   const module = /^py/.test(name) ? valuesOf(line, '-m').at(0) : undefined
   if (
     module !== undefined &&
-    /^(code|pdb|timeit|trace|runpy|cProfile|profile|IPython)/.test(module)
+    /^(code|pdb|bdb|asyncio|idlelib|timeit|trace|runpy|cProfile|profile|IPython)/.test(module)
   )
     throw hidden(name, `-m ${module}`)
   const [first] = line.operands
@@ -84,6 +84,7 @@ const denied = new RegExp(
   IO File FileUtils Kernel Process Open3 Socket Net shell_exec passthru proc_open pcntl\\w*
   file_put_contents fopen fwrite fsockopen curl_\\w+ assert create_function call_user_func\\w*
   globalThis Reflect methodcaller method public_send define_method const_get readpipe sysopen
+  (?!Stream|Null)\\w+Handler fileConfig dictConfig shelve dbm extract extractall writestr
   syswrite dump_file save savefig to_csv to_pickle`).join('|')})\\b`,
 )
 const deniedForms = [
@@ -94,9 +95,16 @@ const deniedForms = [
   /\brequire\b(?!\s*\(?\s*['"](\.{1,2}\/[^'"]*|(node:)?(fs|path|os|util|url|crypto|json|set|date|time|csv|yaml|digest))['"])/,
   /\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\[0-7]{3}|\bfromCharCode\b|\batob\b|\bchr\s*\(|\bunpack\b/i,
 ]
-/** Python opens a file for reading unless a mode is given. Elsewhere `open` may start a command. */
+/** Python opens a file for reading unless a mode is given, also by a class such as ZipFile. Elsewhere `open` may start a command. */
 const openForReading =
-  /\bopen\s*\((?!\s*(['"][^'"]*['"]|[\w.]+(\[[^\]]*\])?)\s*(,\s*['"]r[bt]?['"]\s*)?(,\s*encoding=['"][\w-]+['"]\s*)?\))/
+  /\b(?:open|\w*File(?:IO)?)\s*\((?!\s*(['"][^'"]*['"]|[\w.]+(\[[^\]]*\])?)\s*(,\s*['"]r[bt]?['"]\s*)?(,\s*encoding=['"][\w-]+['"]\s*)?\))/
+/** The same under another name, the mode of a path's own `open`, and a log in a file. */
+const openedOtherwise = [
+  /\b(?:open|\w*File(?:IO)?)\s+as\b/,
+  /[=(,[]\s*(?:\w+\s*\.\s*)*(?:open|\w*File(?:IO)?)\b(?!\s*[\w('"])/,
+  /\.\s*open\s*\(\s*['"][rbtU]*[wax+][rwaxbtU+]*['"]|\)\s*\.\s*open\s*\(\s*[^'")\s]/,
+  /\bbasicConfig\s*\((?!\s*(level\s*=\s*[\w.]+\s*)?\))/,
+]
 const openOrBackticks = /\bopen\b|`/
 /** Clients of databases: commands of the client, and functions that reach files or programs. */
 const deniedSql =
@@ -111,7 +119,7 @@ export function checkCode(name: string, code: string): void {
   }
   const isPython = /^py/.test(name)
   const forms = [
-    ...(isPython ? [openForReading] : []),
+    ...(isPython ? [openForReading, ...openedOtherwise] : []),
     ...(/^(perl|ruby|php)/.test(name) ? [openOrBackticks] : []),
     ...deniedForms,
   ]

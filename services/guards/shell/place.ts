@@ -128,6 +128,11 @@ function placesOf(field: string, place: Place): string[] {
   return startsOf(field, place).map((folder) => resolved(field, folder) ?? field)
 }
 
+/** Whether it may be a device or another way to an open file, such as standard input. */
+export function isDevice(field: string, place: Place): boolean {
+  return placesOf(field, place).some((path) => /^\/+(dev|proc)\//.test(path))
+}
+
 export function rememberFetched(field: string, place: Place): void {
   for (const path of placesOf(field, place)) place.whole.fetched.add(path)
 }

@@ -1,7 +1,7 @@
 // The programs that the guard knows by name, and the options with which a program runs another.
 
 import { commandLine, valuesOf } from './command-line.ts'
-import { list } from './field.ts'
+import { isUnknown, list } from './field.ts'
 import { Refusal, shown } from './refusal.ts'
 
 /** They change the machine itself, or Weir. */
@@ -77,7 +77,7 @@ export function isRefused(base: string): boolean {
   return weir.test(base) || never.includes(base) || opaque.includes(base) || base.startsWith('mkfs')
 }
 
-const weir = /^(.*\/)?weir(-agents)?(@.*)?(\.[cm]?[jt]s)?$/
+const weir = /^(.*[/:])?weir(-agents)?(-\d[\w.-]*)?(@.*)?(\.([cm]?[jt]s|git|tgz))?(#.*)?$/
 
 export function checkNotWeir(name: string): void {
   if (weir.test(name))
@@ -123,6 +123,34 @@ const plainRemote = /^ssh( -(p|i|l) ?[\w./~-]+| -q| -T| -x)*$/
 const plainSetting =
   /^(StrictHostKeyChecking|ConnectTimeout|BatchMode|LogLevel|Port|User|ServerAlive\w+|UserKnownHostsFile)[= ][\w./]+$/i
 
+/** By program: the options that name a file of commands. */
+const scripts: Record<string, string> = {
+  make: '-f --file --makefile',
+  gmake: '-f --file --makefile',
+  ninja: '-f',
+  cmake: '-P -C',
+  just: '-f --justfile',
+  rake: '-f --rakefile',
+}
+
+/** The files of commands that these arguments name, from the folder in which the program starts. */
+export function scriptsOf(base: string, args: readonly string[]): string[] {
+  if (!Object.hasOwn(scripts, base)) return []
+  const names = scripts[base] as string
+  const folders = base === 'cmake' ? '' : '-C --directory'
+  const line = commandLine(args, `${names} ${folders} ${own[base]?.valued ?? ''}`)
+  const folder = valuesOf(line, folders).join('/')
+  return valuesOf(line, names).map((file) =>
+    folder === '' || /^[-/]/.test(file) ? file : `${folder}/${file}`,
+  )
+}
+
+/** Behind `+`, a pager takes the keys of its first commands, and `!` among them starts a program. */
+function plainStart(arg: string): boolean {
+  if (isUnknown(arg[0] ?? '')) return true
+  return !arg.startsWith('+') || /^\+{1,2}(\d*[gGpF%]?|[/?][^\p{Cc}\uE000]*)$/u.test(arg)
+}
+
 /** Refuses an option that makes a program run another one. */
 export function checkOptions(base: string, args: readonly string[]): void {
   const { valued = '', runs = '' } = own[base] ?? {}
@@ -133,8 +161,13 @@ export function checkOptions(base: string, args: readonly string[]): void {
   const line = commandLine(args, all, base === 'ssh')
   // ssh also reads options between the host and the command.
   if (base === 'ssh') line.options.push(...commandLine(line.operands.slice(1), all, true).options)
-  if (/^g?make$/.test(base) && valuesOf(line, '-f --file').some((file) => !/^[\w./]/.test(file)))
-    throw new Refusal('unseen-script', 'make reads rules that are not in a file', 'Name a file.')
+  const started = /^(less|more|most)$/.test(base) && args.find((arg) => !plainStart(arg))
+  if (started)
+    throw new Refusal(
+      'unknowable',
+      `${shown(base)} starts with the commands of "${shown(started)}"`,
+      `Name only a line or a pattern, such as +20 or +/text.`,
+    )
   const given = [
     ...line.options,
     ...args

@@ -2,7 +2,7 @@
 // arguments name its outputs. A command without a row may write anywhere unchecked.
 
 import { type Changes, type CommandLine, commandLine, has, valuesOf } from './command-line.ts'
-import { list } from './field.ts'
+import { isUnknown, list } from './field.ts'
 import { gitChanges } from './git.ts'
 import { nameOf } from './paths.ts'
 
@@ -10,6 +10,7 @@ type Row = (args: readonly string[]) => Changes
 
 /** Undefined: no row. */
 export function changesOf(name: string, args: readonly string[]): Changes | undefined {
+  if (/^(python|pypy)[\d.]*$/.test(name)) return moduleChanges(args)
   return Object.hasOwn(rows, name) ? rows[name]?.(args) : undefined
 }
 
@@ -100,6 +101,14 @@ const effects: Record<string, (line: CommandLine, names: string) => Changes> = {
     fetched: local(line.operands.slice(-1)),
     removes: has(line, '--remove-source-files') ? local(line.operands.slice(0, -1)) : [],
   }),
+  /** Python's modules for archives: `-e ARCHIVE FOLDER`, `-c ARCHIVE FILES`. */
+  archive: (line) => {
+    const attached = valuesOf(line, '-c -e --create --extract')
+    const operands = [...attached, ...line.operands].filter((one) => one !== '')
+    if (has(line, '-c --create')) return { writes: operands.slice(0, 1) }
+    if (!has(line, '-e --extract')) return {}
+    return { writes: [operands[1] ?? '.'] }
+  },
   cron: (line) =>
     has(line, '-l') && line.operands.length === 0 ? {} : { writes: ['/var/spool/cron/x'] },
 }
@@ -116,7 +125,7 @@ shred | removes | -n --iterations -s --size --random-source
 mknod | first | -m --mode
 uniq | second | -f -s -w
 xxd | second | -c -g -l -o -s -n
-sort | to -o --output | -o --output -k --key -t --field-separator -S -T --parallel --files0-from
+sort | to -o --output -T --temporary-directory | -o --output -k --key -t --field-separator -S --buffer-size -T --temporary-directory --parallel --batch-size --files0-from
 shuf | to -o --output | -o --output -n -i --head-count --input-range
 iconv | to -o --output | -o --output -f -t --from-code --to-code
 gpg | to -o --output --homedir | -o --output --homedir -r --recipient -u --local-user
@@ -136,7 +145,17 @@ cpio | cpio | -D --directory -F --file -O -E -I -H
 patch | below -d --directory -o --output -r --reject-file | -o --output -d --directory -i --input -p --strip -r --reject-file -B -D -F -V -z -Y
 rsync | remote -T --temp-dir --log-file --backup-dir --partial-dir --write-batch --only-write-batch | -T --temp-dir --log-file --backup-dir --partial-dir --write-batch --only-write-batch -e --rsh -f --filter -B -M --exclude --exclude-from --include --include-from --files-from --chmod --chown --bwlimit --timeout --port
 scp | remote | -P -i -o -F -l -c -S -J -D -X
-crontab | cron | -u`
+crontab | cron | -u
+pip pip3 -m:pip | to -t --target --prefix --root --src --cache-dir --log --report -d --dest -w --wheel-dir | -t --target --prefix --root --src --cache-dir --log --report -d --dest -w --wheel-dir -r --requirement -c --constraint -e --editable -i --index-url --extra-index-url -f --find-links --python-version --platform --upgrade-strategy --timeout --retries --proxy
+virtualenv -m:venv -m:virtualenv | writes | --prompt -p --python
+-m:zipfile -m:tarfile | archive | -c* -e* -l* -t*
+-m:json.tool | second | --indent
+-m:gzip -m:py_compile | writes |
+-m:compileall | writes | -d -s -p -r -i -j -o -e
+-m:zipapp -m:pickletools | to -o --output | -o --output -p --python -m --main -l
+-m:ensurepip | to --root | --root
+-m:sqlite3 | first |
+-m:build | to -o --outdir | -o --outdir -C --config-setting`
 
 const curlOutputs =
   '-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr --etag-save --hsts --alt-svc --libcurl'
@@ -237,7 +256,30 @@ const editAwk = row(
   true,
 )
 
+/** `python -m MODULE`: the table has the module as `-m:MODULE`. */
+function moduleChanges(args: readonly string[]): Changes {
+  for (let i = 0; i < args.length; i++) {
+    const [, attached] = /^-[a-zA-Z]*?m(.*)$/s.exec(args[i] as string) ?? []
+    if (attached !== undefined) {
+      const module = attached || (args[i + 1] ?? '')
+      if (isUnknown(module)) return { unknowable: 'the name of the module is not known' }
+      return rows[`-m:${module}`]?.(args.slice(i + (attached ? 1 : 2))) ?? {}
+    }
+    if (!args[i]?.startsWith('-') || /^-[a-zA-Z]*c/.test(args[i] as string)) return {}
+    if (/^-[WX]$/.test(args[i] as string)) i++
+  }
+  return {}
+}
+
+/** Its log is a copy of the shown text. */
+const less: Row = (args) => {
+  const names = '-o -O --log-file --LOG-FILE'
+  const line = commandLine(args, `${names} -b -h -j -p -P -t -T -x -y -z -D -k`)
+  return { writes: files(valuesOf(line, names)) }
+}
+
 const rows: Record<string, Row> = {
+  less,
   perl: editPerl,
   ruby: editPerl,
   awk: editAwk,

@@ -5,7 +5,7 @@ import { commandLine, has, valuesOf } from './command-line.ts'
 import { anyName, anything, isPlain, isUnknown, list, pipeName } from './field.ts'
 import { checkCode, invocation } from './inline.ts'
 import { nameOf } from './paths.ts'
-import { checkSecret, checkWrite, deeper, type Place, wasFetched } from './place.ts'
+import { checkSecret, checkWrite, deeper, isDevice, type Place, wasFetched } from './place.ts'
 import { checkNotWeir } from './programs.ts'
 import { Refusal, shown } from './refusal.ts'
 import { checkSetting } from './settings.ts'
@@ -205,7 +205,7 @@ function judgeInput(name: string, { input, ...place }: Place, run: (text: string
 /** A script in a file is not visible. It must not run if it was just fetched or is not named. */
 export function checkFile(file: string, name: string, place: Place): void {
   if (wasFetched(file, place)) throw fromNet(name)
-  if (file.includes(pipeName) || isUnknown(file) || /^\/+(dev|proc)\//.test(file))
+  if (file.includes(pipeName) || isUnknown(file) || file === '-' || isDevice(file, place))
     throw hiddenScript(name, file)
   checkNotWeir(file)
 }

@@ -21,7 +21,7 @@ export function checkReadTwice(text: string, what: string, pattern = subscript):
 }
 
 const naming =
-  /^(LD_(PRELOAD|AUDIT)|DYLD_\w+|\w*(PAGER|EDITOR|VISUAL|ASKPASS|BROWSER|_SSH|_COMMAND|_WRAPPER|_RSH)|LESSOPEN|LESSCLOSE|PERL5OPT|RUBYOPT|PYTHONSTARTUP|NODE_OPTIONS|JAVA_TOOL_OPTIONS|GIT_EXTERNAL_DIFF|GIT_EXEC_PATH|GIT_CONFIG\w*|TAR_OPTIONS|MAKEFLAGS|SHELL)$/
+  /^(LD_(PRELOAD|AUDIT)|DYLD_\w+|\w*(PAGER|EDITOR|VISUAL|ASKPASS|BROWSER|_SSH|_COMMAND|_WRAPPER|_RSH)|LESSOPEN|LESSCLOSE|PERL5OPT|RUBYOPT|PYTHONSTARTUP|NODE_OPTIONS|JAVA_TOOL_OPTIONS|GIT_EXTERNAL_DIFF|GIT_EXEC_PATH|GIT_CONFIG\w*|TAR_OPTIONS|MAKEFLAGS|MAKEFILES|SHELL)$/
 const harmless =
   /^(:|cat|less|more|true|false|vi|vim|nano|[sc]cache|\d+|-j\d*|--(max-old-space-size=\d+|no-warnings|trace-warnings|enable-source-maps|experimental-vm-modules))$/
 
@@ -34,7 +34,9 @@ export function checkSetting(name: string, text: string, place: Place, command =
   const isRun =
     name === 'BASH_ENV' || name === 'PROMPT_COMMAND'
       ? text !== ''
-      : /^PS[0-4]$/.test(name) && (runsCommand.test(text) || (name === 'PS4' && !isPlain(text)))
+      : name === 'LESS' || name === 'MORE'
+        ? /[+\uE000]/.test(text)
+        : /^PS[0-4]$/.test(name) && (runsCommand.test(text) || (name === 'PS4' && !isPlain(text)))
   if (isRun || (naming.test(name) && !list(text).every((word) => harmless.test(word))))
     throw new Refusal(
       'unseen-script',

@@ -1,8 +1,8 @@
 // Signals: a command may stop the processes that it started, and not the one that runs it.
 
-import { isUnknown } from './field.ts'
+import { isUnknown, ownProcess } from './field.ts'
 import type { Place } from './place.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal, shown } from './refusal.ts'
 
 /** Names of the parent's process number, also as a part of a word. */
 const parent = /ppid|\/proc\//i
@@ -16,6 +16,7 @@ export function noteParent(texts: readonly string[], { whole }: Place): void {
 /** Patterns of Weir's own processes, or of every process. */
 const wide = /^[^A-Za-z0-9]*$|weir|^(node|nodejs|bash|sh|dash|bwrap|init|systemd|tini)$/i
 
+/** A number that is only known at run time may be that of any process. */
 export function checkSignals(base: string, args: readonly string[], place: Place): void {
   const isSearch = /^(pgrep|pidof)$/.test(base)
   if (!isSearch && !/^(kill|pkill|killall|skill|fuser)$/.test(base)) return
@@ -30,10 +31,15 @@ export function checkSignals(base: string, args: readonly string[], place: Place
   for (const target of isSearch ? [] : targets)
     if (
       base === 'kill'
-        ? !/^(%.*|[2-9]|[1-9]\d+)$/.test(target) && !isUnknown(target)
+        ? !(/^%/.test(target) || target === ownProcess || isNumber(target))
         : isWide(target)
     )
-      throw refusal(`${base} ${target} may reach the process that runs it`)
+      throw refusal(`${base} ${shown(target)} may reach the process that runs it`)
+}
+
+/** A process number as it is written out: not 0 or 1, which stand for many processes. */
+function isNumber(target: string): boolean {
+  return /^[1-9]\d*$/.test(target) && Number(target) > 1 && Number(target) < Number(ownProcess)
 }
 
 /** `-9`, `-TERM`, `-s TERM`: only the first number with a dash is a signal. */

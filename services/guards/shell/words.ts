@@ -15,6 +15,7 @@ import {
   condensed,
   isPlain,
   list,
+  ownProcess,
   pipeName,
   withNames,
 } from './field.ts'
@@ -171,6 +172,7 @@ const numbers = list('? $ # RANDOM SRANDOM LINENO SECONDS UID EUID PPID BASHPID 
 function variable(name: string, { folders, variables }: State): string {
   const value = variables.get(name)
   if (value !== undefined) return value
+  if (name === '!') return ownProcess
   if (name === 'PWD') return folders?.length === 1 ? (folders[0] as string) : anything
   return numbers.includes(name) ? '1' : anything
 }
@@ -193,6 +195,7 @@ function output({ script }: CommandExpansionPart, state: State): string {
   if (!words.every((word) => word?.type === 'Word' && word.parts === undefined)) return anything
   const text = words.map((word) => (word?.type === 'Word' ? word.value : '')).join(' ')
   if (text === 'pwd') return variable('PWD', state)
+  if (text === 'jobs -p') return ownProcess
   if (/^mktemp( -d)?$/.test(text) && !state.variables.has('TMPDIR')) return `/tmp/tmp.${anyName}`
   return /^date \+(%[YmdHMSFTjsyNu]|[A-Za-z0-9_:-])+$/.test(text) ? anyName : anything
 }
