@@ -568,7 +568,6 @@ inBubblewrap('a tool with a list of hosts', () => {
     }
     expect(await get('localhost', 'localhost')).toBe('CANARY')
     expect(await get('127.0.0.1', 'localhost')).not.toContain('CANARY')
-    expect(await get('x.localhost', '*.localhost')).not.toContain('CANARY')
     modules.close()
     server.close()
   })
