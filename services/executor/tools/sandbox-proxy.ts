@@ -70,8 +70,8 @@ async function tunnel(
   const target = targetIn(url)
   if (target === undefined || !isListed(hosts, target))
     return void refuse('403 Forbidden', notListed(url))
-  const upstream = await reach(target).catch((error: Error) => error)
-  if (upstream instanceof Error) return void refuse('502 Bad Gateway', upstream.message)
+  const upstream = await reach(target).catch(({ message }: Error) => message)
+  if (typeof upstream === 'string') return void refuse('502 Bad Gateway', upstream)
   for (const [one, other] of [
     [client, upstream],
     [upstream, client],
@@ -102,8 +102,8 @@ async function relay(
       : undefined
   if (url === null || target === undefined || !isListed(hosts, target))
     return refuse(403, notListed(url === null ? 'a request without a host' : url.host))
-  const upstream = await reach(target).catch((error: Error) => error)
-  if (upstream instanceof Error) return refuse(502, upstream.message)
+  const upstream = await reach(target).catch(({ message }: Error) => message)
+  if (typeof upstream === 'string') return refuse(502, upstream)
   const headers = { ...request.headers, host: url.host }
   for (const name of hopByHop) delete (headers as Record<string, unknown>)[name]
   const forwarded = httpRequest(
