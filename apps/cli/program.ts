@@ -22,6 +22,8 @@ import { addUp } from './commands/up.ts'
 const program = new Command('weir')
   .description('A low wall across a river: guards the tool calls of LLM agents.')
   .version(version(), '-V, --version', 'print the version of Weir')
+  // Behind the name of a command, --version is its own flag (weir guard register).
+  .enablePositionalOptions()
   .exitOverride()
   .showSuggestionAfterError()
   .addHelpText('after', exitCodesHelp)

@@ -62,9 +62,11 @@ afterEach(async () => {
 
 async function start(model: (request: ModelCall, number: number) => Reply): Promise<Weir> {
   server ??= await startAnthropicServer(model)
-  const tools = (file: string) => [
-    recordedTool({ name: 'act', schema: { type: 'object' }, fields: { timeoutMs: 5_000 } }, file),
-  ]
+  const tools = (file: string) => {
+    const fields = { timeoutMs: 5_000 }
+    const act = recordedTool({ name: 'act', schema: { type: 'object' }, fields }, file)
+    return [{ ...act, run: { ...act.run, outputBytesMax: 65_536 } }]
+  }
   const settings = { policy: { startWithinMs: 2_000, graceMs: 100 } }
   const agent = testAgent(server.url, { tools, settings }, join(folder, 'starts'))
   const log: string[] = []

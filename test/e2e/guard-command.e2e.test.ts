@@ -284,7 +284,7 @@ describe('weir guard', () => {
     expect(await starts(here)).toHaveLength(1)
     await writeFile(join(folder, 'spend.json'), '{')
     expect((await run([...ask, '--guard', 'spend=spend.json', 'go'])).errors).toContain(
-      'the options spend.json: ',
+      'the file of options spend.json is not JSON',
     )
     expect((await run([...ask, '--guard', 'spend', 'go'])).errors).toContain(
       "the spend guard's tools is missing",

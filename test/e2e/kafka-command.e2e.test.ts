@@ -150,7 +150,7 @@ describe('weir ask and chat over Kafka', () => {
     const partly = run(
       prefix,
       '--stages',
-      'conversation,accumulator,validator,loop-detector,executor,approval',
+      'intake,conversation,accumulator,validator,loop-detector,executor,approval',
     )
     await partly.shows('the stages are started')
     const stuck = commands.start(['ask', '--agent', 'agent.yaml', ...placeOf(prefix), 'hello'])
@@ -301,7 +301,9 @@ describe('weir doctor over Kafka', () => {
         expect.stringMatching(
           /^ok +topics +13 topics that begin with test-.*, all as Weir needs them$/,
         ),
-        expect.stringMatching(/^ok +stages +running copies: conversation 1, llm-gateway 1, /),
+        expect.stringMatching(
+          /^ok +stages +running copies: intake 1, conversation 1, llm-gateway 1, /,
+        ),
         expect.stringMatching(/^ok +records +they can be read; the newest is of /),
         expect.stringMatching(
           /^ok +clocks +this machine's clock is \d\.\d s (behind|ahead of) the/,
@@ -319,7 +321,7 @@ describe('weir doctor over Kafka', () => {
           /^wrong +topics +no topic begins with 'nobody\.': weir topics create/,
         ),
         expect.stringMatching(
-          /^odd +stages +no process runs conversation, llm-gateway, .*: weir up --stages/,
+          /^odd +stages +no process runs intake, conversation, llm-gateway, .*: weir up --stages/,
         ),
         expect.stringMatching(/^wrong +records +there is no topic nobody\./),
         expect.stringMatching(/^skipped +clocks +not compared until the topics exist/),

@@ -83,10 +83,10 @@ describe('tools of all kinds', () => {
     }).finally(weather.close)
   })
 
-  it('run no more calls at once than their concurrency', async () => {
+  it('run no more calls of one turn at once than half of their concurrency', async () => {
     const weather = await startWeather()
     const run: ToolRun = { kind: 'http', url: weather.url, headers: {} }
-    const tools = (file: string) => [toolOf(file, 'weather', run, { concurrency: 2 })]
+    const tools = (file: string) => [toolOf(file, 'weather', run, { concurrency: 4 })]
     const calls = ['Ulm', 'Ems', 'Aue', 'Goch', 'Hof'].map((town) => call('weather', { town }))
     await withPipeline({ model: script(says(...calls)), tools }, async (pipeline) => {
       await pipeline.ask('go')

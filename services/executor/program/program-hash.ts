@@ -6,7 +6,15 @@
 //     same. No digest of a fresh file is kept, because times are coarse.
 
 import { createHash, hash } from 'node:crypto'
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  statSync,
+} from 'node:fs'
 import { resolve } from 'node:path'
 import type { Agents, ToolRun } from '../../../shared/agents/agents.ts'
 import { secretsOf } from '../../../shared/agents/secrets.ts'
@@ -33,7 +41,7 @@ function partsOf(run: ToolRun, digestOf: Digests): unknown[] {
       const [program, ...rest] = run.argv
       const cwd = resolve(run.cwd ?? '.')
       const file = programFile(program, cwd, process.env.PATH ?? '')
-      const files = rest.flatMap((text) => namedFiles(text, cwd)).map(digestOf)
+      const files = programsAmong(rest, cwd).map(digestOf)
       return [run.kind, run.argv, file === undefined ? 'missing' : digestOf(file), files, seen(run)]
     }
     case 'module':
@@ -49,6 +57,33 @@ function partsOf(run: ToolRun, digestOf: Digests): unknown[] {
 function seen(run: Extract<ToolRun, { kind: 'command' | 'module' }>): unknown[] {
   return [run.cwd ?? null, run.environment ?? [], run.sandbox ?? null]
 }
+
+/**
+ * The files of the arguments that are programs. The first file is the script of an interpreter. A
+ * later one counts if it can be started or has the ending of a script. The others are data, which a
+ * tool may write.
+ */
+function programsAmong(args: string[], cwd: string): string[] {
+  const files = args.flatMap((text) => namedFiles(text, cwd)).filter(isFile)
+  return files.filter((file, index) => index === 0 || isProgram(file))
+}
+
+const scriptEnding =
+  /\.(sh|bash|zsh|py|rb|pl|php|[cm]?[jt]sx?|lua|r|jl|awk|sql|jar|mk|toml|ya?ml)$/i
+
+function isProgram(file: string): boolean {
+  return scriptEnding.test(file) || ((statSync(file, absentIsFine)?.mode ?? 0) & 0o111) !== 0
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, absentIsFine)?.isFile() ?? false
+  } catch {
+    return true // its digest says why it cannot be read
+  }
+}
+
+const absentIsFine = { throwIfNoEntry: false } as const
 
 /** An argument may be a file, or end in one, as `--script=deploy.sh`. */
 function namedFiles(text: string, cwd: string): string[] {
