@@ -1,0 +1,93 @@
+// The interface that every front uses: proxy, hooks, adapters, MCP gateway. guard.ts implements it.
+// Owns: the shapes of a guest's requests, answers, results, advice and verdicts.
+// Does not own: the records that a front writes (front.ts), the decisions (services/guest).
+
+import type { Cap, Rung } from '../../shared/contract/messages.ts'
+
+/** The formats of a guest's history. The readers of import-transcript read them. */
+export const guestFormats = [
+  'anthropic',
+  'openai-chat',
+  'openai-responses',
+  'ai-sdk',
+  'langchain',
+  'openai-agents',
+] as const
+export type GuestFormat = (typeof guestFormats)[number]
+
+/**
+ * The request that a guest is about to send, in the format of its provider or framework. For the
+ * provider formats `body` is the parsed request body, for the others the list of messages.
+ */
+export type GuestRequest = { format: GuestFormat; body: unknown }
+
+/** The model's finished answer to a request, in the same format. */
+export type GuestAnswer = { request: GuestRequest; answer: unknown }
+
+export type Advice = {
+  rung: 'none' | Rung
+  /** For the model, behind everything else, for this request only. Empty at `none` and `end`. */
+  text: string
+  reason: string
+  rule: string | null
+  cap: Cap | null
+  /**
+   * False is no error: Weir did not answer in time, the history is at the provider, or too many
+   * guests are open.
+   */
+  judged: boolean
+  /**
+   * The body of the same request with the advice in it, for the provider formats; otherwise, and at
+   * rung `none`, the body itself. Pass it on unchanged.
+   */
+  applied: unknown
+}
+
+export type CallVerdict = {
+  callId: string
+  name: string
+  verdict: 'run' | 'refuse' | 'wait'
+  /** For the model. Empty at `run`. */
+  text: string
+  /** Machine-readable reason of `refuse` and `wait`, e.g. `validator.missing-required`. */
+  code: string
+  /** At `wait` for a person. `until` is in milliseconds since 1970. */
+  approval?: { id: string; hash: string; until: number }
+}
+
+export type GuestResult = {
+  callId: string
+  /** Which call of the round has this id, from 0, for agents that reuse ids. Default 0. */
+  nth?: number
+  status: 'ok' | 'error' | 'unknown' | 'not-run'
+  text: string
+}
+
+/** Every method is idempotent. */
+export type GuestConversation = {
+  /**
+   * Before the guest asks its model. Sends the rounds of the history that the log does not know, and
+   * waits for the advice on the last one. Throws `guest.format` with the path into the body.
+   */
+  beforeModel(request: GuestRequest, signal?: AbortSignal): Promise<Advice>
+  /**
+   * After the model has answered. Resolves once no call waits, or after `waitMs` with verdicts `wait`.
+   * Call it again to go on waiting.
+   */
+  afterModel(
+    answer: GuestAnswer,
+    options?: { waitMs?: number; signal?: AbortSignal },
+  ): Promise<CallVerdict[]>
+  /** Results at once, if no later history will show them (hooks, MCP). A call's first one counts. */
+  reportResults(results: GuestResult[]): Promise<void>
+  /** The run is over, whatever its calls did. */
+  endTurn(): Promise<void>
+}
+
+export type Guard = {
+  /** Keeps no state: make one per call if you like. `turn`: your id of a run, if you have one. */
+  conversation(id: string, options?: { turn?: string }): GuestConversation
+  /** Rejects with the first stage that cannot go on; never resolves. */
+  readonly failed: Promise<never>
+  close(): Promise<void>
+}
