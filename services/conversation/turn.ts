@@ -189,6 +189,7 @@ function roundStartedOf(
       round,
       callsLeft,
       nudged: nudge !== null,
+      key: '',
     },
   }
 }
