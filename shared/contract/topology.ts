@@ -334,6 +334,9 @@ export const stageNames = Object.keys(stages) as StageName[]
 
 const guestPrefix = 'guest:'
 
+/** The owner of the calls that a guest runs. No performer has it. */
+export const guestOwner = 'guest'
+
 /** Whether the conversation is that of a guest: an agent that owns its model and its tools. */
 export function isGuest(conversation: ConversationId): boolean {
   return conversation.startsWith(guestPrefix)
