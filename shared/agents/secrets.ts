@@ -25,6 +25,7 @@ export function secretsOfModel({ apiKey, secrets = [] }: Model): string[] {
 }
 
 function secretsOfTool(run: ToolRun, environment: NodeJS.ProcessEnv): string[] {
+  if (run.kind === 'function') return []
   if (run.kind === 'http') return run.secrets ?? writtenSecrets(run)
   return (run.environment ?? [])
     .filter((name) => telling.test(name))

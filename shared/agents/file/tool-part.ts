@@ -96,7 +96,7 @@ function runIn(
   ofAgent: SandboxSetting | undefined,
 ): ToolRun {
   const run = runOf(source, path, content)
-  if (run.kind === 'http') return run
+  if (run.kind === 'http' || run.kind === 'function') return run
   const sandbox = sandboxOf(source, [...path, 'sandbox'], content.sandbox) ?? ofAgent
   return sandbox === undefined ? run : { ...run, sandbox }
 }
