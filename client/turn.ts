@@ -37,6 +37,8 @@ export type AskOptions = {
   question: Question
   isNew: boolean
   signal: AbortSignal | undefined
+  /** Called once if the message opens a turn while it is listened to. */
+  onStarted?: (turn: number) => void
   onOver: () => void
 }
 
@@ -47,6 +49,7 @@ export function askTurn({
   question,
   isNew,
   signal,
+  onStarted,
   onOver,
 }: AskOptions): Turn & { fail(error: unknown): void } {
   const { conversation, messageId } = question
@@ -116,6 +119,7 @@ export function askTurn({
 
   function pass(newEvents: TurnEvent[]): void {
     if (isOver) return
+    for (const event of newEvents) if (event.type === 'turn-started') onStarted?.(event.turn)
     queue.add(newEvents)
     if (events.finished === undefined) return
     resolve(events.finished)

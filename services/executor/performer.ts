@@ -53,7 +53,7 @@ type ExecutorOptions = Pick<Parts, 'agents' | 'run' | 'contextOf'> & {
 
 /**
  * `agents`: with the commands, which only this process knows. `run` starts tools. `contextOf`: the
- * contexts of the questions that this process asked. `slots`: the
+ * contexts of this process's questions. `slots`: the
  * places for running tools, shared by all partitions of a process. So are the places of a tool with
  * a `concurrency`.
  */

@@ -37,7 +37,7 @@ function secretsOfTool(run: ToolRun, environment: NodeJS.ProcessEnv): string[] {
  * variable. A name identifies most credentials. In other headers, a long value without a space may
  * be one.
  */
-function writtenSecrets({ url, headers }: HttpTool): string[] {
+export function writtenSecrets({ url, headers }: Pick<HttpTool, 'url' | 'headers'>): string[] {
   const named = [...Object.entries(headers), ...(URL.parse(url)?.searchParams ?? [])]
   return named.flatMap(([name, value]) => {
     if (harmless.test(name)) return []

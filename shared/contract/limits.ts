@@ -180,6 +180,11 @@ export const limits = {
    */
   startWithinMsMax: 10 * minute,
   graceMsMax: 10 * minute,
+  /**
+   * How long a tool waits for the context of its turn's question, of which the reader of this
+   * process may learn a moment later.
+   */
+  contextWaitMs: 1_000,
   /** The longest timeout that a tool may declare. */
   toolTimeoutMsMax: 60 * minute,
   /**

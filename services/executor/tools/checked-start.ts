@@ -1,5 +1,5 @@
-// The checks in this process between an accepted claim and the start of a tool: the refinements of
-// its schema, which no JSON Schema expresses, and the context that it needs.
+// The checks in this process between an accepted claim and the start of a tool. They cover the
+// refinements of its schema, which no JSON Schema expresses, and the context that it needs.
 // CHECKED-START-1. A tool whose check finds a problem, throws or takes too long never starts.
 // CHECKED-START-2. The checks count against the call's timeout. A tool without checks starts at
 //     once.
@@ -14,7 +14,7 @@ import { described } from './function-outcome.ts'
 import type { RunningTool, ToolCall, ToolEnding } from './tool.ts'
 import { neverStarted, notReady, stoppedBefore } from './tool-endings.ts'
 
-/** The context of a turn's question, in the process that asked it. Undefined: it is not here. */
+/** The context of a turn's question, in the process of its client. Undefined: it is not here. */
 export type ContextOf = (turn: TurnId) => Context | undefined | Promise<Context | undefined>
 export type Context = { value: unknown }
 

@@ -2,7 +2,7 @@
 // nothing can kill it.
 // FUNCTION-1. Its signal aborts at the timeout and at a stop. After the grace the call ends without
 //     it: the result of a function that ignores its signal is dropped, and its fault is logged.
-// FUNCTION-2. Its end is reported once, whatever it returns or throws.
+// FUNCTION-2. Its end is reported once, for any result and any error.
 
 import type { FunctionTool } from '../../../shared/agents/agents.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'

@@ -48,6 +48,9 @@ const [, , file = '', network = '', definedTool] = process.argv
 const tellParent = process.send?.bind(process)
 process.send = undefined // the channel is ours: a library's message on it would count as an answer
 
+// Weir.open refuses to open here (client/weir.ts).
+Reflect.set(globalThis, Symbol.for('weir-agents.tool-process'), true)
+
 let state: 'loading' | 'idle' | 'calling' = 'loading'
 let controller: AbortController | undefined
 

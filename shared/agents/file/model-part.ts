@@ -48,9 +48,10 @@ function apiKeyOf(source: Source, content: ModelContent): string {
   if ('apiKey' in content || 'baseUrl' in content || variable === undefined) return ''
   const key = variableValue(variable, source.environment) ?? ''
   if (key !== '') return checkedKey(source, key)
+  const other = source.isCode ? 'give the key itself' : `name another one: apiKey: \${NAME}`
   source.refuse(
     path,
-    `is missing, and the variable ${variable} is not set or empty; set it, or name another one: apiKey: \${NAME}`,
+    `is missing, and the variable ${variable} is not set or empty; set it, or ${other}`,
   )
   return ''
 }

@@ -42,6 +42,8 @@ export type Source<Provider extends string = string> = LoadOptions &
     file: string
     /** Its folder. Relative paths start there. */
     folder: string
+    /** It is a program, whose texts mean themselves: `${NAME}` is no variable. */
+    isCode?: boolean
     environment: NodeJS.ProcessEnv
     /** Adds a mistake at this path of the file. */
     refuse(path: Path, text: string): void
@@ -59,7 +61,8 @@ export function expanded(
   text: string,
   secrets: string[] = [],
 ): string | undefined {
-  const { environment } = source
+  const { environment, isCode } = source
+  if (isCode === true) return text
   const result = expand(text, source)
   for (const variable of result.unset) source.refuse(path, unsetText(variable, environment))
   for (const variable of result.empty)
@@ -106,12 +109,12 @@ export function exists(
   { path: file, name }: Referred,
   kind: Kind,
 ): boolean {
-  const fault = faultOf(file, kind)
+  const fault = faultOf(file, kind, source.isCode)
   if (fault !== undefined) source.refuse(path, `refers to ${shown(name)}, which ${fault}`)
   return fault === undefined
 }
 
-function faultOf(file: string, kind: Kind): string | undefined {
+function faultOf(file: string, kind: Kind, isCode = false): string | undefined {
   try {
     const stat = statSync(file)
     if (kind === 'path') return undefined
@@ -123,7 +126,9 @@ function faultOf(file: string, kind: Kind): string | undefined {
     return undefined
   } catch (error) {
     const start =
-      kind === 'program' ? 'its path starts at cwd' : 'paths start at the folder of this file'
+      kind === 'program'
+        ? 'its path starts at cwd'
+        : `paths start at the ${isCode ? 'working folder' : 'folder of this file'}`
     return `${unreadable(error)}; ${start}`
   }
 }

@@ -4,8 +4,9 @@ import { extname, resolve } from 'node:path'
 import { limits } from '../../contract/limits.ts'
 import type { Declaration } from '../../contract/messages.ts'
 import { alternatives, type Path, shown } from '../../settings/mistake.ts'
-import type { CommandTool, HttpTool, ModuleTool, Tool, ToolRun } from '../agents.ts'
+import type { CommandTool, FunctionTool, HttpTool, ModuleTool, Tool, ToolRun } from '../agents.ts'
 import type { SandboxSetting } from '../sandbox.ts'
+import { writtenSecrets } from '../secrets.ts'
 import type { HttpContent, SandboxContent, ToolContent } from './content.ts'
 import { headerFault, isHeaderName } from './header.ts'
 import { sandboxOf } from './sandbox-part.ts'
@@ -82,9 +83,12 @@ function toolOf(
   const schema = schemaOf(source, path, content)
   const hints = hintsOf(source, path, content, schema)
   const declaration: Declaration = { name, description, schema, idempotent, timeoutMs, poll, hints }
+  const { check, needsContext } = content.code ?? {}
   const tool = {
     declaration,
     run: needs(source, 'tools') ? runIn(source, path, content, sandbox) : runElsewhere,
+    ...(check && { check }),
+    ...(needsContext && { needsContext }),
   }
   return content.concurrency === undefined ? tool : { ...tool, concurrency: content.concurrency }
 }
@@ -107,9 +111,10 @@ const runElsewhere: ToolRun = { kind: 'command', argv: [''] }
 function runOf(
   source: Source,
   path: Path,
-  { command, http, module, ...rest }: ToolContent,
+  { command, http, module, code, ...rest }: ToolContent,
 ): ToolRun {
   const runs = [
+    code?.run && functionOf(source, path, code.run, code.isolatedIn, rest),
     command && commandOf(source, path, command, rest),
     http && httpOf(source, [...path, 'http'], http),
     module === undefined ? undefined : moduleOf(source, path, module, rest),
@@ -177,6 +182,22 @@ function refuseMissingProgram(
     source.refuse(path, `is ${shown(written)}, which is not in PATH; install it, or set its path`)
 }
 
+// ── function ──
+
+function functionOf(
+  source: Source,
+  path: Path,
+  run: FunctionTool['run'],
+  isolatedIn: string | undefined,
+  surroundings: Surroundings & Pick<ToolContent, 'name'>,
+): FunctionTool | ModuleTool {
+  const { name, outputBytesMax } = surroundings
+  const bytesMax = outputBytesMax === undefined ? {} : { outputBytesMax }
+  if (isolatedIn === undefined) return { kind: 'function', run, ...bytesMax }
+  const definedTool = name ?? ''
+  return { ...moduleOf(source, path, isolatedIn, surroundings), definedTool }
+}
+
 // ── http ──
 
 /** Set by the executor: they describe the body, the connection and the call. */
@@ -210,11 +231,14 @@ function httpOf(
     const value = headerOf({ source, path: [...path, 'headers', name], name, text, seen, secrets })
     return value === undefined ? [] : [[name, value]]
   })
-  return {
-    kind: 'http',
+  const sentTo = {
     url: (url === undefined ? undefined : urlOf(source, [...path, 'url'], url, secrets)) ?? '',
     headers: Object.fromEntries(sent),
-    secrets: [...new Set(secrets)],
+  }
+  return {
+    kind: 'http',
+    ...sentTo,
+    secrets: source.isCode ? writtenSecrets(sentTo) : [...new Set(secrets)],
     ...(outputBytesMax === undefined ? {} : { outputBytesMax }),
   }
 }
@@ -236,7 +260,7 @@ function headerOf({ source, path, name, text, seen, secrets }: HeaderParts): str
   seen.add(lower)
   if (reservedHeaders.includes(lower)) source.refuse(path, 'is set by the executor; remove it')
   if (text === undefined) return undefined
-  if (credentialHeader.test(name) && !hasVariable(text))
+  if (source.isCode !== true && credentialHeader.test(name) && !hasVariable(text))
     source.refuse(
       path,
       `holds a credential as plain text; put it into a variable and write \${NAME} here`,
