@@ -70,9 +70,12 @@ export type { EmbeddedBusChoice, KafkaBusChoice } from './bus-choice.ts'
 export { type DefinedAgent, defineAgent } from './define/define-agent.ts'
 export { type DefinedTool, defineTool, type ToolCall } from './define/define-tool.ts'
 export {
+  type AnthropicOptions,
   anthropic,
   type DefinedModel,
   type ModelOptions,
+  type OpenaiChatOptions,
+  type OpenaiOptions,
   openai,
   openaiChat,
 } from './define/models.ts'

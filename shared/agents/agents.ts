@@ -117,6 +117,9 @@ export type Tool = {
   concurrency?: number
 }
 
+/** A provider knows some of them (ProviderRecord.accepts). */
+export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+
 /** `Provider`: the names of the known providers. Only higher folders know them. */
 export type Model<Provider extends string = string> = {
   provider: Provider
@@ -132,6 +135,12 @@ export type Model<Provider extends string = string> = {
   secrets?: string[]
   maxOutputTokens: number
   temperature?: number
+  topP?: number
+  reasoningEffort?: ReasoningEffort
+  serviceTier?: string
+  seed?: number
+  /** Further headers of its requests. Never logged, because they may hold credentials. */
+  headers?: Record<string, string>
   /**
    * How it calls tools. Default: `native`. `text`: the request makes it write its calls as text,
    * because it has no other way.

@@ -3,7 +3,7 @@
 // reported at once.
 
 import type { EmptyAllowance, LoopThresholds, TextCallsMode } from '../../contract/messages.ts'
-import type { FunctionTool, Tool } from '../agents.ts'
+import type { FunctionTool, ReasoningEffort, Tool } from '../agents.ts'
 
 export type AgentContent = {
   name?: string
@@ -46,6 +46,11 @@ export type ModelContent = {
   apiKey?: string
   maxOutputTokens?: number
   temperature?: number
+  topP?: number
+  reasoningEffort?: ReasoningEffort
+  serviceTier?: string
+  seed?: number
+  headers?: Record<string, string | undefined>
   toolCalls?: 'native' | 'text'
 }
 

@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { type Mistake, type Path, shown } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
 import { unreadable } from '../../settings/text-file.ts'
+import type { ReasoningEffort } from '../agents.ts'
 import { expand } from './variables.ts'
 
 export type LoadOptions = {
@@ -34,7 +35,18 @@ export type KnownRecords<Provider extends string = string> = {
   providers: readonly [KnownProvider<Provider>, ...KnownProvider<Provider>[]]
 }
 
-type KnownProvider<Name extends string> = { name: Name; keyVariable: string }
+type KnownProvider<Name extends string> = {
+  name: Name
+  keyVariable: string
+  accepts: AcceptedOptions
+}
+
+/** The values of options that a provider's API has. */
+export type AcceptedOptions = {
+  reasoningEffort: readonly ReasoningEffort[]
+  serviceTier: readonly string[]
+  seed: boolean
+}
 
 export type Source<Provider extends string = string> = LoadOptions &
   KnownRecords<Provider> & {

@@ -8,7 +8,7 @@ import type { CommandTool, FunctionTool, HttpTool, ModuleTool, Tool, ToolRun } f
 import type { SandboxSetting } from '../sandbox.ts'
 import { writtenSecrets } from '../secrets.ts'
 import type { HttpContent, SandboxContent, ToolContent } from './content.ts'
-import { headerFault, isHeaderName } from './header.ts'
+import { headersOf } from './headers-part.ts'
 import { sandboxOf } from './sandbox-part.ts'
 import {
   exists,
@@ -23,7 +23,7 @@ import {
 import { hintsOf } from './tool-hints.ts'
 import { schemaOf } from './tool-schema.ts'
 import { urlOf } from './url.ts'
-import { hasVariable, variableValue } from './variables.ts'
+import { variableValue } from './variables.ts'
 
 /** The defaults of a tool. agent.schema.json has the same ones. */
 export const toolDefaults = { idempotent: false, timeoutMs: 30_000, poll: false }
@@ -200,40 +200,16 @@ function functionOf(
 
 // ── http ──
 
-/** Set by the executor: they describe the body, the connection and the call. */
-const reservedHeaders = [
-  ...[
-    'accept-encoding',
-    'connection',
-    'content-length',
-    'content-type',
-    'expect',
-    'idempotency-key',
-    'keep-alive',
-    'te',
-    'trailer',
-  ],
-  ...['transfer-encoding', 'upgrade'],
-]
-/** The value of such a header is a secret, so it must come from a variable. */
-const credentialHeader =
-  /^(proxy-)?authorization$|^cookie$|(api|auth|access)[-_]?key|token|secret|password/i
-
 function httpOf(
   source: Source,
   path: Path,
   { url, headers = {}, outputBytesMax }: HttpContent,
 ): HttpTool {
-  const seen = new Set<string>()
   const secrets: string[] = []
-  const sent = Object.entries(headers).flatMap(([name, text]): [string, string][] => {
-    if (!isHeaderName(name)) return [] // the schema reports it, without the name, which may be a misplaced value
-    const value = headerOf({ source, path: [...path, 'headers', name], name, text, seen, secrets })
-    return value === undefined ? [] : [[name, value]]
-  })
+  const sent = headersOf(source, [...path, 'headers'], headers, secrets)
   const sentTo = {
     url: (url === undefined ? undefined : urlOf(source, [...path, 'url'], url, secrets)) ?? '',
-    headers: Object.fromEntries(sent),
+    headers: sent,
   }
   return {
     kind: 'http',
@@ -241,38 +217,6 @@ function httpOf(
     secrets: source.isCode ? writtenSecrets(sentTo) : [...new Set(secrets)],
     ...(outputBytesMax === undefined ? {} : { outputBytesMax }),
   }
-}
-
-type HeaderParts = {
-  source: Source
-  path: Path
-  name: string
-  text: string | undefined
-  /** The names before, in lower case. */
-  seen: Set<string>
-  secrets: string[]
-}
-
-function headerOf({ source, path, name, text, seen, secrets }: HeaderParts): string | undefined {
-  const lower = name.toLowerCase()
-  if (seen.has(lower))
-    source.refuse(path, 'is given twice; remove one, because header names ignore case')
-  seen.add(lower)
-  if (reservedHeaders.includes(lower)) source.refuse(path, 'is set by the executor; remove it')
-  if (text === undefined) return undefined
-  if (source.isCode !== true && credentialHeader.test(name) && !hasVariable(text))
-    source.refuse(
-      path,
-      `holds a credential as plain text; put it into a variable and write \${NAME} here`,
-    )
-  const value = expanded(source, path, text, secrets)
-  const fault = value === undefined ? undefined : headerFault(value)
-  if (fault !== undefined)
-    source.refuse(
-      path,
-      `has ${fault} in it${hasVariable(text) ? ', perhaps from its variable' : ''}; remove it`,
-    )
-  return value
 }
 
 // ── module ──
