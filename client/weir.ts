@@ -17,6 +17,7 @@ import type {
 } from '../shared/agents/agents.ts'
 import { secretsOf } from '../shared/agents/secrets.ts'
 import { busKindOf, busNamesWhere } from '../shared/bus/kinds.ts'
+import { compiledSchema } from '../shared/contract/arguments/compiled-schema.ts'
 import type { Bus } from '../shared/contract/bus.ts'
 import type { Guard } from '../shared/contract/guard.ts'
 import {
@@ -41,6 +42,7 @@ import { type Edge, openEdge } from './edge.ts'
 import { refuseUnknownKeys } from './known-keys.ts'
 import { keepPartitionCount, openBus, openBusForStages, partitionCount } from './open-bus.ts'
 import { askTurn, type Turn } from './turn.ts'
+import { type OutputSchema, outputText } from './turn-output.ts'
 
 export type { DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
 export type { ApprovalSettings } from '../services/approval/registration.ts'
@@ -165,9 +167,15 @@ export type WeirOptions = {
 }
 
 /** A user's message. Messages of one conversation are answered one by one, in their order. */
-export type Question<Context = unknown> = QuestionFields & {
+export type Question<Context = unknown, Output = unknown> = QuestionFields & {
   /** The agent, or its name. */
   agent: string | DefinedAgent<Context>
+  /**
+   * The schema of the reply: a Standard Schema with its JSON Schema converter, or a JSON Schema. The
+   * model gets it with the instructions. A reply that does not fit is requested again, at most
+   * twice. `turn.output` is the value. Default: the reply is text.
+   */
+  output?: OutputSchema<Output>
 } & ContextField<Context>
 
 /**
@@ -179,6 +187,8 @@ type ContextField<Context> = undefined extends Context
   : { context: Context }
 
 type QuestionFields = {
+  /** A text behind the agent's instructions, for this question only. At most 64 KiB. */
+  system?: string
   /** 1 byte to 1 MiB, not blank. */
   text: string
   /** The conversation to continue or begin. At most 256 bytes. Default: a new one. */
@@ -207,7 +217,7 @@ export type Weir = AsyncDisposable & {
    * Sends a message and returns its turn at once. Throws `agent.unknown`, `message.invalid` (with
    * the accepted values), `bus.closed`, or the error of `failed`.
    */
-  ask<Context = unknown>(question: Question<Context>): Turn
+  ask<Context = unknown, Output = string>(question: Question<Context, Output>): Turn<Output>
   /**
    * Requests the end of a message's turn, even if another process sent the message. Resolves when
    * the request is written. See Turn.cancel.
@@ -385,7 +395,16 @@ const optionNames = Object.keys({
 } satisfies Record<keyof WeirOptions, 1>)
 
 const questionNames = Object.keys({
-  ...{ agent: 1, text: 1, context: 1, conversation: 1, messageId: 1, signal: 1 },
+  ...{
+    agent: 1,
+    text: 1,
+    system: 1,
+    output: 1,
+    context: 1,
+    conversation: 1,
+    messageId: 1,
+    signal: 1,
+  },
 } satisfies Record<keyof Question, 1>)
 
 type Parts = {
@@ -435,15 +454,16 @@ function weirOf({ agents, contexts, bus, running, edge, approvals }: Parts): Wei
     agents,
     failed: running.failed,
 
-    ask(given) {
+    ask<Context, Output>(given: Question<Context, Output>) {
       assertOpen()
       refuseUnknownKeys(given, questionNames, { code: 'message.invalid', subject: 'ask' })
-      const { text, context, conversation = newId(), messageId, signal } = given
+      const { text, system, output, context, signal } = given
+      const { conversation = newId(), messageId } = given
       const name = typeof given.agent === 'string' ? given.agent : given.agent.name
       const agent = agents.get(name)
       if (agent === undefined) throw unknownAgent(name, agents)
       const question = {
-        agent,
+        agent: forQuestion(agent, system, output),
         conversation: parseConversationId(conversation),
         messageId: parseMessageId(messageId ?? newId()),
         text: parseText(text),
@@ -455,6 +475,7 @@ function weirOf({ agents, contexts, bus, running, edge, approvals }: Parts): Wei
         question,
         isNew: messageId === undefined,
         signal,
+        output,
         onStarted: (number) => kept?.begin(number),
         onOver() {
           kept?.drop()
@@ -462,7 +483,7 @@ function weirOf({ agents, contexts, bus, running, edge, approvals }: Parts): Wei
         },
       })
       turns.add(turn)
-      return turn
+      return turn as Turn<Output> // outputOf has checked it
     },
 
     async cancel(message) {
@@ -488,6 +509,27 @@ function weirOf({ agents, contexts, bus, running, edge, approvals }: Parts): Wei
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,
   }
+}
+
+/** The agent with the settings of one question. */
+function forQuestion(
+  agent: Agent,
+  system: string | undefined,
+  output: OutputSchema<unknown> | undefined,
+): Agent {
+  if (system === undefined && output === undefined) return agent
+  const bytes = Buffer.byteLength(system ?? '')
+  if (bytes > limits.questionSystemBytesMax)
+    throw new WeirError(
+      'message.invalid',
+      `system has ${bytes} bytes: it must have at most ${limits.questionSystemBytesMax}`,
+    )
+  if (system?.isWellFormed() === false) throw new WeirError('message.invalid', `system ${halfPair}`)
+  const schema = output === undefined ? null : outputText(output)
+  const compiled = schema === null ? undefined : compiledSchema(schema)
+  if (compiled?.kind === 'unusable')
+    throw new WeirError('message.invalid', `output is an unusable schema: ${compiled.reason}`)
+  return { ...agent, settings: { ...agent.settings, system: system ?? null, output: schema } }
 }
 
 /** 80 random bits: as good as unique, and short enough to be typed on a command line. */

@@ -256,6 +256,8 @@ export const defaultSettings: AgentSettings = {
   attempts: 3,
   stallMs: 5 * minute,
   firstByteMs: 1 * minute,
+  system: null,
+  output: null,
   policy: defaultPolicy,
 }
 

@@ -185,6 +185,10 @@ export const limits = {
    * process may learn a moment later.
    */
   contextWaitMs: 1_000,
+  /** Bytes of the text that a message adds to the agent's instructions. */
+  questionSystemBytesMax: 64 * KiB,
+  /** Further requests of a turn for a reply that does not fit its schema. */
+  outputRetriesMax: 2,
   /** The longest timeout that a tool may declare. */
   toolTimeoutMsMax: 60 * minute,
   /**

@@ -30,6 +30,10 @@ export const examples: Example[] = [
     printed: { out: 'Order 17.\n', errors: 'list_orders: ok\n' },
   },
   {
+    name: 'structured-output.ts',
+    printed: { out: '2 chairs to Ulm\n', errors: '' },
+  },
+  {
     name: 'stop-an-agent.ts',
     printed: { out: 'cancelled\nAs you like.\n', errors: 'wait: outcome_unknown\n' },
   },
@@ -39,6 +43,8 @@ export const examples: Example[] = [
 const model = (userText: string) => {
   if (userText.includes('Which files are here?')) return says(text('I look.'), call('list', {}))
   if (userText.includes('Wait an hour.')) return says(call('wait', {}))
+  if (userText.includes('two chairs')) return says(text('2 chairs, to Ulm.'))
+  if (userText.includes('Please continue')) return says(text('{"city":"Ulm","chairs":2}'))
   if (userText.includes('did I order')) return says(call('list_orders', {}))
   if (userText.includes('order 17 of u1')) return says(text('Order 17.'))
   if (userText.includes('coat in Paris'))

@@ -23,7 +23,7 @@ import {
   Weir,
 } from '../../../client/weir.ts'
 import { until } from '../../support/inbox.ts'
-import { call, resultsOf, says, text } from '../../support/script.ts'
+import { call, resultsOf, says, systemOf, text } from '../../support/script.ts'
 import { nested, whereami } from '../../support/tools/isolated-tools.ts'
 
 let folder: string
@@ -181,6 +181,47 @@ describe('an isolated tool', () => {
     await using weir = await open([agentWith([nested])])
     await weir.ask({ agent: 'helper', text: 'Nest' }).finished
     expect(JSON.stringify(results())).toContain('cannot be opened in the process of a tool')
+  })
+})
+
+describe('a question', () => {
+  it('adds its instructions to those of the agent, in its turn only', async () => {
+    await using weir = await open([agentWith([])])
+    await weir.ask({ agent: 'helper', text: 'Hi', system: 'In French.' }).finished
+    await weir.ask({ agent: 'helper', text: 'Hi' }).finished
+    expect(server.requests.map(systemOf)).toEqual(['Help.\n\nIn French.', 'Help.'])
+  })
+
+  it('gets a typed output, and corrects a reply that does not fit', async () => {
+    answers = [says(text('Ulm, 3 days.')), says(text('{"city":"Ulm","days":3}'))]
+    const output = z.object({ city: z.string().transform((city) => city.length), days: z.number() })
+    await using weir = await open([agentWith([])])
+    const turn = weir.ask({ agent: 'helper', text: 'Where?', output })
+    const { city, days }: { city: number; days: number } = await turn.output
+    expect({ city, days }).toEqual({ city: 3, days: 3 })
+    expect((await turn.finished).reply).toBe('{"city":"Ulm","days":3}')
+    const [first, second] = server.requests.map(systemOf)
+    expect(first).toContain('one JSON value that fits this JSON Schema')
+    expect(second).toContain('it is not one JSON value')
+  })
+
+  it('has no output after three replies that do not fit', async () => {
+    await using weir = await open([agentWith([])])
+    const turn = weir.ask({ agent: 'helper', text: 'Where?', output: { type: 'object' } })
+    await expect(turn.output).rejects.toMatchObject({ code: 'output.missing' })
+    expect(server.requests).toHaveLength(3)
+    const odd = z.object({}).refine(() => false, 'never right')
+    answers = [says(text('{}'))]
+    const refined = weir.ask({ agent: 'helper', text: 'Where?', output: odd })
+    await expect(refined.output).rejects.toThrow('never right')
+  })
+
+  it('refuses an unusable schema and too many instructions at once', async () => {
+    await using weir = await open([agentWith([])])
+    const ask = (fields: object) => () => weir.ask({ agent: 'helper', text: 'Hi', ...fields })
+    expect(ask({ output: { type: 'obj' } })).toThrow('output is an unusable schema')
+    expect(ask({ output: 7 })).toThrow('output is no schema')
+    expect(ask({ system: 'x'.repeat(65_537) })).toThrow('it must have at most 65536')
   })
 })
 
