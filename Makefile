@@ -90,8 +90,8 @@ chaos: $(EVERYTHING) ## kill, stop and rebalance a fleet on a real broker for MI
 mutate: $(EVERYTHING) ## change each threshold and mask of the loop-detector, and check that its tests fail; takes minutes, PART=2/6 runs a part
 	$(NODE) test/mutation/main.ts $(PART)
 
-compose-test: $(EVERYTHING) ## start docker-compose.yml, scale it and run the demo on it; needs Docker and some minutes
-	$(NODE) test/compose/main.ts
+compose-test: $(EVERYTHING) ## start docker-compose.yml, scale it and run the demo on it; needs Docker and some minutes, SIGNED=1 with one user for each service and signed records
+	$(NODE) test/compose/main.ts $(if $(SIGNED),--signed)
 
 schemas: $(EVERYTHING) ## generate files from schemas and rules
 	$(NODE) schemas/generate.ts

@@ -129,7 +129,7 @@ function rightInText(right: string): RegExp {
 }
 
 describe('one user per principal with the printed rights', () => {
-  it('runs a turn with a rejected call, a veto and an approval', async () => {
+  it('runs a turn with its text, a rejected call, a veto and an approval', async () => {
     server = await startAnthropicServer(
       script(
         says(call('exec', {})),
@@ -173,6 +173,8 @@ describe('one user per principal with the printed rights', () => {
       const failed = Promise.race(running.map((one) => one.failed))
       edge = openEdge({ bus: await busAs('edge'), topicPrefix, partitions })
       const question = { agent, conversation: 'c', messageId: 'm', text: 'deploy' }
+      for (const listen of [edge.onParts, edge.onFailedAttempts])
+        await listen('c' as never, { onRecord: () => {}, onFailure: () => {} })
       const turn = edge.ask(question, AbortSignal.timeout(60_000))
       const approver = await busAs('approver')
       const approvals = openApprovals({
