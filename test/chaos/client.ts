@@ -11,7 +11,6 @@ import { readKeys } from '../../shared/bus/signing/keys.ts'
 import { acceptsSigned, signedBus } from '../../shared/bus/signing/signed-bus.ts'
 import { createSigning } from '../../shared/bus/signing/signing.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import { topicSpecs } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { connectionOf, type Logins } from './users.ts'
 
@@ -31,21 +30,6 @@ export type ClientOptions = {
 
 /** Its bus also carries the decisions of the run's people. */
 export const clientPrincipals = ['edge', 'approver']
-
-/** As the super user: only an operator may create topics. */
-export async function createTopics({
-  bootstrapServers,
-  prefix,
-  partitions,
-}: Pick<ClientOptions, 'bootstrapServers' | 'prefix' | 'partitions'>): Promise<void> {
-  const bus = await openKafkaBus({
-    client: { clientId: 'chaos-set-up', brokers: [bootstrapServers] },
-    clock: systemClock,
-    log: pino({ level: 'silent' }),
-  })
-  await bus.ensureTopics(topicSpecs(prefix, partitions))
-  await bus.close()
-}
 
 export async function openClient({
   bootstrapServers,

@@ -12,7 +12,7 @@ import { startBroker } from '../support/kafka/broker.ts'
 import { writeAgent } from './agent.ts'
 import { startApprovers, writeRules } from './approvers.ts'
 import { check } from './check.ts'
-import { clientPrincipals, createTopics, openClient } from './client.ts'
+import { clientPrincipals, openClient } from './client.ts'
 import type { Evidence, Violation } from './evidence.ts'
 import { type Inflicted, inflict } from './faults.ts'
 import { createFleet, type Fleet, guardPrincipals } from './fleet.ts'
@@ -65,6 +65,7 @@ const warmUpMs = 480_000
 /** A turn may last as long as its wall limit, 5 minutes, plus the time of the last call. */
 const drainMs = 330_000
 const settleMs = 60_000
+const neverAborted = new AbortController().signal
 const leaveMs = 30_000
 
 /** Three processes read each stage's inbox, in different combinations of stages. */
@@ -127,7 +128,12 @@ export async function runChaos({
     })
     const { bootstrapServers } = broker
     const keys = signed ? createSigningKeys(folder, guardNames) : undefined
-    await createTopics({ bootstrapServers, prefix, partitions })
+    const operator = createOperator({
+      ...{ folder, bootstrapServers, prefix, logins },
+      keys: keys?.folderOf('operator', ['operator']),
+    })
+    // Only an operator may create the topics, and store their number of partitions.
+    await operator.command(['topics', 'create', '--partitions', `${partitions}`], neverAborted)
     const client = await openClient({
       ...{ bootstrapServers, prefix, partitions, agentFile, folder, logins },
       keys: keys?.folderOf('client', clientPrincipals),
@@ -147,10 +153,6 @@ export async function runChaos({
     for (const [name, stages] of Object.entries(layout)) fleet.add(name, { kind: 'stages', stages })
     const versions = new Map<GuardName, number>()
     startVersion('ledger', { fleet, folder, versions })
-    const operator = createOperator({
-      ...{ folder, bootstrapServers, prefix, logins },
-      keys: keys?.folderOf('operator', ['operator']),
-    })
     const waits = watchWaits({ bus: client.bus, prefix, partitions })
     cleanUp.push(() => waits.close())
     const approvers = startApprovers({ bus: client.bus, prefix, partitions, seed })
@@ -164,9 +166,8 @@ export async function runChaos({
     const groups = watchGroups(bootstrapServers, prefix)
     cleanUp.push(() => groups.close())
     await warmUp({ load, groups, fleet, folder })
-    const { signal } = new AbortController()
-    await operator.command(['guard', 'mode', 'ledger', 'enforce'], signal)
-    await operator.command(['approvals', 'rules', writeRules(folder)], signal)
+    await operator.command(['guard', 'mode', 'ledger', 'enforce'], neverAborted)
+    await operator.command(['approvals', 'rules', writeRules(folder)], neverAborted)
     times.lap('start')
     print(`the first turns were answered; faults begin, in ${folder}`)
 

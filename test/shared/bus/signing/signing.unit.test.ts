@@ -13,6 +13,7 @@ import { encode } from '../../../../shared/codec/codec.ts'
 import type { Bus, RecordToAppend } from '../../../../shared/contract/bus.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import { keyOf } from '../../../../shared/contract/topology.ts'
+import { systemClock } from '../../../../shared/lib/clock.ts'
 import { cancel, modelRequest, userMessage } from '../../../support/messages.ts'
 
 let folder: string
@@ -104,7 +105,13 @@ describe('a stage without the key of an operator', () => {
     const warnings: object[] = []
     const log = { warn: (fields: object) => warnings.push(fields) } as unknown as Logger
     const none = async () => []
-    const bus = { list: none, ends: none, read: none, append: none } as unknown as Bus
+    const bus = {
+      list: none,
+      ends: none,
+      read: none,
+      append: none,
+      clock: systemClock,
+    } as unknown as Bus
     const signed = signedBus(bus, as('validator'), log)
     await keepPartitionCount({ bus: signed, topicPrefix: 'weir.', partitions: 4, log })
     expect(warnings).toMatchObject([{ partitions: 4, reason: expect.stringMatching('no key') }])
