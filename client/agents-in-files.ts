@@ -5,7 +5,8 @@ import { agentsInCode } from '../shared/agents/code/agents-in-code.ts'
 import { loadAgents } from '../shared/agents/file/load-agents.ts'
 import type { AgentPart } from '../shared/agents/file/source.ts'
 import { compiledSchema } from '../shared/contract/arguments/compiled-schema.ts'
-import { writtenAgent } from './define/written-agent.ts'
+import { type AgentCalls, createAgentCalls } from './agent-calls.ts'
+import { withAgentsOfTools, writtenAgent } from './define/written-agent.ts'
 
 /**
  * The agents of a file or a folder. `environment`: the values of `${NAME}` in them. `needs`: the
@@ -19,13 +20,17 @@ export function agentsInFiles(
   return loadAgents(path, environment, optionsOf(needs), { providers })
 }
 
-/** The agents that a program defines, with the same checks. */
+/**
+ * The agents that a program defines, with the same checks. `calls`: runs the tools that are agents.
+ */
 export function agentsOfProgram(
   agents: readonly unknown[],
   environment: NodeJS.ProcessEnv,
   needs?: readonly AgentPart[],
+  calls: Pick<AgentCalls, 'run'> = createAgentCalls(),
 ) {
-  return agentsInCode(agents.map(writtenAgent), environment, optionsOf(needs), { providers })
+  const written = withAgentsOfTools(agents).map((agent) => writtenAgent(agent, calls))
+  return agentsInCode(written, environment, optionsOf(needs), { providers })
 }
 
 function optionsOf(needs: readonly AgentPart[] | undefined) {

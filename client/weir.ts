@@ -23,6 +23,7 @@ import type { Guard } from '../shared/contract/guard.ts'
 import {
   type ConversationId,
   halfPair,
+  isConversationOfCall,
   type MessageId,
   parseConversationId,
   parseMessageId,
@@ -34,6 +35,7 @@ import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log.ts'
 import { alternatives } from '../shared/settings/mistake.ts'
 import { busNames, readSettings, type Settings } from '../shared/settings/settings.ts'
+import { type AgentCalls, createAgentCalls } from './agent-calls.ts'
 import { agentsInFiles, agentsOfProgram } from './agents-in-files.ts'
 import { type BusChoice, flagsOfChoice } from './bus-choice.ts'
 import { type Contexts, createContexts } from './contexts.ts'
@@ -41,7 +43,7 @@ import type { DefinedAgent } from './define/define-agent.ts'
 import { type Edge, openEdge } from './edge.ts'
 import { refuseUnknownKeys } from './known-keys.ts'
 import { keepPartitionCount, openBus, openBusForStages, partitionCount } from './open-bus.ts'
-import { askTurn, type Turn } from './turn.ts'
+import { type AskOptions, askTurn, type Turn } from './turn.ts'
 import { type OutputSchema, outputText } from './turn-output.ts'
 
 export type { DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
@@ -69,6 +71,7 @@ export type {
 } from '../shared/contract/messages.ts'
 export type { ErrorCode } from '../shared/lib/errors.ts'
 export type { EmbeddedBusChoice, KafkaBusChoice } from './bus-choice.ts'
+export { type AgentToolOptions, asTool } from './define/as-tool.ts'
 export { type DefinedAgent, defineAgent } from './define/define-agent.ts'
 export { type DefinedTool, defineTool, type ToolCall } from './define/define-tool.ts'
 export {
@@ -262,7 +265,8 @@ async function open(options: WeirOptions): Promise<Weir> {
   refuseUnknownKeys(options, optionNames, { code: 'settings.invalid', subject: 'Weir.open' })
   const settings = settingsOf(options)
   const stages = stagesOf(options, settings)
-  const agents = agentsOf(options.agents, stages)
+  const agentCalls = createAgentCalls()
+  const agents = agentsOf(options.agents, stages, agentCalls)
   if (stages === 'here') for (const { model } of agents.values()) providerNamed(model.provider)
   const { topicPrefix } = settings
   const retentionMs = retentionMsOf(settings.retention)
@@ -291,6 +295,7 @@ async function open(options: WeirOptions): Promise<Weir> {
       })
     return weirOf({
       agents,
+      agentCalls,
       contexts,
       bus,
       running,
@@ -373,10 +378,16 @@ export function loadAgents(path: string, environment: NodeJS.ProcessEnv = proces
   return agentsInFiles(path, environment)
 }
 
-function agentsOf(agents: WeirOptions['agents'], stages: 'here' | 'elsewhere'): Agents {
+function agentsOf(
+  agents: WeirOptions['agents'],
+  stages: 'here' | 'elsewhere',
+  calls: AgentCalls,
+): Agents {
   const needs = stages === 'elsewhere' ? [] : undefined
   if (typeof agents === 'string') return agentsInFiles(agents, process.env, needs)
-  return agents instanceof Map ? agents : agentsOfProgram([...agents.values()], process.env, needs)
+  return agents instanceof Map
+    ? agents
+    : agentsOfProgram([...agents.values()], process.env, needs, calls)
 }
 
 /** An isolated tool whose file opens Weir would run the program again in each of its processes. */
@@ -407,8 +418,11 @@ const questionNames = Object.keys({
   },
 } satisfies Record<keyof Question, 1>)
 
+type AskNow = Pick<AskOptions, 'question' | 'isNew' | 'signal' | 'output'> & { context: unknown }
+
 type Parts = {
   agents: Agents
+  agentCalls: AgentCalls
   contexts: Contexts
   bus: Bus
   running: Pick<RunningStages, 'failed' | 'close'>
@@ -416,7 +430,8 @@ type Parts = {
   approvals: () => Promise<Approvals>
 }
 
-function weirOf({ agents, contexts, bus, running, edge, approvals }: Parts): Weir {
+function weirOf(parts: Parts): Weir {
+  const { agents, agentCalls, contexts, bus, running, edge, approvals } = parts
   const turns = new Set<ReturnType<typeof askTurn>>()
   let failure: { error: unknown } | undefined
   let closing: Promise<void> | undefined
@@ -440,6 +455,26 @@ function weirOf({ agents, contexts, bus, running, edge, approvals }: Parts): Wei
     return closing
   }
 
+  function askNow({ context, ...options }: AskNow): Turn {
+    const kept = context === undefined ? undefined : contexts.keep(options.question, context)
+    const turn = askTurn({
+      ...{ edge, clock: bus.clock, ...options },
+      onStarted: (number) => kept?.begin(number),
+      onOver() {
+        kept?.drop()
+        turns.delete(turn)
+      },
+    })
+    turns.add(turn)
+    return turn
+  }
+
+  agentCalls.begin(agents, (agent, { text, context, signal, ...message }) => {
+    assertOpen()
+    const question = { agent, text: parseText(text), ...message }
+    return askNow({ question, isNew: false, context, signal })
+  })
+
   async function close(): Promise<void> {
     try {
       await running.close()
@@ -462,28 +497,16 @@ function weirOf({ agents, contexts, bus, running, edge, approvals }: Parts): Wei
       const name = typeof given.agent === 'string' ? given.agent : given.agent.name
       const agent = agents.get(name)
       if (agent === undefined) throw unknownAgent(name, agents)
+      if (isConversationOfCall(conversation)) throw ofCall(conversation)
       const question = {
         agent: forQuestion(agent, system, output),
         conversation: parseConversationId(conversation),
         messageId: parseMessageId(messageId ?? newId()),
         text: parseText(text),
       }
-      const kept = context === undefined ? undefined : contexts.keep(question, context)
-      const turn = askTurn({
-        edge,
-        clock: bus.clock,
-        question,
-        isNew: messageId === undefined,
-        signal,
-        output,
-        onStarted: (number) => kept?.begin(number),
-        onOver() {
-          kept?.drop()
-          turns.delete(turn)
-        },
-      })
-      turns.add(turn)
-      return turn as Turn<Output> // outputOf has checked it
+      return askNow({
+        ...{ question, isNew: messageId === undefined, context, signal, output },
+      }) as Turn<Output> // outputOf has checked it
     },
 
     async cancel(message) {
@@ -601,6 +624,13 @@ function unknownAgent(name: string, agents: Agents): WeirError {
   return new WeirError(
     'agent.unknown',
     `unknown agent ${JSON.stringify(name)}: the agents are ${[...agents.keys()].join(', ')}`,
+  )
+}
+
+function ofCall(conversation: ConversationId): WeirError {
+  return new WeirError(
+    'message.invalid',
+    `the conversation ${JSON.stringify(conversation)} is that of a call, in which only an agent works: give another id`,
   )
 }
 

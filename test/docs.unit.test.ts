@@ -59,7 +59,8 @@ describe.each([...pages, ...otherPages])('%s', (file) => {
   })
 
   it('shows only code that a test compiles and runs', () => {
-    const examples = readdirSync(join(root, 'test/examples')).map((name) =>
+    const files = readdirSync(join(root, 'test/examples')).filter((name) => name.endsWith('.ts'))
+    const examples = files.map((name) =>
       textOf(`test/examples/${name}`).replace(
         /'\.\.\/\.\.\/client\/weir\.ts'(?: \/\/ .*)?/,
         "'weir-agents'",

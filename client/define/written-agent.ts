@@ -7,10 +7,13 @@ import type { WrittenAgent } from '../../shared/agents/code/agents-in-code.ts'
 import type { ToolCode } from '../../shared/agents/file/content.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { Path } from '../../shared/settings/mistake.ts'
+import type { AgentCalls } from '../agent-calls.ts'
+import { agentTurnOf } from './as-tool.ts'
 import { definedOf } from './define-tool.ts'
 import { checkBy, isStandardSchema, jsonSchemaOf } from './standard-schema.ts'
 
-export function writtenAgent(agent: unknown): WrittenAgent {
+/** `calls`: runs the tools that are agents. */
+export function writtenAgent(agent: unknown, calls: Pick<AgentCalls, 'run'>): WrittenAgent {
   const mistakes: { path: Path; text: string }[] = []
   const refuse = (path: Path, text: string) => void mistakes.push({ path, text })
   if (!isObject(agent)) return { content: plain(agent, [], refuse), codes: [], mistakes }
@@ -20,9 +23,31 @@ export function writtenAgent(agent: unknown): WrittenAgent {
     if (tools !== undefined) content.tools = plain(tools, ['tools'], refuse)
     return { content, codes: [], mistakes }
   }
-  const written = tools.map((tool, index) => writtenTool(tool, ['tools', index], refuse))
+  const written = tools.map((tool, index) => {
+    const { data, code } = writtenTool(tool, ['tools', index], refuse)
+    return { data, code: { ...code, ...agentCode(tool, String(agent.name), calls) } }
+  })
   content.tools = written.map(({ data }) => data)
   return { content, codes: written.map(({ code }) => code), mistakes }
+}
+
+function agentCode(tool: unknown, caller: string, calls: Pick<AgentCalls, 'run'>): ToolCode {
+  const turn = isObject(tool) ? agentTurnOf(tool) : undefined
+  if (turn === undefined) return {}
+  return { run: (args, call) => calls.run(turn, caller, args, call), runsAgent: turn.agent.name }
+}
+
+/** These agents and those that are tools of them, each once. */
+export function withAgentsOfTools(agents: readonly unknown[]): unknown[] {
+  const all = new Set<unknown>(agents)
+  for (const agent of all) {
+    const tools: unknown = isObject(agent) ? agent.tools : undefined
+    for (const tool of Array.isArray(tools) ? tools : []) {
+      const turn = isObject(tool) ? agentTurnOf(tool) : undefined
+      if (turn !== undefined) all.add(turn.agent)
+    }
+  }
+  return [...all]
 }
 
 type Refuse = (path: Path, text: string) => void

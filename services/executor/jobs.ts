@@ -3,7 +3,7 @@
 import type { TryId } from '../../shared/contract/ids.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { ToolTask } from './tasks.ts'
-import type { RunningTool } from './tools/tool.ts'
+import type { Releasable } from './tools/released-agent.ts'
 
 export type ClaimTask = Extract<ToolTask, { kind: 'claim' }>
 export type RunTask = Extract<ToolTask, { kind: 'run' }>
@@ -20,7 +20,7 @@ export type Job =
       /** Its guards are being checked. */
       isChecked?: true
     }
-  | { phase: 'running'; task: RunTask; tool: RunningTool; stopping: boolean; free: () => void }
+  | { phase: 'running'; task: RunTask; tool: Releasable; stopping: boolean; free: () => void }
   | { phase: 'over' }
 
 export type Claimed = Extract<Job, { phase: 'claimed' }>

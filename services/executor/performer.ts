@@ -108,6 +108,7 @@ function performerOf(
       closing = true
       relay.close()
       releaseClaims(units, { drop, release: giveBack })
+      if (how === 'shutdown') runs.releaseAgents()
       const cancelStop =
         how === 'shutdown'
           ? clock.after(limits.shutdownGraceMs, () => runs.stopAll('the executor shut down'))

@@ -17,6 +17,7 @@ import { type Jobs, nameOf, type Running, type RunTask } from './jobs.ts'
 import type { ProgramHash } from './program/program-hash.ts'
 import { bounded, rejected } from './results.ts'
 import { type ContextOf, startChecked } from './tools/checked-start.ts'
+import { releasable } from './tools/released-agent.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from './tools/tool.ts'
 import { neverStarted } from './tools/tool-endings.ts'
 import type { Writes } from './writes.ts'
@@ -28,6 +29,8 @@ export type ToolRuns = {
   refuse(jobs: Jobs, task: RunTask, ending: CallEnding, free: () => void): void
   stop(job: Running, graceMs: Milliseconds, why: string): void
   stopAll(why: string): void
+  /** Gives back the calls that run a turn of another agent. */
+  releaseAgents(): void
 }
 
 export type ToolRunsOptions = {
@@ -50,14 +53,14 @@ export function createToolRuns({
   const { clock, log, owner } = context
   const { write, track } = writes
   const hideSecrets = secretMask(secretsOf(agents))
-  const running = new Set<Running>()
+  const jobsRunning = new Set<Running>()
 
   async function follow(jobs: Jobs, job: Running): Promise<void> {
     const { task } = job
     const startedAt = clock.monotonic()
     const { ending, started } = await endOf(job)
     const durationMs = started ? Math.max(0, Math.round(clock.monotonic() - startedAt)) : 0
-    running.delete(job)
+    jobsRunning.delete(job)
     if (jobs.get(nameOf(task)) === job) jobs.set(nameOf(task), { phase: 'over' })
     job.free()
     if (ending.fault !== undefined)
@@ -105,9 +108,11 @@ export function createToolRuns({
 
   function report(
     task: RunTask,
-    { status, text, reason }: CallEnding,
+    { status, text, reason, isGivenBack }: ToolEnding,
     durationMs: Milliseconds,
   ): Promise<boolean> {
+    if (isGivenBack)
+      return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result: null }])
     const result = bounded({ ordinal: task.ordinal, status, text, reason, durationMs })
     return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result }])
   }
@@ -147,9 +152,10 @@ export function createToolRuns({
           start: (it) => startSafely(() => start(it)),
         }),
       )
-      const job: Running = { phase: 'running', task, tool: started, stopping: false, free }
+      const running = releasable(tool.run, started)
+      const job: Running = { phase: 'running', task, tool: running, stopping: false, free }
       jobs.set(name, job)
-      running.add(job)
+      jobsRunning.add(job)
       track(follow(jobs, job))
     },
 
@@ -162,7 +168,11 @@ export function createToolRuns({
     stop,
 
     stopAll(why) {
-      for (const job of running) stop(job, 0, why)
+      for (const job of jobsRunning) stop(job, 0, why)
+    },
+
+    releaseAgents() {
+      for (const { tool } of jobsRunning) tool.release?.()
     },
   }
 }

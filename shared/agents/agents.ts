@@ -81,6 +81,8 @@ export type ModuleTool = {
 export type FunctionTool = {
   kind: 'function'
   run: (args: unknown, call: FunctionCall) => unknown
+  /** The agent of which it runs a turn. */
+  runsAgent?: string
   /** Bytes of its result to keep. The rest is cut, with a note. */
   outputBytesMax?: number
 }

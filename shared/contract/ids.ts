@@ -3,6 +3,7 @@
 // IDS-2. Two kinds of text ids do not mix: the compiler refuses a message id as a conversation.
 //     The kind is optional in the type, so a literal or a decoded text needs no cast.
 
+import { hash } from 'node:crypto'
 import { WeirError } from '../lib/errors.ts'
 import { limits } from './limits.ts'
 
@@ -85,6 +86,37 @@ export function roundKey({ conversation, turn, round }: RoundId): string {
 /** `["c",3,1,0]` */
 export function callKey({ conversation, turn, round, ordinal }: CallId): string {
   return JSON.stringify([conversation, turn, round, ordinal])
+}
+
+const ofCalls = 'call/'
+
+/**
+ * The conversation in which an agent works on this call: always the same, so a second start asks
+ * the same question. No client may name such an id.
+ */
+export function conversationOfCall(call: CallId): ConversationId {
+  const { conversation, turn, round, ordinal } = call
+  const id = `${ofCalls}${conversation}/${turn}/${round}/${ordinal}`
+  const isLong = Buffer.byteLength(id) > limits.conversationIdBytesMax
+  return isLong ? `${ofCalls}${hash('sha256', callKey(call))}` : id
+}
+
+export function isConversationOfCall(conversation: ConversationId): boolean {
+  return conversation.startsWith(ofCalls)
+}
+
+/** The call of such a conversation. Undefined: it is none, or its id is a hash. */
+export function callOfConversation(id: ConversationId): CallId | undefined {
+  const [, conversation, turn, round, ordinal] =
+    /^call\/(.+)\/(\d{1,15})\/(\d{1,15})\/(\d{1,15})$/s.exec(id) ?? []
+  if (conversation === undefined) return undefined
+  return { conversation, turn: Number(turn), round: Number(round), ordinal: Number(ordinal) }
+}
+
+/** The call with this key. */
+export function callOfKey(key: string): CallId {
+  const [conversation, turn, round, ordinal] = JSON.parse(key) as [string, number, number, number]
+  return { conversation, turn, round, ordinal }
 }
 
 /** The name of a call within its turn. */

@@ -213,6 +213,8 @@ export const limits = {
   questionSystemBytesMax: 64 * KiB,
   /** Further requests of a turn for a reply that does not fit its schema. */
   outputRetriesMax: 2,
+  /** Calls that run a turn of another agent at once in a process. They take no place of a tool. */
+  agentCallsMax: 1_024,
   /** The longest timeout that a tool may declare. */
   toolTimeoutMsMax: 60 * minute,
   /**

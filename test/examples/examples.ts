@@ -34,6 +34,10 @@ export const examples: Example[] = [
     printed: { out: '2 chairs to Ulm\n', errors: '' },
   },
   {
+    name: 'sub-agent.ts',
+    printed: { out: 'A weir is a low wall across a river.\n', errors: '' },
+  },
+  {
     name: 'stop-an-agent.ts',
     printed: { out: 'cancelled\nAs you like.\n', errors: 'wait: outcome_unknown\n' },
   },
@@ -43,6 +47,10 @@ export const examples: Example[] = [
 const model = (userText: string) => {
   if (userText.includes('Which files are here?')) return says(text('I look.'), call('list', {}))
   if (userText.includes('Wait an hour.')) return says(call('wait', {}))
+  if (userText.includes('Write about weirs'))
+    return says(call('research', { task: 'Explain a weir.' }))
+  if (userText.includes('Explain a weir')) return says(text('A low wall.'))
+  if (userText.includes('A low wall')) return says(text('A weir is a low wall across a river.'))
   if (userText.includes('two chairs')) return says(text('2 chairs, to Ulm.'))
   if (userText.includes('Please continue')) return says(text('{"city":"Ulm","chairs":2}'))
   if (userText.includes('did I order')) return says(call('list_orders', {}))

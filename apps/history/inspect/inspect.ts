@@ -9,6 +9,7 @@ import { printable, printableJson } from '../../terminal/printable.ts'
 import { count } from '../../terminal/quantities.ts'
 import { listConversations } from '../conversations/conversations.ts'
 import { withLog } from '../open-log.ts'
+import { agentsOfCalls, printAgents } from './agents-of-calls.ts'
 import { existingRecords } from './existing-records.ts'
 import { pageOf } from './print-timeline.ts'
 import { contextTurns } from './recorded.ts'
@@ -70,20 +71,22 @@ export async function inspect(
   { json, full = false, reasoning = false, bundle }: InspectOptions,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const { timeline, context } = await withLog(
+  const { timeline, context, agents } = await withLog(
     settings,
     async (log) => {
       const records = await existingRecords(conversation, log)
       const context = await contextTurns(conversation, log)
-      return { timeline: timelineOf(conversation, records, { reasoning, context }), context }
+      const timeline = timelineOf(conversation, records, { reasoning, context })
+      return { timeline, context, agents: await agentsOfCalls(timeline, log) }
     },
     { bundle },
   )
   if (json) {
-    out.write(`${printableJson(timeline)}\n`)
+    out.write(`${printableJson(agents.length === 0 ? timeline : { ...timeline, agents })}\n`)
     return
   }
   const page = pageOf(timeline, { columns: columnsOfOutput(out), full })
+  printAgents(page, agents)
   if (context.length > 0) {
     page.blank()
     page.line(

@@ -2,8 +2,11 @@
 // An agent file may set a lower number of places for a tool.
 // TOOL-SLOTS-1. One turn has at most half of the places, of the process and of a tool, and at least
 //     one. A turn with slow calls cannot keep other turns from running theirs.
+// TOOL-SLOTS-2. A call that runs a turn of another agent holds no place: it waits for the tools of
+//     that agent, which need places.
 
 import type { Agents, Tool } from '../../../shared/agents/agents.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import { createSlots, type Slots } from '../../../shared/lib/slots.ts'
 
 /** So many places, of which one turn has at most half. */
@@ -20,10 +23,13 @@ export function createToolSlots(
   slots: Slots,
 ): (agent: string, name: string) => Slots {
   const own = new Map<Tool, Slots>()
+  const ofAgents = createSlots(limits.agentCallsMax, limits.agentCallsMax)
   return (agent, name) => {
     const tool = agents.get(agent)?.tools.find(({ declaration }) => declaration.name === name)
-    if (tool?.concurrency === undefined) return slots
-    const both = own.get(tool) ?? inBoth(toolPlaces(tool.concurrency), slots)
+    const isAgent = tool?.run.kind === 'function' && tool.run.runsAgent !== undefined
+    const all = isAgent ? ofAgents : slots
+    if (tool?.concurrency === undefined) return all
+    const both = own.get(tool) ?? inBoth(toolPlaces(tool.concurrency), all)
     own.set(tool, both)
     return both
   }

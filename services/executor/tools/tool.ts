@@ -26,8 +26,9 @@ export type ToolCall = {
 /**
  * `fault` is for the operator's log only: it may name programs, folders and servers, which a record
  * must not (see the design). `printed`: other output of the tool, bounded, for the debug log only.
+ * `isGivenBack`: nobody waits for it here any more, and another start waits for the same work.
  */
-export type ToolEnding = CallEnding & { fault?: string; printed?: string }
+export type ToolEnding = CallEnding & { fault?: string; printed?: string; isGivenBack?: true }
 
 export type RunningTool = {
   /** True as soon as it runs, false if it could not be started. Never rejects. */

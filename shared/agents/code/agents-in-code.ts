@@ -68,7 +68,7 @@ function read<Provider extends string>(
   }
   const tools = agent.tools?.map((tool, index) => tool && toolContent(tool, codes[index]))
   for (const [index, code] of codes.entries())
-    if (requireIsolation === true && code.run !== undefined && code.isolatedIn === undefined)
+    if (requireIsolation === true && runsHere(code))
       refuse(
         ['tools', index],
         'runs in this process, and requireIsolation is set; must have isolated: true, module, command or http',
@@ -83,6 +83,11 @@ function read<Provider extends string>(
 /** The readers know the schema of a tool under its key in files. */
 function codePath(path: Path): Path {
   return path[0] === 'tools' && path[2] === 'schema' ? path.with(2, 'parameters') : path
+}
+
+/** An agent as a tool runs nothing in this process but its own tools, which its agent judges. */
+function runsHere({ run, runsAgent, isolatedIn }: ToolCode): boolean {
+  return run !== undefined && runsAgent === undefined && isolatedIn === undefined
 }
 
 type CodeContent = Omit<AgentContent, 'tools'> & {

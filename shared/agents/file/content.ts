@@ -81,6 +81,7 @@ export type ToolContent = {
 /** The parts of a tool that are no data. `isolatedIn`: the file that exports the tool. */
 export type ToolCode = Pick<Tool, 'check' | 'needsContext'> & {
   run?: FunctionTool['run']
+  runsAgent?: string
   isolatedIn?: string
 }
 

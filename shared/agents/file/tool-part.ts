@@ -7,7 +7,7 @@ import { alternatives, type Path, shown } from '../../settings/mistake.ts'
 import type { CommandTool, FunctionTool, HttpTool, ModuleTool, Tool, ToolRun } from '../agents.ts'
 import type { SandboxSetting } from '../sandbox.ts'
 import { writtenSecrets } from '../secrets.ts'
-import type { HttpContent, SandboxContent, ToolContent } from './content.ts'
+import type { HttpContent, SandboxContent, ToolCode, ToolContent } from './content.ts'
 import { headersOf } from './headers-part.ts'
 import { sandboxOf } from './sandbox-part.ts'
 import {
@@ -114,7 +114,7 @@ function runOf(
   { command, http, module, code, ...rest }: ToolContent,
 ): ToolRun {
   const runs = [
-    code?.run && functionOf(source, path, code.run, code.isolatedIn, rest),
+    code?.run && functionOf(source, path, { ...code, run: code.run }, rest),
     command && commandOf(source, path, command, rest),
     http && httpOf(source, [...path, 'http'], http),
     module === undefined ? undefined : moduleOf(source, path, module, rest),
@@ -187,13 +187,13 @@ function refuseMissingProgram(
 function functionOf(
   source: Source,
   path: Path,
-  run: FunctionTool['run'],
-  isolatedIn: string | undefined,
+  { run, runsAgent, isolatedIn }: ToolCode & Pick<FunctionTool, 'run'>,
   surroundings: Surroundings & Pick<ToolContent, 'name'>,
 ): FunctionTool | ModuleTool {
   const { name, outputBytesMax } = surroundings
   const bytesMax = outputBytesMax === undefined ? {} : { outputBytesMax }
-  if (isolatedIn === undefined) return { kind: 'function', run, ...bytesMax }
+  if (isolatedIn === undefined)
+    return { kind: 'function', run, ...(runsAgent !== undefined && { runsAgent }), ...bytesMax }
   const definedTool = name ?? ''
   return { ...moduleOf(source, path, isolatedIn, surroundings), definedTool }
 }

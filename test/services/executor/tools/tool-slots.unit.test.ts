@@ -40,6 +40,19 @@ describe('the places for tools', () => {
     },
   )
 
+  it('let an agent work for a call even if all places are taken', () => {
+    const agents = agentsWith()
+    const tool = { ...execTool('')[0], run: { kind: 'function', run: () => '', runsAgent: 'b' } }
+    const boss = { ...agents.get('a'), tools: [tool] } as never
+    const slots = toolPlaces(1)
+    slots.wait('busy', () => {})
+    let isStarted = false
+    createToolSlots(new Map([['a', boss]]), slots)('a', 'exec').wait('turn', () => {
+      isStarted = true
+    })
+    expect(isStarted).toBe(true)
+  })
+
   it('start the call of another turn at once while one turn waits with a hundred', () => {
     expect(started(undefined, { busy: 96, other: 1, third: 2 })).toEqual({
       busy: 8,

@@ -1,0 +1,197 @@
+// Agents as tools of agents, on a real file, with a scripted model behind real HTTP.
+
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import { z } from 'zod'
+import {
+  type AnthropicServer,
+  type ModelCall,
+  type Reply,
+  startAnthropicServer,
+} from '../../../apps/demo/anthropic-server.ts'
+import {
+  anthropic,
+  asTool,
+  type DefinedAgent,
+  type DefinedTool,
+  defineAgent,
+  defineTool,
+  type ToolCall,
+  Weir,
+} from '../../../client/weir.ts'
+import { until } from '../../support/inbox.ts'
+import { call, resultsOf, says, systemOf, text } from '../../support/script.ts'
+
+const weirCommand = [
+  '--disable-warning=ExperimentalWarning',
+  fileURLToPath(new URL('../../../apps/cli/main.ts', import.meta.url)),
+]
+
+let folder: string
+let server: AnthropicServer
+let answer: (request: ModelCall) => Reply
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-as-tool-'))
+  server = await startAnthropicServer((request) => answer(request))
+})
+
+afterEach(async () => {
+  await server.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const open = (agents: readonly DefinedAgent<never>[]) =>
+  Weir.open({ agents, dataFolder: join(folder, 'data'), log: pino({ level: 'silent' }) })
+
+function agentNamed<const Tools extends readonly DefinedTool<never>[]>(name: string, tools: Tools) {
+  const model = anthropic('scripted', { baseUrl: server.url })
+  return defineAgent({ name, system: name, model, tools, graceMs: 500 })
+}
+
+const isOf = (name: string, request: ModelCall | undefined) => systemOf(request).startsWith(name)
+const requestsOf = (name: string) => server.requests.filter((request) => isOf(name, request))
+
+/** The boss asks the digger once, and the digger calls its tool once. */
+function script(request: ModelCall): Reply {
+  const hasResult = resultsOf(request).length > 0
+  if (isOf('digger', request)) return hasResult ? says(text('Dug.')) : says(call('dig', {}))
+  return hasResult ? says(text('Well done.')) : says(call('ask_digger', { task: 'Dig here.' }))
+}
+
+describe('an agent as a tool', () => {
+  it('runs a turn of its agent with the task and the context, and returns the reply', async () => {
+    answer = script
+    const seen: unknown[] = []
+    const dig = defineTool({
+      ...{ name: 'dig', description: 'digs', parameters: z.object({}) },
+      run: (_, { context }: ToolCall<{ user: string } | undefined>) => void seen.push(context),
+    })
+    const digger = agentNamed('digger', [dig])
+    const boss = agentNamed('boss', [asTool(digger, { name: 'ask_digger', description: 'digs' })])
+    await using weir = await open([boss])
+    expect([...weir.agents.keys()]).toEqual(['boss', 'digger'])
+    const turn = weir.ask({ agent: boss, text: 'Go', conversation: 'c', context: { user: 'u' } })
+    expect(await turn.finished).toMatchObject({ outcome: 'answered', reply: 'Well done.' })
+    expect(seen).toEqual([{ user: 'u' }])
+    expect(JSON.stringify(requestsOf('digger')[0]?.messages)).toContain('Dig here.')
+    expect(resultsOf(requestsOf('boss')[1] as ModelCall)).toEqual(['Dug.'])
+  })
+
+  it('has its own caps, and gives its caller the reason of its end', async () => {
+    answer = (request) =>
+      isOf('digger', request) ? says(call('dig', { n: server.requests.length })) : script(request)
+    const dig = defineTool({
+      ...{ name: 'dig', description: 'digs', parameters: { type: 'object' } },
+      run: () => 'deeper',
+    })
+    const options = { name: 'ask_digger', description: 'digs', caps: { rounds: 2 } }
+    const boss = agentNamed('boss', [asTool(agentNamed('digger', [dig]), options)])
+    await using weir = await open([boss])
+    expect(await weir.ask({ agent: boss, text: 'Go' }).finished).toMatchObject({
+      reply: 'Well done.',
+    })
+    expect(requestsOf('digger')).toHaveLength(3)
+    expect(resultsOf(requestsOf('boss')[1] as ModelCall)[0]).toContain('2 model rounds')
+  })
+
+  it('ends when the turn of its caller is cancelled', async () => {
+    answer = script
+    const started = Promise.withResolvers<void>()
+    const stopped = Promise.withResolvers<void>()
+    const dig = defineTool({
+      ...{ name: 'dig', description: 'digs', parameters: { type: 'object' } },
+      run: (_, { signal }) => {
+        started.resolve()
+        return new Promise((_, reject) =>
+          signal.addEventListener('abort', () => {
+            stopped.resolve()
+            reject(signal.reason)
+          }),
+        )
+      },
+    })
+    const tool = asTool(agentNamed('digger', [dig]), { name: 'ask_digger', description: 'digs' })
+    const boss = agentNamed('boss', [tool])
+    await using weir = await open([boss])
+    const turn = weir.ask({ agent: boss, text: 'Go' })
+    await started.promise
+    await turn.cancel()
+    await stopped.promise
+    expect(await turn.finished).toMatchObject({ outcome: 'cancelled' })
+  })
+
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'continues the same turn after its process ended by %s',
+    async (signal) => {
+      answer = script
+      const program = fileURLToPath(
+        new URL('../../support/tools/agent-program.ts', import.meta.url),
+      )
+      const child = spawn(
+        process.execPath,
+        ['--disable-warning=ExperimentalWarning', program, folder, server.url],
+        { stdio: ['ignore', 'ignore', 'inherit'] },
+      )
+      const exited = once(child, 'exit')
+      const dug = () => readFile(join(folder, 'dug'), 'utf8').catch(() => '')
+      await until(async () => (await dug()) !== '')
+      child.kill(signal)
+      await exited
+      const dig = defineTool({
+        ...{ name: 'dig', description: 'digs', parameters: { type: 'object' } },
+        run: () => 'dug twice',
+      })
+      const tool = asTool(agentNamed('digger', [dig]), {
+        ...{ name: 'ask_digger', description: 'asks a digger' },
+      })
+      const boss = agentNamed('boss', [tool])
+      await using weir = await open([boss])
+      const turn = weir.ask({ agent: boss, text: 'Go', conversation: 'c', messageId: 'm' })
+      expect(await turn.finished).toMatchObject({ outcome: 'answered', reply: 'Well done.' })
+      expect(resultsOf(requestsOf('boss').at(-1) as ModelCall)).toEqual(['Dug.'])
+      expect(await dug()).toBe('dug\n')
+      expect(requestsOf('digger')).toHaveLength(2)
+    },
+  )
+
+  it('is a branch of the tree that inspect prints', async () => {
+    answer = script
+    const dig = defineTool({
+      ...{ name: 'dig', description: 'digs', parameters: { type: 'object' } },
+      run: () => '',
+    })
+    const tool = asTool(agentNamed('digger', [dig]), { name: 'ask_digger', description: 'digs' })
+    const boss = agentNamed('boss', [tool])
+    {
+      await using weir = await open([boss])
+      await weir.ask({ agent: boss, text: 'Go', conversation: 'c' }).finished
+    }
+    const inspect = ['inspect', 'c', '--data-folder', join(folder, 'data')]
+    const { stdout } = spawnSync(process.execPath, [...weirCommand, ...inspect], {
+      encoding: 'utf8',
+    })
+    expect(stdout).toContain('Conversations of agents that its calls asked')
+    expect(stdout).toContain('call/c/0/1/0 (turn at offset 0, round 1, call 0)')
+    const json = spawnSync(process.execPath, [...weirCommand, ...inspect, '--json'], {
+      encoding: 'utf8',
+    })
+    expect(JSON.parse(json.stdout).agents).toEqual([
+      { conversation: 'call/c/0/1/0', turn: 0, round: 1, ordinal: 0, agents: [] },
+    ])
+  })
+
+  it('has a conversation that no client may name', async () => {
+    answer = script
+    await using weir = await open([agentNamed('boss', [])])
+    expect(() => weir.ask({ agent: 'boss', text: 'Go', conversation: 'call/c/0/1/0' })).toThrow(
+      'is that of a call',
+    )
+  })
+})

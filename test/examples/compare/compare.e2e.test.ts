@@ -1,0 +1,47 @@
+// Runs each compared program against the same model, and compares the table of their lines.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { startModel } from './model.ts'
+import { jobs, libraries, lineTable, programOf } from './programs.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-compare-'))
+let model: Awaited<ReturnType<typeof startModel>>
+
+beforeAll(async () => {
+  model = await startModel()
+})
+
+afterAll(async () => {
+  await model.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const runs = jobs.flatMap((job) => libraries.map((library) => ({ job, library })))
+
+describe('the compared programs', () => {
+  it.each(runs)('print the same for $job.title with $library.title', async ({ job, library }) => {
+    const program = fileURLToPath(programOf(job, library))
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, MODEL_URL: model.url, OPENAI_AGENTS_DISABLE_TRACING: '1' },
+    })
+    const exited = once(child, 'exit')
+    const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
+    const [code] = await exited
+    expect({ out, code, errors: code === 0 ? '' : errors }).toEqual({
+      ...{ out: job.out, code: 0, errors: '' },
+    })
+  })
+
+  it('have the lines of code that README.md shows', () => {
+    const readme = readFileSync(new URL('README.md', import.meta.url), 'utf8')
+    expect(readme).toContain(`\n${lineTable()}\n`)
+  })
+})
