@@ -15,7 +15,6 @@ import { conversation as conversationStage } from '../../services/conversation/r
 import { executor } from '../../services/executor/reducer.ts'
 import type { ToolTask } from '../../services/executor/tasks.ts'
 import { errorLine } from '../../services/executor/tools/error-line.ts'
-import { meaningOf } from '../../services/llm-gateway/providers/finish-reasons.ts'
 import { type AttemptTask, llmGateway } from '../../services/llm-gateway/reducer.ts'
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
@@ -31,14 +30,15 @@ import type {
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { version } from '../../shared/lib/version.ts'
 import { createPlayer, type PlayedLog, type PlayedRecord } from '../../shared/runtime/in-memory.ts'
-import { madeUpSettings } from './made-up-settings.ts'
+import { meaningOf } from '../../shared/transcript/finish-reasons.ts'
 import {
   declarationOf,
   type Transcript,
   type TranscriptResponse,
   type TranscriptResult,
   type TranscriptTurn,
-} from './transcript.ts'
+} from '../../shared/transcript/transcript.ts'
+import { madeUpSettings } from './made-up-settings.ts'
 
 export type TranscriptPlayer = {
   /** Returns the records of a transcript in the order of writing. Their topics have no prefix. */

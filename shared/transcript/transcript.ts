@@ -11,11 +11,11 @@
 // TRANSCRIPT-5. A piece with the id of the last response belongs to it, also after a result. Some
 //     logs write each call separately.
 
-import type { ConversationId } from '../../shared/contract/ids.ts'
-import { limits } from '../../shared/contract/limits.ts'
-import type { Declaration, Usage } from '../../shared/contract/messages.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
-import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import type { ConversationId } from '../contract/ids.ts'
+import { limits } from '../contract/limits.ts'
+import type { Declaration, Usage } from '../contract/messages.ts'
+import { WeirError } from '../lib/errors.ts'
+import { cutToBytes } from '../lib/text-cut.ts'
 import type { LeftOut } from './left-out.ts'
 
 /** A piece of a transcript, in order. `left-out`: a piece that Weir does not keep, described. */
@@ -63,6 +63,10 @@ export type Transcript = {
 
 /** The contents of one JSON value. `tools` is undefined if it lists none. */
 export type ReadPieces = { pieces: Piece[]; tools: Declaration[] | undefined }
+
+/** The answer is undefined if there is none. A list that holds it too has none beside it. */
+export type ToRead = { request: unknown; answer: unknown }
+export type ReadExchange = ReadPieces & { answer: Piece[] | undefined }
 
 /** Throws `transcript.invalid` if it has no user message or no response. */
 export function transcriptOf(

@@ -1,7 +1,7 @@
 // Reads fields of foreign JSON. An error names the place, the value and the accepted values.
 
-import { isObject } from '../../shared/lib/json/json-object.ts'
-import { shown } from '../../shared/settings/mistake.ts'
+import { isObject } from '../lib/json/json-object.ts'
+import { shown } from '../settings/mistake.ts'
 import { invalid } from './transcript.ts'
 
 export type Json = Record<string, unknown>
