@@ -334,6 +334,11 @@ export const stageNames = Object.keys(stages) as StageName[]
 
 const guestPrefix = 'guest:'
 
+/** The conversation of a thread of a guest. */
+export function guestConversation(agent: string, thread: string): ConversationId {
+  return `${guestPrefix}${agent}:${thread}`
+}
+
 /** Whether the conversation is that of a guest: an agent that owns its model and its tools. */
 export function isGuest(conversation: ConversationId): boolean {
   return conversation.startsWith(guestPrefix)

@@ -72,3 +72,9 @@ export const notPutTogether =
 export function isPlain(answer: unknown): answer is string {
   return typeof answer === 'string' && !/^\s*(data|event):/.test(answer)
 }
+
+/** A text as it is, and any other value as JSON. Empty: no value. */
+export function jsonTextOf(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

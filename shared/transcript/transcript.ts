@@ -75,6 +75,25 @@ export function transcriptOf(
   { pieces, tools }: ReadPieces,
   leftOut: LeftOut,
 ): Transcript {
+  const turns = turnsOf(where, pieces, leftOut)
+  for (const turn of turns) {
+    const kept = cutToBytes(turn.user, limits.userMessageBytesMax)
+    if (kept !== turn.user)
+      leftOut.leave(`the end of a user message above ${limits.userMessageBytesMax} bytes`, where)
+    turn.user = kept
+  }
+  if (turns.length === 0) throw invalid(where, 'the transcript has no message of a user')
+  if (turns.every(({ responses }) => responses.length === 0))
+    throw invalid(where, 'the transcript has no response of a model')
+  return { where, conversation, tools, turns }
+}
+
+/** A transcript's turns. Empty if it has no user message. */
+export function turnsOf(
+  where: string,
+  pieces: readonly Piece[],
+  leftOut: Pick<LeftOut, 'leave'>,
+): TranscriptTurn[] {
   const turns: TranscriptTurn[] = []
   const waiting: Waiting = new Map()
   let isModelSpeaking = false
@@ -127,16 +146,7 @@ export function transcriptOf(
   for (const { responses } of turns)
     for (const { calls } of responses.slice(0, -1))
       for (const call of calls) call.result ??= 'unknown'
-  for (const turn of turns) {
-    const kept = cutToBytes(turn.user, limits.userMessageBytesMax)
-    if (kept !== turn.user)
-      leftOut.leave(`the end of a user message above ${limits.userMessageBytesMax} bytes`, where)
-    turn.user = kept
-  }
-  if (turns.length === 0) throw invalid(where, 'the transcript has no message of a user')
-  if (turns.every(({ responses }) => responses.length === 0))
-    throw invalid(where, 'the transcript has no response of a model')
-  return { where, conversation, tools, turns }
+  return turns
 }
 
 /** The calls without a result by their id, those of one response together. `next`: the oldest. */
