@@ -334,6 +334,9 @@ export const stageNames = Object.keys(stages) as StageName[]
 
 const guestPrefix = 'guest:'
 
+/** The owner of the calls that a guest runs. No performer has it. */
+export const guestOwner = 'guest'
+
 /** The conversation of a thread of a guest. */
 export function guestConversation(agent: string, thread: string): ConversationId {
   return `${guestPrefix}${agent}:${thread}`
