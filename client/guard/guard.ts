@@ -3,29 +3,22 @@
 // Owns: opening and closing. Does not own: the records (front.ts), reading histories (history.ts).
 
 import type { Logger } from 'pino'
-import { policyInForce } from '../../services/llm-gateway/policy-in-force.ts'
 import { defaultGuestSettings, type GuestAgent } from '../../shared/agents/guest.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import { limits } from '../../shared/contract/limits.ts'
-import type { Policy } from '../../shared/contract/messages.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
-import type { StageName } from '../../shared/contract/topology.ts'
 import { type Milliseconds, systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
-import { policyReader } from '../../shared/runtime/policy-reader.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
 import { readSettings, type Settings } from '../../shared/settings/settings.ts'
 import { flagsOfChoice, type KafkaBusChoice } from '../bus-choice.ts'
 import { keepPartitionCount, openBus, openBusForStages, partitionCount } from '../open-bus.ts'
 import { runHere } from '../run-here.ts'
 import type { WeirOptions } from '../weir.ts'
-import { createFront } from './front.ts'
-import { openActivity } from './guest-activity.ts'
-import { conversationOfGuest, guestAgent } from './guest-agent.ts'
+import { frontOn, stagesOfGuests } from './bus-front.ts'
+import { guestAgent } from './guest-agent.ts'
 import type { Guard } from './guest-conversation.ts'
-import { createThreads, type Threads } from './guest-thread.ts'
 
 export type {
   Advice,
@@ -72,22 +65,6 @@ export type GuardOptions = {
 
 /** Guards an agent that runs elsewhere. Without `dataFolder` or `kafka` nothing is written. */
 export async function openGuard(options: GuardOptions): Promise<Guard> {
-  return (await openFront(options)).guard
-}
-
-/** `threads`: with the options of fronts that a program has no use for. */
-export type OpenedFront = { guard: Guard; threads: Threads }
-
-/** The stages that judge guests. The others have nothing to do for them. */
-const stagesOfGuests: readonly StageName[] = [
-  'guest',
-  'validator',
-  'loop-detector',
-  'executor',
-  'approval',
-]
-
-export async function openFront(options: GuardOptions): Promise<OpenedFront> {
   const agent = guestAgent(options.agent)
   const isElsewhere = options.kafka !== undefined
   if (isElsewhere && options.dataFolder !== undefined)
@@ -115,41 +92,24 @@ export async function openFront(options: GuardOptions): Promise<OpenedFront> {
         )
     if (options.dataFolder !== undefined)
       await keepPartitionCount({ bus, topicPrefix, partitions, log })
-    const blocking = (options.mode ?? 'blocking') === 'blocking'
-    const activity = openActivity({ bus, topicPrefix, partitions })
-    const read = policyReader({ bus, topicPrefix })
-    const front = createFront({
-      ...{ bus, activity, topicPrefix, partitions, agent, blocking, log },
-      policy: async (): Promise<Policy> => {
-        const own = agent.settings.policy
-        const policy = await policyInForce(read, { agent: agent.name, own, log })
-        if (typeof policy !== 'string') return policy
-        throw new WeirError('settings.invalid', policy) // keeps R6
-      },
-    })
-    const threads = createThreads({
-      ...{ front, agent, blocking, log },
-      refuses: (options.onUnavailable ?? (blocking ? 'refuse' : 'run')) === 'refuse',
-      waitMs: options.answerWithinMs ?? (blocking ? limits.guestHoldMs : limits.guestAdviceMs),
-    })
+    const front = frontOn({ ...options, bus, topicPrefix, partitions, agent, log })
     let closing: Promise<void> | undefined
     const close = async () => {
       try {
         await running.close()
       } finally {
-        activity.close()
+        front.close()
         await bus.close()
       }
     }
-    const guard: Guard = {
-      conversation: (id, { turn } = {}) => threads(conversationOfGuest(agent.name, id), { turn }),
+    return {
+      conversation: (id, { turn } = {}) => front.conversation(id, { turn }),
       failed: running.failed,
       close() {
         closing ??= close()
         return closing
       },
     }
-    return { guard, threads }
   } catch (error) {
     await bus.close()
     throw error
