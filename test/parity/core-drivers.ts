@@ -54,9 +54,11 @@ export function mixtureDriver(format: GuestFormat): Driver {
           await both(guards, (guard) =>
             judged(guard.conversation(thread), requestOf(format, turns, transcript.tools)),
           )
-        if (said !== undefined)
-          for (let times = random(3); times > 0; times -= 1)
-            await pick(guards, random).conversation(thread).afterModel(answerOf(request, said))
+        const answers = said === undefined ? 0 : random(3)
+        // A front asks before each response. Otherwise rounds would be judged out of order.
+        if (answers > 0) await judged(pick(guards, random).conversation(thread), request)
+        for (let times = answers; times > 0 && said !== undefined; times -= 1)
+          await pick(guards, random).conversation(thread).afterModel(answerOf(request, said))
       }
     },
   }
