@@ -46,10 +46,12 @@ export function mixtureDriver(format: GuestFormat): Driver {
     leavesOut: tooLong,
     async drive(guards, transcript, thread) {
       const random = randomOf(thread)
+      let isOpen = false // the log has the newest round without its results
       for (const { before, said, turns, endsTurn } of stepsOf(transcript)) {
         const request = requestOf(format, before, transcript.tools)
-        for (let times = random(3); times > 0; times -= 1)
+        for (let times = Math.max(random(3), Number(isOpen)); times > 0; times -= 1)
           await judged(pick(guards, random).conversation(thread), request)
+        isOpen = false
         if (said === undefined || endsTurn || random(3) === 0)
           await both(guards, (guard) =>
             judged(guard.conversation(thread), requestOf(format, turns, transcript.tools)),
@@ -59,6 +61,7 @@ export function mixtureDriver(format: GuestFormat): Driver {
         if (answers > 0) await judged(pick(guards, random).conversation(thread), request)
         for (let times = answers; times > 0 && said !== undefined; times -= 1)
           await pick(guards, random).conversation(thread).afterModel(answerOf(request, said))
+        isOpen = answers > 0
       }
     },
   }

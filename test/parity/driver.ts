@@ -6,11 +6,11 @@ import { frontOn, stagesOfGuests } from '../../client/guard/bus-front.ts'
 import type { Guard } from '../../client/guard/guest-conversation.ts'
 import { startStages } from '../../services/stages.ts'
 import { defaultPolicy, policyOf } from '../../shared/agents/agents.ts'
-import { defaultGuestSettings } from '../../shared/agents/guest.ts'
+import { defaultGuestSettings, type GuestHints } from '../../shared/agents/guest.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
-import type { Message, ToolHints } from '../../shared/contract/messages.ts'
+import type { Message } from '../../shared/contract/messages.ts'
 import { isGuest } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
@@ -36,7 +36,7 @@ export type Intervention = { at: number; rule: string; rung: string }
 
 export type ParityWorld = {
   /** Two fronts that only observe. `hints`: of the tools. */
-  guards(hints: Record<string, ToolHints>): [Guard, Guard]
+  guards(hints: Record<string, GuestHints>): [Guard, Guard]
   /** The interventions in the conversation of this thread, without ordinary ones. */
   interventions(thread: string): Promise<Intervention[]>
   close(): Promise<void>
@@ -78,7 +78,7 @@ export async function openParityWorld(): Promise<ParityWorld> {
     }
   }
 
-  function guardWith(hints: Record<string, ToolHints>): Guard {
+  function guardWith(hints: Record<string, GuestHints>): Guard {
     const front = frontOn({
       ...{ bus, topicPrefix, partitions, log, mode: 'observing', answerWithinMs: waitMaxMs },
       agent: { name: agent, settings, hints },

@@ -1,5 +1,5 @@
 // Parity: the same transcript gives the same interventions through `weir judge` and through every
-// front, whatever the order in which its requests come. Excluded by definition: caps, guards, and
+// front, live, late or repeated. Excluded by definition: caps, guards, and
 // transcripts that a driver cannot show.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
@@ -42,7 +42,9 @@ describe.each(corpora)('the traces of $name', (file) => {
 async function interventionsOf(driver: Driver, transcript: Transcript): Promise<Intervention[]> {
   const thread = `${driver.name} ${transcript.where} ${transcript.conversation}`
   const hints = Object.fromEntries(
-    (transcript.tools ?? []).flatMap(({ name, hints: own }) => (own === null ? [] : [[name, own]])),
+    (transcript.tools ?? []).flatMap(({ name, poll, hints: own }) =>
+      own === null ? [] : [[name, { ...own, poll }]],
+    ),
   )
   await driver.drive(world.guards(hints), transcript, thread)
   return world.interventions(thread)

@@ -8,7 +8,7 @@ import type { FunctionTool, ReasoningEffort, Tool } from '../agents.ts'
 export type AgentContent = {
   name?: string
   guest?: true
-  hints?: Record<string, HintsContent | undefined>
+  hints?: Record<string, (HintsContent & Pick<ToolContent, 'poll'>) | undefined>
   system?: string
   systemFile?: string
   model?: ModelContent

@@ -12,6 +12,8 @@ const ofAgentsOnly = [
   ...(['attempts', 'stallMs', 'firstByteMs', 'toolTries'] as const),
 ]
 
+const noHints = { mutates: null, ignoreFields: [], loopKey: [], refusal: null }
+
 /** Always returns a guest. If there are mistakes, it is never used. */
 export function guestOf(source: Source, content: AgentContent): Required<GuestAgent> {
   for (const key of ofAgentsOnly)
@@ -22,8 +24,8 @@ export function guestOf(source: Source, content: AgentContent): Required<GuestAg
       )
   const hints = Object.entries(content.hints ?? {}).flatMap(([name, given]) => {
     // The tools of a guest are known only from its requests, so any field may exist.
-    const made = hintsOf(source, ['hints', name], given ?? {}, '{}')
-    return made === null ? [] : [[name, made] as const]
+    const made = hintsOf(source, ['hints', name], given ?? {}, '{}') ?? noHints
+    return given === undefined ? [] : [[name, { ...made, poll: given.poll ?? false }] as const]
   })
   return {
     name: nameOf(source, content),

@@ -38,7 +38,9 @@ export function loadAgents<Provider extends string>(
 
 /** The model of an agent beside guests is not read. */
 const noProviders: KnownRecords = {
-  providers: [{ name: '', keyVariable: '', accepts: { reasoningEffort: [], serviceTier: [] } }],
+  providers: [
+    { name: '', keyVariable: '', accepts: { reasoningEffort: [], serviceTier: [], seed: false } },
+  ],
 }
 
 /** The guests of a file or a folder, without other agents. Throws as `loadAgents`. */
