@@ -4,7 +4,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { firstOffsetSince } from '../bus/range.ts'
-import { decode } from '../codec/codec.ts'
 import type { Appended, Bus, Subscription } from '../contract/bus.ts'
 import { limits } from '../contract/limits.ts'
 import type { Message } from '../contract/messages.ts'
@@ -17,6 +16,7 @@ import { historyReader } from './history-reader.ts'
 import type { Instruments } from './instruments.ts'
 import { writeObservation } from './observation.ts'
 import { readPartition } from './partition.ts'
+import { policyReader } from './policy-reader.ts'
 import { toRecord } from './record.ts'
 
 /** A stage with its side effects, as services/stages.ts lists them. */
@@ -169,21 +169,7 @@ function performerContext({
       partition,
       bytesMax: limits.historyKeptBytesMax,
     }),
-    async policy(key) {
-      const record = await bus.get({
-        topic: `${topicPrefix}policies`,
-        partition: 0,
-        key,
-        waitMs: 0,
-      })
-      return record?.value ? decode(record.value) : undefined
-    },
-    async policies(prefix) {
-      const records = await bus.list({ topic: `${topicPrefix}policies`, partition: 0, prefix })
-      return records.flatMap(({ value, time }) =>
-        value === null ? [] : [{ message: decode(value), time }],
-      )
-    },
+    ...policyReader({ bus, topicPrefix }),
     async *guardVerdicts({ guard, since, signal }) {
       const topic = topicPrefix + guardTopicName(guard)
       const ends = (await bus.ends(topic)).find((one) => one.partition === partition)

@@ -23,8 +23,14 @@ export function agentOf<Provider extends string>(
     model: needs(source, 'model') ? modelOf(source, content.model ?? {}) : modelElsewhere(source),
     tools: toolsOf(source, content.tools ?? [], content.sandbox),
     settings: settingsOf(content),
-    ...textCallsIn(source, content),
+    ...textCallsIn(source, refuseHints(source, content)),
   }
+}
+
+function refuseHints(source: Source, content: AgentContent): AgentContent {
+  if (content.hints !== undefined)
+    source.refuse(['hints'], 'goes with guest only; write the hints of a tool in tools')
+  return content
 }
 
 /** A model without native calls calls no tool at all if its text calls do not run. */
@@ -43,7 +49,7 @@ function modelElsewhere<Provider extends string>({ providers }: Source<Provider>
   return { provider: providers[0].name, name: '', apiKey: '', maxOutputTokens: 1 }
 }
 
-function nameOf(source: Source, content: AgentContent): string {
+export function nameOf(source: Source, content: AgentContent): string {
   if ('name' in content || source.isCode === true) return content.name ?? ''
   const fileName = basename(source.file, extname(source.file))
   if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(fileName))

@@ -7,6 +7,8 @@ import type { FunctionTool, ReasoningEffort, Tool } from '../agents.ts'
 
 export type AgentContent = {
   name?: string
+  guest?: true
+  hints?: Record<string, (HintsContent & Pick<ToolContent, 'poll'>) | undefined>
   system?: string
   systemFile?: string
   model?: ModelContent
@@ -36,6 +38,8 @@ export type SandboxContent =
       processes?: number
       cpuSeconds?: number
     }
+
+export type HintsContent = Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'refusal'>
 
 export type RuleMode = 'enforce' | 'shadow'
 

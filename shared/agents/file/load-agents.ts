@@ -1,4 +1,4 @@
-// Loads agent files into Agents for gateway and executor. Commands, URLs and keys come in only
+// Loads agent files into Agents for gateway and executor, and those of guests into Guests for fronts. Commands, URLs and keys come in only
 // here. They leave in an Agent only, never in a record.
 // LOAD-AGENTS-1. All mistakes of all files are reported at once. One mistake refuses all agents of
 //     the call.
@@ -13,14 +13,16 @@ import { type Document, readDocument } from '../../settings/document.ts'
 import { alternatives, cannotUse, type Mistake, type Place, shown } from '../../settings/mistake.ts'
 import { readText, unreadable } from '../../settings/text-file.ts'
 import type { Agent, Agents } from '../agents.ts'
+import type { GuestAgent, Guests } from '../guest.ts'
 import { agentOf } from './agent-part.ts'
+import { guestOf } from './guest-part.ts'
 import { schemaMistakes } from './schema-mistakes.ts'
 import type { KnownRecords, LoadOptions, Source } from './source.ts'
 
 /**
- * The agents of a file, or of all `*.yaml`, `*.yml` and `*.json` files of a folder. Subfolders,
- * hidden files and `*.schema.*` (schemas of tools) are skipped. `environment`: the values of
- * `${NAME}`. Throws `agent.invalid` with every mistake (cannotUse).
+ * The agents of a file, or of all `*.yaml`, `*.yml` and `*.json` files of a folder, without guests.
+ * Subfolders, hidden files and `*.schema.*` (schemas of tools) are skipped. `environment`: the
+ * values of `${NAME}`. Throws `agent.invalid` with every mistake (cannotUse).
  */
 export function loadAgents<Provider extends string>(
   path: string,
@@ -28,17 +30,40 @@ export function loadAgents<Provider extends string>(
   options: LoadOptions,
   known: KnownRecords<Provider>,
 ): Agents<Provider> {
+  const readings = readAll(path, (file) => read(file, environment, options, known))
+  return new Map(
+    readings.flatMap(({ agent }) => (agent === undefined ? [] : [[agent.name, agent]])),
+  )
+}
+
+/** The model of an agent beside guests is not read. */
+const noProviders: KnownRecords = {
+  providers: [
+    { name: '', keyVariable: '', accepts: { reasoningEffort: [], serviceTier: [], seed: false } },
+  ],
+}
+
+/** The guests of a file or a folder, without other agents. Throws as `loadAgents`. */
+export function loadGuests(path: string): Guests {
+  const readings = readAll(path, (file) => read(file, {}, { needs: [] }, noProviders))
+  return new Map(
+    readings.flatMap(({ guest }) => (guest === undefined ? [] : [[guest.name, guest]])),
+  )
+}
+
+function readAll<Provider extends string>(
+  path: string,
+  read: (file: string) => Reading<Provider>,
+): Reading<Provider>[] {
   const found = agentFilesAt(path)
-  const readings = found.files.map((file) => read(file, environment, options, known))
+  const readings = found.files.map(read)
   const mistakes = [
     ...found.mistakes,
     ...readings.flatMap((reading) => reading.mistakes),
     ...sameNames(readings),
   ]
   if (mistakes.length > 0) throw cannotUse(mistakes)
-  return new Map(
-    readings.flatMap(({ agent }) => (agent === undefined ? [] : [[agent.name, agent]])),
-  )
+  return readings
 }
 
 /** The agent of one file. Throws `agent.invalid` with every mistake. */
@@ -56,6 +81,7 @@ export function loadAgentFile<Provider extends string>(
 type Reading<Provider extends string> = {
   file: string
   agent?: Agent<Provider>
+  guest?: Required<GuestAgent>
   namePlace: Place
   mistakes: Mistake[]
 }
@@ -87,9 +113,12 @@ function read<Provider extends string>(
   for (const { path, text, part } of checked.mistakes)
     mistakes.push({ file, ...document.placeOf(path, part), path, text })
   const source = sourceOf({ file, document, mistakes, environment, options, known })
+  const { content: keys } = checked
   return {
     file,
-    agent: agentOf(source, checked.content),
+    ...(keys.guest === undefined
+      ? { agent: agentOf(source, keys) }
+      : { guest: guestOf(source, keys) }),
     namePlace: document.placeOf(['name']),
     mistakes,
   }
@@ -159,19 +188,20 @@ function isAgentFile(name: string): boolean {
 
 function sameNames(readings: Reading<string>[]): Mistake[] {
   const first = new Map<string, string>()
-  return readings.flatMap(({ file, agent, namePlace }) => {
-    if (agent === undefined || agent.name === '') return []
-    const other = first.get(agent.name)
+  return readings.flatMap(({ file, agent, guest, namePlace }) => {
+    const name = agent?.name ?? guest?.name ?? ''
+    if (name === '') return []
+    const other = first.get(name)
     if (other !== undefined)
       return [
         {
           file,
           ...namePlace,
           path: ['name'],
-          text: `is ${shown(agent.name)}, the name of the agent in ${other} already; give it another`,
+          text: `is ${shown(name)}, the name of the agent in ${other} already; give it another`,
         },
       ]
-    first.set(agent.name, file)
+    first.set(name, file)
     return []
   })
 }
