@@ -8,11 +8,10 @@ import { corpora, judged, tracesIn, transcriptFor } from '../support/traces.ts'
 import { atOnceDriver, liveDriver, mixtureDriver } from './core-drivers.ts'
 import { type Driver, type Intervention, openParityWorld, type ParityWorld } from './driver.ts'
 
-const drivers: Driver[] = [
-  liveDriver('anthropic'),
-  atOnceDriver('anthropic'),
-  mixtureDriver('anthropic'),
-]
+const drivers: Driver[] = [liveDriver('anthropic'), atOnceDriver('anthropic')]
+const mixture = mixtureDriver('anthropic')
+/** A mixture of two fronts does not end in time with one of the other files. */
+const mixed = ['failures.jsonl', 'parallel.jsonl']
 
 /** The other files are not compared yet: with them the run does not end in time. */
 const compared = new Set([
@@ -31,20 +30,23 @@ describe.each(corpora.filter(({ name }) => compared.has(name.replace('.jsonl', '
   (file) => {
     const { traces } = tracesIn(file)
 
-    it.each(drivers)('have the interventions of weir judge: $name', async (driver) => {
-      const differing: string[] = []
-      for (const scenario of traces) {
-        const transcript = transcriptFor(scenario)
-        if (driver.leavesOut?.(transcript) !== undefined) continue
-        const expected = judged(scenario)
-        const found = await interventionsOf(driver, transcript)
-        const [first] = found
-        const verdict = first === undefined ? 'silent' : { at: first.at, rule: first.rule }
-        if (JSON.stringify(verdict) !== JSON.stringify(expected))
-          differing.push(`${scenario.id}: ${JSON.stringify(expected)} ${JSON.stringify(found)}`)
-      }
-      expect(differing).toEqual([])
-    })
+    it.each(mixed.includes(file.name) ? [...drivers, mixture] : drivers)(
+      'have the interventions of weir judge: $name',
+      async (driver) => {
+        const differing: string[] = []
+        for (const scenario of traces) {
+          const transcript = transcriptFor(scenario)
+          if (driver.leavesOut?.(transcript) !== undefined) continue
+          const expected = judged(scenario)
+          const found = await interventionsOf(driver, transcript)
+          const [first] = found
+          const verdict = first === undefined ? 'silent' : { at: first.at, rule: first.rule }
+          if (JSON.stringify(verdict) !== JSON.stringify(expected))
+            differing.push(`${scenario.id}: ${JSON.stringify(expected)} ${JSON.stringify(found)}`)
+        }
+        expect(differing).toEqual([])
+      },
+    )
   },
 )
 
