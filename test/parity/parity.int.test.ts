@@ -10,8 +10,8 @@ import { type Driver, type Intervention, openParityWorld, type ParityWorld } fro
 
 const drivers: Driver[] = [liveDriver('anthropic'), atOnceDriver('anthropic')]
 const mixture = mixtureDriver('anthropic')
-/** A mixture of two fronts does not end in time with one of the other files. */
-const mixed = ['failures.jsonl', 'parallel.jsonl']
+/** A mixture of two fronts does not end in time with all of the other files. */
+const mixed = ['parallel.jsonl']
 
 /** The other files are not compared yet: with them the run does not end in time. */
 const compared = new Set([
