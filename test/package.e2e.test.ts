@@ -41,6 +41,37 @@ describe('the packed package', () => {
     expect(project.tarballBytes).toBeLessThan(1024 * 1024)
   })
 
+  it('has only exports that resolve, with types that match their code', async () => {
+    const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
+    const types = ['--profile', 'esm-only', '--format', 'json']
+    const { code, out } = await project.run(['node', attw, project.tarball, ...types])
+    expect({ code, problems: JSON.parse(out).problems }).toMatchObject({ code: 0 })
+    const publint = join(root, 'node_modules/publint/src/cli.js')
+    expect(await project.run(['node', publint, project.tarball, '--strict'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('All good!'),
+    })
+    const { exports } = project.manifest
+    expect(Object.keys(exports)).toContain('./ai-sdk')
+    expect(
+      Object.values(exports)
+        .flatMap((entry) => Object.values(entry))
+        .filter((path) => !project.files.includes(path.slice('./'.length))),
+    ).toEqual([])
+  })
+
+  it('imports no framework with an adapter', async () => {
+    const adapters = Object.keys(project.manifest.peerDependencies)
+    expect(adapters).toEqual(['@openai/agents', 'ai', 'langchain'])
+    for (const name of ['ai-sdk', 'langchain', 'openai-agents'])
+      expect(
+        await project.run([
+          ...['node', '--input-type=module', '--eval'],
+          `console.log(typeof Object.values(await import('weir-agents/${name}'))[0])`,
+        ]),
+      ).toEqual({ code: 0, out: 'function\n', errors: '' })
+  })
+
   it('has every file that its code reads from its own folder', () => {
     const code = project.files.filter((file) => file.endsWith('.js'))
     const read = code.flatMap((file) =>

@@ -356,4 +356,7 @@ export const limits = {
    * groups. Then it exits.
    */
   shutdownMsMax: 30 * second,
+  /** Answers and calls that an adapter of a foreign framework keeps, for verdicts and refusals. */
+  adapterRoundsMax: 64,
+  adapterCallsMax: 1_000,
 } as const

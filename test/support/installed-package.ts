@@ -22,6 +22,8 @@ const root = join(import.meta.dirname, '..', '..')
 export type Manifest = {
   name: string
   dependencies: Record<string, string>
+  peerDependencies: Record<string, string>
+  exports: Record<string, Record<string, string>>
   bin: Record<string, string>
   scripts: Record<string, string>
   engines: { node: string }
@@ -36,6 +38,7 @@ export type Project = {
   manifest: Manifest
   /** The packed files, as paths in the package. */
   files: string[]
+  tarball: string
   tarballBytes: number
   /**
    * Runs a command of the project, or any other. Its node is the one that runs the tests, its home
@@ -70,6 +73,7 @@ export function installPackage(also: string[]): Project {
       folder,
       installed,
       manifest,
+      tarball,
       files: filesIn(installed),
       tarballBytes: statSync(tarball).size,
     },
