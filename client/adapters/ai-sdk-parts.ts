@@ -8,7 +8,7 @@
 
 import type { LanguageModelMiddleware } from 'ai'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import type { GuestAnswer } from '../guard/guest-conversation.ts'
+import type { ToJudge } from './call-verdict.ts'
 
 type Generate = NonNullable<LanguageModelMiddleware['wrapGenerate']>
 type Result = Awaited<ReturnType<Generate>>
@@ -76,10 +76,10 @@ function asWritten<M extends { content: unknown }>(message: M): M {
 }
 
 /** The answer with a call, if a person approved it in the SDK and a later process runs it. */
-export function answerIn(
+export function roundIn(
   messages: { role: string; content: unknown }[],
   callId: string,
-): GuestAnswer | undefined {
+): ToJudge | undefined {
   const history = messages.map(asWritten)
   const at = history.findLastIndex(
     ({ role, content }) =>
@@ -88,8 +88,8 @@ export function answerIn(
       content.some((part) => part.type === 'tool-call' && part.toolCallId === callId),
   )
   const answer = history[at]
-  const request = { format: 'ai-sdk' as const, body: { messages: history.slice(0, at), tools: [] } }
-  return answer === undefined ? undefined : { request, answer: { content: answer.content } }
+  const request = { format: 'ai-sdk' as const, body: { messages: history.slice(0, at) } }
+  return answer && { answer: { request, answer: { content: answer.content } }, signal: undefined }
 }
 
 /** Passes texts at once, and the calls with the answer's end (PARTS-3). */

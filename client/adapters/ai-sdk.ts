@@ -10,9 +10,9 @@ import { randomUUID } from 'node:crypto'
 import type { LanguageModelMiddleware, ToolApprovalStatus } from 'ai'
 import { limits } from '../../shared/contract/limits.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import type { GuestAnswer, GuestConversation } from '../guard/guest-conversation.ts'
+import { newest } from '../../shared/lib/newest.ts'
+import type { GuestConversation } from '../guard/guest-conversation.ts'
 import {
-  answerIn,
   type Content,
   ended,
   endedStream,
@@ -20,11 +20,11 @@ import {
   heldUntilFinish,
   historyOf,
   type Params,
+  roundIn,
   weirOf,
   withWeir,
 } from './ai-sdk-parts.ts'
-import { endText, refusalOf } from './call-verdict.ts'
-import { keepNewest } from './newest-entries.ts'
+import { endText, firstVerdicts, refusalOf, refusalsOf, type ToJudge } from './call-verdict.ts'
 
 export type GuardedAiSdk = {
   /** For `wrapLanguageModel({ model, middleware })`. */
@@ -42,7 +42,7 @@ type NeedsApproval = boolean | ((input: never, options: never) => boolean | Prom
 
 /** Guards every request of the model and every call of the SDK's tools. */
 export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
-  const rounds = new Map<string, { answer: GuestAnswer; signal: AbortSignal | undefined }>()
+  const rounds = newest<ToJudge>(limits.adapterRoundsMax)
 
   async function advised(params: Params) {
     const { messages, shown } = historyOf(params.prompt)
@@ -68,18 +68,14 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
   }
 
   /** Sends the answer to Weir. Returns its content, and each call with its text and refusal. */
-  async function judged(answer: GuestAnswer, content: Content[], signal: AbortSignal | undefined) {
-    const options = { waitMs: 0, ...(signal !== undefined && { signal }) }
-    const verdicts = await conversation.afterModel(answer, options)
+  async function judged(toJudge: ToJudge, content: Content[]) {
+    const refusals = refusalsOf(await firstVerdicts(conversation, toJudge))
     const round = randomUUID()
-    const max = limits.adapterRoundsMax
-    keepNewest(rounds, { key: round, value: { answer, signal }, max })
+    rounds.set(round, toJudge)
     return content.map((part) => {
       if (part.type !== 'tool-call' || part.providerExecuted) return part
-      const refused = verdicts.find(
-        ({ callId, verdict }) => callId === part.toolCallId && verdict === 'refuse',
-      )
-      return withWeir(part, { round, ...(refused !== undefined && { refusal: refused.text }) })
+      const refusal = refusals.get(part.toolCallId)
+      return withWeir(part, { round, ...(refusal !== undefined && { refusal }) })
     })
   }
 
@@ -91,11 +87,8 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
         if (end !== undefined)
           return { ...finish(ended), content: [{ type: 'text', text: end }], warnings: [] }
         const result = await model.doGenerate(params)
-        const content = await judged(
-          { request, answer: result },
-          result.content,
-          params.abortSignal,
-        )
+        const toJudge = { answer: { request, answer: result }, signal: params.abortSignal }
+        const content = await judged(toJudge, result.content)
         return finish({ ...result, content })
       },
       async wrapStream({ model, params: asked }) {
@@ -103,17 +96,16 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
         if (end !== undefined) return { stream: endedStream(end, finish(ended)) }
         const result = await model.doStream(params)
         const held = heldUntilFinish(finish, (answer) =>
-          judged({ request, answer }, answer.content, params.abortSignal),
+          judged({ answer: { request, answer }, signal: params.abortSignal }, answer.content),
         )
         return { ...result, stream: result.stream.pipeThrough(held) }
       },
     },
     async toolApproval({ toolCall, tools, toolsContext, messages }) {
       const { toolCallId: callId, toolName, input } = toolCall
-      const round = rounds.get(`${weirOf(toolCall).round}`)
-      const answer = round?.answer ?? answerIn(messages, callId)
-      if (answer === undefined) return denied(`the model of ${toolName} has no middleware of Weir`)
-      const refusal = await refusalOf(conversation, { answer, callId, signal: round?.signal })
+      const round = rounds.get(`${weirOf(toolCall).round}`) ?? roundIn(messages, callId)
+      if (round === undefined) return denied(`the model of ${toolName} has no middleware of Weir`)
+      const refusal = await refusalOf(conversation, { ...round, callId })
       if (refusal !== undefined) return denied(refusal)
       const own = tools?.[toolName]?.needsApproval
       const context = isObject(toolsContext) ? toolsContext[toolName] : undefined

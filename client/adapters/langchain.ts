@@ -11,7 +11,7 @@
 import type { AgentMiddleware } from 'langchain'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { GuestAnswer, GuestConversation } from '../guard/guest-conversation.ts'
-import { endText, refusalOf } from './call-verdict.ts'
+import { endText, firstVerdicts, refusalOf } from './call-verdict.ts'
 
 type Middleware = AgentMiddleware<undefined, undefined, unknown, readonly [], readonly []>
 type Handler = NonNullable<Middleware['wrapModelCall']>
@@ -55,8 +55,7 @@ export function guardLangChain(
         const answer = answerIn(messages)
         if (answer === undefined) return
         const guest = conversationOf(runtime)
-        const options = { waitMs: 0, ...(runtime.signal && { signal: runtime.signal }) }
-        await guest.afterModel(answer, options)
+        await firstVerdicts(guest, { answer, signal: runtime.signal })
         const { tool_calls, invalid_tool_calls } = messages.at(-1) as Answer
         const unreadable = invalid_tool_calls ?? []
         if (unreadable.length === 0) return

@@ -7,9 +7,9 @@
 
 import type { Model, Tool, ToolInputGuardrailDefinition } from '@openai/agents'
 import { limits } from '../../shared/contract/limits.ts'
-import type { GuestAnswer, GuestConversation } from '../guard/guest-conversation.ts'
-import { endText, refusalOf } from './call-verdict.ts'
-import { keepNewest } from './newest-entries.ts'
+import { newest } from '../../shared/lib/newest.ts'
+import type { GuestConversation } from '../guard/guest-conversation.ts'
+import { endText, firstVerdicts, refusalOf, refusalsOf, type ToJudge } from './call-verdict.ts'
 import {
   endOf,
   type Item,
@@ -19,8 +19,6 @@ import {
   type StreamEvent,
   wordsOf,
 } from './openai-agents-parts.ts'
-
-const max = limits.adapterCallsMax
 
 export type GuardedOpenAIAgents = {
   /** Wraps the model of an agent. */
@@ -33,8 +31,8 @@ export type GuardedOpenAIAgents = {
 
 /** Guards the requests of the model and the calls of function tools. */
 export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenAIAgents {
-  const rounds = new Map<string, { answer: GuestAnswer; signal: AbortSignal | undefined }>()
-  const refusals = new Map<string, string>()
+  const rounds = newest<ToJudge>(limits.adapterCallsMax)
+  const refusals = newest<string | undefined>(limits.adapterCallsMax)
 
   async function advised(request: Request) {
     if (request.previousResponseId !== undefined || request.conversationId !== undefined)
@@ -47,29 +45,23 @@ export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenA
     const advice = await conversation.beforeModel(guest, signal)
     const { rung, text } = advice
     const told: Item[] = text === '' ? [] : [{ type: 'message', role: 'user', content: text }]
-    const isChanged = told.length > 0 || refusals.size > 0
     return {
       guest,
       end: rung === 'end' ? endOf(endText(advice)) : undefined,
       request: {
         ...request,
-        input: isChanged ? [...shown(input), ...told] : input,
+        input: typeof input === 'string' && text === '' ? input : [...shown(input), ...told],
         ...(rung === 'text_only' && { modelSettings: { ...modelSettings, toolChoice: 'none' } }),
       },
     }
   }
 
-  async function judge(answer: GuestAnswer, output: Response['output'], signal?: AbortSignal) {
-    const options = { waitMs: 0, ...(signal !== undefined && { signal }) }
-    const verdicts = await conversation.afterModel(answer, options)
+  async function judge(round: ToJudge, output: Response['output']) {
+    const refused = refusalsOf(await firstVerdicts(conversation, round))
     for (const item of output) {
       if (item.type !== 'function_call') continue
-      keepNewest(rounds, { key: item.callId, value: { answer, signal }, max })
-      const refused = verdicts.find(
-        ({ callId, verdict }) => callId === item.callId && verdict === 'refuse',
-      )
-      if (refused === undefined) refusals.delete(wordsOf(item))
-      else keepNewest(refusals, { key: wordsOf(item), value: refused.text, max })
+      rounds.set(item.callId, round)
+      refusals.set(wordsOf(item), refused.get(item.callId))
     }
   }
 
@@ -116,7 +108,7 @@ export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenA
         const { guest, end, request } = await advised(asked)
         if (end !== undefined) return end
         const answer = await model.getResponse(request)
-        await judge({ request: guest, answer }, answer.output, asked.signal)
+        await judge({ answer: { request: guest, answer }, signal: asked.signal }, answer.output)
         return answer
       },
       async *getStreamedResponse(asked) {
@@ -127,8 +119,8 @@ export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenA
         }
         for await (const event of model.getStreamedResponse(request)) {
           if (event.type === 'response_done') {
-            const { output } = event.response
-            await judge({ request: guest, answer: event.response }, output, asked.signal)
+            const answer = { request: guest, answer: event.response }
+            await judge({ answer, signal: asked.signal }, event.response.output)
           }
           yield event
         }

@@ -1,6 +1,6 @@
 // The content of OpenAI's messages, in Chat Completions and in Responses.
 
-import { isObject } from '../../shared/lib/json/json-object.ts'
+import { isObject } from '../lib/json/json-object.ts'
 import { listAt } from './json-fields.ts'
 import { invalid, type Piece } from './transcript.ts'
 

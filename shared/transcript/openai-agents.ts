@@ -1,17 +1,25 @@
 // OpenAI's Agents SDK: sessions, `to_input_list()`, `history`, run items, and the model spans of a
 // trace. Python and JavaScript use different names for the same fields.
 
-import { isObject } from '../../shared/lib/json/json-object.ts'
-import { type Exchange, itemListNames } from './exchange.ts'
+import { isObject } from '../lib/json/json-object.ts'
 import { listAt, objectAt } from './json-fields.ts'
 import { piecesOfSaid, readOpenai } from './openai.ts'
-import { invalid, type Piece, type ReadPieces } from './transcript.ts'
+import { invalid, type Piece, type ReadExchange, type ToRead } from './transcript.ts'
 
-export function readOpenaiAgents(
-  { request, answer }: Pick<Exchange, 'request' | 'answer'>,
-  where: string,
-): ReadPieces {
-  if (Array.isArray(request)) return { pieces: piecesIn(request, where), tools: undefined }
+/** The fields with a list of items outside a request, as the Agents SDK stores them. */
+export const itemListNames = [
+  'items',
+  'history',
+  'input_items',
+  'newItems',
+  'new_items',
+  'generatedItems',
+  'generated_items',
+]
+
+export function readOpenaiAgents({ request, answer }: ToRead, where: string): ReadExchange {
+  const whole = { answer: undefined, tools: undefined }
+  if (Array.isArray(request)) return { ...whole, pieces: piecesIn(request, where) }
   const run = objectAt(request, where)
   const name = itemListNames.find((one) => Array.isArray(run[one]))
   if (name === undefined && ('input' in run || 'messages' in run))
@@ -29,11 +37,11 @@ export function readOpenaiAgents(
         ? []
         : listAt(input, `${where} input`)
   return {
+    ...whole,
     pieces: [
       ...piecesIn(name === 'history' ? [] : before, `${where} input`),
       ...piecesIn(run[name] as unknown[], `${where} ${name}`),
     ],
-    tools: undefined,
   }
 }
 

@@ -1,12 +1,9 @@
 // Anthropic's Messages: the body of a request, or its list of messages.
 
-import { messagesUsage } from '../../services/llm-gateway/providers/anthropic/usage.ts'
-import { finishWord } from '../../services/llm-gateway/providers/finish-reasons.ts'
-import type { Declaration } from '../../shared/contract/messages.ts'
-import { isObject } from '../../shared/lib/json/json-object.ts'
-import { alternatives, shown } from '../../shared/settings/mistake.ts'
-import { answered } from './answered.ts'
-import type { Exchange } from './exchange.ts'
+import type { Declaration } from '../contract/messages.ts'
+import { isObject } from '../lib/json/json-object.ts'
+import { alternatives, shown } from '../settings/mistake.ts'
+import { finishWord } from './finish-reasons.ts'
 import {
   argumentTextAt,
   isPlain,
@@ -16,14 +13,19 @@ import {
   objectAt,
   textAt,
 } from './json-fields.ts'
-import { declarationOf, invalid, type Piece, type ReadPieces, responseWith } from './transcript.ts'
+import { messagesUsage } from './token-counts/anthropic.ts'
+import {
+  declarationOf,
+  invalid,
+  type Piece,
+  type ReadExchange,
+  responseWith,
+  type ToRead,
+} from './transcript.ts'
 
 const expected = 'must be the body of a request to Messages, or its list of messages'
 
-export function readAnthropic(
-  { request, answer }: Pick<Exchange, 'request' | 'answer'>,
-  where: string,
-): ReadPieces {
+export function readAnthropic({ request, answer }: ToRead, where: string): ReadExchange {
   const body: Json = Array.isArray(request) ? { messages: request } : objectAt(request, where)
   const { messages: list = body.input, tools } = body
   if (list === undefined) throw invalid(where, `has no messages; ${expected}`)
@@ -32,12 +34,9 @@ export function readAnthropic(
   const pieces = messages.flatMap((message, at) =>
     piecesOfMessage(message, `${where} messages[${at}]`),
   )
-  const place = `${where} answer`
   return {
-    pieces:
-      answer === undefined
-        ? pieces
-        : answered(pieces, answerOf(answer, place), { prefills: true, where: place }),
+    pieces,
+    answer: answer === undefined ? undefined : answerOfMessages(answer, `${where} answer`),
     tools:
       tools === undefined || tools === null
         ? undefined
@@ -48,7 +47,7 @@ export function readAnthropic(
 }
 
 /** A message, a message of a batch, or the content of one. */
-function answerOf(value: unknown, where: string): Piece[] {
+export function answerOfMessages(value: unknown, where: string): Piece[] {
   const answer = isObject(value) && isObject(value.message) ? value.message : value
   const content = isObject(answer) ? answer.content : answer
   if (isObject(answer) && (answer.type === 'error' || isObject(answer.error)))

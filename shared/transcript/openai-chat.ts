@@ -1,7 +1,7 @@
 // The messages of OpenAI's Chat Completions, also from compatible servers.
 
-import { isObject } from '../../shared/lib/json/json-object.ts'
-import { alternatives, shown } from '../../shared/settings/mistake.ts'
+import { isObject } from '../lib/json/json-object.ts'
+import { alternatives, shown } from '../settings/mistake.ts'
 import { argumentTextAt, type Json, listAt, objectAt, readsAsError, textAt } from './json-fields.ts'
 import { saidOf, textOf } from './openai-content.ts'
 import { invalid, type Piece } from './transcript.ts'

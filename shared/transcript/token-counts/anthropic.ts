@@ -1,6 +1,6 @@
 // Anthropic's token counts in our terms.
 
-import type { Usage } from '../../../../shared/contract/messages.ts'
+import type { Usage } from '../../contract/messages.ts'
 
 const fields = [
   ['inputTokens', 'input_tokens'],

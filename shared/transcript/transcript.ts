@@ -11,11 +11,11 @@
 // TRANSCRIPT-5. A piece with the id of the last response belongs to it, also after a result. Some
 //     logs write each call separately.
 
-import type { ConversationId } from '../../shared/contract/ids.ts'
-import { limits } from '../../shared/contract/limits.ts'
-import type { Declaration, Usage } from '../../shared/contract/messages.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
-import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import type { ConversationId } from '../contract/ids.ts'
+import { limits } from '../contract/limits.ts'
+import type { Declaration, Usage } from '../contract/messages.ts'
+import { WeirError } from '../lib/errors.ts'
+import { cutToBytes } from '../lib/text-cut.ts'
 import type { LeftOut } from './left-out.ts'
 
 /** A piece of a transcript, in order. `left-out`: a piece that Weir does not keep, described. */
@@ -64,6 +64,10 @@ export type Transcript = {
 /** The contents of one JSON value. `tools` is undefined if it lists none. */
 export type ReadPieces = { pieces: Piece[]; tools: Declaration[] | undefined }
 
+/** The answer is undefined if there is none. A list that holds it too has none beside it. */
+export type ToRead = { request: unknown; answer: unknown }
+export type ReadExchange = ReadPieces & { answer: Piece[] | undefined }
+
 /** Throws `transcript.invalid` if it has no user message or no response. */
 export function transcriptOf(
   where: string,
@@ -71,6 +75,25 @@ export function transcriptOf(
   { pieces, tools }: ReadPieces,
   leftOut: LeftOut,
 ): Transcript {
+  const turns = turnsOf(where, pieces, leftOut)
+  for (const turn of turns) {
+    const kept = cutToBytes(turn.user, limits.userMessageBytesMax)
+    if (kept !== turn.user)
+      leftOut.leave(`the end of a user message above ${limits.userMessageBytesMax} bytes`, where)
+    turn.user = kept
+  }
+  if (turns.length === 0) throw invalid(where, 'the transcript has no message of a user')
+  if (turns.every(({ responses }) => responses.length === 0))
+    throw invalid(where, 'the transcript has no response of a model')
+  return { where, conversation, tools, turns }
+}
+
+/** A transcript's turns. Empty if it has no user message. */
+export function turnsOf(
+  where: string,
+  pieces: readonly Piece[],
+  leftOut: Pick<LeftOut, 'leave'>,
+): TranscriptTurn[] {
   const turns: TranscriptTurn[] = []
   const waiting: Waiting = new Map()
   let isModelSpeaking = false
@@ -123,16 +146,7 @@ export function transcriptOf(
   for (const { responses } of turns)
     for (const { calls } of responses.slice(0, -1))
       for (const call of calls) call.result ??= 'unknown'
-  for (const turn of turns) {
-    const kept = cutToBytes(turn.user, limits.userMessageBytesMax)
-    if (kept !== turn.user)
-      leftOut.leave(`the end of a user message above ${limits.userMessageBytesMax} bytes`, where)
-    turn.user = kept
-  }
-  if (turns.length === 0) throw invalid(where, 'the transcript has no message of a user')
-  if (turns.every(({ responses }) => responses.length === 0))
-    throw invalid(where, 'the transcript has no response of a model')
-  return { where, conversation, tools, turns }
+  return turns
 }
 
 /** The calls without a result by their id, those of one response together. `next`: the oldest. */

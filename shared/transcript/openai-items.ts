@@ -1,7 +1,7 @@
 // The items of OpenAI's Responses: requests, answers and the Agents SDK use them. The SDK has
 // different names for some.
 
-import { alternatives, shown } from '../../shared/settings/mistake.ts'
+import { alternatives, shown } from '../settings/mistake.ts'
 import {
   argumentTextAt,
   firstTextAt,

@@ -1,7 +1,7 @@
 // Reads fields of foreign JSON. An error names the place, the value and the accepted values.
 
-import { isObject } from '../../shared/lib/json/json-object.ts'
-import { shown } from '../../shared/settings/mistake.ts'
+import { isObject } from '../lib/json/json-object.ts'
+import { shown } from '../settings/mistake.ts'
 import { invalid } from './transcript.ts'
 
 export type Json = Record<string, unknown>
@@ -71,4 +71,10 @@ export const notPutTogether =
 /** A text that is an answer, not the events of a stream. */
 export function isPlain(answer: unknown): answer is string {
   return typeof answer === 'string' && !/^\s*(data|event):/.test(answer)
+}
+
+/** A text as it is, and any other value as JSON. Empty: no value. */
+export function jsonTextOf(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

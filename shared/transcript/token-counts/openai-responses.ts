@@ -1,7 +1,7 @@
 // Token counts of the Responses API in our terms.
 
-import type { Usage } from '../../../../shared/contract/messages.ts'
-import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import type { Usage } from '../../contract/messages.ts'
+import { isObject } from '../../lib/json/json-object.ts'
 
 export function responsesUsage(usage: Record<string, unknown>): Usage {
   const details = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {}

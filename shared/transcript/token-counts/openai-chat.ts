@@ -1,7 +1,7 @@
 // Token counts of Chat Completions in our terms.
 
-import type { Usage } from '../../../../shared/contract/messages.ts'
-import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import type { Usage } from '../../contract/messages.ts'
+import { isObject } from '../../lib/json/json-object.ts'
 
 type Json = Record<string, unknown>
 

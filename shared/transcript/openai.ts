@@ -1,25 +1,27 @@
 // OpenAI's Chat Completions (messages) and Responses (items): the body of a request or its list,
 // and the answer.
 
-import { finishWord } from '../../services/llm-gateway/providers/finish-reasons.ts'
-import { usageOf } from '../../services/llm-gateway/providers/openai-chat/usage.ts'
-import { responsesUsage } from '../../services/llm-gateway/providers/openai-responses/usage.ts'
-import type { Declaration, Usage } from '../../shared/contract/messages.ts'
-import { isObject } from '../../shared/lib/json/json-object.ts'
-import { answered } from './answered.ts'
-import type { Exchange } from './exchange.ts'
+import type { Declaration, Usage } from '../contract/messages.ts'
+import { isObject } from '../lib/json/json-object.ts'
+import { finishWord } from './finish-reasons.ts'
 import { isPlain, type Json, listAt, notPutTogether, objectAt, textAt } from './json-fields.ts'
 import { piecesOfMessage } from './openai-chat.ts'
 import { piecesOfItem } from './openai-items.ts'
-import { declarationOf, invalid, type Piece, type ReadPieces, responseWith } from './transcript.ts'
+import { usageOf } from './token-counts/openai-chat.ts'
+import { responsesUsage } from './token-counts/openai-responses.ts'
+import {
+  declarationOf,
+  invalid,
+  type Piece,
+  type ReadExchange,
+  responseWith,
+  type ToRead,
+} from './transcript.ts'
 
 const expected =
   'must be the body of a request to Chat Completions (messages) or Responses (input), or its list'
 
-export function readOpenai(
-  { request, answer }: Pick<Exchange, 'request' | 'answer'>,
-  where: string,
-): ReadPieces {
+export function readOpenai({ request, answer }: ToRead, where: string): ReadExchange {
   const body: Json = Array.isArray(request) ? { messages: request } : objectAt(request, where)
   const name = ['messages', 'input'].find((one) => one in body)
   if (name === undefined) throw invalid(where, `has neither messages nor input; ${expected}`)
@@ -28,12 +30,9 @@ export function readOpenai(
       ? [{ role: 'user', content: body[name] }]
       : listAt(body[name], `${where} ${name}`)
   const pieces = list.flatMap((one, at) => piecesOfSaid(one, `${where} ${name}[${at}]`))
-  const place = `${where} answer`
   return {
-    pieces:
-      answer === undefined
-        ? pieces
-        : answered(pieces, answerOf(answer, place), { prefills: false, where: place }),
+    pieces,
+    answer: answer === undefined ? undefined : answerOfOpenai(answer, `${where} answer`),
     tools: toolsOf(body, where),
   }
 }
@@ -64,7 +63,7 @@ function toolsOf({ tools, functions }: Json, where: string): Declaration[] | und
   })
 }
 
-function answerOf(value: unknown, where: string): Piece[] {
+export function answerOfOpenai(value: unknown, where: string): Piece[] {
   if (isPlain(value)) return responseWith([{ kind: 'text', text: value }])
   if (Array.isArray(value) && value.every((one) => isObject(one) && !Array.isArray(one.choices)))
     return responseWith(value.flatMap((one, at) => piecesOfSaid(one, `${where}[${at}]`)))

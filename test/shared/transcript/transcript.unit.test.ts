@@ -1,8 +1,8 @@
 // The pieces of a format become turns, with each result at its call.
 
 import { describe, expect, it } from '@jest/globals'
-import { createLeftOut } from '../../../apps/transcripts/left-out.ts'
-import { type Piece, transcriptOf } from '../../../apps/transcripts/transcript.ts'
+import { createLeftOut } from '../../../shared/transcript/left-out.ts'
+import { type Piece, transcriptOf } from '../../../shared/transcript/transcript.ts'
 
 const user: Piece = { kind: 'user', text: 'go' }
 const begins: Piece = { kind: 'response', id: undefined }

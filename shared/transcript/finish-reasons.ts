@@ -1,8 +1,8 @@
 // Maps the finish reasons of servers to ours. One list for all formats, because gateways pass on
 // the reasons of the server behind them.
 
-import type { Stop } from '../../../shared/contract/messages.ts'
-import { isObject } from '../../../shared/lib/json/json-object.ts'
+import type { Stop } from '../contract/messages.ts'
+import { isObject } from '../lib/json/json-object.ts'
 
 /** `failed`: the server could not finish the response, which therefore does not count. */
 type Meaning = Exclude<Stop, 'cut' | 'other'> | 'failed'
