@@ -254,6 +254,23 @@ describe('a program', () => {
     expect(mistakes).toHaveLength(expected.length - 1)
     expect(mistakes.length).toBeGreaterThan(3)
   })
+
+  it('guards an agent of another framework with types that fit its own', async () => {
+    for (const name of [...Object.keys(project.manifest.peerDependencies), ...besideFrameworks])
+      project.link(name)
+    const files = ['guard-ai-sdk.ts', 'guard-langchain.ts', 'guard-openai-agents.ts']
+    for (const name of files)
+      writeFileSync(
+        join(project.folder, name),
+        asUsersWrite(textOf(root, 'test', 'examples', name)),
+      )
+    const options = { ...compilerOptions, lib: ['es2024', 'dom', 'dom.iterable'] } // for theirs
+    const config = join(project.folder, 'tsconfig.json')
+    writeFileSync(config, JSON.stringify({ compilerOptions: options, files }))
+    const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+    const compiled = await project.run(['node', compiler, '--pretty', 'false'])
+    expect(compiled).toEqual({ code: 0, out: '', errors: '' })
+  })
 })
 
 describe('the dependencies', () => {
@@ -294,6 +311,9 @@ describe('the dependencies', () => {
   })
 })
 
+/** Packages that the examples use with a framework. */
+const besideFrameworks = ['@ai-sdk/openai-compatible', '@langchain/openai', 'zod']
+
 const compilerOptions = {
   strict: true,
   noEmit: true,
@@ -304,10 +324,16 @@ const compilerOptions = {
   types: ['node'],
 }
 
-/** The same program, with an import of the installed package. */
+/** The same program, with imports of the installed package. */
 function asUsersWrite(source: string): string {
-  const written = source.replaceAll(/'\.\.\/\.\.\/client\/weir\.ts'(?: \/\/.*)?/g, "'weir-agents'")
-  expect(written).toContain("from 'weir-agents'")
+  const written = Object.entries(project.manifest.exports).reduce(
+    (text, [path, { default: file = '' }]) => {
+      const original = file.replace('./dist/', '../../').replace(/js$/, 'ts')
+      return text.replaceAll(`'${original}'`, `'${join('weir-agents', path)}'`)
+    },
+    source,
+  )
+  expect(written).toMatch(/from 'weir-agents['/]/)
   expect(written).not.toMatch(/from '\./)
   return written
 }

@@ -48,6 +48,8 @@ export type Project = {
     command: string[],
     options?: { cwd?: string; environment?: Record<string, string> },
   ): Promise<Ended>
+  /** Installs a package of the checkout beside the package. */
+  link(name: string): void
   close(): void
 }
 
@@ -61,8 +63,9 @@ export function installPackage(also: string[]): Project {
   const manifest: Manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
 
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-  for (const name of [...Object.keys(manifest.dependencies), ...also])
+  const linkPackage = (name: string) =>
     link(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+  for (const name of [...Object.keys(manifest.dependencies), ...also]) linkPackage(name)
   const commands = join(folder, 'node_modules', '.bin')
   for (const [name, file] of Object.entries(manifest.bin))
     link(join(installed, file), join(commands, name))
@@ -89,6 +92,7 @@ export function installPackage(also: string[]): Project {
       const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
       return { code: await code, out, errors }
     },
+    link: linkPackage,
     close: () => rmSync(folder, { recursive: true }),
   }
 }
