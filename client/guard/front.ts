@@ -50,8 +50,8 @@ export type ShownRound = {
 /** Refused rounds per hash of words, which the guest never saw. */
 export type HiddenCounts = ReadonlyMap<string, number>
 
-/** `isKnown`: the log knows all rounds of the history. */
-export type ReceivedAdvice = { advice: GuestAdvice; isKnown: boolean }
+/** `isJudged`: the log knows all rounds of the history. */
+export type ReceivedAdvice = { advice: GuestAdvice; isJudged: boolean }
 
 /** The newest facts about a round. `pending`: its calls that wait for a person. */
 export type RoundVerdicts = {
@@ -59,8 +59,8 @@ export type RoundVerdicts = {
   pending: readonly (PendingCall & { until: Milliseconds })[]
   /** No call waits. */
   isSettled: boolean
-  /** The turn of the round is over, and the stage has not taken it. */
-  isClosed: boolean
+  /** Why the round does not count. Undefined: it counts. */
+  notCounted: string | undefined
 }
 
 export type FrontOptions = {
@@ -165,7 +165,6 @@ export function createFront(options: FrontOptions): Front {
         const message = await inbox.next(waitMs, signal)
         if (message === undefined) return false
         if (message.type !== 'guest-advice') continue
-        if (!message.isOpen && message.turnKey === turn.turnKey) return true
         sent.splice(0, sent.indexOf(message.key) + 1)
       }
     }
@@ -194,9 +193,10 @@ export function createFront(options: FrontOptions): Front {
           const advice = await adviceFor(requestId, { inbox, waitMs, signal })
           if (advice === undefined) return undefined
           const missing = missingOf(rounds, advice)
-          const isKnown = missing.length === 0
-          if (isKnown || !advice.isOpen || times === limits.guestCatchUpsMax)
-            return { advice, isKnown }
+          // A turn that was stopped is over, with advice. A request that does not count has none.
+          if (!advice.isOpen) return { advice, isJudged: advice.rung !== 'none' }
+          if (missing.length === 0) return { advice, isJudged: true }
+          if (times === limits.guestCatchUpsMax) return { advice, isJudged: false }
           if (!(await sendAgain(turn, missing, { inbox, policy, waitMs, signal }))) return undefined
         }
       } finally {
@@ -211,7 +211,7 @@ export function createFront(options: FrontOptions): Front {
       ])
       try {
         await write([roundRecord(turn, round, { policy, hides })])
-        return await verdictsOn(round, turn, { inbox, waitMs, signal, clock: bus.clock })
+        return await verdictsOn(round, { inbox, waitMs, signal, clock: bus.clock })
       } finally {
         inbox.close()
       }
@@ -262,7 +262,6 @@ export function finalKey(key: string, counts: HiddenCounts): string {
 /** Reads activity until no call of the round waits. Keeps FRONT-3. */
 async function verdictsOn(
   { key, response }: SentRound,
-  { turnKey }: GuestTurn,
   { inbox, waitMs, signal, clock }: Wait & { inbox: Inbox; clock: Bus['clock'] },
 ): Promise<RoundVerdicts | undefined> {
   const until = clock.monotonic() + waitMs
@@ -273,7 +272,7 @@ async function verdictsOn(
     const calls = place === undefined ? undefined : seen.get(place)
     if (calls === undefined) return undefined
     const isSettled = calls.every(({ verdict }) => verdict !== 'wait')
-    return { calls, pending, isSettled, isClosed: false }
+    return { calls, pending, isSettled, notCounted: undefined }
   }
   for (;;) {
     const message = await inbox.next(until - clock.monotonic(), signal)
@@ -292,8 +291,6 @@ async function verdictsOn(
         break
       case 'guest-advice':
         if (message.key === key) return overVerdicts(message, response)
-        if (message.turnKey === turnKey && !message.isOpen && message.unknown.includes(key))
-          return { calls: [], pending: [], isSettled: false, isClosed: true }
         break
       default:
         message satisfies never
@@ -303,11 +300,12 @@ async function verdictsOn(
   }
 }
 
-/** The round is over: calls without a refusal have run. */
+/** The round is over, and calls without a refusal have run. Otherwise it does not count. */
 function overVerdicts(
-  { refused, isOpen }: GuestAdvice,
+  { refused, isOpen, reason }: GuestAdvice,
   { calls }: SentRound['response'],
 ): RoundVerdicts {
+  if (!isOpen) return { calls: [], pending: [], isSettled: true, notCounted: reason }
   const texts = new Map(refused.map((call) => [call.ordinal, call]))
   return {
     calls: calls.map(({ ordinal, id, name }) => {
@@ -320,6 +318,6 @@ function overVerdicts(
     }),
     pending: [],
     isSettled: true,
-    isClosed: !isOpen && refused.length === 0,
+    notCounted: undefined,
   }
 }

@@ -11,7 +11,7 @@ import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { GuestAdvice, GuestResult as ResultRecord } from '../../shared/contract/messages.ts'
+import type { GuestResult as ResultRecord } from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { newest } from '../../shared/lib/newest.ts'
@@ -23,6 +23,7 @@ import {
   type GuestTurn,
   type HiddenCounts,
   hiddenCountsOf,
+  type ReceivedAdvice,
   type RoundVerdicts,
   type SentRound,
 } from './front.ts'
@@ -121,7 +122,7 @@ export function createThreads({
           )
           if (received === undefined) return unjudged(request, 'Weir did not answer in time')
           hidden = hiddenCountsOf(received.advice.hidden)
-          return adviceFrom(request, received.advice, received.isKnown)
+          return adviceFrom(request, received)
         } catch (error) {
           if (signal?.aborted) throw error
           log.warn({ err: error, conversation: id }, 'a request of a guest could not be judged')
@@ -205,10 +206,10 @@ function unjudged({ body }: GuestRequest, reason: string): Advice {
   }
 }
 
-function adviceFrom(request: GuestRequest, advice: GuestAdvice, isKnown: boolean): Advice {
+function adviceFrom(request: GuestRequest, { advice, isJudged }: ReceivedAdvice): Advice {
   const { rung, text, reason, rule, cap } = advice
   const applied = withEdits(request.body, adviceEdits(request, advice))
-  return { rung, text, reason, rule, cap, judged: isKnown, applied }
+  return { rung, text, reason, rule, cap, judged: isJudged, applied }
 }
 
 /** Returns how often it was called with the same id before. */
@@ -240,7 +241,7 @@ function verdictsFrom(
       return { callId, name, verdict: 'run', text: '', code: '' }
     if (call?.verdict === 'refuse')
       return { callId, name, verdict: 'refuse', text: call.text, code: call.code }
-    if (isPoll) {
+    if (isPoll && verdicts?.notCounted === undefined) {
       const approval = pending.get(ordinal)
       return {
         ...{ callId, name, verdict: 'wait', text: '', code: call?.code ?? '' },
@@ -250,8 +251,11 @@ function verdictsFrom(
       }
     }
     // Keeps GUEST-THREAD-1.
-    return refuses
-      ? { callId, name, verdict: 'refuse', ...unavailable }
-      : { callId, name, verdict: 'run', text: '', code: '' }
+    if (!refuses) return { callId, name, verdict: 'run', text: '', code: '' }
+    const why =
+      verdicts?.notCounted === undefined
+        ? unavailable
+        : { text: `Not run: ${verdicts.notCounted}`, code: 'guest.over' }
+    return { callId, name, verdict: 'refuse', ...why }
   })
 }

@@ -4,7 +4,7 @@ import { isObject } from '../lib/json/json-object.ts'
 import { alternatives, shown } from '../settings/mistake.ts'
 import { argumentTextAt, type Json, listAt, objectAt, readsAsError, textAt } from './json-fields.ts'
 import { saidOf, textOf } from './openai-content.ts'
-import { invalid, type Piece } from './transcript.ts'
+import { freeTextArguments, invalid, type Piece } from './transcript.ts'
 
 export function piecesOfMessage(value: unknown, where: string): Piece[] {
   const message = objectAt(value, where)
@@ -61,7 +61,7 @@ function callOf(call: Json, where: string): Piece {
       kind: 'call',
       id: idOf(call.id),
       name: textAt(call.custom, 'name', where),
-      arguments: textAt(call.custom, 'input', where),
+      arguments: freeTextArguments(textAt(call.custom, 'input', where)),
     }
   const named = objectAt(call.function, `${where}.function`)
   const text = argumentTextAt(named.arguments, `${where}.function.arguments`)

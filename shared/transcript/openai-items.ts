@@ -11,7 +11,7 @@ import {
   textAt,
 } from './json-fields.ts'
 import { saidOf, textOf } from './openai-content.ts'
-import { invalid, type Piece } from './transcript.ts'
+import { freeTextArguments, invalid, type Piece } from './transcript.ts'
 
 /** Kinds that are left out: tools that ran at the provider, and marks in the list. */
 const leftOutItems: Record<string, string> = {
@@ -44,7 +44,7 @@ export function piecesOfItem(value: unknown, where: string): Piece[] {
           kind: 'call',
           id: textAt(item, 'call_id', where),
           name: textAt(item, 'name', where),
-          arguments: textAt(item, 'input', where),
+          arguments: freeTextArguments(textAt(item, 'input', where)),
         },
       ]
     case 'function_call_output':

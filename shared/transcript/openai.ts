@@ -11,6 +11,7 @@ import { usageOf } from './token-counts/openai-chat.ts'
 import { responsesUsage } from './token-counts/openai-responses.ts'
 import {
   declarationOf,
+  freeTextSchema,
   invalid,
   type Piece,
   type ReadExchange,
@@ -57,10 +58,16 @@ function toolsOf({ tools, functions }: Json, where: string): Declaration[] | und
   return listAt(list, `${where} ${name}`).flatMap((value, at) => {
     const place = `${where} ${name}[${at}]`
     const tool = objectAt(value, place)
+    if (tool.type === 'custom') return [customTool(tool, place)]
     const inner = isObject(tool.function) ? tool.function : tool
     if (name === 'tools' && tool.type !== 'function' && inner === tool) return [] // not a function of the client
     return [declarationOf(textAt(inner, 'name', place), inner.description, inner.parameters)]
   })
+}
+
+function customTool(tool: Json, where: string): Declaration {
+  const inner = isObject(tool.custom) ? tool.custom : tool
+  return declarationOf(textAt(inner, 'name', where), inner.description, freeTextSchema)
 }
 
 export function answerOfOpenai(value: unknown, where: string): Piece[] {

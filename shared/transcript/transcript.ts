@@ -241,6 +241,17 @@ export function declarationOf(name: string, description: unknown, schema: unknow
   }
 }
 
+/** The arguments of a custom tool, which are free text, as those of a function. */
+export function freeTextArguments(input: string): string {
+  return JSON.stringify({ input })
+}
+
+export const freeTextSchema = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+}
+
 export function invalid(where: string, text: string): WeirError {
   return new WeirError('transcript.invalid', `${where}: ${text}`)
 }
