@@ -9,7 +9,6 @@
 // LC-4. Messages are made by the host's own classes and reducers, never by a second copy of them.
 
 import type { AgentMiddleware } from 'langchain'
-import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { GuestAnswer, GuestConversation } from '../guard/guest-conversation.ts'
 import { endText, firstVerdicts, refusalOf } from './call-verdict.ts'
 
@@ -30,23 +29,30 @@ export function guardLangChain(
     name: 'Weir',
 
     async wrapModelCall(request, handler) {
-      const { messages, tools } = request
-      const body = { messages: request.state.messages.map(plain), tools: tools.map(declared) }
-      const advice = await conversationOf(request.runtime).beforeModel(
-        { format: 'langchain', body },
-        request.runtime.signal,
-      )
-      if (advice.rung === 'none') return handler(request)
+      const { messages, tools, state, runtime } = request
+      const guest = conversationOf(runtime)
+      const asked = {
+        format: 'langchain' as const,
+        body: { messages: state.messages.map(plain), tools },
+      }
+      const advice = await guest.beforeModel(asked, runtime.signal)
       const isEnd = advice.rung === 'end'
       const end = isEnd ? answerOf(messages, endText(advice)) : undefined
       if (end !== undefined) return end
       const content = isEnd ? endText(advice) : advice.text
-      return handler({
+      const answer = await handler({
         ...request,
         // LangChain turns plain messages into its own before each request
-        messages: [...messages, { role: 'user', content } as unknown as Message],
-        ...(advice.rung !== 'nudge' && { toolChoice: 'none' }),
+        ...(content !== '' && {
+          messages: [...messages, { role: 'user', content } as unknown as Message],
+        }),
+        ...((isEnd || advice.rung === 'text_only') && { toolChoice: 'none' }),
       })
+      if ('content' in answer) {
+        const judged = { request: asked, answer: plain(answer) }
+        await firstVerdicts(guest, { answer: judged, signal: runtime.signal })
+      }
+      return answer
     },
 
     afterModel: {
@@ -55,7 +61,6 @@ export function guardLangChain(
         const answer = answerIn(messages)
         if (answer === undefined) return
         const guest = conversationOf(runtime)
-        await firstVerdicts(guest, { answer, signal: runtime.signal })
         const { tool_calls, invalid_tool_calls } = messages.at(-1) as Answer
         const unreadable = invalid_tool_calls ?? []
         if (unreadable.length === 0) return
@@ -90,7 +95,7 @@ export function guardLangChain(
   return Object.assign(middleware, { [Symbol.for('AgentMiddleware')]: true }) as Middleware
 }
 
-/** The last answer of the state, and the messages before it. */
+/** The last answer of the state, and the messages before it. Weir knows the tools already. */
 function answerIn(messages: readonly Message[]): GuestAnswer | undefined {
   const at = messages.findLastIndex(({ type }) => type === 'ai')
   const answer = messages[at]
@@ -118,21 +123,4 @@ function plain(message: Message): object {
       return value === undefined ? [] : [[field, value]]
     }),
   )
-}
-
-/** A tool with its JSON Schema. A schema that cannot be converted accepts everything here. */
-function declared(tool: Request['tools'][number]): object {
-  const { name, description, schema } = tool as {
-    [key in 'name' | 'description' | 'schema']?: unknown
-  }
-  return { name, description, schema: jsonSchemaOf(schema) }
-}
-
-function jsonSchemaOf(schema: unknown): unknown {
-  if (!isObject(schema)) return { type: 'object' }
-  const standard = schema['~standard']
-  if (!isObject(standard)) return schema
-  const { jsonSchema } = standard
-  if (!isObject(jsonSchema) || typeof jsonSchema.input !== 'function') return { type: 'object' }
-  return jsonSchema.input({ target: 'draft-07' })
 }

@@ -23,7 +23,7 @@ export async function startLoopingChat(): Promise<LoopingChat> {
     response.setHeader('content-type', 'application/json')
     response.end(
       JSON.stringify({
-        ...{ id: 'c', object: 'chat.completion', created: 1, model: 'scripted' },
+        ...{ id: `chat_${id}`, object: 'chat.completion', created: 1, model: 'scripted' },
         choices: [
           {
             index: 0,

@@ -26,7 +26,7 @@ describe.each(['invoke', 'stream'] as const)('guardLangChain in %s', (way) => {
         format: 'langchain',
         body: {
           messages: [{ type: 'human', content: 'list the files' }],
-          tools: [{ name: 'exec', schema: { type: 'object', required: ['command'] } }],
+          tools: [{ name: 'exec', schema: expect.anything() }],
         },
       },
     ])
