@@ -4,6 +4,7 @@
 
 import type { Logger } from 'pino'
 import { policyInForce } from '../../services/llm-gateway/policy-in-force.ts'
+import { defaultGuestSettings, type GuestAgent } from '../../shared/agents/guest.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -22,12 +23,7 @@ import { runHere } from '../run-here.ts'
 import type { WeirOptions } from '../weir.ts'
 import { createFront } from './front.ts'
 import { openActivity } from './guest-activity.ts'
-import {
-  conversationOfGuest,
-  defaultGuestSettings,
-  type GuestAgent,
-  parseGuestName,
-} from './guest-agent.ts'
+import { conversationOfGuest, guestAgent } from './guest-agent.ts'
 import type { Guard } from './guest-conversation.ts'
 import { createThreads, type Threads } from './guest-thread.ts'
 
@@ -45,7 +41,10 @@ export type { GuestAgent }
 export { defaultGuestSettings, WeirError }
 
 export type GuardOptions = {
-  /** The guest's name, or its settings as a value. */
+  /**
+   * The guest's name, the path of its file, or its settings as a value. A name means
+   * `agents/<name>.yaml` if that file exists, and otherwise the defaults.
+   */
   agent: string | GuestAgent
   /**
    * `blocking`: a call starts only after a verdict `run`. `observing`: calls cannot be held, so
@@ -89,7 +88,7 @@ const stagesOfGuests: readonly StageName[] = [
 ]
 
 export async function openFront(options: GuardOptions): Promise<OpenedFront> {
-  const agent = agentOf(options)
+  const agent = guestAgent(options.agent)
   const isElsewhere = options.kafka !== undefined
   if (isElsewhere && options.dataFolder !== undefined)
     throw new WeirError('settings.invalid', 'give dataFolder or kafka, not both')
@@ -155,16 +154,6 @@ export async function openFront(options: GuardOptions): Promise<OpenedFront> {
     await bus.close()
     throw error
   }
-}
-
-/** The name and the settings of the guest, and its hints. */
-function agentOf({ agent }: GuardOptions): Required<GuestAgent> {
-  const {
-    name,
-    settings = defaultGuestSettings,
-    hints = {},
-  }: GuestAgent = typeof agent === 'string' ? { name: agent } : agent
-  return { name: parseGuestName(name), settings, hints }
 }
 
 function settingsOf({ dataFolder, kafka }: GuardOptions): Settings {

@@ -9,6 +9,7 @@
 
 import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
+import type { GuestAgent } from '../../shared/agents/guest.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { GuestResult as ResultRecord } from '../../shared/contract/messages.ts'
@@ -27,7 +28,6 @@ import {
   type RoundVerdicts,
   type SentRound,
 } from './front.ts'
-import type { GuestAgent } from './guest-agent.ts'
 import type {
   Advice,
   CallVerdict,
@@ -84,7 +84,7 @@ export function createThreads({
     /** The turn of a record without a history. */
     function lastTurn(): GuestTurn {
       const known = turns.get(id)
-      if (turn === undefined) return known ?? { conversation: id, turnKey: '', user: null }
+      if (turn === undefined) return known ?? { conversation: id, turnKey: unknownTurn, user: null }
       const turnKey = nameOf(turn)
       return known?.turnKey === turnKey ? known : { conversation: id, turnKey, user: null }
     }
@@ -179,10 +179,13 @@ export function createThreads({
   }
 }
 
+/** Results name their round, so any turn will do. */
+const unknownTurn = '-'
+
 /** A long name becomes a hash. */
 function nameOf(turn: string): string {
   const name = turn.toWellFormed()
-  return Buffer.byteLength(name) <= limits.guestTurnKeyBytesMax ? name : hash('sha256', name)
+  return Buffer.byteLength(name) <= limits.guestKeyBytesMax ? name : hash('sha256', name)
 }
 
 const statuses = {
