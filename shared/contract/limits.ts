@@ -349,6 +349,16 @@ export const limits = {
   refusedKeptMax: 128,
   /** Records that are read at once to fold a unit again. */
   readBackRecordsMax: 512,
+  /** Bytes of the headers of one request to the HTTP server, and the time until they are complete. */
+  httpHeaderBytesMax: 64 * KiB,
+  httpHeadersMs: 10 * second,
+  /** The time until the whole request has arrived. */
+  httpRequestMs: 5 * minute,
+  httpConnectionsMax: 4_096,
+  /** Bytes of a request's body to a front. The largest contexts have some 16 MiB. */
+  frontBodyBytesMax: 64 * MiB,
+  /** Names of guests that one server serves. */
+  frontAgentsMax: 64,
   /** How long a shutdown waits for running tools and streams. */
   shutdownGraceMs: 10 * second,
   /**

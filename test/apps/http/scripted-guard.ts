@@ -1,0 +1,60 @@
+// A guard for tests of fronts: a script decides, and every call is recorded.
+
+import type {
+  Advice,
+  CallVerdict,
+  Guard,
+  GuestAnswer,
+  GuestRequest,
+  GuestResult,
+} from '../../../client/guard/guest-conversation.ts'
+
+export type Asked =
+  | { kind: 'before'; id: string; turn: string | undefined; request: GuestRequest }
+  | { kind: 'after'; id: string; turn: string | undefined; answer: GuestAnswer }
+  | { kind: 'results'; id: string; results: GuestResult[] }
+  | { kind: 'end'; id: string }
+
+export const noAdvice: Omit<Advice, 'applied'> = {
+  rung: 'none',
+  text: '',
+  reason: '',
+  rule: null,
+  cap: null,
+  judged: true,
+}
+
+/** `before` and `after` are called with each request; without them nothing is wrong. */
+export function scriptedGuard({
+  before = () => ({}),
+  after = () => [],
+}: {
+  before?: (request: GuestRequest, n: number) => Partial<Advice> | Promise<Partial<Advice>>
+  after?: (answer: GuestAnswer, n: number) => CallVerdict[] | Promise<CallVerdict[]>
+} = {}): Guard & { asked: Asked[] } {
+  const asked: Asked[] = []
+  const times = { before: 0, after: 0 }
+  return {
+    asked,
+    conversation: (id, { turn } = {}) => ({
+      async beforeModel(request) {
+        asked.push({ kind: 'before', id, turn, request })
+        times.before += 1
+        return { ...noAdvice, applied: request.body, ...(await before(request, times.before)) }
+      },
+      async afterModel(answer) {
+        asked.push({ kind: 'after', id, turn, answer })
+        times.after += 1
+        return after(answer, times.after)
+      },
+      async reportResults(results) {
+        asked.push({ kind: 'results', id, results })
+      },
+      async endTurn() {
+        asked.push({ kind: 'end', id })
+      },
+    }),
+    failed: new Promise(() => {}),
+    close: async () => {},
+  }
+}
