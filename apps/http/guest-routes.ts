@@ -1,5 +1,5 @@
 // `/v1/guest/{agent}/…`: the interface of a front over HTTP, for agents in any language.
-// Does not own: the algorithm (client/guard), who may connect (server.ts).
+// Does not own: the algorithm (client/guard), access (server.ts).
 
 import {
   type GuestConversation,

@@ -1,5 +1,5 @@
 // The HTTP server of the fronts: one hono app, and the bounds that hold before anything is parsed.
-// Owns: the socket, its limits, and who may connect. Does not own: the routes.
+// Owns: the socket, its limits, and the access to it. Does not own: the routes.
 // HTTP-1. A server that listens on this machine only answers no other site: a foreign Host or
 //     Origin gets 403. Otherwise a web page could reach it through its own domain name.
 // HTTP-2. Closing refuses new connections at once. Open answers get `limits.shutdownGraceMs`.
