@@ -19,22 +19,32 @@ export type NoRound = { reason: string }
  */
 export function copyOf(answer: IncomingMessage): Promise<Buffer | NoRound> {
   const { promise, resolve } = Promise.withResolvers<Buffer | NoRound>()
-  let pieces: Buffer[] = []
+  // One growing buffer: a stream has thousands of pieces, and each kept one would cost the collector.
+  let copy = Buffer.allocUnsafe(copyBytes)
   let bytes = 0
   const onData = (piece: Buffer): void => {
-    bytes += piece.length
-    if (bytes <= limits.roundPartsBytesMax) pieces.push(piece)
-    else {
-      pieces = []
+    const end = bytes + piece.length
+    if (end > limits.roundPartsBytesMax) {
       answer.off('data', onData)
       resolve({ reason: `the answer is larger than ${limits.roundPartsBytesMax} bytes` })
+      return
     }
+    if (end > copy.length) {
+      const larger = Buffer.allocUnsafe(Math.max(end, 2 * copy.length))
+      copy.copy(larger, 0, 0, bytes)
+      copy = larger
+    }
+    piece.copy(copy, bytes)
+    bytes = end
   }
   answer.on('data', onData)
-  answer.once('end', () => resolve(Buffer.concat(pieces)))
+  answer.once('end', () => resolve(copy.subarray(0, bytes)))
   answer.once('close', () => resolve({ reason: 'the answer was cut' }))
   return promise
 }
+
+/** Enough for most answers with a call. */
+const copyBytes = 16 * 1024
 
 /** Reads the bytes of a whole answer as the gateway does. */
 export async function roundIn(
