@@ -28,11 +28,11 @@ import {
 import { firstObject } from './piece-texts.ts'
 import { argumentsFrom } from './source-precedence.ts'
 
-/** The end of an attempt, as far as its response names it. */
-export type AttemptEnd = Pick<ModelFinished, 'attempt' | 'stop' | 'finish' | 'usage'>
+/** The facts about a response that its parts lack. */
+export type ResponseEnd = Pick<ModelFinished, 'attempt' | 'stop' | 'finish' | 'usage'>
 
 /** The response beside a failure. Its tokens were used all the same. */
-export function emptyResponse({ attempt, stop, finish, usage }: AttemptEnd): Response {
+export function emptyResponse({ attempt, stop, finish, usage }: ResponseEnd): Response {
   return { attempt, text: '', reasoning: '', calls: [], stop, finish, usage, textCalls: null }
 }
 
@@ -42,7 +42,7 @@ export function emptyResponse({ attempt, stop, finish, usage }: AttemptEnd): Res
  */
 export function foldResponse(
   parts: PartEvent[][],
-  finished: AttemptEnd,
+  finished: ResponseEnd,
   offered: readonly string[],
 ): { response: Response; failure: RoundFailure | null } {
   const stream = newStream(offered)

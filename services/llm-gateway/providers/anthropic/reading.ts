@@ -2,9 +2,9 @@
 // read answers in the same way.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { finishWord } from '../../../../shared/transcript/finish-reasons.ts'
 import { answeredEvents, type SentEvent } from '../../wire/event-stream.ts'
 import type { Reading } from '../../wire/streamed-answer.ts'
-import { finishWord } from '../finish-reasons.ts'
 import { stopAtLimit } from '../output-limit.ts'
 import type { Failed, Finished } from '../provider.ts'
 import { interruptionOf } from '../provider-errors.ts'
