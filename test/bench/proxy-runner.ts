@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { createProxy } from '../../apps/http/fronts/proxy/proxy.ts'
 import { upstreamAt } from '../../apps/http/fronts/proxy/upstream.ts'
-import { guardsByAgent } from '../../apps/http/guards-by-agent.ts'
 import { startHttpServer } from '../../apps/http/server.ts'
 import { scriptedGuard } from '../apps/http/scripted-guard.ts'
 
@@ -35,7 +34,7 @@ async function weir(): Promise<string> {
   const guard = scriptedGuard()
   guard.asked.push = () => 0 // keeps nothing
   const proxy = createProxy({
-    ...{ upstream: upstreamAt(upstream), guards: guardsByAgent(async () => guard) },
+    ...{ upstream: upstreamAt(upstream), conversationOf: async (_, id) => guard.conversation(id) },
     ...{ agent: 'main', fallback: '', log },
   })
   return (await startHttpServer({ host: '127.0.0.1', port: 0, log, routes: [proxy.routes] })).url

@@ -2,7 +2,6 @@
 
 import type { GuestFormat } from '../../../../client/guard/guest-conversation.ts'
 import type { Streamed } from '../../../../services/llm-gateway/providers/provider.ts'
-import type { Splice } from '../../../../shared/lib/json/spliced.ts'
 
 export type Json = Record<string, unknown>
 
@@ -28,10 +27,6 @@ export type ProxyApi = {
   isOfModel(message: Json): boolean
   /** The text of a message of the user; undefined: it is none, or a tool's result. */
   userText(message: Json): string | undefined
-  /** The changes that put a text at the end of the request. Undefined: there is no place for it. */
-  withText(request: SentRequest, text: string): Splice[] | undefined
-  /** The member that forbids calls, and its value as JSON. Undefined: no tool is offered. */
-  noCalls(body: Json): [name: string, value: string] | undefined
   /** The whole body of a successful answer. */
   ownAnswer(answer: OwnAnswer): string
   /** Reads one answer of a model. */

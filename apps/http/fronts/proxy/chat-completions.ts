@@ -2,7 +2,6 @@
 
 import { chatReading } from '../../../../services/llm-gateway/providers/openai-chat/reading.ts'
 import { receivedAnswer } from '../../../../services/llm-gateway/wire/streamed-answer.ts'
-import { spanAt, withItem } from '../../../../shared/lib/json/spliced.ts'
 import { eventStream, type Json, listIn, type ProxyApi, textIn } from './api.ts'
 
 export const chatCompletions: ProxyApi = {
@@ -15,19 +14,6 @@ export const chatCompletions: ProxyApi = {
     role === 'assistant' && (listIn(calls).length > 0 || (call !== undefined && call !== null)),
   isOfModel: ({ role }) => role === 'assistant',
   userText: ({ role, content }) => (role === 'user' ? textIn(content, ['text']) : undefined),
-
-  withText({ text, body }, advice) {
-    const list = spanAt(text, ['messages'])
-    if (list === undefined || !Array.isArray(body.messages)) return undefined
-    const hasDeveloper = listIn(body.messages).some(({ role }) => role === 'developer')
-    const role = hasDeveloper ? 'developer' : 'system'
-    return [withItem(text, list, JSON.stringify({ role, content: advice }))]
-  },
-
-  noCalls({ tools, functions }) {
-    if (listIn(tools).length > 0) return ['tool_choice', '"none"']
-    return listIn(functions).length > 0 ? ['function_call', '"none"'] : undefined
-  },
 
   ownAnswer({ id, model, text, isStreamed }) {
     const about = { id, created: 0, model }

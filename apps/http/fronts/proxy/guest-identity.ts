@@ -8,8 +8,10 @@
 
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { withoutReminders } from '../../../../client/guard/history.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { newest } from '../../../../shared/lib/newest.ts'
 import { type Json, listIn, type ProxyApi } from './api.ts'
 
 /** `turn` undefined: the history decides. */
@@ -29,7 +31,7 @@ export type GuestIdentities = {
 export function guestIdentities(): GuestIdentities {
   const processKey = randomBytes(32)
   /** Of a name that was used before: its newest conversation (GUEST-IDENTITY-3). */
-  const suffixes = new Map<string, string>()
+  const suffixes = newest<string>(limits.frontConversationsMax)
 
   function nameOf(
     headers: IncomingHttpHeaders,
@@ -50,12 +52,7 @@ export function guestIdentities(): GuestIdentities {
   function withSuffix(name: string, isFirst: boolean): string {
     const known = suffixes.get(name)
     const suffix = known === undefined ? '' : isFirst ? `-${randomUUID().slice(0, 8)}` : known
-    suffixes.delete(name) // the newest stands last
     suffixes.set(name, suffix)
-    for (const oldest of suffixes.keys()) {
-      if (suffixes.size <= limits.frontConversationsMax) break
-      suffixes.delete(oldest)
-    }
     return name + suffix
   }
 
@@ -112,7 +109,7 @@ function answersIn(api: ProxyApi, { choices, output, ...answer }: Json): Json[] 
 function firstText(api: ProxyApi, history: readonly Json[]): string {
   for (const message of history) {
     const text = api.userText(message)
-    const own = text?.replaceAll(/<system-reminder>[\s\S]*?<\/system-reminder>/g, '').trim()
+    const own = text === undefined ? undefined : withoutReminders(text)
     if (own !== undefined && own !== '') return own
   }
   return ''

@@ -2,7 +2,6 @@
 
 import { messageReading } from '../../../../services/llm-gateway/providers/anthropic/reading.ts'
 import { receivedAnswer } from '../../../../services/llm-gateway/wire/streamed-answer.ts'
-import { spanAt, withItem } from '../../../../shared/lib/json/spliced.ts'
 import { eventStream, type Json, listIn, type ProxyApi, textIn } from './api.ts'
 
 export const messages: ProxyApi = {
@@ -19,21 +18,6 @@ export const messages: ProxyApi = {
     role !== 'user' || listIn(content).some(({ type }) => type === 'tool_result')
       ? undefined
       : textIn(content, ['text']),
-
-  withText({ text, body }, advice) {
-    const at = listIn(body.messages).findLastIndex(({ role }) => role === 'user')
-    const content = spanAt(text, ['messages', at, 'content'])
-    if (at < 0 || content === undefined) return undefined
-    const block = JSON.stringify({ type: 'text', text: advice })
-    if (text[content.from] === '[') return [withItem(text, content, block)]
-    const own = text.slice(content.from, content.to)
-    return own.startsWith('"')
-      ? [{ ...content, text: `[{"type":"text","text":${own}},${block}]` }]
-      : undefined
-  },
-
-  noCalls: ({ tools }) =>
-    listIn(tools).length === 0 ? undefined : ['tool_choice', '{"type":"none"}'],
 
   ownAnswer({ id, model, text, isStreamed }) {
     const message = {

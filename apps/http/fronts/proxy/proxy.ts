@@ -12,11 +12,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Logger } from 'pino'
-import type { Advice } from '../../../../client/guard/guest-conversation.ts'
+import type { Advice, GuestConversation } from '../../../../client/guard/guest-conversation.ts'
 import { formRefusedBy } from '../../../../services/llm-gateway/providers/plain-request.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import type { GuardsByAgent } from '../../guards-by-agent.ts'
 import { HttpError } from '../../http-error.ts'
 import { bytesOf } from '../../request-body.ts'
 import type { HttpApp } from '../../server.ts'
@@ -30,13 +29,20 @@ import { answerHeaders, type Upstream } from './upstream.ts'
 
 export type ProxyOptions = {
   upstream: Upstream
-  guards: Pick<GuardsByAgent, 'guardOf'>
+  conversationOf: ConversationOf
   /** The guest at the root. */
   agent: string
   /** The text that a guest's user gets when Weir ends a turn. */
   fallback: string
   log: Logger
 }
+
+/** The conversation of a guest. `turn` undefined: the history names it. */
+export type ConversationOf = (
+  agent: string,
+  id: string,
+  options: { turn: string | undefined },
+) => Promise<GuestConversation>
 
 export type ModelProxy = {
   /** Takes all paths that have no other route: add it last. */
@@ -59,7 +65,13 @@ type Judged = {
   isChanged: boolean
 }
 
-export function createProxy({ upstream, guards, agent, fallback, log }: ProxyOptions): ModelProxy {
+export function createProxy({
+  upstream,
+  conversationOf,
+  agent,
+  fallback,
+  log,
+}: ProxyOptions): ModelProxy {
   const identities = guestIdentities()
   const reading = new Set<Promise<void>>()
 
@@ -136,9 +148,8 @@ export function createProxy({ upstream, guards, agent, fallback, log }: ProxyOpt
     signal: AbortSignal,
   ): Promise<Advice | undefined> {
     try {
-      const guard = await guards.guardOf(agent)
-      const options = turn === undefined ? {} : { turn }
-      return await guard.conversation(conversation, options).beforeModel({ format, body }, signal)
+      const guest = await conversationOf(agent, conversation, { turn })
+      return await guest.beforeModel({ format, body }, signal)
     } catch (error) {
       if (signal.aborted || error instanceof HttpError) throw error
       log.warn({ err: error, agent, conversation }, 'a request passes unjudged')
@@ -187,10 +198,8 @@ export function createProxy({ upstream, guards, agent, fallback, log }: ProxyOpt
     answer: Json,
   ): Promise<void> {
     const { conversation, turn } = identities.ofAnswer(api, headers, body, answer)
-    const guard = await guards.guardOf(agent)
-    const options = turn === undefined ? {} : { turn }
-    const request = { format: api.format, body }
-    await guard.conversation(conversation, options).afterModel({ request, answer }, { waitMs: 0 })
+    const guest = await conversationOf(agent, conversation, { turn })
+    await guest.afterModel({ request: { format: api.format, body }, answer }, { waitMs: 0 })
   }
 
   function endTurn(

@@ -2,7 +2,6 @@
 
 import { responseReading } from '../../../../services/llm-gateway/providers/openai-responses/reading.ts'
 import { receivedAnswer } from '../../../../services/llm-gateway/wire/streamed-answer.ts'
-import { spanAt, withItem } from '../../../../shared/lib/json/spliced.ts'
 import { eventStream, type Json, listIn, type ProxyApi, textIn } from './api.ts'
 
 export const responses: ProxyApi = {
@@ -20,22 +19,6 @@ export const responses: ProxyApi = {
     role === 'assistant' || /^(reasoning|function_call|custom_tool_call)$/.test(String(type)),
   userText: ({ type = 'message', role, content }) =>
     type === 'message' && role === 'user' ? textIn(content, ['input_text', 'text']) : undefined,
-
-  withText({ text, body }, advice) {
-    const input = spanAt(text, ['input'])
-    if (input === undefined) return undefined
-    const item = JSON.stringify({
-      ...{ type: 'message', role: 'developer' },
-      content: [{ type: 'input_text', text: advice }],
-    })
-    if (Array.isArray(body.input)) return [withItem(text, input, item)]
-    const own = text.slice(input.from, input.to)
-    return typeof body.input === 'string'
-      ? [{ ...input, text: `[{"type":"message","role":"user","content":${own}},${item}]` }]
-      : undefined
-  },
-
-  noCalls: ({ tools }) => (listIn(tools).length > 0 ? ['tool_choice', '"none"'] : undefined),
 
   ownAnswer({ id, model, text, isStreamed }) {
     const part = { type: 'output_text', text, annotations: [], logprobs: [] }

@@ -22,7 +22,7 @@ export type Proxied = ModelProxy & {
 
 /** `path`: what the operator's URL has behind the host. */
 export async function proxied(
-  guard: Guard,
+  guard: Pick<Guard, 'conversation'>,
   respond: (request: Received, response: ServerResponse, n: number) => unknown,
   path = '',
 ): Promise<Proxied> {
@@ -36,7 +36,9 @@ export async function proxied(
   })
   const proxy = createProxy({
     upstream: upstreamAt(upstream.url + path),
-    ...{ guards, agent: 'main', fallback: 'I could not do this.', log },
+    conversationOf: async (agent, id, { turn }) =>
+      (await guards.guardOf(agent)).conversation(id, turn === undefined ? {} : { turn }),
+    ...{ agent: 'main', fallback: 'I could not do this.', log },
   })
   const server = await startHttpServer({
     ...{ host: '127.0.0.1', port: 0, log, routes: [proxy.routes] },
