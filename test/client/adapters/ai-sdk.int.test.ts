@@ -1,22 +1,20 @@
 // The adapter in the real AI SDK, with a scripted model and a scripted Weir.
 
 import { describe, expect, test } from '@jest/globals'
-import { generateText, isStepCount, streamText, tool, wrapLanguageModel } from 'ai'
+import { streamText, wrapLanguageModel } from 'ai'
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test'
-import { z } from 'zod'
 import { guardAiSdk } from '../../../client/adapters/ai-sdk.ts'
 import type { GuestConversation } from '../../../client/guard/guest-conversation.ts'
+import type { Call, Scripts } from './agent.ts'
+import { execTool, runAiSdk } from './ai-sdk-agent.ts'
 import { advisesLoop, scriptedConversation, verdict } from './scripted-conversation.ts'
-
-type Answer = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>
-type Call = [id: string, args: string]
 
 describe.each(['generateText', 'streamText'] as const)('guardAiSdk in %s', (way) => {
   const run = (
     conversation: GuestConversation,
-    answers: (n: number) => Call[] | string,
+    answers: Scripts['answers'],
     more: { toolChoice?: 'required'; needsApproval?: boolean } = {},
-  ) => runAgent(way, conversation, answers, more)
+  ) => runAiSdk(way, conversation, { answers, ...more })
 
   test('passes an answer through, and shows Weir the request with its tools', async () => {
     const conversation = scriptedConversation()
@@ -181,89 +179,6 @@ test('starts no call of a stream that breaks before its end', async () => {
   await Promise.resolve(steps).catch(() => [])
   expect(ran).toEqual([])
 })
-
-/** At most 25 steps of an agent with one tool. */
-async function runAgent(
-  way: 'generateText' | 'streamText',
-  conversation: GuestConversation,
-  answers: (n: number) => Call[] | string,
-  more: { toolChoice?: 'required'; needsApproval?: boolean },
-) {
-  const ran: string[] = []
-  const prompts: Parameters<MockLanguageModelV4['doGenerate']>[0]['prompt'][] = []
-  const choices: (string | undefined)[] = []
-  const next = ({ prompt, toolChoice }: Parameters<MockLanguageModelV4['doGenerate']>[0]) => {
-    prompts.push(prompt)
-    choices.push(toolChoice?.type)
-    return answerOf(answers(prompts.length))
-  }
-  const model = new MockLanguageModelV4({
-    doGenerate: async (options) => next(options),
-    doStream: async (options) => ({
-      stream: simulateReadableStream({ chunks: chunksOf(next(options)) }),
-    }),
-  })
-  const weir = guardAiSdk(conversation)
-  const { toolChoice, needsApproval } = more
-  const settings = {
-    model: wrapLanguageModel({ model, middleware: weir.middleware }),
-    tools: { exec: execTool(ran, needsApproval) },
-    toolApproval: weir.toolApproval,
-    stopWhen: isStepCount(25),
-    prompt: 'list the files',
-    ...(toolChoice && { toolChoice }),
-  }
-  const result = way === 'generateText' ? await generateText(settings) : streamText(settings)
-  const text = await result.text
-  const content = await result.content
-  const requested = content.filter(({ type }) => type === 'tool-approval-request').length
-  return { text, ran, prompts, choices, requested }
-}
-
-function execTool(ran: string[], needsApproval = false) {
-  return tool({
-    description: 'Run a command.',
-    inputSchema: z.object({ command: z.string() }),
-    needsApproval,
-    execute: async ({ command }) => {
-      ran.push(command)
-      return 'done'
-    },
-  })
-}
-
-function answerOf(answer: Call[] | string): Answer {
-  const total = { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }
-  const isText = typeof answer === 'string'
-  return {
-    content: isText
-      ? [{ type: 'text', text: answer }]
-      : answer.map(([toolCallId, input]) => ({
-          ...{ type: 'tool-call', toolCallId, toolName: 'exec', input },
-        })),
-    finishReason: { unified: isText ? 'stop' : 'tool-calls', raw: undefined },
-    usage: { inputTokens: total, outputTokens: { total: 1, text: 1, reasoning: 0 } },
-    warnings: [],
-  } as Answer
-}
-
-type Chunks =
-  Awaited<ReturnType<MockLanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer C>
-    ? C[]
-    : never
-
-function chunksOf({ content, finishReason, usage }: Answer): Chunks {
-  const parts = content.flatMap((part, n): Chunks => {
-    if (part.type !== 'text') return [part as Chunks[number]]
-    const id = `${n}`
-    return [
-      { type: 'text-start', id },
-      { type: 'text-delta', id, delta: part.text },
-      { type: 'text-end', id },
-    ]
-  })
-  return [{ type: 'stream-start', warnings: [] }, ...parts, { type: 'finish', finishReason, usage }]
-}
 
 /** The argument texts that Weir saw in a history. */
 function callsOf(body: unknown): unknown[] {

@@ -1,20 +1,16 @@
 // The adapter in the real LangChain, with a scripted model and a scripted Weir.
 
 import { describe, expect, test } from '@jest/globals'
-import { BaseChatModel } from '@langchain/core/language_models/chat_models'
-import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/messages'
-import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs'
-import { createAgent, tool } from 'langchain'
-import { z } from 'zod'
+import { createAgent } from 'langchain'
 import { guardLangChain } from '../../../client/adapters/langchain.ts'
 import type { GuestConversation } from '../../../client/guard/guest-conversation.ts'
+import type { Call, Scripts } from './agent.ts'
+import { runLangChain, ScriptedModel } from './langchain-agent.ts'
 import { advisesLoop, scriptedConversation, verdict } from './scripted-conversation.ts'
 
-type Call = [id: string, args: string]
-
 describe.each(['invoke', 'stream'] as const)('guardLangChain in %s', (way) => {
-  const run = (conversation: GuestConversation, answers: (n: number) => Call[] | string) =>
-    runAgent(way, conversation, answers)
+  const run = (conversation: GuestConversation, answers: Scripts['answers']) =>
+    runLangChain(way, conversation, { answers })
 
   test('passes an answer through, and shows Weir the request with its tools', async () => {
     const conversation = scriptedConversation()
@@ -130,12 +126,10 @@ describe.each(['invoke', 'stream'] as const)('guardLangChain in %s', (way) => {
 
 test('does not end a run with the refusal of a tool whose result is the answer', async () => {
   const conversation = scriptedConversation({ judge: () => [verdict.refuse('c1', 'no')] })
-  const { text } = await runAgent(
-    'invoke',
-    conversation,
-    (n) => (n === 1 ? [['c1', '{"command":"ls"}']] : 'ok'),
-    { returnDirect: true },
-  )
+  const { text } = await runLangChain('invoke', conversation, {
+    answers: (n) => (n === 1 ? [['c1', '{"command":"ls"}']] : 'ok'),
+    returnDirect: true,
+  })
   expect(text).toBe('ok')
 })
 
@@ -156,89 +150,3 @@ test('guards each thread of an agent as its own conversation', async () => {
     await agent.invoke({ messages: 'hello' }, { configurable: { thread_id } })
   expect(new Set(threads)).toEqual(new Set(['a', 'b']))
 })
-
-async function runAgent(
-  way: 'invoke' | 'stream',
-  conversation: GuestConversation,
-  answers: (n: number) => Call[] | string,
-  more: { returnDirect?: boolean } = {},
-) {
-  const ran: string[] = []
-  const exec = tool(
-    async ({ command }: { command: string }) => {
-      ran.push(command)
-      return 'done'
-    },
-    {
-      name: 'exec',
-      description: 'Run a command.',
-      schema: z.object({ command: z.string() }),
-      ...more,
-    },
-  )
-  const model = new ScriptedModel(answers)
-  const agent = createAgent({ model, tools: [exec], middleware: [guardLangChain(conversation)] })
-  const input = { messages: 'list the files' }
-  let messages: BaseMessage[] = []
-  if (way === 'invoke') messages = (await agent.invoke(input)).messages
-  else
-    for await (const state of await agent.stream(input, { streamMode: 'values' }))
-      messages = state.messages as BaseMessage[]
-  return { text: messages.at(-1)?.content, ran, prompts: model.prompts, choices: model.choices }
-}
-
-class ScriptedModel extends BaseChatModel {
-  readonly prompts: BaseMessage[][] = []
-  readonly choices: unknown[] = []
-  readonly #answers: (n: number) => Call[] | string
-
-  constructor(answers: (n: number) => Call[] | string) {
-    super({})
-    this.#answers = answers
-  }
-
-  override _llmType(): string {
-    return 'scripted'
-  }
-
-  override bindTools(_: unknown[], options?: Record<string, unknown>) {
-    return this.withConfig({ ...options })
-  }
-
-  override async _generate(
-    messages: BaseMessage[],
-    options: { tool_choice?: unknown },
-  ): Promise<ChatResult> {
-    const message = this.#next(messages, options)
-    return { generations: [{ text: '', message }] }
-  }
-
-  override async *_streamResponseChunks(
-    messages: BaseMessage[],
-    options: { tool_choice?: unknown },
-  ) {
-    const { content, tool_calls, invalid_tool_calls } = this.#next(messages, options)
-    const calls = [...(tool_calls ?? []), ...(invalid_tool_calls ?? [])]
-    const tool_call_chunks = calls.map(({ id, name, args }, index) => ({
-      ...{ type: 'tool_call_chunk' as const, id, name, index },
-      args: typeof args === 'string' ? args : JSON.stringify(args),
-    }))
-    const message = new AIMessageChunk({ content, tool_call_chunks })
-    yield new ChatGenerationChunk({ text: '', message })
-  }
-
-  #next(messages: BaseMessage[], { tool_choice }: { tool_choice?: unknown }): AIMessage {
-    this.prompts.push(messages)
-    this.choices.push(tool_choice)
-    const answer = this.#answers(this.prompts.length)
-    if (typeof answer === 'string') return new AIMessage(answer)
-    const [tool_calls, invalid_tool_calls] = [[], []] as [object[], object[]]
-    for (const [id, args] of answer)
-      try {
-        tool_calls.push({ id, name: 'exec', args: JSON.parse(args) as object })
-      } catch {
-        invalid_tool_calls.push({ id, name: 'exec', args, type: 'invalid_tool_call' })
-      }
-    return new AIMessage({ content: '', tool_calls, invalid_tool_calls } as object)
-  }
-}
