@@ -3,7 +3,7 @@
 import { isObject } from '../lib/json/json-object.ts'
 
 /**
- * Undefined: it cannot be told, and every argument fits. zod, valibot and arktype convert a schema by
+ * Undefined: it is unknown, and every argument fits. zod, valibot and arktype convert a schema by
  * `~standard`, which zod also puts on the JSON Schema that it makes.
  */
 export function jsonSchemaOf(schema: unknown): unknown {

@@ -85,7 +85,7 @@ describe.each(agents)('%s', (_, run) => {
     expect([text, ran.length, requests.length]).toEqual(['done', 7, 8])
   })
 
-  it("shows the model the validator's text, whatever the framework says", async () => {
+  it("shows the model the validator's text in place of the framework's", async () => {
     const { requests } = await run(await guarded(), { answers: once('{}') })
     expect(JSON.stringify(requests[1])).toContain("missing required field 'command'")
   })
