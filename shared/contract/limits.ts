@@ -359,6 +359,17 @@ export const limits = {
   frontBodyBytesMax: 64 * MiB,
   /** Names of guests that one server serves. */
   frontAgentsMax: 64,
+  /** Bytes of the body of a hook: a call's arguments and its result. */
+  hookBodyBytesMax: 16 * MiB,
+  /** Hooks of calls that begin within this time are calls of one message. */
+  hookJoinMs: 20,
+  /** The wait of a hook for the verdicts of a message that also passes the proxy. */
+  hookProxyMs: 5 * second,
+  /** The wait of a hook for guards and persons. Hosts get a longer time limit than this. */
+  hookHoldMs: 10 * minute,
+  /** Sessions of hosts that a server follows, and the newest calls of each. */
+  hookSessionsMax: 1_000,
+  hookCallsMax: 256,
   /** How long a shutdown waits for running tools and streams. */
   shutdownGraceMs: 10 * second,
   /**
