@@ -10,6 +10,7 @@ import { addDeadLetters } from './commands/dead-letters.ts'
 import { addDemo } from './commands/demo.ts'
 import { addGuard } from './commands/guard.ts'
 import { addHistory } from './commands/history.ts'
+import { addHooks } from './commands/hooks.ts'
 import { addJudging } from './commands/judging.ts'
 import { addKeys } from './commands/keys.ts'
 import { addPolicy } from './commands/policy.ts'
@@ -50,6 +51,9 @@ program.commandsGroup('Control tool calls:')
 addGuard(program)
 addApprovals(program) // approvals, approve, reject
 addPolicy(program)
+
+program.commandsGroup('Guard other agents:')
+addHooks(program)
 
 program.commandsGroup('Set up and check:')
 addSetup(program) // init, settings, doctor
