@@ -24,7 +24,7 @@ export type Host = {
   /** The command that starts it. */
   program: string
   settingsFile(scope: Scope, places: HostPlaces): string
-  /** `version` is null if it is unknown. Weir then installs only what every version can use. */
+  /** `version` is null if it is unknown. Weir then installs hooks that every version can use. */
   entries(url: (kind: HookKind) => string, version: string | null): HookEntry[]
   /** Facts that no setting of Weir changes, for this version. */
   unprotected(version: string | null): string[]

@@ -28,7 +28,7 @@ export type HookFront = {
 
 type HookFrontOptions = { sessions: HostSessions; clock: Clock; log: Logger }
 
-/** What the hooks of one conversation have shown. */
+/** The memory of one conversation's hooks. */
 type Seen = {
   prompt: { turn: string | undefined; text: string } | undefined
   /** The newest calls, by id, each in its round. */
