@@ -19,7 +19,7 @@ const { status } = spawnSync(
 if (status !== 0) process.exit(1)
 // its compiled output exists already, and only its types are in use
 rmSync(join(dist, 'schemas'), { recursive: true, force: true })
-dropUnused(join(dist, 'client', 'weir.d.ts'))
+dropUnused([join(dist, 'client', 'weir.d.ts'), join(dist, 'client', 'guard', 'guard.d.ts')])
 
 // All other files of the sources are read at run time. They are the template of `weir init`, the
 // schema of agent files, the tool of the demo, and the page of `weir report`. The page's script is
@@ -33,11 +33,11 @@ for (const folder of ['apps', 'client', 'services', 'shared'])
 cpSync(join(root, 'schemas', 'lock.json'), join(dist, 'schemas', 'lock.json'))
 
 /**
- * Keeps only the declarations that the public one refers to. The others are half of all files and
+ * Keeps only the declarations that the public ones refer to. The others are half of all files and
  * of no use.
  */
-function dropUnused(entry: string): void {
-  const used = new Set([entry])
+function dropUnused(entries: string[]): void {
+  const used = new Set(entries)
   for (const file of used)
     for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(
       /(?:from|import\() ?['"](\.[^'"]+)\.ts['"]/g,

@@ -9,7 +9,7 @@ import type { Approvals, DecisionOutcome, WaitingApproval } from '../services/ap
 import { personHere } from '../services/approval/person.ts'
 import type { ApprovalSettings } from '../services/approval/registration.ts'
 import { type ProviderName, providerNamed } from '../services/llm-gateway/providers/providers.ts'
-import type { RunningStages, StagesOptions } from '../services/stages.ts'
+import type { RunningStages } from '../services/stages.ts'
 import type {
   Agent as AgentOf,
   Agents as AgentsOf,
@@ -28,7 +28,6 @@ import {
 } from '../shared/contract/ids.ts'
 import { limits } from '../shared/contract/limits.ts'
 import { retentionMsOf } from '../shared/contract/retention.ts'
-import { topicSpecs } from '../shared/contract/topology.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log.ts'
 import { alternatives } from '../shared/settings/mistake.ts'
@@ -37,6 +36,7 @@ import { agentsInFiles } from './agents-in-files.ts'
 import { type BusChoice, flagsOfChoice } from './bus-choice.ts'
 import { type Edge, openEdge } from './edge.ts'
 import { keepPartitionCount, openBus, openBusForStages, partitionCount } from './open-bus.ts'
+import { runHere } from './run-here.ts'
 import { askTurn, type Turn } from './turn.ts'
 
 export type { DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
@@ -266,38 +266,6 @@ async function open(options: WeirOptions): Promise<Weir> {
 
 /** Short, because a person may wait. */
 const askConnectMs = 15_000
-
-/** Loads the stages on first use: loading takes time, and a client needs none of them. */
-async function runHere(
-  options: StagesOptions,
-  { guards: own, approvals }: Pick<WeirOptions, 'guards' | 'approvals'>,
-): Promise<Pick<RunningStages, 'failed' | 'close'>> {
-  const { startStages } = await import('../services/stages.ts')
-  if (own === undefined && approvals === undefined) return startStages(options)
-  const { bus, topicPrefix, partitions, retentionMs = retentionMsOf(), log } = options
-  // Before the stages: no turn that was open goes on without the guards.
-  await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
-  if (approvals !== undefined) {
-    const { keepApprovalRules } = await import('../services/approval/registration.ts')
-    await keepApprovalRules({ bus, topicPrefix }, approvals)
-  }
-  if (own === undefined) return startStages(options)
-  const { startGuards } = await import('../shared/runtime/guards/start-guards.ts')
-  const guards = await startGuards({ bus, topicPrefix, partitions, retentionMs, log, ...own })
-  const stages = await startStages(options).catch(async (error: unknown) => {
-    await guards.close()
-    throw error
-  })
-  const failed = Promise.race([stages.failed, guards.failed])
-  failed.catch(() => {}) // it may have no reader: no unhandled rejection
-  return {
-    failed,
-    async close() {
-      await guards.close()
-      await stages.close()
-    },
-  }
-}
 
 /**
  * With a wrong number, a message would go to a partition that is not its conversation's. Stages

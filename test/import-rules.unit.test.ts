@@ -36,6 +36,7 @@ const floors = [
   'client',
   'services',
   'shared/runtime',
+  'shared/transcript',
   'shared/bus',
   'shared/agents',
   'shared/settings',

@@ -4,8 +4,8 @@
 // Joins a request and its answer. Some logs put the answer into the request too, or put an unrelated
 // text beside the request.
 
+import type { Piece } from '../../shared/transcript/transcript.ts'
 import { wordsIn } from './repetitions.ts'
-import type { Piece } from './transcript.ts'
 
 /**
  * `prefills`: the model's text at the end of a request can be the beginning of its answer. `where`:

@@ -8,7 +8,7 @@
 
 import { limits } from '../../shared/contract/limits.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import type { Json } from './json-fields.ts'
+import type { Json } from '../../shared/transcript/json-fields.ts'
 
 /** `isRun`: see CONVERSATION-ID-2. */
 export type FoundId = { id: string; isRun: boolean }

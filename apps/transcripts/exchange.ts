@@ -2,8 +2,9 @@
 // reads their contents.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
+import type { Json } from '../../shared/transcript/json-fields.ts'
+import { itemListNames } from '../../shared/transcript/openai-agents.ts'
 import { conversationIdIn, type FoundId, type IdField } from './conversation-id.ts'
-import type { Json } from './json-fields.ts'
 
 export type Exchange = {
   /**
@@ -44,17 +45,6 @@ const answerNames = [
 /** The object around both. */
 const wrapperNames = ['span_data', 'data', 'payload', 'event', 'record', 'log']
 const depthMax = 4
-
-/** The fields with a list of items outside a request, as the Agents SDK stores them. */
-export const itemListNames = [
-  'items',
-  'history',
-  'input_items',
-  'newItems',
-  'new_items',
-  'generatedItems',
-  'generated_items',
-]
 
 export function exchangeIn(value: unknown, idField: IdField): Exchange {
   const { request = value, holders } = requestIn(value, 0)

@@ -5,15 +5,15 @@
 //     its kind.
 
 import { WeirError } from '../../shared/lib/errors.ts'
+import type { LeftOut } from '../../shared/transcript/left-out.ts'
+import { invalid, type Piece } from '../../shared/transcript/transcript.ts'
 import { printable } from '../terminal/printable.ts'
 import { conversationIdIn, type IdField } from './conversation-id.ts'
 import { exchangeIn } from './exchange.ts'
 import type { Found } from './file-values.ts'
 import type { Format } from './formats.ts'
-import type { LeftOut } from './left-out.ts'
 import { createLineKinds } from './line-kind.ts'
 import { createRepetitions, type Digest } from './repetitions.ts'
-import { invalid, type Piece } from './transcript.ts'
 
 /** One value, or the messages of one transcript. */
 export type Entry = {

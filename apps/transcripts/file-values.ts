@@ -6,8 +6,8 @@ import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { readText, unreadable } from '../../shared/settings/text-file.ts'
+import { invalid } from '../../shared/transcript/transcript.ts'
 import { holdsTranscripts } from './exchange.ts'
-import { invalid } from './transcript.ts'
 
 /** The limit for a file that is held as a whole, and for a line. */
 const valueBytesMax = 256 * 1024 * 1024

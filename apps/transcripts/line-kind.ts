@@ -3,9 +3,9 @@
 // between them.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
+import type { Json } from '../../shared/transcript/json-fields.ts'
 import { conversationIdIn, type IdField } from './conversation-id.ts'
 import { envelopedIn, hasRequest, isSaid } from './exchange.ts'
-import type { Json } from './json-fields.ts'
 
 /**
  * `of`: the common id of a transcript's messages; '': unknown. `what`: a few words for people.

@@ -14,31 +14,25 @@ import { accumulator } from '../../services/accumulator/reducer.ts'
 import { conversation as conversationStage } from '../../services/conversation/reducer.ts'
 import { executor } from '../../services/executor/reducer.ts'
 import type { ToolTask } from '../../services/executor/tasks.ts'
-import { errorLine } from '../../services/executor/tools/error-line.ts'
-import { meaningOf } from '../../services/llm-gateway/providers/finish-reasons.ts'
+
 import { type AttemptTask, llmGateway } from '../../services/llm-gateway/reducer.ts'
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
 import { outcomeUnknown } from '../../shared/contract/call-endings.ts'
+import { errorLine } from '../../shared/contract/error-line.ts'
 import { roundIdOf, type SentMessage, tryIdOf } from '../../shared/contract/ids.ts'
-import type {
-  AgentSettings,
-  AttemptFinished,
-  CallResult,
-  Declaration,
-  PartEvent,
-} from '../../shared/contract/messages.ts'
+import type { AgentSettings, CallResult, Declaration } from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { version } from '../../shared/lib/version.ts'
 import { createPlayer, type PlayedLog, type PlayedRecord } from '../../shared/runtime/in-memory.ts'
+import { calledIn, eventsOf, stopOf } from '../../shared/transcript/response-parts.ts'
+import type {
+  Transcript,
+  TranscriptResponse,
+  TranscriptResult,
+  TranscriptTurn,
+} from '../../shared/transcript/transcript.ts'
 import { madeUpSettings } from './made-up-settings.ts'
-import {
-  declarationOf,
-  type Transcript,
-  type TranscriptResponse,
-  type TranscriptResult,
-  type TranscriptTurn,
-} from './transcript.ts'
 
 export type TranscriptPlayer = {
   /** Returns the records of a transcript in the order of writing. Their topics have no prefix. */
@@ -192,7 +186,7 @@ function playOf(
   }
 
   return async ({ conversation, turns, tools: listed }) => {
-    const declarations = listed ?? calledIn(turns)
+    const declarations = listed ?? calledIn(turns.flatMap(({ responses }) => responses))
     let late = 0
     for (const [at, turn] of turns.entries()) {
       const isOpen = conversations.units.get(conversation)?.state.phase === 'open'
@@ -221,42 +215,6 @@ function playOf(
 
 function messageIdOf(turn: number): string {
   return `message ${turn + 1}`
-}
-
-/** The tools of a transcript without a list: each called tool accepts any object. */
-function calledIn(turns: TranscriptTurn[]): Declaration[] {
-  const names = turns.flatMap(({ responses }) =>
-    responses.flatMap(({ calls }) => calls.map(({ name }) => name)),
-  )
-  return [...new Set(names)].map((name) => declarationOf(name, undefined, undefined))
-}
-
-function eventsOf({ text, reasoning, calls }: TranscriptResponse): PartEvent[] {
-  const event = (
-    kind: PartEvent['kind'],
-    index: number,
-    content: string,
-    of: Partial<PartEvent> = {},
-  ): PartEvent => ({
-    ...{ kind, index, id: null, name: null, text: content },
-    ...of,
-  })
-  return [
-    ...reasoning.map((block, index) => event('reasoning_block', index, JSON.stringify(block))),
-    ...(text === '' ? [] : [event('text', 0, text)]),
-    ...calls.flatMap(({ id, name, arguments: raw }, index) => [
-      event('call_start', index, '', { id, name }),
-      ...(raw === '' ? [] : [event('call_arguments', index, raw)]),
-      event('call_end', index, ''),
-    ]),
-  ]
-}
-
-/** A response with calls stopped for them, because the runtime ran them. */
-function stopOf({ calls, finish }: TranscriptResponse): AttemptFinished['stop'] {
-  if (calls.length > 0) return 'calls'
-  const meaning = meaningOf(finish)
-  return meaning === 'length' || meaning === 'refusal' ? meaning : 'end'
 }
 
 function resultOf(ordinal: number, result: TranscriptResult, ending: Ending): CallResult {

@@ -6,6 +6,13 @@ import { setImmediate as othersTurn } from 'node:timers/promises'
 import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import type { LeftOut } from '../../shared/transcript/left-out.ts'
+import {
+  type Piece,
+  type ReadPieces,
+  type Transcript,
+  transcriptOf,
+} from '../../shared/transcript/transcript.ts'
 import { type IdField, numberBytesMax } from './conversation-id.ts'
 import { exchangeIn } from './exchange.ts'
 import {
@@ -17,9 +24,7 @@ import {
 } from './file-index.ts'
 import { type FileValues, openValues } from './file-values.ts'
 import { formats, type TranscriptFormat } from './formats.ts'
-import type { LeftOut } from './left-out.ts'
 import { messageIn } from './line-kind.ts'
-import { type Piece, type ReadPieces, type Transcript, transcriptOf } from './transcript.ts'
 
 export type TranscriptFile = {
   repeated: Repeated

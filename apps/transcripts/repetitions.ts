@@ -11,7 +11,7 @@
 import { createHash } from 'node:crypto'
 import { withoutThinking } from '../../services/accumulator/dialects/inline-thinking.ts'
 import type { Usage } from '../../shared/contract/messages.ts'
-import type { Piece } from './transcript.ts'
+import type { Piece } from '../../shared/transcript/transcript.ts'
 
 export type Digest = string
 

@@ -28,8 +28,11 @@ import {
 import { firstObject } from './piece-texts.ts'
 import { argumentsFrom } from './source-precedence.ts'
 
+/** The facts about a response that its parts lack. */
+export type ResponseEnd = Pick<ModelFinished, 'attempt' | 'stop' | 'finish' | 'usage'>
+
 /** The response beside a failure. Its tokens were used all the same. */
-export function emptyResponse({ attempt, stop, finish, usage }: ModelFinished): Response {
+export function emptyResponse({ attempt, stop, finish, usage }: ResponseEnd): Response {
   return { attempt, text: '', reasoning: '', calls: [], stop, finish, usage, textCalls: null }
 }
 
@@ -39,7 +42,7 @@ export function emptyResponse({ attempt, stop, finish, usage }: ModelFinished): 
  */
 export function foldResponse(
   parts: PartEvent[][],
-  finished: ModelFinished,
+  finished: ResponseEnd,
   offered: readonly string[],
 ): { response: Response; failure: RoundFailure | null } {
   const stream = newStream(offered)

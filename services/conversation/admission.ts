@@ -1,12 +1,12 @@
 // Admission: refuses a message that cannot open a turn. Such a message would fail each time in the
 // same way, so the client gets the reason at once (R6, R8). Caps above the hard ceilings are no
-// reason: they are lowered (caps.ts).
+// reason: they are lowered (turn-rules.ts).
 
 import { conversationIdFault, messageIdFault } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { AgentSettings, Declaration, UserMessage } from '../../shared/contract/messages.ts'
 import { countThresholds } from '../../shared/contract/thresholds.ts'
-import { reasons } from './texts.ts'
+import { reasons } from '../../shared/contract/turn-texts.ts'
 
 /** The reason to refuse the message. Undefined: none. */
 export function refusalOf(message: UserMessage): string | undefined {

@@ -3,10 +3,10 @@
 // CONVERSATION-DECISION-1. After a cap on rounds there is at most one more request (I3).
 
 import type { Response, RoundOutcome } from '../../shared/contract/messages.ts'
+import { isReply, reachedCap } from '../../shared/contract/turn-rules.ts'
+import { capNudge, reasons } from '../../shared/contract/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { reachedCap } from './caps.ts'
 import type { Ending } from './ending.ts'
-import { capNudge, reasons } from './texts.ts'
 import { capsNow, type RequestedRound, type Turn, totalsOf } from './turn.ts'
 
 export type Decision =
@@ -23,7 +23,6 @@ export function decide(
   const caps = capsNow(turn)
   const totals = totalsOf(turn, time)
   const tokens = totals.inputTokens + totals.outputTokens
-  const hasText = response.text.trim() !== ''
 
   if (failure !== null) {
     // The gateway fails a round at the wall limit of the turn. Of the two records either may be
@@ -35,15 +34,10 @@ export function decide(
   // the turn ends as capped and names the cap (I3).
   if (intervention?.rung === 'end' && !textOnly?.cap)
     return failed(intervention.class ?? 'no_progress', intervention.reason)
-  // A text with an intervention against it (it repeats itself) is no reply, except in the last
-  // request. A call that the model wrote as text is no reply either: the next request explains that
-  // it cannot run (I2).
-  const isUnread = response.textCalls?.fault != null
   // Nothing but a call that the agent does not run. In the last request it is no answer.
   const isOnlyCall = response.textCalls?.held === 'tell'
-  const isReply =
-    response.calls.length === 0 && (intervention === null || (intervention.ordinary && !isUnread))
-  if (hasText && (textOnly === null ? isReply : !isOnlyCall))
+  const isLastText = response.text.trim() !== '' && !isOnlyCall
+  if (textOnly === null ? isReply(response, intervention) : isLastText)
     return answered(response, textOnly?.cap ?? null)
   if (response.stop === 'refusal' && response.calls.length === 0)
     return failed('refused', reasons.refused)

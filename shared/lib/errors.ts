@@ -69,6 +69,10 @@ export const errorCodes = [
   // a recorded stream that cannot be read, or that makes no response
   'recording.invalid',
   'recording.unusable',
+  // a guest's history that cannot be read, a guest whose turn was ended, and too many guests
+  'guest.format',
+  'guest.over',
+  'guests.full',
   // a transcript of another runtime that cannot be read
   'transcript.invalid',
   // a guest: a request that Weir cannot read, or a turn that an operator has cancelled

@@ -4,19 +4,19 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { firstOffsetSince } from '../bus/range.ts'
-import { decode } from '../codec/codec.ts'
 import type { Appended, Bus, Subscription } from '../contract/bus.ts'
 import { limits } from '../contract/limits.ts'
 import type { Message } from '../contract/messages.ts'
 import type { PerformerContext, StartPerformer } from '../contract/performer.ts'
 import type { Output, Stage } from '../contract/stage.ts'
-import { guardTopicName, type Port, stages } from '../contract/topology.ts'
+import { guardTopicName, type Port, stages, topicOf } from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import { WeirError } from '../lib/errors.ts'
 import { historyReader } from './history-reader.ts'
 import type { Instruments } from './instruments.ts'
 import { writeObservation } from './observation.ts'
 import { readPartition } from './partition.ts'
+import { policyReader } from './policy-reader.ts'
 import { toRecord } from './record.ts'
 
 /** A stage with its side effects, as services/stages.ts lists them. */
@@ -134,7 +134,7 @@ function performerContext({
 }: ContextOptions): PerformerContext {
   async function write(entries: { to: Port; message: Message }[]): Promise<Appended[]> {
     const written = entries.map(({ to, message }) => {
-      const topic = stages[stage].ports[to]
+      const topic = topicOf(stage, to, message)
       if (topic === undefined)
         throw new WeirError(
           'runtime.assertion',
@@ -169,21 +169,7 @@ function performerContext({
       partition,
       bytesMax: limits.historyKeptBytesMax,
     }),
-    async policy(key) {
-      const record = await bus.get({
-        topic: `${topicPrefix}policies`,
-        partition: 0,
-        key,
-        waitMs: 0,
-      })
-      return record?.value ? decode(record.value) : undefined
-    },
-    async policies(prefix) {
-      const records = await bus.list({ topic: `${topicPrefix}policies`, partition: 0, prefix })
-      return records.flatMap(({ value, time }) =>
-        value === null ? [] : [{ message: decode(value), time }],
-      )
-    },
+    ...policyReader({ bus, topicPrefix }),
     async *guardVerdicts({ guard, since, signal }) {
       const topic = topicPrefix + guardTopicName(guard)
       const ends = (await bus.ends(topic)).find((one) => one.partition === partition)

@@ -56,6 +56,7 @@ describe('weir report of an incomplete log', () => {
       round: 3,
       callsLeft: 9,
       nudged: false,
+      key: '',
     })
     await write('model-requests', modelRequest({ conversation: 'cut', turn: 0, round: 3 }))
     const totals = { rounds: 3, calls: 2, inputTokens: 1, outputTokens: 1, wallMs: 1 }
@@ -81,6 +82,7 @@ describe('weir report of an incomplete log', () => {
       round: 3,
       callsLeft: 9,
       nudged: false,
+      key: '',
     })
     await bus.close()
     await exportBundle({ output: file, conversation: ['open', 'cut'] }, settings, output().stream)

@@ -3,8 +3,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { exchangeIn } from '../../../apps/transcripts/exchange.ts'
 import { formats, type TranscriptFormat } from '../../../apps/transcripts/formats.ts'
-import { createLeftOut } from '../../../apps/transcripts/left-out.ts'
-import { transcriptOf } from '../../../apps/transcripts/transcript.ts'
+import { createLeftOut } from '../../../shared/transcript/left-out.ts'
+import { transcriptOf } from '../../../shared/transcript/transcript.ts'
 
 /** The model's text in a line, its calls as `tool=result`, and the parts left out. */
 function saidIn(line: object, format: TranscriptFormat = 'openai') {

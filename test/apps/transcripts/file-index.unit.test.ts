@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { IdField } from '../../../apps/transcripts/conversation-id.ts'
 import { createFileIndex } from '../../../apps/transcripts/file-index.ts'
 import { formats } from '../../../apps/transcripts/formats.ts'
-import { createLeftOut } from '../../../apps/transcripts/left-out.ts'
+import { createLeftOut } from '../../../shared/transcript/left-out.ts'
 
 /** The ids of the kept values, and the lines that are printed about them. */
 function keptOf(idField: IdField, values: unknown[]) {

@@ -2,9 +2,9 @@
 // are counted: characters that are trimmed, elements that are copied or compared.
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
-import { createLeftOut } from '../../../apps/transcripts/left-out.ts'
 import { createRepetitions } from '../../../apps/transcripts/repetitions.ts'
-import { type Piece, transcriptOf } from '../../../apps/transcripts/transcript.ts'
+import { createLeftOut } from '../../../shared/transcript/left-out.ts'
+import { type Piece, transcriptOf } from '../../../shared/transcript/transcript.ts'
 
 afterEach(() => {
   jest.restoreAllMocks()

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { TranscriptFormat } from '../../../apps/transcripts/formats.ts'
-import { createLeftOut, type LeftOut } from '../../../apps/transcripts/left-out.ts'
 import { createTranscriptPlayer } from '../../../apps/transcripts/played.ts'
 import { readTranscripts, type TranscriptFile } from '../../../apps/transcripts/read-transcripts.ts'
+import { createLeftOut, type LeftOut } from '../../../shared/transcript/left-out.ts'
 
 let folder: string
 beforeEach(() => {

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { createRepetitions } from '../../../apps/transcripts/repetitions.ts'
-import type { Piece } from '../../../apps/transcripts/transcript.ts'
+import type { Piece } from '../../../shared/transcript/transcript.ts'
 
 const user: Piece = { kind: 'user', text: 'go' }
 const call: Piece = { kind: 'call', id: 'c1', name: 'exec', arguments: '{}' }

@@ -75,6 +75,7 @@ describe('a message to an idle conversation', () => {
           round: 1,
           callsLeft: 7,
           nudged: false,
+          key: '',
         },
       },
     ])

@@ -8,11 +8,12 @@
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent, Stop, Usage } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { finishWord, meaningOf } from '../../../../shared/transcript/finish-reasons.ts'
+import { messagesUsage } from '../../../../shared/transcript/token-counts/anthropic.ts'
 import { payloadOf } from '../../wire/event-payload.ts'
 import type { ExactValues } from '../../wire/exact-json.ts'
 import { newIndex, partEvent } from '../../wire/part-events.ts'
 import { errorIn } from '../../wire/sent-errors.ts'
-import { finishWord, meaningOf } from '../finish-reasons.ts'
 import type { Failed } from '../provider.ts'
 import { brokenStream, reportedError } from '../provider-errors.ts'
 import { metadataEvents } from '../response-metadata.ts'
@@ -27,7 +28,6 @@ import {
   type SentBlock,
   stoppedWith,
 } from './blocks.ts'
-import { messagesUsage } from './usage.ts'
 
 /** One response in progress; `readEvent` changes it in place. */
 export type MessageStream = Blocks & {

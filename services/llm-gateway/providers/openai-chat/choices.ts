@@ -8,7 +8,7 @@
 import type { PartEvent } from '../../../../shared/contract/messages.ts'
 import { eventWeight } from '../../../../shared/contract/part-weight.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import { finishWord } from '../finish-reasons.ts'
+import { finishWord } from '../../../../shared/transcript/finish-reasons.ts'
 import { callPieces, type SentMessage } from './calls.ts'
 
 type Json = Record<string, unknown>

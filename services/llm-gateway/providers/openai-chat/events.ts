@@ -14,11 +14,12 @@
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent, Stop, Usage } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { finishWord, meaningOf } from '../../../../shared/transcript/finish-reasons.ts'
+import { usageIn, usageOf } from '../../../../shared/transcript/token-counts/openai-chat.ts'
 import { type Payload, payloadOf } from '../../wire/event-payload.ts'
 import type { ExactValues } from '../../wire/exact-json.ts'
 import { newIndex, partEvent } from '../../wire/part-events.ts'
 import { errorIn, faultOf } from '../../wire/sent-errors.ts'
-import { finishWord, meaningOf } from '../finish-reasons.ts'
 import type { Failed } from '../provider.ts'
 import { brokenStream } from '../provider-errors.ts'
 import { metadataEvents } from '../response-metadata.ts'
@@ -32,7 +33,6 @@ import {
   type ReasoningDetails,
   returnedDetails,
 } from './reasoning-details.ts'
-import { usageIn, usageOf } from './usage.ts'
 
 type Json = Record<string, unknown>
 

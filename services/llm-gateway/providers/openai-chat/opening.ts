@@ -5,7 +5,7 @@
 // chunk.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import { finishWord } from '../finish-reasons.ts'
+import { finishWord } from '../../../../shared/transcript/finish-reasons.ts'
 
 type Json = Record<string, unknown>
 

@@ -15,11 +15,12 @@
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent, Stop } from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { meaningOf } from '../../../../shared/transcript/finish-reasons.ts'
+import { responsesUsage } from '../../../../shared/transcript/token-counts/openai-responses.ts'
 import { type Payload, payloadOf } from '../../wire/event-payload.ts'
 import type { ExactValues } from '../../wire/exact-json.ts'
 import { newIndex, partEvent, textEvents } from '../../wire/part-events.ts'
 import { errorIn, faultOf } from '../../wire/sent-errors.ts'
-import { meaningOf } from '../finish-reasons.ts'
 import type { Failed } from '../provider.ts'
 import { brokenStream } from '../provider-errors.ts'
 import { metadataEvents } from '../response-metadata.ts'
@@ -40,7 +41,6 @@ import {
   wholeItem,
 } from './stream.ts'
 import { addPiece, endPart } from './texts.ts'
-import { responsesUsage } from './usage.ts'
 
 type Json = Record<string, unknown>
 

@@ -304,6 +304,7 @@ describe('weir export', () => {
       round: 3,
       callsLeft: 9,
       nudged: false,
+      key: '',
     })
     await bus.close()
     const told = async (conversation: string) => {

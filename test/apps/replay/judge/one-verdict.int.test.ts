@@ -18,22 +18,22 @@ import type {
 import { readScenarios } from '../../../../apps/replay/judge/scenario-file.ts'
 import { scenarioOf } from '../../../../apps/replay/judge/timeline-scenario.ts'
 import { judge } from '../../../../apps/replay/judge/verdict.ts'
-import { createLeftOut } from '../../../../apps/transcripts/left-out.ts'
 import { madeUpSettings } from '../../../../apps/transcripts/made-up-settings.ts'
 import {
   createTranscriptPlayer,
   type Ending,
   type TranscriptPlayerOptions,
 } from '../../../../apps/transcripts/played.ts'
-import {
-  type Piece,
-  type Transcript,
-  transcriptOf,
-} from '../../../../apps/transcripts/transcript.ts'
 import { commandEnding } from '../../../../services/executor/tools/command-ending.ts'
 import { defaultPolicy, policyOf } from '../../../../shared/agents/agents.ts'
 import { decode } from '../../../../shared/codec/codec.ts'
 import type { Declaration } from '../../../../shared/contract/messages.ts'
+import { createLeftOut } from '../../../../shared/transcript/left-out.ts'
+import {
+  type Piece,
+  type Transcript,
+  transcriptOf,
+} from '../../../../shared/transcript/transcript.ts'
 
 const folder = new URL('../../../corpus/', import.meta.url)
 const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'))

@@ -1,0 +1,323 @@
+// A front: it writes the rounds and the results of a guest into the log, and reads the advice and
+// the verdicts there. All fronts use it: proxy, hooks, adapters, MCP gateway.
+// Writes: guest-round and guest-results to guest-events. Reads: activity.
+// FRONT-1. A front keeps no state that a decision depends on. Every write may be repeated: a round
+//     is known by its key, and a result counts once.
+// FRONT-2. A front listens before it writes, so it misses no answer.
+// FRONT-3. A verdict belongs to a turn and a round, never to a call id. The record round-started
+//     names both for a key.
+// FRONT-4. Rounds that the log does not know are sent again before the guest asks its model, with
+//     their results and in their order.
+
+import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { Bus } from '../../shared/contract/bus.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type {
+  AgentSettings,
+  GuestAdvice,
+  GuestCallVerdict,
+  GuestResult,
+  GuestResults,
+  GuestRound,
+  PendingCall,
+  Policy,
+} from '../../shared/contract/messages.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { writeObservation } from '../../shared/runtime/observation.ts'
+import { toRecord } from '../../shared/runtime/record.ts'
+import { hashOfKey, roundKey } from '../../shared/transcript/round-key.ts'
+import { type Activity, type Inbox, openInbox } from './guest-activity.ts'
+
+/** `turnKey`: the front's name for the turn. `user`: the text that opened it, if known. */
+export type GuestTurn = { conversation: ConversationId; turnKey: string; user: string | null }
+
+/** What a front knows of a round. */
+export type SentRound = Pick<GuestRound, 'key' | 'response' | 'offered' | 'declarations'>
+
+/**
+ * A round of a history. `make` gives its content if the log lacks it. The keys of a history count
+ * the rounds that it shows; hidden ones are added where a record needs it.
+ */
+export type ShownRound = {
+  key: string
+  results: GuestResult[]
+  make: () => Omit<SentRound, 'key'>
+}
+
+/** Refused rounds per hash of words, which the guest never saw. */
+export type HiddenCounts = ReadonlyMap<string, number>
+
+/** `isJudged`: the log knows all rounds of the history. */
+export type ReceivedAdvice = { advice: GuestAdvice; isJudged: boolean }
+
+/** The newest facts about a round. `pending`: its calls that wait for a person. */
+export type RoundVerdicts = {
+  calls: readonly GuestCallVerdict[]
+  pending: readonly (PendingCall & { until: Milliseconds })[]
+  /** No call waits. */
+  isSettled: boolean
+  /** Why the round does not count. Undefined: it counts. */
+  notCounted: string | undefined
+}
+
+export type FrontOptions = {
+  bus: Bus
+  activity: Activity
+  topicPrefix: string
+  partitions: number
+  agent: { name: string; settings: AgentSettings }
+  blocking: boolean
+  /** The policy in force now. */
+  policy: () => Promise<Policy>
+  log: Logger
+}
+
+export type Front = {
+  /**
+   * Before the guest asks its model: reports the results of the last round, sends what the log does
+   * not know, and waits for the advice. Undefined: it did not come in time.
+   */
+  beforeModel(
+    turn: GuestTurn,
+    history: { rounds: readonly ShownRound[]; hiddenKeys?: readonly string[] },
+    wait: Wait,
+  ): Promise<ReceivedAdvice | undefined>
+  /**
+   * Sends a round and waits until no call waits, at most `waitMs`. The key is final: it counts
+   * hidden rounds too. Undefined: the stages did not answer.
+   */
+  proposeRound(
+    turn: GuestTurn,
+    round: SentRound,
+    wait: Wait & { hides?: boolean },
+  ): Promise<RoundVerdicts | undefined>
+  /** `keys`: of the rounds of the turn, if they are known. */
+  report(
+    turn: GuestTurn,
+    report: { results: GuestResult[]; phase: 'running' | 'turn_end'; keys?: readonly string[] },
+  ): Promise<void>
+}
+
+export type Wait = { waitMs: Milliseconds; signal?: AbortSignal | undefined }
+
+export function createFront(options: FrontOptions): Front {
+  const { bus, activity, topicPrefix, partitions, agent, blocking, log } = options
+  const topic = `${topicPrefix}guest-events`
+
+  async function write(messages: (GuestRound | GuestResults)[]): Promise<void> {
+    await writeObservation(
+      bus,
+      messages.map((message) =>
+        toRecord({ topic, partition: partitionOf(message.conversation, partitions), message }),
+      ),
+      log,
+    )
+  }
+
+  function roundRecord(
+    turn: GuestTurn,
+    round: SentRound,
+    stamped: { policy: Policy; hides: boolean },
+  ): GuestRound {
+    const { key, response, offered, declarations } = round
+    return {
+      type: 'guest-round',
+      ...turn,
+      ...{ key, agent: agent.name, blocking, settings: agent.settings, ...stamped },
+      ...{ response, offered, declarations },
+    }
+  }
+
+  function resultsRecord(
+    turn: GuestTurn,
+    fields: Pick<GuestResults, 'phase' | 'results' | 'policy'> & Partial<GuestResults>,
+  ): GuestResults {
+    return {
+      type: 'guest-results',
+      ...turn,
+      ...{ keys: [], hiddenKeys: [], requestId: '', agent: agent.name, blocking },
+      ...fields,
+    }
+  }
+
+  /** Keeps FRONT-4. Resolves to false if the stages did not answer in time. */
+  async function sendAgain(
+    turn: GuestTurn,
+    rounds: readonly { shown: ShownRound; key: string }[],
+    { inbox, policy, waitMs, signal }: Wait & { inbox: Inbox; policy: Policy },
+  ): Promise<boolean> {
+    const sent: string[] = []
+    for (const { shown, key } of rounds) {
+      const round = roundRecord(turn, { ...shown.make(), key }, { policy, hides: false })
+      const results = shown.results.map((result) => ({ ...result, key }))
+      await write([
+        round,
+        ...(results.length === 0
+          ? []
+          : [resultsRecord(turn, { phase: 'running', results, policy })]),
+      ])
+      sent.push(key)
+      // More would be dropped: the stage keeps few records that wait for a round.
+      while (sent.length >= limits.guestRoundsSentMax) {
+        const message = await inbox.next(waitMs, signal)
+        if (message === undefined) return false
+        if (message.type !== 'guest-advice') continue
+        sent.splice(0, sent.indexOf(message.key) + 1)
+      }
+    }
+    return true
+  }
+
+  return {
+    async beforeModel(turn, { rounds, hiddenKeys = [] }, { waitMs, signal }) {
+      const [inbox, policy] = await Promise.all([
+        openInbox(activity, turn.conversation, bus.clock),
+        options.policy(),
+      ])
+      try {
+        for (let times = 0; ; times += 1) {
+          const requestId = randomUUID()
+          await write([
+            resultsRecord(turn, {
+              phase: 'before_model',
+              keys: rounds.map(({ key }) => key),
+              hiddenKeys: [...hiddenKeys],
+              results: rounds.at(-1)?.results ?? [],
+              requestId,
+              policy,
+            }),
+          ])
+          const advice = await adviceFor(requestId, { inbox, waitMs, signal })
+          if (advice === undefined) return undefined
+          const missing = missingOf(rounds, advice)
+          // A turn that was stopped is over, with advice. A request that does not count has none.
+          if (!advice.isOpen) return { advice, isJudged: advice.rung !== 'none' }
+          if (missing.length === 0) return { advice, isJudged: true }
+          if (times === limits.guestCatchUpsMax) return { advice, isJudged: false }
+          if (!(await sendAgain(turn, missing, { inbox, policy, waitMs, signal }))) return undefined
+        }
+      } finally {
+        inbox.close()
+      }
+    },
+
+    async proposeRound(turn, round, { waitMs, signal, hides = false }) {
+      const [inbox, policy] = await Promise.all([
+        openInbox(activity, turn.conversation, bus.clock), // keeps FRONT-2
+        options.policy(),
+      ])
+      try {
+        await write([roundRecord(turn, round, { policy, hides })])
+        return await verdictsOn(round, { inbox, waitMs, signal, clock: bus.clock })
+      } finally {
+        inbox.close()
+      }
+    },
+
+    async report(turn, { results, phase, keys = [] }) {
+      const policy = await options.policy()
+      await write([resultsRecord(turn, { phase, results, keys: [...keys], policy })])
+    },
+  }
+}
+
+async function adviceFor(
+  requestId: string,
+  { inbox, waitMs, signal }: Wait & { inbox: Inbox },
+): Promise<GuestAdvice | undefined> {
+  for (;;) {
+    const message = await inbox.next(waitMs, signal)
+    if (message === undefined) return undefined
+    if (message.type === 'guest-advice' && message.requestId === requestId) return message
+  }
+}
+
+/** The rounds that the log does not know, oldest first, with their final keys. */
+function missingOf(
+  rounds: readonly ShownRound[],
+  { unknown, hidden }: GuestAdvice,
+): { shown: ShownRound; key: string }[] {
+  const counts = hiddenCountsOf(hidden)
+  const names = new Set(unknown)
+  return rounds.flatMap((shown) => {
+    const key = finalKey(shown.key, counts)
+    return names.has(key) ? [{ shown, key }] : []
+  })
+}
+
+export function hiddenCountsOf(hidden: GuestAdvice['hidden']): HiddenCounts {
+  return new Map(hidden.map(({ hash, count }) => [hash, count]))
+}
+
+/** The key with the hidden rounds of the same words counted. */
+export function finalKey(key: string, counts: HiddenCounts): string {
+  const words = hashOfKey(key)
+  const hidden = counts.get(words) ?? 0
+  return hidden === 0 ? key : roundKey(words, Number(key.slice(words.length + 1)) + hidden)
+}
+
+/** Reads activity until no call of the round waits. Keeps FRONT-3. */
+async function verdictsOn(
+  { key, response }: SentRound,
+  { inbox, waitMs, signal, clock }: Wait & { inbox: Inbox; clock: Bus['clock'] },
+): Promise<RoundVerdicts | undefined> {
+  const until = clock.monotonic() + waitMs
+  const seen = new Map<string, readonly GuestCallVerdict[]>()
+  let place: string | undefined
+  let pending: RoundVerdicts['pending'] = []
+  const newest = (): RoundVerdicts | undefined => {
+    const calls = place === undefined ? undefined : seen.get(place)
+    if (calls === undefined) return undefined
+    const isSettled = calls.every(({ verdict }) => verdict !== 'wait')
+    return { calls, pending, isSettled, notCounted: undefined }
+  }
+  for (;;) {
+    const message = await inbox.next(until - clock.monotonic(), signal)
+    if (message === undefined) return newest()
+    const placeOf = ({ turn, round }: { turn: number; round: number }) => `${turn} ${round}`
+    switch (message.type) {
+      case 'round-started':
+        if (message.key === key) place = placeOf(message)
+        break
+      case 'guest-verdicts':
+        seen.set(placeOf(message), message.calls)
+        break
+      case 'approval-pending':
+        if (place === placeOf(message))
+          pending = message.calls.map((call) => ({ ...call, until: message.until }))
+        break
+      case 'guest-advice':
+        if (message.key === key) return overVerdicts(message, response)
+        break
+      default:
+        message satisfies never
+    }
+    const verdicts = newest()
+    if (verdicts?.isSettled) return verdicts
+  }
+}
+
+/** The round is over, and calls without a refusal have run. Otherwise it does not count. */
+function overVerdicts(
+  { refused, isOpen, reason }: GuestAdvice,
+  { calls }: SentRound['response'],
+): RoundVerdicts {
+  if (!isOpen) return { calls: [], pending: [], isSettled: true, notCounted: reason }
+  const texts = new Map(refused.map((call) => [call.ordinal, call]))
+  return {
+    calls: calls.map(({ ordinal, id, name }) => {
+      const refusal = texts.get(ordinal)
+      return {
+        ...{ ordinal, callId: id, name, text: refusal?.text ?? '', code: refusal?.code ?? '' },
+        verdict: refusal === undefined ? 'done' : 'refuse',
+        until: 0,
+      }
+    }),
+    pending: [],
+    isSettled: true,
+    notCounted: undefined,
+  }
+}

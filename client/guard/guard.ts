@@ -1,0 +1,190 @@
+// Guards an agent that runs elsewhere: the package's `weir-agents/guard`. It opens a log and the
+// stages, and makes a front of this process for each conversation.
+// Owns: opening and closing. Does not own: the records (front.ts), reading histories (history.ts).
+
+import type { Logger } from 'pino'
+import { policyInForce } from '../../services/llm-gateway/policy-in-force.ts'
+import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Policy } from '../../shared/contract/messages.ts'
+import { retentionMsOf } from '../../shared/contract/retention.ts'
+import type { StageName } from '../../shared/contract/topology.ts'
+import { type Milliseconds, systemClock } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { createLog } from '../../shared/lib/log.ts'
+import { policyReader } from '../../shared/runtime/policy-reader.ts'
+import { foldFrom } from '../../shared/runtime/position.ts'
+import { readSettings, type Settings } from '../../shared/settings/settings.ts'
+import { flagsOfChoice, type KafkaBusChoice } from '../bus-choice.ts'
+import { keepPartitionCount, openBus, openBusForStages, partitionCount } from '../open-bus.ts'
+import { runHere } from '../run-here.ts'
+import type { WeirOptions } from '../weir.ts'
+import { createFront } from './front.ts'
+import { openActivity } from './guest-activity.ts'
+import {
+  conversationOfGuest,
+  defaultGuestSettings,
+  type GuestAgent,
+  parseGuestName,
+} from './guest-agent.ts'
+import type { Guard } from './guest-conversation.ts'
+import { createThreads, type Threads } from './guest-thread.ts'
+
+export type {
+  Advice,
+  CallVerdict,
+  Guard,
+  GuestAnswer,
+  GuestConversation,
+  GuestFormat,
+  GuestRequest,
+  GuestResult,
+} from './guest-conversation.ts'
+export type { GuestAgent }
+export { defaultGuestSettings, WeirError }
+
+export type GuardOptions = {
+  /** The guest's name, or its settings as a value. */
+  agent: string | GuestAgent
+  /**
+   * `blocking`: a call starts only after a verdict `run`. `observing`: calls cannot be held, so
+   * guards and approvals decide nothing. Default `blocking`.
+   */
+  mode?: 'blocking' | 'observing'
+  /** Guards that run in this process, as for `Weir.open`. */
+  guards?: WeirOptions['guards']
+  /** The calls that wait for a person, as for `Weir.open`. */
+  approvals?: WeirOptions['approvals']
+  /** The folder of the log. Default: the log is in memory, without a file. */
+  dataFolder?: string
+  /** The log is on Kafka, and `weir up` runs the stages. */
+  kafka?: Omit<KafkaBusChoice, 'kind'> & { topicPrefix?: string }
+  /** When Weir does not answer in time. Default `run` for observing, `refuse` for blocking. */
+  onUnavailable?: 'run' | 'refuse'
+  /**
+   * Milliseconds that `beforeModel` and `afterModel` wait for an answer. Default 2 seconds for
+   * observing, 10 minutes for blocking.
+   */
+  answerWithinMs?: Milliseconds
+  /** A pino logger. Default: lines of JSON at `warn` and above on standard error. */
+  log?: Logger
+}
+
+/** Guards an agent that runs elsewhere. Without `dataFolder` or `kafka` nothing is written. */
+export async function openGuard(options: GuardOptions): Promise<Guard> {
+  return (await openFront(options)).guard
+}
+
+/** `threads`: with the options of fronts that a program has no use for. */
+export type OpenedFront = { guard: Guard; threads: Threads }
+
+/** The stages that judge guests. The others have nothing to do for them. */
+const stagesOfGuests: readonly StageName[] = [
+  'guest',
+  'validator',
+  'loop-detector',
+  'executor',
+  'approval',
+]
+
+export async function openFront(options: GuardOptions): Promise<OpenedFront> {
+  const agent = agentOf(options)
+  const isElsewhere = options.kafka !== undefined
+  if (isElsewhere && options.dataFolder !== undefined)
+    throw new WeirError('settings.invalid', 'give dataFolder or kafka, not both')
+  if (isElsewhere && (options.guards !== undefined || options.approvals !== undefined))
+    throw new WeirError(
+      'settings.invalid',
+      'the stages run elsewhere on Kafka, and so do guards and approvals: leave guards and approvals out',
+    )
+  const log = options.log ?? createLog({ level: 'warn', secrets: [] })
+  const settings = settingsOf(options)
+  const bus = await busOf(options, settings, log)
+  const { topicPrefix } = settings
+  try {
+    const partitions = isElsewhere ? await partitionCount(bus, topicPrefix) : settings.partitions
+    const running = isElsewhere
+      ? { failed: new Promise<never>(() => {}), close: async () => {} }
+      : await runHere(
+          {
+            ...{ bus, agents: new Map(), topicPrefix, partitions, log },
+            retentionMs: retentionMsOf(settings.retention),
+            names: stagesOfGuests,
+          },
+          options,
+        )
+    if (options.dataFolder !== undefined)
+      await keepPartitionCount({ bus, topicPrefix, partitions, log })
+    const blocking = (options.mode ?? 'blocking') === 'blocking'
+    const activity = openActivity({ bus, topicPrefix, partitions })
+    const read = policyReader({ bus, topicPrefix })
+    const front = createFront({
+      ...{ bus, activity, topicPrefix, partitions, agent, blocking, log },
+      policy: async (): Promise<Policy> => {
+        const own = agent.settings.policy
+        const policy = await policyInForce(read, { agent: agent.name, own, log })
+        if (typeof policy !== 'string') return policy
+        throw new WeirError('settings.invalid', policy) // keeps R6
+      },
+    })
+    const threads = createThreads({
+      ...{ front, agent, blocking, log },
+      refuses: (options.onUnavailable ?? (blocking ? 'refuse' : 'run')) === 'refuse',
+      waitMs: options.answerWithinMs ?? (blocking ? limits.guestHoldMs : limits.guestAdviceMs),
+    })
+    let closing: Promise<void> | undefined
+    const close = async () => {
+      try {
+        await running.close()
+      } finally {
+        activity.close()
+        await bus.close()
+      }
+    }
+    const guard: Guard = {
+      conversation: (id, { turn } = {}) => threads(conversationOfGuest(agent.name, id), { turn }),
+      failed: running.failed,
+      close() {
+        closing ??= close()
+        return closing
+      },
+    }
+    return { guard, threads }
+  } catch (error) {
+    await bus.close()
+    throw error
+  }
+}
+
+/** The name and the settings of the guest, and its hints. */
+function agentOf({ agent }: GuardOptions): Required<GuestAgent> {
+  const {
+    name,
+    settings = defaultGuestSettings,
+    hints = {},
+  }: GuestAgent = typeof agent === 'string' ? { name: agent } : agent
+  return { name: parseGuestName(name), settings, hints }
+}
+
+function settingsOf({ dataFolder, kafka }: GuardOptions): Settings {
+  const { topicPrefix, ...choice } = kafka ?? {}
+  return readSettings(
+    {
+      ...(dataFolder !== undefined && { dataFolder }),
+      ...(topicPrefix !== undefined && { topicPrefix }),
+      ...flagsOfChoice(kafka === undefined ? { kind: 'embedded' } : { kind: 'kafka', ...choice }),
+    },
+    {},
+  )
+}
+
+async function busOf(
+  { dataFolder, kafka }: GuardOptions,
+  settings: Settings,
+  log: Logger,
+): Promise<Bus> {
+  if (kafka !== undefined) return openBus(settings, log)
+  if (dataFolder !== undefined) return openBusForStages(settings, log)
+  return openEmbeddedBus({ file: ':memory:', clock: systemClock, keepFrom: foldFrom, log })
+}

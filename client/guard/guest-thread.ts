@@ -1,0 +1,261 @@
+// A conversation of a guest in one front, on top of the records (front.ts): requests and answers in
+// a known format become rounds, and records become advice and verdicts.
+// GUEST-THREAD-1. A call runs only after a verdict on its own round, unless Weir does not answer and
+//     the front may then run it (R6).
+// GUEST-THREAD-2. A front that gives up on a waiting call reports it as not run, so no approval
+//     stays open for it.
+// GUEST-THREAD-3. Memory only names a turn or a round that no request shows. Without it, a result
+//     belongs to the newest turn, and to the round with such a call.
+
+import { hash } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { ConversationId } from '../../shared/contract/ids.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { GuestResult as ResultRecord } from '../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { newest } from '../../shared/lib/newest.ts'
+import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import { roundKey } from '../../shared/transcript/round-key.ts'
+import { adviceEdits, withEdits } from './advice-edits.ts'
+import {
+  type Front,
+  type GuestTurn,
+  type HiddenCounts,
+  hiddenCountsOf,
+  type ReceivedAdvice,
+  type RoundVerdicts,
+  type SentRound,
+} from './front.ts'
+import type { GuestAgent } from './guest-agent.ts'
+import type {
+  Advice,
+  CallVerdict,
+  GuestConversation,
+  GuestRequest,
+  GuestResult,
+} from './guest-conversation.ts'
+import { answeredRound, historyOf, responseOf, toolsFor } from './history.ts'
+
+export type ThreadOptions = {
+  /** The front's name for the turn. Default: made from the history. */
+  turn?: string | undefined
+  /**
+   * The front answers refused rounds itself, so the guest's history never shows them (G12). Use one
+   * object for a request of the guest and the front's own repeats of it.
+   */
+  hides?: boolean
+}
+
+/** Makes the conversations of one front. */
+export type Threads = (id: ConversationId, options: ThreadOptions) => GuestConversation
+
+export type ThreadsOptions = {
+  front: Front
+  agent: Required<GuestAgent>
+  blocking: boolean
+  /** Whether calls are refused when Weir does not answer. */
+  refuses: boolean
+  waitMs: Milliseconds
+  log: Logger
+}
+
+export function createThreads({
+  front,
+  agent,
+  blocking,
+  refuses,
+  waitMs: waitMsDefault,
+  log,
+}: ThreadsOptions): Threads {
+  const turns = newest<GuestTurn>(limits.guestsOpenMax)
+  const keys = newest<string>(limits.guestsOpenMax)
+
+  return (id, { turn, hides = false }) => {
+    let hidden: HiddenCounts = new Map()
+    const hiddenKeys: string[] = []
+
+    function turnIn({ turnKey, user }: Omit<GuestTurn, 'conversation'>): GuestTurn {
+      const found = { conversation: id, turnKey: turn === undefined ? turnKey : nameOf(turn), user }
+      turns.set(id, found)
+      return found
+    }
+
+    /** The turn of a record without a history. */
+    function lastTurn(): GuestTurn {
+      const known = turns.get(id)
+      if (turn === undefined) return known ?? { conversation: id, turnKey: '', user: null }
+      const turnKey = nameOf(turn)
+      return known?.turnKey === turnKey ? known : { conversation: id, turnKey, user: null }
+    }
+
+    /** Keeps GUEST-THREAD-2. */
+    async function giveUp(place: GuestTurn, round: SentRound, calls: CallVerdict[]): Promise<void> {
+      const seen = counter()
+      const results = calls.flatMap(({ callId, verdict }) => {
+        const nth = seen(callId)
+        return verdict === 'run'
+          ? []
+          : [resultRecord({ callId, nth, status: 'not-run', text: '' }, round.key)]
+      })
+      if (results.length === 0) return
+      await front
+        .report(place, { results, phase: 'running' })
+        .catch((error: unknown) => log.warn({ err: error }, 'an end of a wait was not reported'))
+    }
+
+    return {
+      async beforeModel(request, signal) {
+        const history = historyOf(request)
+        const rounds = history.rounds.map(({ key, spoken, results }) => ({
+          ...{ key, results },
+          make: () => ({
+            response: responseOf(spoken, key),
+            ...toolsFor(spoken, history.tools, agent.hints),
+          }),
+        }))
+        try {
+          const received = await front.beforeModel(
+            turnIn(history),
+            { rounds, hiddenKeys },
+            { waitMs: waitMsDefault, signal },
+          )
+          if (received === undefined) return unjudged(request, 'Weir did not answer in time')
+          hidden = hiddenCountsOf(received.advice.hidden)
+          return adviceFrom(request, received)
+        } catch (error) {
+          if (signal?.aborted) throw error
+          log.warn({ err: error, conversation: id }, 'a request of a guest could not be judged')
+          return unjudged(request, error instanceof WeirError ? error.message : 'Weir has failed')
+        }
+      },
+
+      async afterModel(answer, { waitMs, signal } = {}) {
+        const history = historyOf(answer.request)
+        const { spoken, words, n } = answeredRound(answer, history)
+        const key = roundKey(words, n + (hidden.get(words) ?? 0))
+        const round: SentRound = {
+          key,
+          response: responseOf(spoken, key),
+          ...toolsFor(spoken, history.tools, agent.hints),
+        }
+        const { calls } = round.response
+        for (const call of calls) keys.set(`${id} ${call.id}`, key)
+        const place = turnIn(history)
+        try {
+          const verdicts = await front.proposeRound(place, round, {
+            waitMs: calls.length === 0 ? 0 : (waitMs ?? waitMsDefault),
+            ...{ signal, hides },
+          })
+          const isPoll = waitMs !== undefined
+          const result = verdictsFrom(round, verdicts, { refuses, isPoll })
+          if (blocking && !isPoll && verdicts?.isSettled !== true && refuses)
+            await giveUp(place, round, result)
+          if (hides && result.some(({ verdict }) => verdict === 'refuse')) hiddenKeys.push(key)
+          return result
+        } catch (error) {
+          const result = verdictsFrom(round, undefined, { refuses, isPoll: false })
+          if (signal?.aborted) {
+            if (blocking) await giveUp(place, round, result)
+            throw error
+          }
+          log.warn({ err: error, conversation: id }, 'a response of a guest could not be judged')
+          return result
+        }
+      },
+
+      async reportResults(results) {
+        const records = results.map((result) =>
+          resultRecord(result, keys.get(`${id} ${result.callId}`) ?? ''),
+        )
+        if (records.length > 0)
+          await front.report(lastTurn(), { results: records, phase: 'running' })
+      },
+
+      async endTurn() {
+        await front.report(lastTurn(), { results: [], phase: 'turn_end' })
+      },
+    }
+  }
+}
+
+/** A long name becomes a hash. */
+function nameOf(turn: string): string {
+  const name = turn.toWellFormed()
+  return Buffer.byteLength(name) <= limits.guestTurnKeyBytesMax ? name : hash('sha256', name)
+}
+
+const statuses = {
+  ok: 'ok',
+  error: 'error',
+  unknown: 'outcome_unknown',
+  'not-run': 'skipped',
+} as const
+
+function resultRecord({ callId, nth = 0, status, text }: GuestResult, key: string): ResultRecord {
+  return {
+    ...{ key, callId, nth, status: statuses[status], durationMs: 0 },
+    text: cutToBytes(text, limits.resultBytesMax),
+  }
+}
+
+function unjudged({ body }: GuestRequest, reason: string): Advice {
+  return {
+    ...{ rung: 'none', text: '', reason, rule: null, cap: null },
+    ...{ judged: false, applied: body },
+  }
+}
+
+function adviceFrom(request: GuestRequest, { advice, isJudged }: ReceivedAdvice): Advice {
+  const { rung, text, reason, rule, cap } = advice
+  const applied = withEdits(request.body, adviceEdits(request, advice))
+  return { rung, text, reason, rule, cap, judged: isJudged, applied }
+}
+
+/** Returns how often it was called with the same id before. */
+function counter(): (id: string) => number {
+  const seen = new Map<string, number>()
+  return (id) => {
+    const n = seen.get(id) ?? 0
+    seen.set(id, n + 1)
+    return n
+  }
+}
+
+const unavailable = {
+  text: 'Not run: Weir could not judge this call in time. Do not repeat it now.',
+  code: 'guest.unavailable',
+}
+
+/** The verdict on each call of a round. `isPoll`: the caller asks again while a call waits. */
+function verdictsFrom(
+  { response }: SentRound,
+  verdicts: RoundVerdicts | undefined,
+  { refuses, isPoll }: { refuses: boolean; isPoll: boolean },
+): CallVerdict[] {
+  const known = new Map(verdicts?.calls.map((call) => [call.ordinal, call]))
+  const pending = new Map(verdicts?.pending.map((call) => [call.ordinal, call]))
+  return response.calls.map(({ ordinal, id: callId, name }) => {
+    const call = known.get(ordinal)
+    if (call?.verdict === 'run' || call?.verdict === 'done')
+      return { callId, name, verdict: 'run', text: '', code: '' }
+    if (call?.verdict === 'refuse')
+      return { callId, name, verdict: 'refuse', text: call.text, code: call.code }
+    if (isPoll && verdicts?.notCounted === undefined) {
+      const approval = pending.get(ordinal)
+      return {
+        ...{ callId, name, verdict: 'wait', text: '', code: call?.code ?? '' },
+        ...(approval !== undefined && {
+          approval: { id: approval.id, hash: approval.hash, until: approval.until },
+        }),
+      }
+    }
+    // Keeps GUEST-THREAD-1.
+    if (!refuses) return { callId, name, verdict: 'run', text: '', code: '' }
+    const why =
+      verdicts?.notCounted === undefined
+        ? unavailable
+        : { text: `Not run: ${verdicts.notCounted}`, code: 'guest.over' }
+    return { callId, name, verdict: 'refuse', ...why }
+  })
+}

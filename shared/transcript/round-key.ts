@@ -1,0 +1,59 @@
+// The key of a round of a guest: a hash of its words, a dot, and how often the same words have
+// occurred in the turn. Every front computes the same key from the same history, so no front has
+// to remember anything. test/vectors/round-keys.json has examples for other languages.
+// ROUND-KEY-1. Reasoning, text beside calls and results are not part of a key, because clients
+//     drop, shorten and rewrite them.
+// ROUND-KEY-2. Two spellings of the same arguments have one key. Numbers count by their value,
+//     because clients parse arguments and write them again.
+
+import { hash } from 'node:crypto'
+import { meansNoArguments } from '../contract/arguments/no-arguments.ts'
+
+/** The part of a response that identifies it. */
+export type Words = {
+  /** The visible text. It counts only without calls. */
+  text: string
+  calls: readonly { id: string; name: string; arguments: string }[]
+}
+
+const hashDigits = 32
+
+/** The first 16 bytes of the SHA-256 of the words, in hex. */
+export function wordsHash({ text, calls }: Words): string {
+  const words =
+    calls.length === 0
+      ? ['text', text.replace(/\s+/g, ' ').trim()]
+      : ['calls', calls.map((call) => [call.id, call.name, canonicalArguments(call.arguments)])]
+  return hash('sha256', JSON.stringify(words)).slice(0, hashDigits)
+}
+
+/** `n`: how often these words have occurred in the turn, this time included. */
+export function roundKey(words: string, n: number): string {
+  return `${words}.${n}`
+}
+
+/** The hash in a key. */
+export function hashOfKey(key: string): string {
+  return key.slice(0, hashDigits)
+}
+
+/** JSON with sorted keys. Text that is not JSON stays, without the blanks around it. */
+function canonicalArguments(text: string): string {
+  if (meansNoArguments(text)) return '{}'
+  try {
+    return JSON.stringify(sorted(JSON.parse(text)))
+  } catch {
+    return text.trim() // also nested too deeply for the stack
+  }
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const fields = Object.entries(value)
+  // A null prototype, so a key __proto__ stays a key.
+  const result: Record<string, unknown> = Object.create(null)
+  for (const [key, inner] of fields.sort(([one], [other]) => (one < other ? -1 : 1)))
+    result[key] = sorted(inner)
+  return result
+}

@@ -1,0 +1,21 @@
+// Anthropic's token counts in our terms.
+
+import type { Usage } from '../../contract/messages.ts'
+
+const fields = [
+  ['inputTokens', 'input_tokens'],
+  ['outputTokens', 'output_tokens'],
+  ['cacheReadTokens', 'cache_read_input_tokens'],
+  ['cacheWriteTokens', 'cache_creation_input_tokens'],
+] as const
+
+/** Only the counts that `usage` has. */
+export function messagesUsage(usage: Record<string, unknown>): Partial<Usage> {
+  return Object.fromEntries(
+    fields.flatMap(([field, sent]) => (isCount(usage[sent]) ? [[field, usage[sent]]] : [])),
+  )
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}

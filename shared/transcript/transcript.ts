@@ -1,0 +1,257 @@
+// A transcript of a foreign runtime: turns, each with a user's message and the model's responses
+// with their calls and results. The formats (anthropic.ts, openai.ts, openai-agents.ts) read
+// ordered pieces; this file turns pieces into turns.
+// TRANSCRIPT-1. The model's pieces between two pieces of a user or a tool are one response. A new
+//     response begins only after an empty one.
+// TRANSCRIPT-2. A result belongs to the oldest open call with its id, in the latest response with
+//     such a call. Ids repeat, and results come in the order in which tools end.
+// TRANSCRIPT-3. Pieces without a place are counted and reported, never guessed.
+// TRANSCRIPT-4. A call without a result has an unknown outcome if the model went on. Otherwise it
+//     stays open.
+// TRANSCRIPT-5. A piece with the id of the last response belongs to it, also after a result. Some
+//     logs write each call separately.
+
+import type { ConversationId } from '../contract/ids.ts'
+import { limits } from '../contract/limits.ts'
+import type { Declaration, Usage } from '../contract/messages.ts'
+import { WeirError } from '../lib/errors.ts'
+import { cutToBytes } from '../lib/text-cut.ts'
+import type { LeftOut } from './left-out.ts'
+
+/** A piece of a transcript, in order. `left-out`: a piece that Weir does not keep, described. */
+export type Piece =
+  | { kind: 'user'; text: string }
+  /** The beginning of a response, which can be empty. `id`: the id of the message, if any. */
+  | { kind: 'response'; id: string | undefined }
+  | { kind: 'text'; text: string }
+  | { kind: 'reasoning'; block: unknown }
+  | { kind: 'call'; id: string; name: string; arguments: string }
+  | { kind: 'result'; id: string; text: string; isError: boolean; where: string }
+  | { kind: 'ended'; usage: Usage | undefined; finish: string }
+  | { kind: 'left-out'; what: string; where: string }
+
+/** `unknown`: no result, and the model went on (TRANSCRIPT-4). */
+export type TranscriptResult = { text: string; isError: boolean } | 'unknown'
+
+export type TranscriptCall = {
+  id: string
+  name: string
+  arguments: string
+  result: TranscriptResult | undefined
+}
+
+/** `finish`: the provider's reason for the end; empty if unknown. */
+export type TranscriptResponse = {
+  id: string | undefined
+  text: string
+  reasoning: unknown[]
+  calls: TranscriptCall[]
+  usage: Usage
+  finish: string
+}
+
+export type TranscriptTurn = { user: string; responses: TranscriptResponse[] }
+
+export type Transcript = {
+  /** Its place, `file:line`. */
+  where: string
+  conversation: ConversationId
+  /** Undefined: the transcript lists no tools. */
+  tools: Declaration[] | undefined
+  turns: TranscriptTurn[]
+}
+
+/** The contents of one JSON value. `tools` is undefined if it lists none. */
+export type ReadPieces = { pieces: Piece[]; tools: Declaration[] | undefined }
+
+/** The answer is undefined if there is none. A list that holds it too has none beside it. */
+export type ToRead = { request: unknown; answer: unknown }
+export type ReadExchange = ReadPieces & { answer: Piece[] | undefined }
+
+/** Throws `transcript.invalid` if it has no user message or no response. */
+export function transcriptOf(
+  where: string,
+  conversation: ConversationId,
+  { pieces, tools }: ReadPieces,
+  leftOut: LeftOut,
+): Transcript {
+  const turns = turnsOf(where, pieces, leftOut)
+  for (const turn of turns) {
+    const kept = cutToBytes(turn.user, limits.userMessageBytesMax)
+    if (kept !== turn.user)
+      leftOut.leave(`the end of a user message above ${limits.userMessageBytesMax} bytes`, where)
+    turn.user = kept
+  }
+  if (turns.length === 0) throw invalid(where, 'the transcript has no message of a user')
+  if (turns.every(({ responses }) => responses.length === 0))
+    throw invalid(where, 'the transcript has no response of a model')
+  return { where, conversation, tools, turns }
+}
+
+/** A transcript's turns. Empty if it has no user message. */
+export function turnsOf(
+  where: string,
+  pieces: readonly Piece[],
+  leftOut: Pick<LeftOut, 'leave'>,
+): TranscriptTurn[] {
+  const turns: TranscriptTurn[] = []
+  const waiting: Waiting = new Map()
+  let isModelSpeaking = false
+  let isLastSilent = true // the text can be long, so it is not read again for each piece
+  for (const piece of pieces) {
+    const turn = turns.at(-1)
+    switch (piece.kind) {
+      case 'user':
+        if (turn !== undefined && turn.responses.length === 0) turn.user += `\n\n${piece.text}`
+        else turns.push({ user: piece.text, responses: [] })
+        isModelSpeaking = false
+        break
+      case 'result': {
+        const call = takeWaiting(waiting, piece.id)
+        if (call === undefined) leftOut.leave('a result without a call before it', piece.where)
+        else call.result = { text: piece.text, isError: piece.isError }
+        isModelSpeaking = false
+        break
+      }
+      case 'left-out':
+        leftOut.leave(piece.what, piece.where)
+        break
+      default: {
+        if (turn === undefined) {
+          if (piece.kind !== 'ended' && piece.kind !== 'response')
+            leftOut.leave('a response before the first message of a user', where)
+          break
+        }
+        if (piece.kind === 'response') {
+          const before = turn.responses.at(-1)
+          if (before !== undefined && piece.id !== undefined && before.id === piece.id)
+            isModelSpeaking = true // keeps TRANSCRIPT-5
+          else if (before === undefined || !isModelSpeaking || isLastSilent) {
+            turn.responses.push(silence(piece.id))
+            isLastSilent = true
+          }
+        } else if (!isModelSpeaking && piece.kind !== 'ended') {
+          turn.responses.push(silence(undefined))
+          isLastSilent = true
+        }
+        if (piece.kind !== 'ended') isModelSpeaking = true
+        const response = turn.responses.at(-1)
+        if (response === undefined) break
+        isLastSilent &&= isSilent(piece)
+        const call = addPiece(response, piece)
+        if (call !== undefined) addWaiting(waiting, call, response)
+      }
+    }
+  }
+  for (const { responses } of turns)
+    for (const { calls } of responses.slice(0, -1))
+      for (const call of calls) call.result ??= 'unknown'
+  return turns
+}
+
+/** The calls without a result by their id, those of one response together. `next`: the oldest. */
+type Waiting = Map<
+  string,
+  { response: TranscriptResponse; calls: TranscriptCall[]; next: number }[]
+>
+
+function addWaiting(waiting: Waiting, call: TranscriptCall, response: TranscriptResponse): void {
+  const groups = waiting.get(call.id) ?? []
+  waiting.set(call.id, groups)
+  const last = groups.at(-1)
+  if (last?.response === response) last.calls.push(call)
+  else groups.push({ response, calls: [call], next: 0 })
+}
+
+/** Keeps TRANSCRIPT-2. */
+function takeWaiting(waiting: Waiting, id: string): TranscriptCall | undefined {
+  const groups = waiting.get(id)
+  const last = groups?.at(-1)
+  const call = last?.calls[last.next]
+  if (last === undefined) return undefined
+  last.next += 1
+  if (last.next === last.calls.length) groups?.pop()
+  return call
+}
+
+function silence(id: string | undefined): TranscriptResponse {
+  const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
+  return { id, text: '', reasoning: [], calls: [], usage, finish: '' }
+}
+
+/** Whether a response of such pieces alone is empty. */
+function isSilent(piece: Piece): boolean {
+  return piece.kind !== 'call' && (piece.kind !== 'text' || piece.text.trim() === '')
+}
+
+/** Adds a piece to a response. Returns its call, if it is one. */
+function addPiece(
+  response: TranscriptResponse,
+  piece: Exclude<Piece, { kind: 'user' | 'result' | 'left-out' }>,
+): TranscriptCall | undefined {
+  switch (piece.kind) {
+    case 'response':
+      return undefined
+    case 'text':
+      response.text += piece.text
+      return undefined
+    case 'reasoning':
+      response.reasoning.push(piece.block)
+      return undefined
+    case 'ended':
+      response.usage = piece.usage ?? response.usage
+      response.finish = piece.finish || response.finish
+      return undefined
+    case 'call': {
+      const call: TranscriptCall = {
+        id: piece.id,
+        name: piece.name,
+        arguments: piece.arguments,
+        result: undefined,
+      }
+      response.calls.push(call)
+      return call
+    }
+    default:
+      return piece satisfies never
+  }
+}
+
+/** Begins a response. A response with only left-out pieces does not count as empty. */
+export function responseWith(all: Piece[], id?: string): Piece[] {
+  const pieces = all.filter(({ kind }) => kind !== 'response')
+  const saysSomething = pieces.some(
+    (piece) => piece.kind === 'call' || (piece.kind === 'text' && piece.text.trim() !== ''),
+  )
+  return saysSomething || pieces.every(({ kind }) => kind !== 'left-out')
+    ? [{ kind: 'response', id }, ...pieces]
+    : pieces
+}
+
+/** A tool of a transcript. */
+export function declarationOf(name: string, description: unknown, schema: unknown): Declaration {
+  const any = { type: 'object' }
+  return {
+    ...{
+      name,
+      description: typeof description === 'string' ? description : '',
+      schema: JSON.stringify(schema ?? any),
+    },
+    ...{ idempotent: false, timeoutMs: 60_000, poll: false, hints: null },
+  }
+}
+
+/** The arguments of a custom tool, which are free text, as those of a function. */
+export function freeTextArguments(input: string): string {
+  return JSON.stringify({ input })
+}
+
+export const freeTextSchema = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+}
+
+export function invalid(where: string, text: string): WeirError {
+  return new WeirError('transcript.invalid', `${where}: ${text}`)
+}

@@ -1,0 +1,406 @@
+// A front against a scripted stage: the records that it writes, and its answers when the stage is
+// late, silent, or does not count a round. The stage itself is in guard.int.test.ts.
+
+import { afterEach, describe, expect, it } from '@jest/globals'
+import pino from 'pino'
+import { createFront } from '../../../client/guard/front.ts'
+import { openActivity } from '../../../client/guard/guest-activity.ts'
+import { conversationOfGuest, defaultGuestSettings } from '../../../client/guard/guest-agent.ts'
+import type { GuestConversation } from '../../../client/guard/guest-conversation.ts'
+import { createThreads, type ThreadOptions } from '../../../client/guard/guest-thread.ts'
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import { decode } from '../../../shared/codec/codec.ts'
+import type { Bus } from '../../../shared/contract/bus.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type {
+  GuestAdvice,
+  GuestCallVerdict,
+  GuestResults,
+  GuestRound,
+  Message,
+} from '../../../shared/contract/messages.ts'
+import { topicSpecs } from '../../../shared/contract/topology.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
+import { toRecord } from '../../../shared/runtime/record.ts'
+import { answerOf, requestOf, type Said, saidCall, saidText } from '../../support/guest-requests.ts'
+import { waitMaxMs } from '../../support/wait-limit.ts'
+
+const topicPrefix = 'weir.'
+const conversation = conversationOfGuest('coder', 'thread')
+const open: { close(): Promise<void> }[] = []
+
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+})
+
+type Written = GuestRound | GuestResults
+
+/** A stage that answers each record with what `script` returns. */
+async function scripted(script: (message: Written, at: number) => Message[]) {
+  const bus = await openEmbeddedBus({ file: ':memory:', clock: systemClock })
+  await bus.ensureTopics(topicSpecs(topicPrefix, 1))
+  const stop = new AbortController()
+  const written: Written[] = []
+  const stage = follow(bus, stop.signal, async (message) => {
+    written.push(message)
+    const answers = script(message, written.length - 1)
+    if (answers.length > 0)
+      await bus.append(
+        answers.map((answer) =>
+          toRecord({ topic: `${topicPrefix}activity`, partition: 0, message: answer }),
+        ),
+      )
+  })
+  const activity = openActivity({ bus, topicPrefix, partitions: 1 })
+  open.push({
+    async close() {
+      stop.abort()
+      activity.close()
+      await stage.catch(() => {})
+      await bus.close()
+    },
+  })
+  function thread({
+    blocking = true,
+    refuses = blocking,
+    waitMs = waitMaxMs,
+    ...options
+  }: ThreadOptions & { blocking?: boolean; refuses?: boolean; waitMs?: number } = {}) {
+    const agent = { name: 'coder', settings: defaultGuestSettings, hints: {} }
+    const log = pino({ level: 'silent' })
+    const policy = async () => defaultGuestSettings.policy
+    const front = createFront({
+      ...{ bus, activity, topicPrefix, partitions: 1, agent, blocking, policy, log },
+    })
+    return createThreads({ front, agent, blocking, refuses, waitMs, log })(conversation, options)
+  }
+  return { written, thread }
+}
+
+async function follow(bus: Bus, signal: AbortSignal, take: (message: Written) => Promise<void>) {
+  const place = { topic: `${topicPrefix}guest-events`, partition: 0, from: 0, signal }
+  for await (const records of bus.follow(place))
+    for (const { value } of records) await take(decode(value as Uint8Array) as Written)
+}
+
+const advice = (fields: Partial<GuestAdvice>): GuestAdvice => ({
+  ...{ type: 'guest-advice', conversation, turn: 0, turnKey: '', round: 1, key: '', rung: 'none' },
+  ...{ text: '', reason: '', rule: null, cap: null, unknown: [], refused: [], hidden: [] },
+  ...{ isOpen: true, requestId: '' },
+  ...fields,
+})
+
+const started = (key: string, round = 1): Message => ({
+  ...{ type: 'round-started', conversation, turn: 0, round, callsLeft: 1, nudged: false, key },
+})
+
+const verdicts = (
+  round: number,
+  ...kinds: (GuestCallVerdict['verdict'] | Partial<GuestCallVerdict>)[]
+): Message => ({
+  ...{ type: 'guest-verdicts', conversation, turn: 0, round },
+  calls: kinds.map((kind, ordinal) => ({
+    ...{ ordinal, callId: `call_${ordinal}`, name: 'read', text: '', code: '', until: 0 },
+    ...(typeof kind === 'string' ? { verdict: kind } : { verdict: 'refuse' as const, ...kind }),
+  })),
+})
+
+const isRound = (message: Written): message is GuestRound => message.type === 'guest-round'
+
+const read = (n: number) => saidCall('read', { n }, { id: `call_${n}`, result: `content ${n}` })
+const asked = (responses: Said[]) => requestOf('anthropic', [{ user: 'Go.', responses }])
+
+describe('before the model', () => {
+  it('sends the keys and the last results, and returns the advice on them', async () => {
+    const { written, thread } = await scripted((message) =>
+      isRound(message)
+        ? []
+        : [
+            advice({ requestId: 'another' }),
+            advice({ requestId: message.requestId, rung: 'nudge', text: 'Stop.', rule: 'cycle' }),
+          ],
+    )
+    const request = asked([read(0), read(1)])
+    const result = await thread().beforeModel(request)
+    expect(result).toMatchObject({ rung: 'nudge', text: 'Stop.', rule: 'cycle', judged: true })
+    expect(written).toMatchObject([
+      {
+        ...{ type: 'guest-results', phase: 'before_model', user: 'Go.', blocking: true },
+        results: [{ callId: 'call_1', text: 'content 1' }],
+      },
+    ])
+    expect((written[0] as GuestResults).keys).toHaveLength(2)
+  })
+
+  it('sends rounds that the log does not know in their order, few at a time, and asks again', async () => {
+    const known = new Set<string>()
+    let waiting = 0
+    let waitingMax = 0
+    const { written, thread } = await scripted((message) => {
+      if (isRound(message)) {
+        waiting += 1
+        waitingMax = Math.max(waitingMax, waiting)
+        known.add(message.key)
+        // The first rounds are over only when the front waits.
+        if (waiting < limits.guestRoundsSentMax) return []
+        waiting = 0
+        return [...known].map((key) => advice({ key }))
+      }
+      if (message.phase !== 'before_model') return []
+      const unknown = message.keys.filter((key) => !known.has(key))
+      return [advice({ requestId: message.requestId, unknown })]
+    })
+    const said = Array.from({ length: 9 }, (_, n) => read(n))
+    const result = await thread().beforeModel(asked(said))
+    expect(result.judged).toBe(true)
+    const rounds = written.filter(isRound)
+    expect(rounds.map(({ response }) => response.calls[0]?.id)).toEqual(
+      said.map((_, n) => `call_${n}`),
+    )
+    expect(waitingMax).toBe(limits.guestRoundsSentMax)
+    // Each round's own results follow it.
+    for (const [at, message] of written.entries())
+      if (isRound(message))
+        expect(written[at + 1]).toMatchObject({ phase: 'running', results: [{ key: message.key }] })
+    expect(written.at(-1)).toMatchObject({ phase: 'before_model' })
+  })
+
+  it('stops after some repeats if the log never knows a round', async () => {
+    const { written, thread } = await scripted((message) =>
+      isRound(message)
+        ? [advice({ key: message.key })]
+        : [advice({ requestId: message.requestId, unknown: message.keys })],
+    )
+    const result = await thread().beforeModel(asked([read(0)]))
+    expect(result).toMatchObject({ rung: 'none', judged: false })
+    expect(written.filter(isRound)).toHaveLength(limits.guestCatchUpsMax)
+  })
+
+  it('is not judged if the stage is silent, and the request stays the same object', async () => {
+    const { thread } = await scripted(() => [])
+    const request = asked([read(0)])
+    const result = await thread({ waitMs: 20 }).beforeModel(request)
+    expect(result).toMatchObject({ rung: 'none', judged: false })
+    expect(result.applied).toBe(request.body)
+  })
+
+  it('rejects with the reason of its signal', async () => {
+    const { thread } = await scripted(() => [])
+    const stop = new AbortController()
+    const result = thread().beforeModel(asked([read(0)]), stop.signal)
+    stop.abort(new Error('gone'))
+    await expect(result).rejects.toThrow('gone')
+  })
+})
+
+describe('after the model', () => {
+  const request = asked([])
+  const both = { text: '', calls: [...read(0).calls, ...read(1).calls] }
+
+  it('returns the newest verdicts on its own round once no call waits', async () => {
+    const { thread } = await scripted((message) =>
+      isRound(message)
+        ? [
+            verdicts(7, 'run', 'run'), // of another round
+            started('another', 7),
+            started(message.key, 8),
+            verdicts(8, 'run', 'wait'),
+            verdicts(8, 'run', { text: 'No.', code: 'policy' }),
+          ]
+        : [],
+    )
+    expect(await thread().afterModel(answerOf(request, both))).toEqual([
+      { callId: 'call_0', name: 'read', verdict: 'run', text: '', code: '' },
+      { callId: 'call_1', name: 'read', verdict: 'refuse', text: 'No.', code: 'policy' },
+    ])
+  })
+
+  it('takes verdicts that came before the number of the round', async () => {
+    const { thread } = await scripted((message) =>
+      isRound(message) ? [verdicts(8, 'run', 'done'), started(message.key, 8)] : [],
+    )
+    const result = await thread().afterModel(answerOf(request, both))
+    expect(result.map(({ verdict }) => verdict)).toEqual(['run', 'run'])
+  })
+
+  it('returns after waitMs with the calls that wait, and with their approval', async () => {
+    const { thread } = await scripted((message) =>
+      isRound(message)
+        ? [
+            started(message.key),
+            {
+              ...{ type: 'approval-pending', conversation, turn: 0, round: 1, until: 99 },
+              calls: [pendingCall],
+            },
+            verdicts(1, 'run', { verdict: 'wait', code: 'approval' }),
+          ]
+        : [],
+    )
+    const guest = thread()
+    let result = await guest.afterModel(answerOf(request, both), { waitMs: 0 })
+    while (result[0]?.verdict === 'wait')
+      result = await guest.afterModel(answerOf(request, both), { waitMs: 20 })
+    expect(result).toMatchObject([
+      { verdict: 'run' },
+      { verdict: 'wait', code: 'approval', approval: { id: 'a1', hash: 'h', until: 99 } },
+    ])
+  })
+
+  it('returns the calls as waiting if the stage is silent and the caller asks again', async () => {
+    const { thread } = await scripted(() => [])
+    const result = await thread().afterModel(answerOf(request, both), { waitMs: 0 })
+    expect(result.map(({ verdict }) => verdict)).toEqual(['wait', 'wait'])
+  })
+
+  it('refuses the calls and reports them as not run if the stage is silent', async () => {
+    const { written, thread } = await scripted(() => [])
+    const result = await thread({ waitMs: 20 }).afterModel(answerOf(request, both))
+    expect(result).toMatchObject([
+      { verdict: 'refuse', code: 'guest.unavailable' },
+      { verdict: 'refuse', code: 'guest.unavailable' },
+    ])
+    await seen(written, 2)
+    expect(written[1]).toMatchObject({
+      phase: 'running',
+      results: [
+        { callId: 'call_0', status: 'skipped' },
+        { callId: 'call_1', status: 'skipped' },
+      ],
+    })
+  })
+
+  it('lets the calls run if the stage is silent and the guest may go on', async () => {
+    const { thread } = await scripted(() => [])
+    const options = { blocking: false, waitMs: 20 }
+    const result = await thread(options).afterModel(answerOf(request, both))
+    expect(result.map(({ verdict }) => verdict)).toEqual(['run', 'run'])
+  })
+
+  it('reports the calls as not run when the client has gone', async () => {
+    const { written, thread } = await scripted((message) =>
+      isRound(message) ? [started(message.key), verdicts(1, 'wait', 'wait')] : [],
+    )
+    const stop = new AbortController()
+    const result = thread().afterModel(answerOf(request, both), { signal: stop.signal })
+    await seen(written, 1)
+    stop.abort(new Error('gone'))
+    await expect(result).rejects.toThrow('gone')
+    await seen(written, 2)
+    expect(written[1]).toMatchObject({ results: [{ status: 'skipped' }, { status: 'skipped' }] })
+  })
+
+  it('takes a round that is over from its advice, with the refused calls', async () => {
+    const { thread } = await scripted((message) =>
+      isRound(message)
+        ? [
+            advice({
+              key: message.key,
+              refused: [{ ordinal: 1, callId: 'call_1', text: 'No.', code: 'unknown-tool' }],
+            }),
+          ]
+        : [],
+    )
+    expect(await thread().afterModel(answerOf(request, both))).toMatchObject([
+      { verdict: 'run' },
+      { verdict: 'refuse', text: 'No.', code: 'unknown-tool' },
+    ])
+  })
+
+  it('refuses the calls of a round that the stage does not count', async () => {
+    const { thread } = await scripted((message) =>
+      isRound(message) ? [advice({ key: message.key, isOpen: false, reason: 'stopped' })] : [],
+    )
+    expect(await thread().afterModel(answerOf(request, both))).toMatchObject([
+      { verdict: 'refuse', text: 'Not run: stopped', code: 'guest.over' },
+      { verdict: 'refuse' },
+    ])
+  })
+
+  it('writes a response without calls, and waits for nothing', async () => {
+    const { written, thread } = await scripted(() => [])
+    expect(await thread().afterModel(answerOf(request, saidText('Done.')))).toEqual([])
+    await seen(written, 1)
+    expect(written[0]).toMatchObject({ type: 'guest-round', response: { text: 'Done.' } })
+  })
+})
+
+describe('a front that hides refused rounds', () => {
+  it('counts them in the next key, and names them in its own repeat of a request', async () => {
+    const refusedOnce = new Set<string>()
+    const { written, thread } = await scripted((message) => {
+      if (!isRound(message)) {
+        const hidden = [...refusedOnce].map((key) => ({ hash: key.slice(0, -2), count: 1 }))
+        return [advice({ requestId: message.requestId, hidden })]
+      }
+      if (refusedOnce.size > 0) return [started(message.key, 2), verdicts(2, 'run')]
+      refusedOnce.add(message.key)
+      return [started(message.key), verdicts(1, { text: 'No.' })]
+    })
+    const guest: GuestConversation = thread({ hides: true })
+    const request = asked([])
+    const answer = answerOf(request, read(0))
+    await guest.beforeModel(request)
+    expect(await guest.afterModel(answer)).toMatchObject([{ verdict: 'refuse' }])
+    await guest.beforeModel(request)
+    expect(await guest.afterModel(answer)).toMatchObject([{ verdict: 'run' }])
+    const [first, second] = written.filter(isRound)
+    expect([first?.key.slice(-2), second?.key.slice(-2)]).toEqual(['.1', '.2'])
+    expect(written[2]).toMatchObject({ phase: 'before_model', hiddenKeys: [first?.key] })
+  })
+
+  it('sends unknown rounds again under keys that count the hidden ones', async () => {
+    let shown: string | undefined
+    const { written, thread } = await scripted((message) => {
+      if (isRound(message)) return [advice({ key: message.key })]
+      if (message.phase !== 'before_model') return []
+      const [key = ''] = message.keys
+      const hash = key.slice(0, -2)
+      const unknown = shown === undefined ? [`${hash}.3`] : []
+      shown = key
+      return [advice({ requestId: message.requestId, unknown, hidden: [{ hash, count: 2 }] })]
+    })
+    const result = await thread({ hides: true }).beforeModel(asked([read(0)]))
+    expect(result.judged).toBe(true)
+    const [round] = written.filter(isRound)
+    expect([shown?.slice(-2), round?.key.slice(-2)]).toEqual(['.1', '.3'])
+    expect(written[2]).toMatchObject({ phase: 'running', results: [{ key: round?.key }] })
+  })
+})
+
+describe('reports of hooks', () => {
+  it('name the round of a call that this front has sent, and the turn of the newest request', async () => {
+    const { written, thread } = await scripted((message) =>
+      isRound(message) ? [started(message.key), verdicts(1, 'run')] : [],
+    )
+    const guest = thread({ turn: 'prompt-1' })
+    await guest.afterModel(answerOf(asked([]), read(0)))
+    await guest.reportResults([
+      { callId: 'call_0', status: 'ok', text: 'fine' },
+      { callId: 'elsewhere', nth: 1, status: 'unknown', text: '' },
+    ])
+    await guest.endTurn()
+    await seen(written, 3)
+    const [round, results, end] = written
+    expect(round).toMatchObject({ turnKey: 'prompt-1', user: 'Go.' })
+    expect(results).toMatchObject({
+      ...{ turnKey: 'prompt-1', user: 'Go.', phase: 'running' },
+      results: [
+        { key: (round as GuestRound).key, callId: 'call_0', nth: 0, status: 'ok', text: 'fine' },
+        { key: '', callId: 'elsewhere', nth: 1, status: 'outcome_unknown' },
+      ],
+    })
+    expect(end).toMatchObject({ phase: 'turn_end', turnKey: 'prompt-1', results: [] })
+  })
+})
+
+const pendingCall = {
+  ...{ ordinal: 1, name: 'read', arguments: '{}', id: 'a1', hash: 'h', rule: 'r' },
+  ...{ source: null, program: null },
+} as const
+
+/** Once the stage has read this many records. */
+async function seen(written: Written[], count: number): Promise<void> {
+  const until = Date.now() + waitMaxMs
+  while (written.length < count && Date.now() < until)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+}

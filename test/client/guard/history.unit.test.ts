@@ -1,0 +1,237 @@
+// The open turn in a guest's history: keys, results and tools, in every format.
+
+import { describe, expect, it } from '@jest/globals'
+import {
+  AIMessage,
+  HumanMessage,
+  mapChatMessagesToStoredMessages,
+  ToolMessage,
+} from '@langchain/core/messages'
+import { type GuestFormat, guestFormats } from '../../../client/guard/guest-conversation.ts'
+import {
+  answeredRound,
+  historyOf,
+  responseOf,
+  toolsFor,
+  withoutReminders,
+} from '../../../client/guard/history.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import { declarationOf } from '../../../shared/transcript/transcript.ts'
+import { answerOf, requestOf, type Said, saidCall, saidText } from '../../support/guest-requests.ts'
+
+const read = (n: number, id = `call_${n}`) =>
+  saidCall('read', { path: `${n}.ts`, depth: 1 }, { id, result: `content ${n}` })
+
+const turns = [
+  { user: 'Fix it.', responses: [read(1), saidText('Fixed.')] },
+  { user: 'Now the test.', responses: [read(2), read(2), read(3)] },
+]
+
+const tools = [declarationOf('read', 'reads', { type: 'object', required: ['path'] })]
+
+describe.each(guestFormats.map((format) => [format] as const))('a history as %s', (format) => {
+  it('gives the rounds of the last turn the keys of every other format', () => {
+    const keys = (one: GuestFormat) => historyOf(requestOf(one, turns)).rounds.map(({ key }) => key)
+    expect(keys(format)).toEqual(keys('anthropic'))
+    expect(keys(format).map((key) => key.slice(-2))).toEqual(['.1', '.2', '.1'])
+  })
+
+  it('has the results of each round', () => {
+    const { rounds, user } = historyOf(requestOf(format, turns))
+    expect(user).toBe('Now the test.')
+    expect(rounds.map(({ results }) => results)).toEqual(
+      rounds.map(({ key }, at) => [
+        {
+          ...{ key, callId: at < 2 ? 'call_2' : 'call_3', nth: 0, status: 'ok', durationMs: 0 },
+          text: at < 2 ? 'content 2' : 'content 3',
+        },
+      ]),
+    )
+  })
+
+  it('gives an answer the key that a later history gives its round', () => {
+    const [first, second] = turns
+    for (let n = 0; n < 3; n += 1) {
+      const before = [first, { ...second, responses: second?.responses.slice(0, n) ?? [] }]
+      const request = requestOf(format, before as typeof turns)
+      const said = second?.responses[n]
+      if (said === undefined) throw new Error('no response')
+      const { words, n: count } = answeredRound(answerOf(request, said), historyOf(request))
+      expect(`${words}.${count}`).toBe(historyOf(requestOf(format, turns)).rounds[n]?.key)
+    }
+  })
+
+  it('begins a turn without rounds at a new message of the user', () => {
+    const before = historyOf(requestOf(format, turns))
+    const after = historyOf(requestOf(format, [...turns, { user: 'Thanks.', responses: [] }]))
+    expect(after.rounds).toEqual([])
+    expect(after.turnKey).toMatch(/^u3:[0-9a-f]{12}$/)
+    expect(after.turnKey).not.toBe(before.turnKey)
+  })
+
+  it('offers the tools of the request, and declares those that a response names', () => {
+    const { tools: found, rounds } = historyOf(
+      requestOf(format, turns, [...tools, declarationOf('write', '', {})]),
+    )
+    const round = rounds[0]
+    if (round === undefined) throw new Error('no round')
+    const { offered, declarations } = toolsFor(round.spoken, found, { read: hints })
+    expect(offered).toEqual(['read', 'write'])
+    expect(declarations).toEqual([{ ...tools[0], timeoutMs: limits.toolTimeoutMsMax, hints }])
+  })
+
+  it('makes a response with the key as its attempt', () => {
+    const request = requestOf(format, [{ user: 'Go.', responses: [] }])
+    const { spoken } = answeredRound(answerOf(request, read(1)), historyOf(request))
+    expect(responseOf(spoken, 'k.1')).toMatchObject({
+      attempt: 'k.1',
+      stop: 'calls',
+      text: '',
+      calls: [
+        { ordinal: 0, id: 'call_1', name: 'read', raw: '{"path":"1.ts","depth":1}', problem: null },
+      ],
+      textCalls: null,
+    })
+  })
+
+  it('keeps arguments that are not JSON, in the answer and in the history', () => {
+    const broken = saidCall('read', '{"path": "a', { result: 'bad arguments', isError: true })
+    const request = requestOf(format, [{ user: 'Go.', responses: [] }])
+    const { spoken, words } = answeredRound(answerOf(request, broken), historyOf(request))
+    expect(responseOf(spoken, 'k.1').calls[0]).toMatchObject({ problem: 'invalid_json' })
+    const later = historyOf(requestOf(format, [{ user: 'Go.', responses: [broken] }]))
+    expect(later.rounds[0]?.key).toBe(`${words}.1`)
+  })
+})
+
+const hints = { mutates: false, ignoreFields: [], loopKey: [], refusal: null }
+
+describe('a history', () => {
+  it('has an unknown user text if its first message is of the model', () => {
+    const { body } = requestOf('openai-chat', [{ user: 'x', responses: [read(1)] }])
+    const [, ...messages] = (body as { messages: unknown[] }).messages
+    const { user, rounds } = historyOf({ format: 'openai-chat', body: { messages } })
+    expect([user, rounds.length]).toEqual([null, 1])
+  })
+
+  it('has only the last rounds, whose keys count the earlier ones', () => {
+    const responses = Array.from({ length: limits.guestKeysMax + 3 }, () => read(1))
+    const { rounds } = historyOf(requestOf('anthropic', [{ user: 'Go.', responses }]))
+    expect(rounds).toHaveLength(limits.guestKeysMax)
+    expect(rounds[0]?.key.split('.')[1]).toBe('4')
+    expect(rounds.at(-1)?.key.split('.')[1]).toBe(`${limits.guestKeysMax + 3}`)
+  })
+
+  it('counts equal ids within a round', () => {
+    const [call] = read(1, 'same').calls
+    if (call === undefined) throw new Error('no call')
+    const responses = [
+      { text: '', calls: [call, { ...call, result: { text: 'b', isError: true } }] },
+    ]
+    const { rounds } = historyOf(requestOf('openai-chat', [{ user: 'Go.', responses }]))
+    expect(rounds[0]?.results.map(({ nth, text }) => [nth, text])).toEqual([
+      [0, 'content 1'],
+      [1, 'b'],
+    ])
+  })
+
+  it('marks a call without a result as unknown once the model has gone on', () => {
+    const [lost] = saidCall('read', {}, { id: 'lost' }).calls
+    if (lost === undefined) throw new Error('no call')
+    const both = { text: '', calls: [...read(1).calls, lost] }
+    const statuses = (responses: Said[]) =>
+      historyOf(requestOf('anthropic', [{ user: 'Go.', responses }])).rounds.map(({ results }) =>
+        results.map(({ status }) => status),
+      )
+    expect(statuses([both])).toEqual([['ok']])
+    expect(statuses([both, read(2)])).toEqual([['ok', 'outcome_unknown'], ['ok']])
+  })
+
+  it('takes the turn of a text whose reminders change as the same turn', () => {
+    const keyOf = (reminder: string) =>
+      historyOf(
+        requestOf('anthropic', [
+          { user: `<system-reminder>${reminder}</system-reminder>Go.`, responses: [] },
+        ]),
+      ).turnKey
+    expect(keyOf('one')).toBe(keyOf('two'))
+    expect(withoutReminders('<system-reminder>open')).toBe('')
+  })
+
+  it('takes the free text of a custom tool as one argument', () => {
+    const input = [
+      { type: 'message', role: 'user', content: 'Go.' },
+      { type: 'custom_tool_call', call_id: 'c', name: 'apply_patch', input: '*** Begin' },
+    ]
+    const custom = [{ type: 'custom', name: 'apply_patch', description: 'patches' }]
+    const { rounds, tools: found } = historyOf({
+      format: 'openai-responses',
+      body: { input, tools: custom },
+    })
+    expect(responseOf(rounds[0]?.spoken as never, 'k').calls[0]).toMatchObject({
+      raw: '{"input":"*** Begin"}',
+      problem: null,
+    })
+    expect(found?.[0]).toMatchObject({ name: 'apply_patch' })
+  })
+
+  it('reads messages of LangChain as objects and in both serialised forms', () => {
+    const messages = [
+      new HumanMessage('Go.'),
+      new AIMessage({
+        content: 'I read.',
+        tool_calls: [{ id: 'c', name: 'read', args: { path: 'a' } }],
+      }),
+      new ToolMessage({ content: 'no such file', tool_call_id: 'c', status: 'error' }),
+    ]
+    const histories = [
+      messages,
+      JSON.parse(JSON.stringify(messages)) as unknown[],
+      mapChatMessagesToStoredMessages(messages),
+    ].map((body) => historyOf({ format: 'langchain', body }))
+    for (const { rounds, user } of histories) {
+      expect(user).toBe('Go.')
+      expect(rounds[0]?.key).toBe(histories[0]?.rounds[0]?.key)
+      expect(rounds[0]?.results).toMatchObject([
+        { callId: 'c', status: 'error', text: 'no such file' },
+      ])
+    }
+  })
+})
+
+describe('a history that cannot be read', () => {
+  it.each([
+    ['anthropic', 'x', 'body: is "x"; must be an object'],
+    ['anthropic', { messages: {} }, 'body.messages: is a mapping; must be a list'],
+    [
+      'anthropic',
+      { messages: [{ role: 'tool', content: '' }] },
+      /^body\.messages\[0\]\.role: is "tool"; must be user or assistant/,
+    ],
+    [
+      'openai-chat',
+      { messages: [{ role: 'model' }] },
+      /^body\.messages\[0\]\.role: is "model"; must be system/,
+    ],
+    ['openai-chat', {}, /^body: has neither messages nor input/],
+    [
+      'openai-responses',
+      { input: [{ type: 'function_call', name: 'x' }] },
+      'body.input[0].call_id: is missing; must be a text',
+    ],
+    ['ai-sdk', [{ role: 'robot' }], /^body\.messages\[0\]\.role: is "robot"/],
+    ['langchain', [{ type: 'robot' }], /^body\.messages\[0\]: is a message of type "robot"/],
+    ['openai-agents', 3, 'body: is 3; must be an object'],
+    ['unheard-of' as GuestFormat, [], /^format is "unheard-of"; must be anthropic, /],
+  ] as const)('names the place: %s %j', (format, body, message) => {
+    expect(() => historyOf({ format, body })).toThrow(
+      expect.objectContaining({
+        code: 'guest.format',
+        message:
+          typeof message === 'string'
+            ? expect.stringContaining(message)
+            : expect.stringMatching(message),
+      }),
+    )
+  })
+})
