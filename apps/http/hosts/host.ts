@@ -30,7 +30,7 @@ export type Host = {
   unprotected(version: string | null): string[]
 }
 
-/** Seconds. Longer than limits.hookHoldMs: Weir must give up before the host does. */
+/** Seconds. Longer than limits.guestHoldMs: Weir must give up before the host does. */
 export const holdTimeoutSeconds = 610
 /** Seconds, for hooks that wait for no person. */
 export const quickTimeoutSeconds = 30

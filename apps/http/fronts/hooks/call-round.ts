@@ -23,7 +23,7 @@ export function isComplete({ calls, results }: CallRound): boolean {
   return calls.every(({ id }) => results.has(id))
 }
 
-/** The verdicts in the order of the calls. Waits for guards and persons (limits.hookHoldMs). */
+/** The verdicts in the order of the calls. Waits for guards and persons (limits.guestHoldMs). */
 export async function judge(
   round: CallRound,
   conversation: GuestConversation,
@@ -34,7 +34,7 @@ export async function judge(
   const first = await conversation.afterModel(answer, { waitMs: firstWaitMs })
   onFirst(first)
   return first.some(({ verdict }) => verdict === 'wait')
-    ? conversation.afterModel(answer, { waitMs: limits.hookHoldMs })
+    ? conversation.afterModel(answer, { waitMs: limits.guestHoldMs })
     : first
 }
 

@@ -19,7 +19,7 @@ import { type CallRound, isComplete, judge, requestAfter } from './call-round.ts
 import { addContext, deny, endTurn, type HookAnswer } from './hook-answer.ts'
 import type { HookCall, HookPayload, HookResult } from './hook-payload.ts'
 import type { HostSessions } from './host-sessions.ts'
-import { newest } from './newest.ts'
+import { newest } from '../../../../shared/lib/newest.ts'
 
 export type HookFront = {
   /** `signal` aborts when the host no longer waits. */

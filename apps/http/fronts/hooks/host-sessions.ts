@@ -6,7 +6,7 @@
 import type { CallVerdict } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
-import { newest } from './newest.ts'
+import { newest } from '../../../../shared/lib/newest.ts'
 
 export type HostSessions = {
   /** The proxy has a request of this session. */
