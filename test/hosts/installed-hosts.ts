@@ -19,7 +19,7 @@ export const hostPackages = {
 const pythonPackages = {
   openai: '3.54.0',
   langgraph: '1.2.22',
-  'langchain-openai': '1.7.4',
+  'langchain-openai': '1.7.3',
   'pydantic-ai-slim[openai]': '2.68.0',
   'openai-agents': '0.24.0',
 }

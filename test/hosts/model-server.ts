@@ -56,7 +56,8 @@ export async function startModelServer(script: Script): Promise<ModelServer> {
       ...call,
       id: call.id ?? `${idPrefix[api]}${String(requests.length).padStart(20, '0')}${at}`,
     }))
-    write[api](response, { ...scripted, calls }, body)
+    const number = requests.length + others.length
+    write[api](response, { ...scripted, calls, number }, body)
   }
 
   await new Promise<void>((resolve, reject) => {
@@ -77,7 +78,8 @@ export async function startModelServer(script: Script): Promise<ModelServer> {
 
 const idPrefix = { messages: 'toolu_', responses: 'call_', chat: 'call_' }
 
-type Numbered = { text?: string; calls: (ScriptedCall & { id: string })[] }
+/** Claude Code joins answers with one id: `number` makes ids unique. */
+type Numbered = { text?: string; calls: (ScriptedCall & { id: string })[]; number: number }
 type Body = Record<string, unknown>
 
 const write = { messages: writeMessages, responses: writeResponses, chat: writeChat }
@@ -90,7 +92,7 @@ function writeMessages(response: ServerResponse, answer: Numbered, body: Body): 
   ]
   const stop_reason = answer.calls.length > 0 ? 'tool_use' : 'end_turn'
   const usage = { input_tokens: 100, output_tokens: 20 }
-  const head = { id: 'msg_1', type: 'message', role: 'assistant', model }
+  const head = { id: `msg_${answer.number}`, type: 'message', role: 'assistant', model }
   if (body.stream !== true) {
     const blocks = content.map((block) =>
       'input' in block ? { ...block, input: JSON.parse(block.input) } : block,
@@ -129,7 +131,7 @@ function writeResponses(response: ServerResponse, answer: Numbered, body: Body):
       : [
           {
             type: 'message',
-            id: 'msg_1',
+            id: `msg_${answer.number}`,
             role: 'assistant',
             status: 'completed',
             content: [{ type: 'output_text', text: answer.text, annotations: [] }],
@@ -152,7 +154,7 @@ function writeResponses(response: ServerResponse, answer: Numbered, body: Body):
     total_tokens: 120,
   }
   const whole = {
-    id: 'resp_1',
+    id: `resp_${answer.number}`,
     object: 'response',
     created_at: 1_700_000_000,
     status: 'completed',
@@ -219,7 +221,7 @@ function writeChat(response: ServerResponse, answer: Numbered, body: Body): void
   }
   const finish_reason = tool_calls.length > 0 ? 'tool_calls' : 'stop'
   const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 }
-  const head = { id: 'chatcmpl_1', created: 1_700_000_000, model: body.model }
+  const head = { id: `chatcmpl_${answer.number}`, created: 1_700_000_000, model: body.model }
   if (body.stream !== true) {
     json(response, {
       ...head,
