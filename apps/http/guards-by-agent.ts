@@ -1,29 +1,31 @@
 // The guards of one server, by the name of their guest. Each is opened once, at its first request.
-// GUARDS-BY-AGENT-1. A name comes from a URL. It must be a plain name, and at most
+// GUARDS-BY-AGENT-1. A name comes from a URL. It must be a guest's name, and at most
 //     `limits.frontAgentsMax` are open: a client cannot fill the memory with names.
 
+import { guestName } from '../../client/guard/guest-agent.ts'
 import type { Guard } from '../../client/guard/guest-conversation.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { HttpError } from './http-error.ts'
 
-export type GuardsByAgent = {
+export type GuardsByAgent<Opened = Pick<Guard, 'conversation'>> = {
   /** Throws 404 for a name that cannot be one, 429 if too many are open. */
-  guardOf(agent: string): Promise<Guard>
-  close(): Promise<void>
+  guardOf(agent: string): Promise<Opened>
 }
 
 /** `open` is called once for each name. After a failure the next request calls it again. */
-export function guardsByAgent(open: (agent: string) => Promise<Guard>): GuardsByAgent {
-  const guards = new Map<string, Promise<Guard>>()
+export function guardsByAgent<Opened>(
+  open: (agent: string) => Promise<Opened>,
+): GuardsByAgent<Opened> {
+  const guards = new Map<string, Promise<Opened>>()
   return {
-    guardOf(agent) {
+    async guardOf(agent) {
       const known = guards.get(agent)
       if (known !== undefined) return known
-      if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(agent))
+      if (!guestName.test(agent))
         throw new HttpError(
           404,
           'guests.agent',
-          'the name of a guest has 1 to 64 letters, digits, dots, hyphens and underscores',
+          'the name of a guest has 1 to 64 of a-z, 0-9 and -',
         )
       if (guards.size >= limits.frontAgentsMax)
         throw new HttpError(
@@ -35,13 +37,6 @@ export function guardsByAgent(open: (agent: string) => Promise<Guard>): GuardsBy
       guards.set(agent, opening)
       opening.catch(() => guards.delete(agent))
       return opening
-    },
-    async close() {
-      const opened = await Promise.allSettled(guards.values())
-      guards.clear()
-      await Promise.all(
-        opened.map((each) => (each.status === 'fulfilled' ? each.value.close() : undefined)),
-      )
     },
   }
 }

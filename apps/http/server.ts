@@ -100,7 +100,8 @@ function refuseForeign({ host = '', origin }: { host?: string; origin?: string }
 }
 
 function answerOf(context: HttpContext, { status, code, message }: HttpError): Response {
-  return context.json({ error: { type: code, message } }, status)
+  // The form of both Anthropic's and OpenAI's errors: SDKs of both show the message.
+  return context.json({ type: 'error', error: { type: code, message } }, status)
 }
 
 async function listening(server: Server, host: string, port: number): Promise<void> {

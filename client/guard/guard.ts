@@ -73,11 +73,19 @@ export type GuardOptions = {
 
 /** Guards an agent that runs elsewhere. Without `dataFolder` or `kafka` nothing is written. */
 export async function openGuard(options: GuardOptions): Promise<Guard> {
-  return (await openFront(options)).guard
+  agentOf(options) // before anything is opened
+  const fronts = await openFronts(frontsPlace(options), options)
+  return { ...fronts.front(options).guard, failed: fronts.failed, close: fronts.close }
 }
 
-/** `threads`: with the options of fronts that a program has no use for. */
-export type OpenedFront = { guard: Guard; threads: Threads }
+/** Where the log is. On Kafka, `weir up` runs the stages. */
+export type FrontsPlace = { kind: 'memory' | 'folder' | 'kafka'; settings: Settings }
+
+export type Fronts = FrontsOn & {
+  /** Rejects with the first stage that cannot go on; never resolves. */
+  readonly failed: Promise<never>
+  close(): Promise<void>
+}
 
 /** The stages that judge guests. The others have nothing to do for them. */
 const stagesOfGuests: readonly StageName[] = [
@@ -88,19 +96,19 @@ const stagesOfGuests: readonly StageName[] = [
   'approval',
 ]
 
-export async function openFront(options: GuardOptions): Promise<OpenedFront> {
-  const agent = agentOf(options)
-  const isElsewhere = options.kafka !== undefined
-  if (isElsewhere && options.dataFolder !== undefined)
-    throw new WeirError('settings.invalid', 'give dataFolder or kafka, not both')
+/** Opens the log for any number of fronts and guests, and runs the stages if nobody else does. */
+export async function openFronts(
+  { kind, settings }: FrontsPlace,
+  options: Pick<GuardOptions, 'guards' | 'approvals' | 'log'>,
+): Promise<Fronts> {
+  const isElsewhere = kind === 'kafka'
   if (isElsewhere && (options.guards !== undefined || options.approvals !== undefined))
     throw new WeirError(
       'settings.invalid',
       'the stages run elsewhere on Kafka, and so do guards and approvals: leave guards and approvals out',
     )
   const log = options.log ?? createLog({ level: 'warn', secrets: [] })
-  const settings = settingsOf(options)
-  const bus = await busOf(options, settings, log)
+  const bus = await busOf(kind, settings, log)
   const { topicPrefix } = settings
   try {
     const partitions = isElsewhere ? await partitionCount(bus, topicPrefix) : settings.partitions
@@ -114,51 +122,84 @@ export async function openFront(options: GuardOptions): Promise<OpenedFront> {
           },
           options,
         )
-    if (options.dataFolder !== undefined)
-      await keepPartitionCount({ bus, topicPrefix, partitions, log })
-    const blocking = (options.mode ?? 'blocking') === 'blocking'
-    const activity = openActivity({ bus, topicPrefix, partitions })
-    const read = policyReader({ bus, topicPrefix })
-    const front = createFront({
-      ...{ bus, activity, topicPrefix, partitions, agent, blocking, log },
-      policy: async (): Promise<Policy> => {
-        const own = agent.settings.policy
-        const policy = await policyInForce(read, { agent: agent.name, own, log })
-        if (typeof policy !== 'string') return policy
-        throw new WeirError('settings.invalid', policy) // keeps R6
-      },
-    })
-    const threads = createThreads({
-      ...{ front, agent, blocking, log },
-      refuses: (options.onUnavailable ?? (blocking ? 'refuse' : 'run')) === 'refuse',
-      waitMs: options.answerWithinMs ?? (blocking ? limits.guestHoldMs : limits.guestAdviceMs),
-    })
+    if (kind === 'folder') await keepPartitionCount({ bus, topicPrefix, partitions, log })
+    const fronts = frontsOn({ bus, topicPrefix, partitions, log })
     let closing: Promise<void> | undefined
     const close = async () => {
       try {
         await running.close()
       } finally {
-        activity.close()
+        fronts.close()
         await bus.close()
       }
     }
-    const guard: Guard = {
-      conversation: (id, { turn } = {}) => threads(conversationOfGuest(agent.name, id), { turn }),
+    return {
+      front: fronts.front,
       failed: running.failed,
       close() {
         closing ??= close()
         return closing
       },
     }
-    return { guard, threads }
   } catch (error) {
     await bus.close()
     throw error
   }
 }
 
+/** Options of one front: a guest, and whether its calls are held. */
+export type FrontOptions = Pick<GuardOptions, 'agent' | 'mode' | 'onUnavailable' | 'answerWithinMs'>
+
+/** `threads`: with the options of fronts that a program has no use for. */
+export type OpenedFront = { guard: Pick<Guard, 'conversation'>; threads: Threads }
+
+/** Throws `agent.invalid` for a name that no guest can have. */
+export type FrontsOn = { front(options: FrontOptions): OpenedFront }
+
+/** Fronts on an open log. Stages that judge guests must run on it. */
+export function frontsOn({
+  bus,
+  topicPrefix,
+  partitions,
+  log,
+}: {
+  bus: Bus
+  topicPrefix: string
+  partitions: number
+  log: Logger
+}): FrontsOn & { close(): void } {
+  const activity = openActivity({ bus, topicPrefix, partitions })
+  const read = policyReader({ bus, topicPrefix })
+  return {
+    front(options) {
+      const agent = agentOf(options)
+      const blocking = (options.mode ?? 'blocking') === 'blocking'
+      const front = createFront({
+        ...{ bus, activity, topicPrefix, partitions, agent, blocking, log },
+        policy: async (): Promise<Policy> => {
+          const own = agent.settings.policy
+          const policy = await policyInForce(read, { agent: agent.name, own, log })
+          if (typeof policy !== 'string') return policy
+          throw new WeirError('settings.invalid', policy) // keeps R6
+        },
+      })
+      const threads = createThreads({
+        ...{ front, agent, blocking, log },
+        refuses: (options.onUnavailable ?? (blocking ? 'refuse' : 'run')) === 'refuse',
+        waitMs: options.answerWithinMs ?? (blocking ? limits.guestHoldMs : limits.guestAdviceMs),
+      })
+      const guard = {
+        conversation: (id: string, { turn }: { turn?: string } = {}) =>
+          threads(conversationOfGuest(agent.name, id), { turn }),
+      }
+      return { guard, threads }
+    },
+    close: () => activity.close(),
+  }
+}
+
 /** The name and the settings of the guest, and its hints. */
-function agentOf({ agent }: GuardOptions): Required<GuestAgent> {
+function agentOf({ agent }: Pick<GuardOptions, 'agent'>): Required<GuestAgent> {
   const {
     name,
     settings = defaultGuestSettings,
@@ -167,9 +208,11 @@ function agentOf({ agent }: GuardOptions): Required<GuestAgent> {
   return { name: parseGuestName(name), settings, hints }
 }
 
-function settingsOf({ dataFolder, kafka }: GuardOptions): Settings {
+function frontsPlace({ dataFolder, kafka }: GuardOptions): FrontsPlace {
+  if (kafka !== undefined && dataFolder !== undefined)
+    throw new WeirError('settings.invalid', 'give dataFolder or kafka, not both')
   const { topicPrefix, ...choice } = kafka ?? {}
-  return readSettings(
+  const settings = readSettings(
     {
       ...(dataFolder !== undefined && { dataFolder }),
       ...(topicPrefix !== undefined && { topicPrefix }),
@@ -177,14 +220,12 @@ function settingsOf({ dataFolder, kafka }: GuardOptions): Settings {
     },
     {},
   )
+  if (kafka !== undefined) return { kind: 'kafka', settings }
+  return { kind: dataFolder === undefined ? 'memory' : 'folder', settings }
 }
 
-async function busOf(
-  { dataFolder, kafka }: GuardOptions,
-  settings: Settings,
-  log: Logger,
-): Promise<Bus> {
-  if (kafka !== undefined) return openBus(settings, log)
-  if (dataFolder !== undefined) return openBusForStages(settings, log)
+async function busOf(kind: FrontsPlace['kind'], settings: Settings, log: Logger): Promise<Bus> {
+  if (kind === 'kafka') return openBus(settings, log)
+  if (kind === 'folder') return openBusForStages(settings, log)
   return openEmbeddedBus({ file: ':memory:', clock: systemClock, keepFrom: foldFrom, log })
 }

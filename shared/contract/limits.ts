@@ -357,6 +357,8 @@ export const limits = {
   httpConnectionsMax: 4_096,
   /** Bytes of a request's body to a front. The largest contexts have some 16 MiB. */
   frontBodyBytesMax: 64 * MiB,
+  /** Conversations whose names a proxy remembers, oldest first out. */
+  frontConversationsMax: 10_000,
   /** Names of guests that one server serves. */
   frontAgentsMax: 64,
   /** Bytes of the body of a hook: a call's arguments and its result. */

@@ -29,23 +29,25 @@ export function scriptedGuard({
   before = () => ({}),
   after = () => [],
 }: {
-  before?: (request: GuestRequest, n: number) => Partial<Advice> | Promise<Partial<Advice>>
+  before?: (
+    request: GuestRequest,
+    signal?: AbortSignal,
+  ) => Partial<Advice> | Promise<Partial<Advice>>
   after?: (answer: GuestAnswer, n: number) => CallVerdict[] | Promise<CallVerdict[]>
 } = {}): Guard & { asked: Asked[] } {
   const asked: Asked[] = []
-  const times = { before: 0, after: 0 }
+  let answers = 0
   return {
     asked,
     conversation: (id, { turn } = {}) => ({
-      async beforeModel(request) {
+      async beforeModel(request, signal) {
         asked.push({ kind: 'before', id, turn, request })
-        times.before += 1
-        return { ...noAdvice, applied: request.body, ...(await before(request, times.before)) }
+        return { ...noAdvice, applied: request.body, ...(await before(request, signal)) }
       },
       async afterModel(answer) {
         asked.push({ kind: 'after', id, turn, answer })
-        times.after += 1
-        return after(answer, times.after)
+        answers += 1
+        return after(answer, answers)
       },
       async reportResults(results) {
         asked.push({ kind: 'results', id, results })
