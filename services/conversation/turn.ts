@@ -178,6 +178,7 @@ function roundStartedOf(
       callsLeft,
       nudged: nudge !== null,
       key: '',
+      turnKey: '',
     },
   }
 }

@@ -509,11 +509,11 @@ export type GuestAdvice = {
   type: 'guest-advice'
   /** the conversation: the key of the record */
   conversation: ConversationId
-  /** the turn: the offset in guest-events of the record that opened it */
+  /** the turn: the offset in guest-events of the record that opened it; -1: none is open */
   turn: number
-  /** the front's name for the turn */
+  /** the front's name for the turn, as in the record that this answers */
   turnKey: string
-  /** the newest round that is over; 0: none */
+  /** the newest round that is over, or the round of a repeated record; 0: none */
   round: number
   /** the key of that round; empty: none */
   key: string
@@ -533,7 +533,9 @@ export type GuestAdvice = {
   refused: RefusedCall[]
   /** refused rounds of the turn that the guest never saw */
   hidden: HiddenRounds[]
-  /** whether the turn is open */
+  /**
+   * whether the record counted; false: its turn is over, or the record is refused with the reason
+   */
   isOpen: boolean
   /** the request that this answers; empty: none */
   requestId: string
@@ -552,8 +554,12 @@ export type GuestCarried = {
    * the last
    */
   from: number
-  /** keys of closed turns, oldest first; null: the guest is idle and its unit ends */
+  /**
+   * keys of closed turns before the newest, oldest first; null: the guest is idle and its unit ends
+   */
   turns: string[] | null
+  /** the newest turn, which is over; null: none */
+  newest: EndedTurn | null
 }
 
 /** Results of calls that a guest ran, and the moment in its turn. Observed, written by a front. */
@@ -1003,6 +1009,8 @@ export type RoundStarted = {
   nudged: boolean
   /** a guest's key of the round; empty: not a guest */
   key: string
+  /** the front's name for a guest's turn, as in the record that this answers; empty: not a guest */
+  turnKey: string
 }
 
 /**
@@ -1337,6 +1345,26 @@ export type EmptyAllowance = {
   perTurn: number
 }
 
+/**
+ * A guest's turn that is over. A request of the guest can open it again, under a further number.
+ */
+export type EndedTurn = {
+  /** its number */
+  turn: number
+  /** the keys under which fronts named it */
+  names: string[]
+  /** its rounds, oldest first */
+  known: KnownRound[]
+  /** its refused rounds that the guest never saw */
+  hidden: HiddenRounds[]
+  /** whether its next new round opens it again: the guest has made a request since */
+  reopens: boolean
+  /** the cap that ended it; null: none */
+  cap: Cap | null
+  /** the reason why it never opens again, for people; empty: it may */
+  stopped: string
+}
+
 /** A call or a round that made the detector act. */
 export type EvidenceRef = {
   /** the round */
@@ -1434,8 +1462,8 @@ export type GuestCallVerdict = {
   /** the text for the model; empty unless it is refused */
   text: string
   /**
-   * the reason of a refusal or of a wait: a code of the validator, or the names of the guards;
-   * otherwise empty
+   * the reason of a refusal or of a wait: the short reason of its result, or the names of the
+   * guards that it waits for; otherwise empty
    */
   code: string
   /**
@@ -1522,6 +1550,14 @@ export type Intervention = {
   class: FailureClass | null
   /** the evidence */
   evidence: EvidenceRef[]
+}
+
+/** A round of a guest that the log knows. */
+export type KnownRound = {
+  /** its key */
+  key: string
+  /** ordinals of the calls that Weir kept from running */
+  refused: number[]
 }
 
 /** The thresholds at which the loop-detector intervenes, in model rounds. */
@@ -1699,7 +1735,7 @@ export type RefusedCall = {
   callId: string
   /** the text for the model */
   text: string
-  /** the reason: a code of the validator, or a short reason */
+  /** the short reason of its result */
   code: string
 }
 

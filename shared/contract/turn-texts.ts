@@ -78,6 +78,8 @@ export const reasons = {
     `${setting} is ${value}; it must be at least ${min}`,
   tooHigh: (setting: string, value: number, max: number) =>
     `${setting} is ${value}; it must be at most ${max}`,
+  guestId:
+    'the id begins with guest:, which is kept for agents that own their model and tools; choose another id',
   queueFull: `${limits.queueMessagesMax} messages are waiting already, and no more can. Send it again after the next reply`,
   queueHeavy: `the waiting messages would hold more than ${limits.queueBytesMax} bytes. Send it again after the next reply`,
 }

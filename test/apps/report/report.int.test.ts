@@ -57,6 +57,7 @@ describe('weir report of an incomplete log', () => {
       callsLeft: 9,
       nudged: false,
       key: '',
+      turnKey: '',
     })
     await write('model-requests', modelRequest({ conversation: 'cut', turn: 0, round: 3 }))
     const totals = { rounds: 3, calls: 2, inputTokens: 1, outputTokens: 1, wallMs: 1 }
@@ -83,6 +84,7 @@ describe('weir report of an incomplete log', () => {
       callsLeft: 9,
       nudged: false,
       key: '',
+      turnKey: '',
     })
     await bus.close()
     await exportBundle({ output: file, conversation: ['open', 'cut'] }, settings, output().stream)

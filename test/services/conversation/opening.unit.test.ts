@@ -76,6 +76,7 @@ describe('a message to an idle conversation', () => {
           callsLeft: 7,
           nudged: false,
           key: '',
+          turnKey: '',
         },
       },
     ])

@@ -305,6 +305,7 @@ describe('weir export', () => {
       callsLeft: 9,
       nudged: false,
       key: '',
+      turnKey: '',
     })
     await bus.close()
     const told = async (conversation: string) => {
