@@ -394,20 +394,12 @@ export const limits = {
   /** Sessions of hosts that a server follows, and the newest calls of each. */
   hookSessionsMax: 1_000,
   hookCallsMax: 256,
-  /** Keys of a guest's last rounds that a front sends with each request. */
-  guestKeysMax: 64,
   /** How often a front sends the rounds that the log does not know, for one request of a guest. */
   guestCatchUpsMax: 3,
   /** Rounds of a guest that a front has sent at once and that are not judged yet. */
   guestRoundsSentMax: 3,
-  /** How long a front that cannot hold calls waits for advice. */
-  guestAdviceMs: 2 * second,
-  /** How long a front that holds calls waits for a verdict or for advice. */
-  guestHoldMs: 10 * minute,
   /** How long a front remembers the calls of a round, for hooks that name only a call. */
   guestCallsKeptMs: 5 * minute,
-  /** Conversations of guests that wait for an answer in one front at once. */
-  guestsOpenMax: 10_000,
   /** Bytes of a guest's name for a turn. */
   guestTurnKeyBytesMax: 64,
   /** How long a shutdown waits for running tools and streams. */

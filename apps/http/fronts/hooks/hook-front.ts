@@ -23,7 +23,7 @@ import { newest } from '../../../../shared/lib/newest.ts'
 
 export type HookFront = {
   /** `signal` aborts when the host no longer waits. */
-  answer(guard: Guard, payload: HookPayload, signal: AbortSignal): Promise<HookAnswer>
+  answer(guard: Pick<Guard, 'conversation'>, payload: HookPayload, signal: AbortSignal): Promise<HookAnswer>
 }
 
 type HookFrontOptions = { sessions: HostSessions; clock: Clock; log: Logger }
