@@ -14,16 +14,20 @@ import type {
 } from '../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
+import { newest } from '../../../../shared/lib/newest.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import { type CallRound, isComplete, judge, requestAfter } from './call-round.ts'
 import { addContext, deny, endTurn, type HookAnswer } from './hook-answer.ts'
 import type { HookCall, HookPayload, HookResult } from './hook-payload.ts'
 import type { HostSessions } from './host-sessions.ts'
-import { newest } from '../../../../shared/lib/newest.ts'
 
 export type HookFront = {
   /** `signal` aborts when the host no longer waits. */
-  answer(guard: Pick<Guard, 'conversation'>, payload: HookPayload, signal: AbortSignal): Promise<HookAnswer>
+  answer(
+    guard: Pick<Guard, 'conversation'>,
+    payload: HookPayload,
+    signal: AbortSignal,
+  ): Promise<HookAnswer>
 }
 
 type HookFrontOptions = { sessions: HostSessions; clock: Clock; log: Logger }
@@ -82,10 +86,12 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     call: HookCall,
     signal: AbortSignal,
   ): Promise<HookAnswer> {
+    if (isEnded(seen, payload)) return deny(`${ended} The reason: ${seen.ended?.reason}`)
     try {
       const verdict = await unlessGone(verdictOn(seen, conversation, payload, call), signal)
       if (verdict?.verdict === 'run') return undefined
-      if (verdict?.verdict === 'refuse') return deny(verdict.text)
+      if (verdict?.verdict === 'refuse')
+        return await refused(seen, conversation, payload, call, verdict)
       await reportNotRun(conversation, call)
       return deny(undecided)
     } catch (error) {
@@ -139,6 +145,34 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
   }
 }
 
+/**
+ * A host that shows no batches runs no further hook for a refused call. So the advice behind a round
+ * without a call that runs stands in the refusal.
+ */
+async function refused(
+  seen: Seen,
+  conversation: GuestConversation,
+  { turn }: HookPayload,
+  { id }: HookCall,
+  { text }: CallVerdict,
+): Promise<HookAnswer> {
+  const round = seen.rounds.get(id)
+  round?.results.set(id, { callId: id, status: 'error', text })
+  if (round === undefined || !isComplete(round)) return deny(text)
+  const advice = await conversation.beforeModel(requestAfter(round))
+  if (advice.rung === 'end') seen.ended = { turn, reason: advice.reason }
+  return deny([text, textOf(advice)].filter(Boolean).join('\n\n'))
+}
+
+function isEnded({ ended: by }: Seen, { turn }: HookPayload): boolean {
+  return by !== undefined && by.turn === turn
+}
+
+/** For the model. At `end` the reason is one more text. */
+function textOf({ rung, reason, text }: Advice): string {
+  return rung === 'end' ? `${ended} The reason: ${reason}` : text
+}
+
 /** Withdraws the approval of a call that will not happen. */
 function reportNotRun(conversation: GuestConversation, { id }: HookCall): Promise<void> {
   return conversation.reportResults([{ callId: id, status: 'not-run', text: '' }])
@@ -148,6 +182,8 @@ function nothingSeen(): Seen {
   return { prompt: undefined, rounds: new Map(), joining: undefined, ended: undefined }
 }
 
+const ended =
+  'Weir has ended this turn. Call no tool, because none will run. Answer the user in plain text.'
 const undecided =
   'Not run: no person or guard decided on this call in time. Do not repeat it now; go on without it, or ask the user.'
 const cannotJudge =
@@ -211,15 +247,14 @@ async function adviceAfter(
   return answerTo(payload, advice, seen)
 }
 
-/** Codex ends no turn for a hook. There the reason is one more text for the model. */
+/** Codex ends no turn for a hook. */
 function answerTo(payload: HookPayload, advice: Advice[], seen: Seen): HookAnswer {
   const { turn, eventName } = payload
   const end = advice.find(({ rung }) => rung === 'end')
   if (end !== undefined) seen.ended = { turn, reason: end.reason }
-  const isEnded = seen.ended !== undefined && seen.ended.turn === turn
-  if (isEnded && canEnd(eventName)) return endTurn(seen.ended?.reason ?? '')
-  const text = advice.map((one) => (one.rung === 'end' ? one.reason : one.text)).filter(Boolean)
-  return text.length === 0 ? undefined : addContext(payload, text.join('\n\n'))
+  if (isEnded(seen, payload) && canEnd(eventName)) return endTurn(seen.ended?.reason ?? '')
+  const texts = advice.map(textOf).filter(Boolean)
+  return texts.length === 0 ? undefined : addContext(payload, texts.join('\n\n'))
 }
 
 /** Claude Code ends its turn between two rounds. */

@@ -270,8 +270,36 @@ describe('a hook behind a call', () => {
     )
     await alone(hook('pre', pre('c1')))
     expect(await hook('post', post('c1', 'a'))).toMatchObject({
-      hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: 'No progress.' },
+      hookSpecificOutput: {
+        hookEventName: 'PostToolUse',
+        additionalContext: expect.stringMatching(/plain text\. The reason: No progress\.$/),
+      },
     })
+  })
+
+  it('refuses every further call of a turn that Weir has ended, and none of the next turn', async () => {
+    const guard = scriptedGuard({
+      after: runAll,
+      before: () => ({ rung: 'end', reason: 'No progress.' }),
+    })
+    const hook = hooksOf(guard)
+    await alone(hook('pre', pre('c1')))
+    await hook('post', post('c1', 'a'))
+    expect(await hook('pre', pre('c2'))).toEqual(
+      denied(expect.stringContaining('Weir has ended this turn')),
+    )
+    expect(await alone(hook('pre', { ...pre('c3'), prompt_id: 't2' }))).toBeUndefined()
+  })
+
+  it('asks for advice with the refusal of a round in which no call runs', async () => {
+    const guard = scriptedGuard({
+      after: () => [refuse('c1', 'Not now.')],
+      before: () => ({ rung: 'text_only', text: 'Answer in text.' }),
+    })
+    const hook = hooksOf(guard)
+    expect(await alone(hook('pre', pre('c1')))).toEqual(denied('Not now.\n\nAnswer in text.'))
+    expect(await hook('batch', batch(['c1', 'denied']))).toBeUndefined()
+    expect(guard.asked.map(({ kind }) => kind)).toEqual(['after', 'before'])
   })
 
   it('reports the end of a turn', async () => {
