@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net'
 /** A call's `input` is raw JSON text. The server makes ids of calls unique in its life. */
 export type ScriptedCall = { name: string; input: string; id?: string }
 
-/** The answer of the model: text, then calls. */
-export type ScriptedAnswer = { text?: string; calls?: ScriptedCall[] }
+/** The answer of the model: thinking, text, calls. Chat Completions have no thinking. */
+export type ScriptedAnswer = { thinking?: string; text?: string; calls?: ScriptedCall[] }
 
 export type SeenRequest = {
   api: 'messages' | 'responses' | 'chat'
@@ -79,14 +79,20 @@ export async function startModelServer(script: Script): Promise<ModelServer> {
 const idPrefix = { messages: 'toolu_', responses: 'call_', chat: 'call_' }
 
 /** Claude Code joins answers with one id: `number` makes ids unique. */
-type Numbered = { text?: string; calls: (ScriptedCall & { id: string })[]; number: number }
+type Numbered = Omit<ScriptedAnswer, 'calls'> & {
+  calls: (ScriptedCall & { id: string })[]
+  number: number
+}
 type Body = Record<string, unknown>
 
 const write = { messages: writeMessages, responses: writeResponses, chat: writeChat }
 
 function writeMessages(response: ServerResponse, answer: Numbered, body: Body): void {
   const model = `${body.model}`
-  const content = [
+  const content: Body[] = [
+    ...(answer.thinking === undefined
+      ? []
+      : [{ type: 'thinking', thinking: answer.thinking, signature: 'signed' }]),
     ...(answer.text === undefined ? [] : [{ type: 'text', text: answer.text }]),
     ...answer.calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input })),
   ]
@@ -95,7 +101,7 @@ function writeMessages(response: ServerResponse, answer: Numbered, body: Body): 
   const head = { id: `msg_${answer.number}`, type: 'message', role: 'assistant', model }
   if (body.stream !== true) {
     const blocks = content.map((block) =>
-      'input' in block ? { ...block, input: JSON.parse(block.input) } : block,
+      'input' in block ? { ...block, input: JSON.parse(`${block.input}`) } : block,
     )
     json(response, { ...head, content: blocks, stop_reason, stop_sequence: null, usage })
     return
@@ -103,19 +109,8 @@ function writeMessages(response: ServerResponse, answer: Numbered, body: Body): 
   const events: Body[] = [
     { type: 'message_start', message: { ...head, content: [], stop_reason: null, usage } },
     ...content.flatMap((block, index) => [
-      {
-        type: 'content_block_start',
-        index,
-        content_block: 'input' in block ? { ...block, input: {} } : { ...block, text: '' },
-      },
-      {
-        type: 'content_block_delta',
-        index,
-        delta:
-          'input' in block
-            ? { type: 'input_json_delta', partial_json: block.input }
-            : { type: 'text_delta', text: block.text },
-      },
+      { type: 'content_block_start', index, content_block: emptyBlock(block) },
+      ...blockDeltas(block).map((delta) => ({ type: 'content_block_delta', index, delta })),
       { type: 'content_block_stop', index },
     ]),
     { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage },
@@ -124,8 +119,42 @@ function writeMessages(response: ServerResponse, answer: Numbered, body: Body): 
   stream(response, events, true)
 }
 
+function emptyBlock(block: Body): Body {
+  switch (block.type) {
+    case 'thinking':
+      return { ...block, thinking: '', signature: '' }
+    case 'text':
+      return { ...block, text: '' }
+    default:
+      return { ...block, input: {} }
+  }
+}
+
+function blockDeltas({ type, thinking, signature, text, input }: Body): Body[] {
+  switch (type) {
+    case 'thinking':
+      return [
+        { type: 'thinking_delta', thinking },
+        { type: 'signature_delta', signature },
+      ]
+    case 'text':
+      return [{ type: 'text_delta', text }]
+    default:
+      return [{ type: 'input_json_delta', partial_json: input }]
+  }
+}
+
 function writeResponses(response: ServerResponse, answer: Numbered, body: Body): void {
-  const output = [
+  const output: Item[] = [
+    ...(answer.thinking === undefined
+      ? []
+      : [
+          {
+            type: 'reasoning',
+            id: `rs_${answer.number}`,
+            summary: [{ type: 'summary_text', text: answer.thinking }],
+          },
+        ]),
     ...(answer.text === undefined
       ? []
       : [
@@ -185,13 +214,19 @@ function writeResponses(response: ServerResponse, answer: Numbered, body: Body):
 type Item = { type: string; id: string; [key: string]: unknown }
 
 function started(item: Item): Item {
-  return item.type === 'message'
-    ? { ...item, status: 'in_progress', content: [] }
-    : { ...item, status: 'in_progress', arguments: '' }
+  switch (item.type) {
+    case 'message':
+      return { ...item, status: 'in_progress', content: [] }
+    case 'reasoning':
+      return { ...item, summary: [] }
+    default:
+      return { ...item, status: 'in_progress', arguments: '' }
+  }
 }
 
 function deltas(item: Item, output_index: number): Body[] {
   const at = { item_id: item.id, output_index }
+  if (item.type === 'reasoning') return []
   if (item.type !== 'message')
     return [
       { type: 'response.function_call_arguments.delta', ...at, delta: item.arguments },
