@@ -14,6 +14,7 @@ import { addHooks } from './commands/hooks.ts'
 import { addJudging } from './commands/judging.ts'
 import { addKeys } from './commands/keys.ts'
 import { addPolicy } from './commands/policy.ts'
+import { addProxy } from './commands/proxy.ts'
 import { addReset } from './commands/reset.ts'
 import { addSetup } from './commands/setup.ts'
 import { addTalk } from './commands/talk.ts'
@@ -32,6 +33,9 @@ const program = new Command('weir')
 program.commandsGroup('Talk to an agent:')
 addDemo(program)
 addTalk(program) // ask, chat
+
+program.commandsGroup('Guard an agent that runs elsewhere:')
+addProxy(program)
 
 program.commandsGroup('Read the log:')
 addHistory(program) // inspect, report, conversations, tail

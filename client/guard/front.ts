@@ -34,7 +34,7 @@ import { type Activity, type Inbox, openInbox } from './guest-activity.ts'
 /** `turnKey`: the front's name for the turn. `user`: the text that opened it, if known. */
 export type GuestTurn = { conversation: ConversationId; turnKey: string; user: string | null }
 
-/** What a front knows of a round. */
+/** A round as its front knows it. */
 export type SentRound = Pick<GuestRound, 'key' | 'response' | 'offered' | 'declarations'>
 
 /**
@@ -77,8 +77,8 @@ export type FrontOptions = {
 
 export type Front = {
   /**
-   * Before the guest asks its model: reports the results of the last round, sends what the log does
-   * not know, and waits for the advice. Undefined: it did not come in time.
+   * Before the guest asks its model: reports the results of the last round, sends rounds that the
+   * log does not know, and waits for the advice. Undefined: it did not come in time.
    */
   beforeModel(
     turn: GuestTurn,

@@ -4,6 +4,7 @@
 
 import type { Logger } from 'pino'
 import { policyInForce } from '../../services/llm-gateway/policy-in-force.ts'
+import { defaultGuestSettings, type GuestAgent } from '../../shared/agents/guest.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -22,12 +23,7 @@ import { runHere } from '../run-here.ts'
 import type { WeirOptions } from '../weir.ts'
 import { createFront } from './front.ts'
 import { openActivity } from './guest-activity.ts'
-import {
-  conversationOfGuest,
-  defaultGuestSettings,
-  type GuestAgent,
-  parseGuestName,
-} from './guest-agent.ts'
+import { conversationOfGuest, guestAgent } from './guest-agent.ts'
 import type { Guard } from './guest-conversation.ts'
 import { createThreads, type Threads } from './guest-thread.ts'
 
@@ -45,7 +41,10 @@ export type { GuestAgent }
 export { defaultGuestSettings, WeirError }
 
 export type GuardOptions = {
-  /** The guest's name, or its settings as a value. */
+  /**
+   * The guest's name, the path of its file, or its settings as a value. A name means
+   * `agents/<name>.yaml` if that file exists, and otherwise the defaults.
+   */
   agent: string | GuestAgent
   /**
    * `blocking`: a call starts only after a verdict `run`. `observing`: calls cannot be held, so
@@ -73,9 +72,9 @@ export type GuardOptions = {
 
 /** Guards an agent that runs elsewhere. Without `dataFolder` or `kafka` nothing is written. */
 export async function openGuard(options: GuardOptions): Promise<Guard> {
-  agentOf(options) // before anything is opened
+  const agent = guestAgent(options.agent) // before anything is opened
   const fronts = await openFronts(frontsPlace(options), options)
-  return { ...fronts.front(options).guard, failed: fronts.failed, close: fronts.close }
+  return { ...fronts.front({ ...options, agent }).guard, failed: fronts.failed, close: fronts.close }
 }
 
 /** Where the log is. On Kafka, `weir up` runs the stages. */
@@ -172,7 +171,7 @@ export function frontsOn({
   const read = policyReader({ bus, topicPrefix })
   return {
     front(options) {
-      const agent = agentOf(options)
+      const agent = guestAgent(options.agent)
       const blocking = (options.mode ?? 'blocking') === 'blocking'
       const front = createFront({
         ...{ bus, activity, topicPrefix, partitions, agent, blocking, log },
@@ -196,16 +195,6 @@ export function frontsOn({
     },
     close: () => activity.close(),
   }
-}
-
-/** The name and the settings of the guest, and its hints. */
-function agentOf({ agent }: Pick<GuardOptions, 'agent'>): Required<GuestAgent> {
-  const {
-    name,
-    settings = defaultGuestSettings,
-    hints = {},
-  }: GuestAgent = typeof agent === 'string' ? { name: agent } : agent
-  return { name: parseGuestName(name), settings, hints }
 }
 
 function frontsPlace({ dataFolder, kafka }: GuardOptions): FrontsPlace {

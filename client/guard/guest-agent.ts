@@ -1,45 +1,47 @@
-// The settings of a guest: a value of a program, or an agent file with `guest: true`.
+// A guest by its name: its file, and the ids of its conversations.
 
 import { createHash } from 'node:crypto'
-import { defaultSettings, policyOf } from '../../shared/agents/agents.ts'
+import { existsSync } from 'node:fs'
+import { basename, extname, join } from 'node:path'
+import { loadGuests } from '../../shared/agents/file/load-agents.ts'
+import { defaultGuestSettings, type GuestAgent } from '../../shared/agents/guest.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { AgentSettings, ToolHints } from '../../shared/contract/messages.ts'
 import { guestConversation } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 
-/** An agent that owns its model and its tools. */
-export type GuestAgent = {
-  /** 1 to 64 of a-z, 0-9 and -. */
-  name: string
-  /** Default: `defaultGuestSettings`. */
-  settings?: AgentSettings
-  /** What the rules may know about its tools, by name. */
-  hints?: Readonly<Record<string, ToolHints>>
-}
-
-const { version: _, ...defaultPolicy } = defaultSettings.policy
+const folder = 'agents'
+const endings = ['.yaml', '.yml', '.json']
 
 /**
- * The settings of a guest that sets none. Its caps are the ceilings: 25 rounds would stop an honest
- * coding agent.
+ * A guest as a value, the path of its file, or its name. A name means its file in the folder
+ * `agents`, if there is one, and otherwise the defaults. Throws `agent.invalid`.
  */
-export const defaultGuestSettings: AgentSettings = {
-  ...defaultSettings,
-  policy: policyOf({
-    ...defaultPolicy,
-    caps: {
-      rounds: limits.turnRoundsMax,
-      calls: limits.turnCallsMax,
-      wallMs: limits.turnWallMsMax,
-      tokens: null,
-    },
-  }),
+export function guestAgent(given: string | GuestAgent): Required<GuestAgent> {
+  if (typeof given !== 'string') {
+    const { name, settings = defaultGuestSettings, hints = {} } = given
+    return { name: parseGuestName(name), settings, hints }
+  }
+  const isPath = endings.includes(extname(given))
+  const name = isPath ? undefined : parseGuestName(given)
+  const file = isPath
+    ? given
+    : endings.map((ending) => join(folder, `${given}${ending}`)).find((path) => existsSync(path))
+  if (file === undefined) return { name: given, settings: defaultGuestSettings, hints: {} }
+  const guests = loadGuests(file)
+  const guest = name === undefined ? [...guests.values()][0] : guests.get(name)
+  if (guest !== undefined) return guest
+  throw new WeirError(
+    'agent.invalid',
+    guests.size === 0
+      ? `${file} is the file of an agent of Weir: add guest: true, and remove its model and its tools`
+      : `${file} has the name ${[...guests.keys()].join(', ')}: give it the name ${basename(given)}`,
+  )
 }
 
 export const guestName = /^[a-z0-9][a-z0-9-]{0,63}$/
 
-export function parseGuestName(name: string): string {
+function parseGuestName(name: string): string {
   if (guestName.test(name)) return name
   throw new WeirError(
     'agent.invalid',

@@ -9,6 +9,7 @@
 
 import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
+import type { GuestAgent } from '../../shared/agents/guest.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { GuestResult as ResultRecord } from '../../shared/contract/messages.ts'
@@ -27,7 +28,6 @@ import {
   type RoundVerdicts,
   type SentRound,
 } from './front.ts'
-import type { GuestAgent } from './guest-agent.ts'
 import type {
   Advice,
   CallVerdict,

@@ -6,6 +6,8 @@ import type { EmptyAllowance, LoopThresholds, TextCallsMode } from '../../contra
 
 export type AgentContent = {
   name?: string
+  guest?: true
+  hints?: Record<string, HintsContent | undefined>
   system?: string
   systemFile?: string
   model?: ModelContent
@@ -35,6 +37,8 @@ export type SandboxContent =
       processes?: number
       cpuSeconds?: number
     }
+
+export type HintsContent = Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'refusal'>
 
 export type RuleMode = 'enforce' | 'shadow'
 

@@ -1,4 +1,4 @@
-// Loads agent files into Agents for gateway and executor. Commands, URLs and keys come in only
+// Loads agent files into Agents for gateway and executor, and those of guests into Guests for fronts. Commands, URLs and keys come in only
 // here. They leave in an Agent only, never in a record.
 // LOAD-AGENTS-1. All mistakes of all files are reported at once. One mistake refuses all agents of
 //     the call.
@@ -13,6 +13,7 @@ import { type Document, readDocument } from '../../settings/document.ts'
 import { alternatives, cannotUse, type Mistake, type Place, shown } from '../../settings/mistake.ts'
 import { readText, unreadable } from '../../settings/text-file.ts'
 import type { Agent, Agents, Model } from '../agents.ts'
+import { defaultGuestSettings, type GuestAgent, type Guests } from '../guest.ts'
 import type { AgentContent } from './content.ts'
 import { modelOf } from './model-part.ts'
 import { schemaMistakes } from './schema-mistakes.ts'
@@ -25,12 +26,13 @@ import {
   referred,
   type Source,
 } from './source.ts'
+import { hintsOf } from './tool-hints.ts'
 import { toolsOf } from './tool-part.ts'
 
 /**
- * The agents of a file, or of all `*.yaml`, `*.yml` and `*.json` files of a folder. Subfolders,
- * hidden files and `*.schema.*` (schemas of tools) are skipped. `environment`: the values of
- * `${NAME}`. Throws `agent.invalid` with every mistake (cannotUse).
+ * The agents of a file, or of all `*.yaml`, `*.yml` and `*.json` files of a folder, without guests.
+ * Subfolders, hidden files and `*.schema.*` (schemas of tools) are skipped. `environment`: the
+ * values of `${NAME}`. Throws `agent.invalid` with every mistake (cannotUse).
  */
 export function loadAgents<Provider extends string>(
   path: string,
@@ -38,17 +40,34 @@ export function loadAgents<Provider extends string>(
   options: LoadOptions,
   known: KnownRecords<Provider>,
 ): Agents<Provider> {
+  const readings = readAll(path, (file) => read(file, environment, options, known))
+  return new Map(
+    readings.flatMap(({ agent }) => (agent === undefined ? [] : [[agent.name, agent]])),
+  )
+}
+
+/** The guests of a file or a folder, without other agents. Throws as `loadAgents`. */
+export function loadGuests(path: string): Guests {
+  const known: KnownRecords = { providers: [{ name: '', keyVariable: '' }] }
+  const readings = readAll(path, (file) => read(file, {}, { needs: [] }, known))
+  return new Map(
+    readings.flatMap(({ guest }) => (guest === undefined ? [] : [[guest.name, guest]])),
+  )
+}
+
+function readAll<Provider extends string>(
+  path: string,
+  read: (file: string) => Reading<Provider>,
+): Reading<Provider>[] {
   const found = agentFilesAt(path)
-  const readings = found.files.map((file) => read(file, environment, options, known))
+  const readings = found.files.map(read)
   const mistakes = [
     ...found.mistakes,
     ...readings.flatMap((reading) => reading.mistakes),
     ...sameNames(readings),
   ]
   if (mistakes.length > 0) throw cannotUse(mistakes)
-  return new Map(
-    readings.flatMap(({ agent }) => (agent === undefined ? [] : [[agent.name, agent]])),
-  )
+  return readings
 }
 
 /** The agent of one file. Throws `agent.invalid` with every mistake. */
@@ -66,6 +85,7 @@ export function loadAgentFile<Provider extends string>(
 type Reading<Provider extends string> = {
   file: string
   agent?: Agent<Provider>
+  guest?: Required<GuestAgent>
   namePlace: Place
   mistakes: Mistake[]
 }
@@ -97,9 +117,12 @@ function read<Provider extends string>(
   for (const { path, text, part } of checked.mistakes)
     mistakes.push({ file, ...document.placeOf(path, part), path, text })
   const source = sourceOf({ file, document, mistakes, environment, options, known })
+  const { content: keys } = checked
   return {
     file,
-    agent: agentOf(source, checked.content),
+    ...(keys.guest === undefined
+      ? { agent: agentOf(source, keys) }
+      : { guest: guestOf(source, keys) }),
     namePlace: document.placeOf(['name']),
     mistakes,
   }
@@ -144,7 +167,37 @@ function agentOf<Provider extends string>(
     model: needs(source, 'model') ? modelOf(source, content.model ?? {}) : modelElsewhere(source),
     tools: toolsOf(source, content.tools ?? [], content.sandbox),
     settings: settingsOf(content),
-    ...textCallsIn(source, content),
+    ...textCallsIn(source, refuseHints(source, content)),
+  }
+}
+
+function refuseHints(source: Source, content: AgentContent): AgentContent {
+  if (content.hints !== undefined)
+    source.refuse(['hints'], 'goes with guest only; write the hints of a tool in tools')
+  return content
+}
+
+const ofAgentsOnly = [
+  ...(['model', 'system', 'systemFile', 'tools', 'sandbox', 'textCalls'] as const),
+  ...(['attempts', 'stallMs', 'firstByteMs', 'toolTries'] as const),
+]
+
+function guestOf(source: Source, content: AgentContent): Required<GuestAgent> {
+  for (const key of ofAgentsOnly)
+    if (key in content)
+      source.refuse(
+        [key],
+        'does not go with guest; remove it, because a guest owns its model and its tools',
+      )
+  const hints = Object.entries(content.hints ?? {}).flatMap(([name, given]) => {
+    // The tools of a guest are known only from its requests, so any field may exist.
+    const made = hintsOf(source, ['hints', name], given ?? {}, '{}')
+    return made === null ? [] : [[name, made] as const]
+  })
+  return {
+    name: nameOf(source, content),
+    settings: settingsOf(content, defaultGuestSettings),
+    hints: Object.fromEntries(hints),
   }
 }
 
@@ -224,19 +277,20 @@ function isAgentFile(name: string): boolean {
 
 function sameNames(readings: Reading<string>[]): Mistake[] {
   const first = new Map<string, string>()
-  return readings.flatMap(({ file, agent, namePlace }) => {
-    if (agent === undefined || agent.name === '') return []
-    const other = first.get(agent.name)
+  return readings.flatMap(({ file, agent, guest, namePlace }) => {
+    const name = agent?.name ?? guest?.name ?? ''
+    if (name === '') return []
+    const other = first.get(name)
     if (other !== undefined)
       return [
         {
           file,
           ...namePlace,
           path: ['name'],
-          text: `is ${shown(agent.name)}, the name of the agent in ${other} already; give it another`,
+          text: `is ${shown(name)}, the name of the agent in ${other} already; give it another`,
         },
       ]
-    first.set(agent.name, file)
+    first.set(name, file)
     return []
   })
 }

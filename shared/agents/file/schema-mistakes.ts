@@ -67,7 +67,9 @@ function mistakesOf(error: ErrorObject): SchemaMistake[] {
     case 'required': {
       if (isBranch(schemaPath)) return []
       const name = String(params.missingProperty)
-      const accepted = acceptedBy(schema.properties?.[name] ?? {})
+      // A condition at the top has no properties itself.
+      const { properties = agentSchema.properties } = schema
+      const accepted = acceptedBy(properties?.[name] ?? {})
       return [{ path: [...path, name], text: `is missing; must be ${accepted}`, part: 'key' }]
     }
     case 'additionalProperties': {
@@ -80,6 +82,8 @@ function mistakesOf(error: ErrorObject): SchemaMistake[] {
         },
       ]
     }
+    case 'if':
+      return [] // the mistakes are those of its branch
     case 'oneOf':
       return isMapping(data) ? [{ path, text: choice(schema, data), part: 'key' }] : [] // otherwise its type is the mistake
     case 'anyOf': {

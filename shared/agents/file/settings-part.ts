@@ -1,4 +1,4 @@
-// The settings of an agent file: the defaults, overridden by the file.
+// The settings of an agent file: the defaults of an agent or of a guest, overridden by the file.
 
 import type { AgentSettings } from '../../contract/messages.ts'
 import { defaultSettings, policyOf } from '../agents.ts'
@@ -8,14 +8,17 @@ import type { AgentContent, RuleMode } from './content.ts'
  * Keys keep the order of the defaults, because a policy's version is a hash of its text. A file
  * that repeats the defaults has the version of the defaults.
  */
-export function settingsOf(content: AgentContent): AgentSettings {
-  const { policy } = defaultSettings
+export function settingsOf(
+  content: AgentContent,
+  defaults: AgentSettings = defaultSettings,
+): AgentSettings {
+  const { policy } = defaults
   const { rules = {}, ...loop } = content.loop ?? {}
   return {
-    fallback: content.fallback ?? defaultSettings.fallback,
-    attempts: content.attempts ?? defaultSettings.attempts,
-    stallMs: content.stallMs ?? defaultSettings.stallMs,
-    firstByteMs: content.firstByteMs ?? defaultSettings.firstByteMs,
+    fallback: content.fallback ?? defaults.fallback,
+    attempts: content.attempts ?? defaults.attempts,
+    stallMs: content.stallMs ?? defaults.stallMs,
+    firstByteMs: content.firstByteMs ?? defaults.firstByteMs,
     policy: policyOf({
       caps: { ...policy.caps, ...content.caps },
       loop: { ...policy.loop, ...loop },

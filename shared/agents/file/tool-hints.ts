@@ -8,7 +8,7 @@ import {
 import type { ToolHints } from '../../contract/messages.ts'
 import { alternatives, type Path, shown } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
-import type { ToolContent } from './content.ts'
+import type { HintsContent } from './content.ts'
 import { type PathFault, pathFault } from './path-fault.ts'
 import type { Source } from './source.ts'
 
@@ -19,7 +19,7 @@ import type { Source } from './source.ts'
 export function hintsOf(
   source: Source,
   path: Path,
-  { mutates, ignoreFields, loopKey, refusal }: ToolContent,
+  { mutates, ignoreFields, loopKey, refusal }: HintsContent,
   schema: string,
 ): ToolHints | null {
   refuseUnknownFields(source, [...path, 'ignoreFields'], ignoreFields, schema)

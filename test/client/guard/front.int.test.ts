@@ -5,9 +5,10 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import pino from 'pino'
 import { createFront } from '../../../client/guard/front.ts'
 import { openActivity } from '../../../client/guard/guest-activity.ts'
-import { conversationOfGuest, defaultGuestSettings } from '../../../client/guard/guest-agent.ts'
+import { conversationOfGuest } from '../../../client/guard/guest-agent.ts'
 import type { GuestConversation } from '../../../client/guard/guest-conversation.ts'
 import { createThreads, type ThreadOptions } from '../../../client/guard/guest-thread.ts'
+import { defaultGuestSettings } from '../../../shared/agents/guest.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { decode } from '../../../shared/codec/codec.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
@@ -35,7 +36,7 @@ afterEach(async () => {
 
 type Written = GuestRound | GuestResults
 
-/** A stage that answers each record with what `script` returns. */
+/** A stage that answers each record with the records of `script`. */
 async function scripted(script: (message: Written, at: number) => Message[]) {
   const bus = await openEmbeddedBus({ file: ':memory:', clock: systemClock })
   await bus.ensureTopics(topicSpecs(topicPrefix, 1))

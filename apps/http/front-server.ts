@@ -1,0 +1,62 @@
+// The server of the fronts that need no code in the guest: `/v1/guest/{agent}/…` for any language, and
+// the model proxy, if there is an upstream. Used by `weir proxy` and `weir up`.
+
+import type { Logger } from 'pino'
+import type { FrontsOn } from '../../client/guard/guard.ts'
+import { conversationOfGuest } from '../../client/guard/guest-agent.ts'
+import { defaultGuestSettings } from '../../shared/agents/guest.ts'
+import { createProxy, type ModelProxy } from './fronts/proxy/proxy.ts'
+import { upstreamAt } from './fronts/proxy/upstream.ts'
+import { guardsByAgent } from './guards-by-agent.ts'
+import { guestRoutes } from './guest-routes.ts'
+import { type HttpServer, startHttpServer } from './server.ts'
+
+export type FrontServerOptions = {
+  fronts: FrontsOn
+  host: string
+  port: number
+  /** Undefined: there is no proxy. */
+  upstream: string | undefined
+  /** The guest at the root of the proxy. */
+  agent: string
+  log: Logger
+}
+
+/** Throws `settings.invalid` for an address or an upstream that cannot be used. */
+export async function startFrontServer({
+  fronts,
+  host,
+  port,
+  upstream,
+  agent,
+  log,
+}: FrontServerOptions): Promise<HttpServer> {
+  fronts.front({ agent }) // an unusable name fails here
+  const holding = guardsByAgent(async (name) => fronts.front({ agent: name }).guard)
+  const proxy = upstream === undefined ? undefined : proxyTo(upstream, { fronts, agent, log })
+  const server = await startHttpServer({
+    ...{ host, port, log },
+    routes: [guestRoutes(holding), ...(proxy === undefined ? [] : [proxy.routes])],
+  })
+  return {
+    ...server,
+    async close() {
+      await server.close()
+      await proxy?.settled()
+    },
+  }
+}
+
+function proxyTo(
+  upstream: string,
+  { fronts, agent, log }: Pick<FrontServerOptions, 'fronts' | 'agent' | 'log'>,
+): ModelProxy {
+  const watching = guardsByAgent(async (name) => fronts.front({ agent: name, mode: 'observing' }))
+  return createProxy({
+    ...{ upstream: upstreamAt(upstream), agent, log, fallback: defaultGuestSettings.fallback },
+    async conversationOf(name, id, { turn }) {
+      const { threads } = await watching.guardOf(name)
+      return threads(conversationOfGuest(name, id), { turn })
+    },
+  })
+}

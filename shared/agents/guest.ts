@@ -1,0 +1,36 @@
+// A guest: an agent that owns its model and its tools. Weir has only its settings.
+
+import { limits } from '../contract/limits.ts'
+import type { AgentSettings, ToolHints } from '../contract/messages.ts'
+import { defaultSettings, policyOf } from './agents.ts'
+
+export type GuestAgent = {
+  /** 1 to 64 of a-z, 0-9 and -. */
+  name: string
+  /** Default: `defaultGuestSettings`. */
+  settings?: AgentSettings
+  /** Facts about its tools, by their names. */
+  hints?: Readonly<Record<string, ToolHints>>
+}
+
+/** By name. */
+export type Guests = ReadonlyMap<string, Required<GuestAgent>>
+
+const { version: _, ...defaultPolicy } = defaultSettings.policy
+
+/**
+ * The settings of a guest that sets none. Its caps are the ceilings: 25 rounds would stop an honest
+ * coding agent.
+ */
+export const defaultGuestSettings: AgentSettings = {
+  ...defaultSettings,
+  policy: policyOf({
+    ...defaultPolicy,
+    caps: {
+      rounds: limits.turnRoundsMax,
+      calls: limits.turnCallsMax,
+      wallMs: limits.turnWallMsMax,
+      tokens: null,
+    },
+  }),
+}
