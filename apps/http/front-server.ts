@@ -1,10 +1,14 @@
-// The server of the fronts that need no code in the guest: `/v1/guest/{agent}/…` for any language, and
-// the model proxy, if there is an upstream. Used by `weir proxy` and `weir up`.
+// The server of the fronts that need no code in the guest: `/v1/guest/{agent}/…` for any language,
+// `/v1/hooks/{agent}/…` for hosts with hooks, and the model proxy, if there is an upstream. Used by
+// `weir proxy` and `weir up`.
 
 import type { Logger } from 'pino'
 import type { FrontsOn } from '../../client/guard/guard.ts'
 import { conversationOfGuest } from '../../client/guard/guest-agent.ts'
 import { defaultGuestSettings } from '../../shared/agents/guest.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
+import { hookRoutes } from './fronts/hooks/hook-routes.ts'
+import { type HostSessions, hostSessions } from './fronts/hooks/host-sessions.ts'
 import { createProxy, type ModelProxy } from './fronts/proxy/proxy.ts'
 import { upstreamAt } from './fronts/proxy/upstream.ts'
 import { guardsByAgent } from './guards-by-agent.ts'
@@ -33,10 +37,16 @@ export async function startFrontServer({
 }: FrontServerOptions): Promise<HttpServer> {
   fronts.front({ agent }) // an unusable name fails here
   const holding = guardsByAgent(async (name) => fronts.front({ agent: name }).guard)
-  const proxy = upstream === undefined ? undefined : proxyTo(upstream, { fronts, agent, log })
+  const sessions = hostSessions(systemClock)
+  const proxy =
+    upstream === undefined ? undefined : proxyTo(upstream, { fronts, agent, sessions, log })
   const server = await startHttpServer({
     ...{ host, port, log },
-    routes: [guestRoutes(holding), ...(proxy === undefined ? [] : [proxy.routes])],
+    routes: [
+      guestRoutes(holding),
+      hookRoutes({ guardOf: holding.guardOf, sessions, clock: systemClock, log }),
+      ...(proxy === undefined ? [] : [proxy.routes]),
+    ],
   })
   return {
     ...server,
@@ -49,13 +59,20 @@ export async function startFrontServer({
 
 function proxyTo(
   upstream: string,
-  { fronts, agent, log }: Pick<FrontServerOptions, 'fronts' | 'agent' | 'log'>,
+  {
+    fronts,
+    agent,
+    sessions,
+    log,
+  }: Pick<FrontServerOptions, 'fronts' | 'agent' | 'log'> & { sessions: HostSessions },
 ): ModelProxy {
   const watching = guardsByAgent(async (name) => fronts.front({ agent: name, mode: 'observing' }))
+  const held = guardsByAgent(async (name) => fronts.front({ agent: name, mode: 'blocking' }))
   return createProxy({
     ...{ upstream: upstreamAt(upstream), agent, log, fallback: defaultGuestSettings.fallback },
-    async conversationOf(name, id, { turn }) {
-      const { threads } = await watching.guardOf(name)
+    sessions,
+    async conversationOf(name, id, { turn, holds }) {
+      const { threads } = await (holds ? held : watching).guardOf(name)
       return threads(conversationOfGuest(name, id), { turn })
     },
   })

@@ -3,13 +3,7 @@
 // CALL-ROUND-1. The calls of one message join only if the host starts them together. Calls that it
 //     starts one after the other are rounds of one call each.
 
-import type {
-  CallVerdict,
-  GuestAnswer,
-  GuestConversation,
-  GuestRequest,
-} from '../../../../client/guard/guest-conversation.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
+import type { GuestAnswer, GuestRequest } from '../../../../client/guard/guest-conversation.ts'
 import type { HookCall, HookResult } from './hook-payload.ts'
 
 /** `prompt`: the text that opened the turn, '' if no hook has shown it. */
@@ -22,24 +16,6 @@ export type CallRound = {
 export function isComplete({ calls, results }: CallRound): boolean {
   return calls.every(({ id }) => results.has(id))
 }
-
-/** The verdicts in the order of the calls. Waits for guards and persons (limits.guestHoldMs). */
-export async function judge(
-  round: CallRound,
-  conversation: GuestConversation,
-  onFirst: (verdicts: CallVerdict[]) => void,
-): Promise<CallVerdict[]> {
-  const answer = answerOf(round)
-  // A call that may run must not wait for a person who decides its neighbour.
-  const first = await conversation.afterModel(answer, { waitMs: firstWaitMs })
-  onFirst(first)
-  return first.some(({ verdict }) => verdict === 'wait')
-    ? conversation.afterModel(answer, { waitMs: limits.guestHoldMs })
-    : first
-}
-
-/** Guards in the same process answer within this time. */
-const firstWaitMs = 250
 
 export function answerOf(round: CallRound): GuestAnswer {
   return { request: requestOf(round, [userMessage(round)]), answer: assistantMessage(round) }

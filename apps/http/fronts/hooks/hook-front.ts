@@ -16,7 +16,8 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
-import { type CallRound, isComplete, judge, requestAfter } from './call-round.ts'
+import { answerOf, type CallRound, isComplete, requestAfter } from './call-round.ts'
+import { type HeldVerdicts, heldVerdicts } from './held-verdicts.ts'
 import { addContext, deny, endTurn, type HookAnswer } from './hook-answer.ts'
 import type { HookCall, HookPayload, HookResult } from './hook-payload.ts'
 import type { HostSessions } from './host-sessions.ts'
@@ -42,7 +43,7 @@ type Seen = {
   /** The turn that Weir has ended, with the reason. */
   ended: { turn: string | undefined; reason: string } | undefined
 }
-type JudgedRound = CallRound & { verdictOf(callId: string): Promise<CallVerdict | undefined> }
+type JudgedRound = CallRound & { verdicts: HeldVerdicts }
 
 export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront {
   const seenOf = newest<Seen>(limits.hookSessionsMax)
@@ -110,7 +111,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     const beside = await sessions.verdictOn(session, call.id)
     if (beside !== undefined) return beside
     const round = seen.rounds.get(call.id) ?? joinCall(seen, conversation, turn, call)
-    return round.verdictOf(call.id)
+    return round.verdicts.verdictAt(round.calls.findIndex(({ id }) => id === call.id))
   }
 
   /** Adds the call to the round that is open, or opens one (CALL-ROUND-1). */
@@ -141,7 +142,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     if (unheld.length === 0) return
     const round = openRound(seen, conversation, turn, unheld, Promise.resolve())
     for (const call of unheld) remember(seen, round, call)
-    await Promise.all(unheld.map(({ id }) => round.verdictOf(id)))
+    await round.verdicts.verdictAt(0)
   }
 }
 
@@ -198,22 +199,13 @@ function openRound(
   joined: Promise<void>,
 ): JudgedRound {
   const prompt = seen.prompt?.turn === turn ? (seen.prompt?.text ?? '') : ''
-  const first = Promise.withResolvers<CallVerdict[]>()
-  first.promise.catch(() => {})
-  const last = joined.then(() => {
+  const answer = joined.then(() => {
     if (seen.joining === round) seen.joining = undefined
-    return judge(round, conversation, first.resolve)
+    return answerOf(round)
   })
-  last.catch(first.reject)
   const round: JudgedRound = {
-    prompt,
-    calls,
-    results: new Map(),
-    async verdictOf(callId) {
-      const at = calls.findIndex(({ id }) => id === callId)
-      const verdict = (await first.promise)[at]
-      return verdict?.verdict === 'wait' ? (await last)[at] : verdict
-    },
+    ...{ prompt, calls, results: new Map() },
+    verdicts: heldVerdicts(conversation, answer),
   }
   return round
 }

@@ -7,26 +7,27 @@ import type { CallVerdict } from '../../../../client/guard/guest-conversation.ts
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
+import type { HeldVerdicts } from './held-verdicts.ts'
 
 export type HostSessions = {
   /** The proxy has a request of this session. */
   sawProxy(session: string): void
   /** Whether the proxy has had a request of this session. */
   hasProxy(session: string): boolean
-  /** The proxy passes on an answer with these calls. `verdicts` are in their order. */
-  judging(session: string, callIds: readonly string[], verdicts: Promise<CallVerdict[]>): void
+  /** The proxy passes on an answer with these calls. The verdicts are in their order. */
+  judging(session: string, callIds: readonly string[], verdicts: HeldVerdicts): void
   /** A hook of this session was called. */
   sawHook(session: string): void
   /** Whether a hook can hold the calls of this session. */
   hasHooks(session: string): boolean
   /**
    * For a hook: the proxy's verdict on this call. Undefined: the session does not use the proxy, or
-   * no answer with this call has passed within `limits.hookProxyMs`. Rejects as `verdicts`.
+   * no answer with this call has passed within `limits.hookProxyMs`. Rejects as the verdicts.
    */
   verdictOn(session: string, callId: string): Promise<CallVerdict | undefined>
 }
 
-type Judged = { callIds: readonly string[]; verdicts: Promise<CallVerdict[]> }
+type Judged = { callIds: readonly string[]; verdicts: HeldVerdicts }
 type Session = {
   hasProxy: boolean
   hasHooks: boolean
@@ -49,7 +50,6 @@ export function hostSessions(clock: Clock): HostSessions {
     },
     hasProxy: (id) => sessions.get(id)?.hasProxy === true,
     judging(id, callIds, verdicts) {
-      verdicts.catch(() => {}) // the hooks that wait for it report the error
       const session = at(id)
       session.judged = [...session.judged.slice(1 - messagesKept), { callIds, verdicts }]
       for (const look of session.waiting) look()
@@ -62,7 +62,7 @@ export function hostSessions(clock: Clock): HostSessions {
       const session = sessions.get(id)
       if (session === undefined || !session.hasProxy) return undefined
       const judged = await judgedOf(session, callId, clock)
-      return (await judged?.verdicts)?.[judged?.callIds.indexOf(callId) ?? -1]
+      return judged?.verdicts.verdictAt(judged.callIds.indexOf(callId))
     },
   }
 }

@@ -316,7 +316,8 @@ describe('a hook beside the proxy', () => {
     const hook = hooksOf(guard)
     sessions.sawProxy('s1')
     const held = hook('pre', pre('c2'))
-    sessions.judging('s1', ['c1', 'c2'], Promise.resolve([run('c1'), refuse('c2', 'No.')]))
+    const verdicts = [run('c1'), refuse('c2', 'No.')]
+    sessions.judging('s1', ['c1', 'c2'], { verdictAt: async (at) => verdicts[at] })
     expect(await held).toEqual(denied('No.'))
     expect(guard.asked).toEqual([])
   })
