@@ -31,8 +31,12 @@ export const limits = {
   /** The wait of a front for advice, and of a front that holds calls for their verdicts. */
   guestAdviceMs: 2 * second,
   guestHoldMs: 10 * minute,
-  /** Open conversations of guests in one process of a front. */
+  /** Requests of guests that wait for an answer in one process of a front. */
   guestsOpenMax: 10_000,
+  /** How often a front sends the rounds that the log does not know, for one request of a guest. */
+  guestCatchUpsMax: 3,
+  /** Rounds of a guest that a front has sent at once and that are not judged yet. */
+  guestRoundsSentMax: 3,
   /** How long the executor keeps the outcomes of a guest's round that has not arrived. */
   guestEarlyMs: 1 * minute,
   /** Messages that may wait while a turn is open, and their bytes together. */
@@ -385,14 +389,6 @@ export const limits = {
   frontConversationsMax: 10_000,
   /** Names of guests that one server serves. */
   frontAgentsMax: 64,
-  /** How often a front sends the rounds that the log does not know, for one request of a guest. */
-  guestCatchUpsMax: 3,
-  /** Rounds of a guest that a front has sent at once and that are not judged yet. */
-  guestRoundsSentMax: 3,
-  /** How long a front remembers the calls of a round, for hooks that name only a call. */
-  guestCallsKeptMs: 5 * minute,
-  /** Bytes of a guest's name for a turn. */
-  guestTurnKeyBytesMax: 64,
   /** How long a shutdown waits for running tools and streams. */
   shutdownGraceMs: 10 * second,
   /**
