@@ -84,7 +84,7 @@ export function createThreads({
     /** The turn of a record without a history. */
     function lastTurn(): GuestTurn {
       const known = turns.get(id)
-      if (turn === undefined) return known ?? { conversation: id, turnKey: '', user: null }
+      if (turn === undefined) return known ?? { conversation: id, turnKey: unknownTurn, user: null }
       const turnKey = nameOf(turn)
       return known?.turnKey === turnKey ? known : { conversation: id, turnKey, user: null }
     }
@@ -179,10 +179,13 @@ export function createThreads({
   }
 }
 
+/** Results name their round, so any turn will do. */
+const unknownTurn = '-'
+
 /** A long name becomes a hash. */
 function nameOf(turn: string): string {
   const name = turn.toWellFormed()
-  return Buffer.byteLength(name) <= limits.guestTurnKeyBytesMax ? name : hash('sha256', name)
+  return Buffer.byteLength(name) <= limits.guestKeyBytesMax ? name : hash('sha256', name)
 }
 
 const statuses = {

@@ -92,7 +92,7 @@ const advice = (fields: Partial<GuestAdvice>): GuestAdvice => ({
 })
 
 const started = (key: string, round = 1): Message => ({
-  ...{ type: 'round-started', conversation, turn: 0, round, callsLeft: 1, nudged: false, key },
+  ...{ type: 'round-started', conversation, turn: 0, round, callsLeft: 1, nudged: false, turnKey: 'u', key },
 })
 
 const verdicts = (
