@@ -16,7 +16,7 @@ export const hostPackages = {
   '@openai/codex': '0.169.0',
 }
 
-const pythonPackages = {
+export const pythonPackages = {
   openai: '3.54.0',
   langgraph: '1.2.22',
   'langchain-openai': '1.7.3',
