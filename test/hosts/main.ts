@@ -180,6 +180,31 @@ function nameOf({ host, version }: Tested): string {
 /** The text of the last tool result that the model has read. */
 const readByModel = ({ requests }: ModelServer) => JSON.stringify(requests.at(-1)?.body ?? {})
 
+/** The same loop without Weir. */
+function baselineCase(tested: Tested, name: string): Case {
+  const { loop } = incidents[name] as { loop: Loop }
+  return {
+    program: nameOf(tested),
+    front: 'none',
+    title: name,
+    run: async () => {
+      const model = await loopingModel(tested, loop, () => false)
+      const folder = await openHostFolder()
+      try {
+        await tested.start(folder, model.url)
+        const requests = model.requests.length
+        return {
+          found: `${requests} requests`,
+          fault: requests <= rounds ? 'the host ended the loop itself' : undefined,
+        }
+      } finally {
+        await folder.close()
+        await model.close()
+      }
+    },
+  }
+}
+
 function guardCase(tested: Tested, front: 'hooks' | 'proxy and hooks'): Case {
   return {
     program: nameOf(tested),
@@ -211,7 +236,7 @@ function guardCase(tested: Tested, front: 'hooks' | 'proxy and hooks'): Case {
           const ran = (name: string) => existsSync(join(folder.work, name))
           const isTold = readByModel(model).includes('Leave that file alone.')
           return {
-            found: `refused: ${!ran('forbidden')}; the model reads why: ${isTold}; another call runs: ${ran('allowed')}`,
+            found: `refused: ${!ran('forbidden')}, the model has the reason: ${isTold}, another call runs: ${ran('allowed')}`,
             fault:
               ran('forbidden') || !isTold || !ran('allowed')
                 ? 'the guard did not decide'
@@ -226,7 +251,7 @@ function approvalCase(tested: Tested, decision: 'approve' | 'reject'): Case {
   return {
     program: nameOf(tested),
     front: 'hooks',
-    title: `a call waits for a person, who decides: ${decision}`,
+    title: `a person ${decision === 'approve' ? 'approves' : 'rejects'} a waiting call`,
     run: () =>
       within(
         startModelServer((_, number) =>
@@ -248,7 +273,7 @@ function approvalCase(tested: Tested, decision: 'approve' | 'reject'): Case {
           const ran = existsSync(file)
           const isTold = readByModel(model).includes('Not today.')
           return {
-            found: `waited: ${waited}; ran: ${ran}${decision === 'reject' ? `; the model reads why: ${isTold}` : ''}`,
+            found: `waited: ${waited}, ran: ${ran}${decision === 'reject' ? `, the model has the reason: ${isTold}` : ''}`,
             fault:
               !waited || ran !== (decision === 'approve') || isTold !== (decision === 'reject')
                 ? 'the person did not decide'
@@ -291,7 +316,7 @@ function killCase(tested: Tested): Case {
           existsSync(join(folder.work, `run-${n}`)),
         )
         return {
-          found: `calls before the kill: 2; calls that ran: ${ran.length}`,
+          found: `calls before the kill: 2, calls that ran: ${ran.length}`,
           fault: ran.join() === '1,2' ? undefined : `calls ${ran.join(', ')} ran`,
         }
       })
@@ -337,6 +362,7 @@ const hosts = [claude, codexCli]
 const [i1, i3] = Object.keys(incidents) as [string, string]
 const cases: Case[] = [
   ...hosts.flatMap((tested) => [
+    ...[i1, i3].map((name) => baselineCase(tested, name)),
     ...Object.keys(incidents).map((name) => incidentCase(tested, 'proxy', name)),
     ...Object.keys(incidents)
       // No hook of Codex shows a call that breaks a schema.

@@ -1,4 +1,4 @@
-// `weir proxy` as a process of the suite, with a log in a folder of its own.
+// `weir proxy` as a process of the suite, with a log in its own folder.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
