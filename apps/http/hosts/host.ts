@@ -10,13 +10,6 @@ export type HostPlaces = { home: string; folder: string; environment: NodeJS.Pro
 /** An entry of the host's settings: the hooks of one of its events. */
 export type HookEntry = { event: string; group: unknown }
 
-/** `version` is null if the program does not tell its version. */
-export type InstalledHost = {
-  version: string | null
-  hasHooks: boolean
-  isReviewed: boolean | null
-}
-
 export type Host = {
   /** As on the command line and in the path of its hooks. */
   name: string
