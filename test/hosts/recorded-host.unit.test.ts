@@ -94,6 +94,14 @@ describe('the recorded hooks of Claude Code', () => {
   })
 })
 
+describe('the recorded requests of Codex', () => {
+  it('tell a failed command by its exit code', () => {
+    const { requests } = recordedHost('codex')
+    const [round] = historyOf({ format: 'openai-responses', body: requests.at(-1)?.body }).rounds
+    expect(round?.results.map(({ status }) => status)).toEqual(['ok', 'error'])
+  })
+})
+
 describe('the recorded hooks of Codex', () => {
   it('name the turn that the requests name in a header', () => {
     const [request] = recordedHost('codex').requests
