@@ -1,5 +1,5 @@
-// The conversation and the turn of a request, from the first of these that it has: Weir's own headers,
-// the headers of Claude Code and Codex, the beginning of its history.
+// The conversation and the turn of a request. The first that it has decides: Weir's own headers, those
+// of Claude Code and Codex, the beginning of its history.
 // GUEST-IDENTITY-1. A client's key only enters as an HMAC with a random key of this process.
 // GUEST-IDENTITY-2. Without headers, the first text of the user and the first calls name the
 //     conversation. Call ids are random, so two runs with one question are two conversations.

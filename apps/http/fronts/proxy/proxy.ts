@@ -258,7 +258,7 @@ export function createProxy({
     routes(app) {
       app.all('*', async ({ env: { incoming, outgoing } }) => {
         await answer(incoming, outgoing).catch((error: unknown) => {
-          // The client left, or the answer broke on its way: nothing can be said any more.
+          // The client left, or the answer broke on its way: no answer is possible any more.
           if (!outgoing.headersSent && !outgoing.destroyed) throw error
           outgoing.destroy()
         })

@@ -26,7 +26,7 @@ export type Proxied = ModelProxy & {
   close(): Promise<void>
 }
 
-/** `path`: what the operator's URL has behind the host. */
+/** `path`: the path of the operator's URL. */
 export async function proxied(
   guard: Pick<Guard, 'conversation'>,
   respond: (request: Received, response: ServerResponse, n: number) => unknown,
