@@ -27,6 +27,8 @@ export function addProxy(program: Command): void {
     )
     .option('--json', 'print {"port", "anthropicBaseUrl", "openaiBaseUrl"} as the first line')
     .action(async (options) =>
-      endWith(await (await import('../../http/serve-proxy.ts')).serveProxy(options, process.stdout)),
+      endWith(
+        await (await import('../../http/serve-proxy.ts')).serveProxy(options, process.stdout),
+      ),
     )
 }

@@ -1,5 +1,6 @@
 // `/v1/hooks/{agent}/{kind}`: the hooks of hosts over HTTP. A host's command hook posts the same.
 // Does not own: access (server.ts), the front (hook-front.ts).
+// HOOK-ROUTES-1. An event that Weir cannot judge gets 503, so a host that can fail closed does.
 
 import type { Logger } from 'pino'
 import { limits } from '../../../../shared/contract/limits.ts'
@@ -30,8 +31,14 @@ export function hookRoutes(options: HookRoutesOptions): (app: HttpApp) => void {
       const body = await jsonOf(context.env.incoming, limits.hookBodyBytesMax)
       const payload = hookPayloadOf(kind, body)
       const guard = await options.guardOf(context.req.param('agent'))
-      const answer = await front.answer(guard, payload, context.req.raw.signal)
-      return answer === undefined ? context.body(null, 200) : context.json(answer)
+      try {
+        const answer = await front.answer(guard, payload, context.req.raw.signal)
+        return answer === undefined ? context.body(null, 200) : context.json(answer)
+      } catch (error) {
+        options.log.warn({ err: error, kind }, 'an event of a host was not judged')
+        const message = 'Weir cannot judge this event now'
+        return context.json({ error: { type: 'hooks.unjudged', message } }, 503)
+      }
     })
   }
 }

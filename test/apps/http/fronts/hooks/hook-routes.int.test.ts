@@ -54,6 +54,23 @@ describe('the route of hooks', () => {
     })
   })
 
+  it('answers a batch that Weir cannot judge with an error, and names no cause', async () => {
+    const hook = await serve(
+      scriptedGuard({
+        after: () => [{ ...verdict, verdict: 'run' }],
+        before: () => {
+          throw new Error('sk-secret')
+        },
+      }),
+    )
+    const { hook_event_name: _, ...call } = pre
+    const answer = await hook(
+      'claude-code/batch',
+      JSON.stringify({ ...call, hook_event_name: 'PostToolBatch', tool_calls: [call] }),
+    )
+    expect([answer.status, await answer.text()]).toEqual([503, expect.not.stringContaining('sk-')])
+  })
+
   it('answers a payload without an id with the name of the field', async () => {
     const hook = await serve(scriptedGuard())
     const answer = await hook('codex/pre', JSON.stringify({ ...pre, tool_use_id: '' }))
