@@ -1,9 +1,9 @@
 // The HTTP server of the fronts: one hono app, and the bounds that hold before anything is parsed.
 // Owns: the socket, its limits, and the access to it. Does not own: the routes.
-// HTTP-1. A server that listens on this machine only answers no other site: a foreign Host or
-//     Origin gets 403. Otherwise a web page could reach it through its own domain name.
-// HTTP-2. Closing refuses new connections at once. Open answers get `limits.shutdownGraceMs`.
-// HTTP-3. An unforeseen error of a route gets 500 with a constant text: errors may hold secrets.
+// HTTP-SERVER-1. A server that listens on this machine only answers no other site: a foreign Host
+//     or Origin gets 403. Otherwise a web page could reach it through its own domain name.
+// HTTP-SERVER-2. Closing refuses new connections. Open answers get `limits.shutdownGraceMs`.
+// HTTP-SERVER-3. An unforeseen error of a route gets 500 with a constant text: it may hold secrets.
 
 import type { ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:http'
@@ -15,7 +15,7 @@ import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { HttpError } from './http-error.ts'
 
-/** `incoming` and `outgoing` are Node's. A route that writes to `outgoing` returns `alreadySent`. */
+/** `incoming` and `outgoing` are Node's. */
 export type HttpApp = Hono<{ Bindings: HttpBindings }>
 export type HttpContext = Context<{ Bindings: HttpBindings }>
 
@@ -86,7 +86,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
-/** Keeps HTTP-1. */
+/** Keeps HTTP-SERVER-1. */
 function refuseForeign({ host = '', origin }: { host?: string; origin?: string }): void {
   const asked = URL.parse(`http://${host}`)
   if (asked === null || !isLoopback(asked.hostname.replace(/^\[|\]$/g, '')))
@@ -132,7 +132,7 @@ const reasons: Record<string, string> = {
   ENOTFOUND: 'the host is unknown',
 }
 
-/** Keeps HTTP-2. */
+/** Keeps HTTP-SERVER-2. */
 async function closed(server: Server, answering: ReadonlySet<ServerResponse>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())

@@ -95,7 +95,7 @@ export function changedVerdicts(turn: Turn): Output[] {
   return turn.rounds.flatMap((round) => {
     const calls = round.calls.map((open) => verdictOn(round, open))
     const shown = calls
-      .map(({ verdict, code }) => (verdict === 'done' ? 'run' : `${verdict} ${code}`))
+      .map(({ verdict, code }) => `${verdict === 'done' ? 'run' : verdict} ${code}`)
       .join('\n')
     if (shown === round.verdictsShown) return []
     round.verdictsShown = shown

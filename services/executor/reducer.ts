@@ -47,7 +47,7 @@ import {
   type Stage,
   unreachable,
 } from '../../shared/contract/stage.ts'
-import { isGuest } from '../../shared/contract/topology.ts'
+import { guestOwner, isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import {
   applyPrograms,
@@ -359,6 +359,7 @@ function retryOrFinish(
 ): Output[] {
   const again =
     phase.declaration.idempotent &&
+    phase.owner !== guestOwner &&
     phase.try < round.policy.toolTries &&
     !phase.cancelled &&
     time < round.expiresAt

@@ -31,8 +31,12 @@ export const limits = {
   /** The wait of a front for advice, and of a front that holds calls for their verdicts. */
   guestAdviceMs: 2 * second,
   guestHoldMs: 10 * minute,
-  /** Open conversations of guests in one process of a front. */
+  /** Requests of guests that wait for an answer in one process of a front. */
   guestsOpenMax: 10_000,
+  /** How often a front sends the rounds that the log does not know, for one request of a guest. */
+  guestCatchUpsMax: 3,
+  /** Rounds of a guest that a front has sent at once and that are not judged yet. */
+  guestRoundsSentMax: 3,
   /** How long the executor keeps the outcomes of a guest's round that has not arrived. */
   guestEarlyMs: 1 * minute,
   /** Messages that may wait while a turn is open, and their bytes together. */
@@ -373,6 +377,15 @@ export const limits = {
   refusedKeptMax: 128,
   /** Records that are read at once to fold a unit again. */
   readBackRecordsMax: 512,
+  /** Bytes of the body of a hook: a call's arguments and its result. */
+  hookBodyBytesMax: 16 * MiB,
+  /** Hooks of calls that begin within this time are calls of one message. */
+  hookJoinMs: 20,
+  /** The wait of a hook for the verdicts of a message that also passes the proxy. */
+  hookProxyMs: 5 * second,
+  /** Sessions of hosts that a server follows, and the newest calls of each. */
+  hookSessionsMax: 1_000,
+  hookCallsMax: 256,
   /** Bytes of the headers of one request to the HTTP server, and the time until they are complete. */
   httpHeaderBytesMax: 64 * KiB,
   httpHeadersMs: 10 * second,
@@ -385,14 +398,6 @@ export const limits = {
   frontConversationsMax: 10_000,
   /** Names of guests that one server serves. */
   frontAgentsMax: 64,
-  /** How often a front sends the rounds that the log does not know, for one request of a guest. */
-  guestCatchUpsMax: 3,
-  /** Rounds of a guest that a front has sent at once and that are not judged yet. */
-  guestRoundsSentMax: 3,
-  /** How long a front remembers the calls of a round, for hooks that name only a call. */
-  guestCallsKeptMs: 5 * minute,
-  /** Bytes of a guest's name for a turn. */
-  guestTurnKeyBytesMax: 64,
   /** How long a shutdown waits for running tools and streams. */
   shutdownGraceMs: 10 * second,
   /**

@@ -334,13 +334,13 @@ export const stageNames = Object.keys(stages) as StageName[]
 
 const guestPrefix = 'guest:'
 
+/** The owner of the calls that a guest runs. No performer has it. */
+export const guestOwner = 'guest'
+
 /** The conversation of a thread of a guest. */
 export function guestConversation(agent: string, thread: string): ConversationId {
   return `${guestPrefix}${agent}:${thread}`
 }
-
-/** The owner of the calls that a guest runs. No performer has it. */
-export const guestOwner = 'guest'
 
 /** Whether the conversation is that of a guest: an agent that owns its model and its tools. */
 export function isGuest(conversation: ConversationId): boolean {

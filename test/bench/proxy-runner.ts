@@ -4,9 +4,11 @@
 import http, { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
+import { hostSessions } from '../../apps/http/fronts/hooks/host-sessions.ts'
 import { createProxy } from '../../apps/http/fronts/proxy/proxy.ts'
 import { upstreamAt } from '../../apps/http/fronts/proxy/upstream.ts'
 import { startHttpServer } from '../../apps/http/server.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
 import { scriptedGuard } from '../apps/http/scripted-guard.ts'
 
 export type ProxyRunnerOptions = { kind: 'pipe' | 'weir'; upstream: string }
@@ -35,7 +37,7 @@ async function weir(): Promise<string> {
   guard.asked.push = () => 0 // keeps nothing
   const proxy = createProxy({
     ...{ upstream: upstreamAt(upstream), conversationOf: async (_, id) => guard.conversation(id) },
-    ...{ agent: 'main', fallback: '', log },
+    ...{ sessions: hostSessions(systemClock), agent: 'main', fallback: '', log },
   })
   return (await startHttpServer({ host: '127.0.0.1', port: 0, log, routes: [proxy.routes] })).url
 }

@@ -1,5 +1,5 @@
-// The model server of the proxy's bench, as its own process: a stream of Messages with one event for
-// each write, and a pause between two writes as a model has one. Options: a JSON object on the
+// The model server of the proxy's bench, as its own process. It streams Messages with one event for
+// each write, and pauses between two writes as a model does. Options: a JSON object on the
 // command line. Prints its URL.
 
 import { createServer } from 'node:http'

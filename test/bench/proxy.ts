@@ -1,6 +1,6 @@
 // The proxy against a plain pipe in the same run: CPU time per streamed byte, the time to the first
-// byte, and the memory of many open streams. Client, model server and proxy are processes of their
-// own. Not measured: TLS, a network, the judgement itself (see the guest's bench).
+// byte, and the memory of many open streams. Client, model server and proxy are separate processes.
+// Not measured: TLS, a network, the judgement itself (see the guest's bench).
 
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'

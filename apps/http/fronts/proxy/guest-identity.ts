@@ -1,5 +1,5 @@
-// The conversation and the turn of a request, from the first of these that it has: Weir's own headers,
-// the headers of Claude Code and Codex, the beginning of its history.
+// The conversation and the turn of a request. The first that it has decides: Weir's own headers, those
+// of Claude Code and Codex, the beginning of its history.
 // GUEST-IDENTITY-1. A client's key only enters as an HMAC with a random key of this process.
 // GUEST-IDENTITY-2. Without headers, the first text of the user and the first calls name the
 //     conversation. Call ids are random, so two runs with one question are two conversations.
@@ -92,6 +92,16 @@ function namedBy(
   return thread === undefined ? undefined : { conversation: thread, turn: turn ?? codex.turn }
 }
 
+/** The session of Claude Code or Codex that sends this request. Their hooks name the same one. */
+export function sessionOf(headers: IncomingHttpHeaders): string | undefined {
+  return textOf(headers['x-claude-code-session-id']) ?? codexMetadata(headers).session
+}
+
+/** The ids of the calls of an answer, in order. */
+export function callIdsIn(api: ProxyApi, answer: Json): string[] {
+  return answersIn(api, answer).flatMap((message) => callsOf(message).map(([id]) => `${id}`))
+}
+
 /** The messages of a request, in order. */
 export function historyOf(api: ProxyApi, body: Json): Json[] {
   const history = body[api.history]
@@ -115,7 +125,7 @@ function firstText(api: ProxyApi, history: readonly Json[]): string {
   return ''
 }
 
-function callsOf({ content, tool_calls: calls, ...message }: Json): unknown {
+function callsOf({ content, tool_calls: calls, ...message }: Json): [id: unknown, name: unknown][] {
   const sent = [
     ...listIn(content).filter(({ type }) => type === 'tool_use'),
     ...listIn(calls),
@@ -134,14 +144,19 @@ function wordsOf({ content }: Json): string {
 }
 
 /** Codex sends a JSON object in one header. */
-function codexMetadata(headers: IncomingHttpHeaders): { thread?: string; turn?: string } {
+function codexMetadata(headers: IncomingHttpHeaders): {
+  session?: string
+  thread?: string
+  turn?: string
+} {
   const text = textOf(headers['x-codex-turn-metadata'])
   if (text === undefined) return {}
   try {
     const metadata: unknown = JSON.parse(text)
     if (!isObject(metadata)) return {}
-    const { thread_id: thread, turn_id: turn } = metadata
+    const { session_id: session, thread_id: thread, turn_id: turn } = metadata
     return {
+      ...(typeof session === 'string' && session !== '' ? { session } : {}),
       ...(typeof thread === 'string' && thread !== '' ? { thread } : {}),
       ...(typeof turn === 'string' && turn !== '' ? { turn } : {}),
     }

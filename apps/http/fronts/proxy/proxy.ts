@@ -19,17 +19,27 @@ import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { HttpError } from '../../http-error.ts'
 import { bytesOf } from '../../request-body.ts'
 import type { HttpApp } from '../../server.ts'
+import { heldVerdicts } from '../hooks/held-verdicts.ts'
+import type { HostSessions } from '../hooks/host-sessions.ts'
 import { advisedRequest } from './advised-request.ts'
 import { copyOf, roundIn } from './answer-copy.ts'
 import type { Json, ProxyApi, SentRequest } from './api.ts'
 import { proxyApis } from './apis.ts'
 import { decoded } from './encodings.ts'
-import { guestIdentities, historyOf } from './guest-identity.ts'
+import {
+  callIdsIn,
+  type GuestIdentity,
+  guestIdentities,
+  historyOf,
+  sessionOf,
+} from './guest-identity.ts'
 import { answerHeaders, type Upstream } from './upstream.ts'
 
 export type ProxyOptions = {
   upstream: Upstream
   conversationOf: ConversationOf
+  /** The sessions whose calls hooks can hold. */
+  sessions: HostSessions
   /** The guest at the root. */
   agent: string
   /** The text that a guest's user gets when Weir ends a turn. */
@@ -37,11 +47,14 @@ export type ProxyOptions = {
   log: Logger
 }
 
-/** The conversation of a guest. `turn` undefined: the history names it. */
+/**
+ * The conversation of a guest. `turn` undefined: the history names it. `holds`: hooks hold the calls
+ * of this guest.
+ */
 export type ConversationOf = (
   agent: string,
   id: string,
-  options: { turn: string | undefined },
+  options: { turn: string | undefined; holds: boolean },
 ) => Promise<GuestConversation>
 
 export type ModelProxy = {
@@ -68,6 +81,7 @@ type Judged = {
 export function createProxy({
   upstream,
   conversationOf,
+  sessions,
   agent,
   fallback,
   log,
@@ -123,7 +137,10 @@ export function createProxy({
       return unchanged(undefined, undefined)
     const identity = identities.ofRequest(api, headers, sent.body)
     if (identity === undefined) return unchanged(undefined, sent)
-    const advice = await adviceOn(agent, identity, api, sent.body, signal)
+    const session = sessionOf(headers)
+    if (session !== undefined) sessions.sawProxy(session)
+    const holds = session !== undefined && sessions.hasHooks(session)
+    const advice = await adviceOn(agent, { ...identity, holds }, api, sent.body, signal)
     if (advice === undefined) return unchanged('unjudged', undefined)
     if (!advice.judged) return unchanged('unjudged', sent)
     const { rung, rule, cap } = advice
@@ -142,13 +159,13 @@ export function createProxy({
   /** Undefined: Weir cannot judge the request (PROXY-3). */
   async function adviceOn(
     agent: string,
-    { conversation, turn }: { conversation: string; turn: string | undefined },
+    { conversation, turn, holds }: GuestIdentity & { holds: boolean },
     { format }: ProxyApi,
     body: Json,
     signal: AbortSignal,
   ): Promise<Advice | undefined> {
     try {
-      const guest = await conversationOf(agent, conversation, { turn })
+      const guest = await conversationOf(agent, conversation, { turn, holds })
       return await guest.beforeModel({ format, body }, signal)
     } catch (error) {
       if (signal.aborted || error instanceof HttpError) throw error
@@ -198,8 +215,13 @@ export function createProxy({
     answer: Json,
   ): Promise<void> {
     const { conversation, turn } = identities.ofAnswer(api, headers, body, answer)
-    const guest = await conversationOf(agent, conversation, { turn })
-    await guest.afterModel({ request: { format: api.format, body }, answer }, { waitMs: 0 })
+    const session = sessionOf(headers)
+    const holds = session !== undefined && sessions.hasHooks(session)
+    const guest = await conversationOf(agent, conversation, { turn, holds })
+    const judged = { request: { format: api.format, body }, answer }
+    const calls = callIdsIn(api, answer)
+    if (!holds || calls.length === 0) await guest.afterModel(judged, { waitMs: 0 })
+    else sessions.judging(session, calls, heldVerdicts(guest, Promise.resolve(judged)))
   }
 
   function endTurn(
@@ -236,7 +258,7 @@ export function createProxy({
     routes(app) {
       app.all('*', async ({ env: { incoming, outgoing } }) => {
         await answer(incoming, outgoing).catch((error: unknown) => {
-          // The client left, or the answer broke on its way: nothing can be said any more.
+          // The client left, or the answer broke on its way: no answer is possible any more.
           if (!outgoing.headersSent && !outgoing.destroyed) throw error
           outgoing.destroy()
         })

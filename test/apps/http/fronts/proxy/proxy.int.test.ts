@@ -132,7 +132,7 @@ describe.each(apiCases)('the proxy with $name', ({ path, request, first, answer 
     expect(guard.asked.map(({ kind }) => kind)).toEqual(['after'])
   })
 
-  it('reads a compressed request and sends it on as it came', async () => {
+  it('reads a compressed request and sends it on unchanged', async () => {
     for (const [encoding, bytes] of [
       ['gzip', gzipSync(request)],
       ['zstd', zstdCompressSync(request)],
