@@ -19,7 +19,10 @@ const { status } = spawnSync(
 if (status !== 0) process.exit(1)
 // its compiled output exists already, and only its types are in use
 rmSync(join(dist, 'schemas'), { recursive: true, force: true })
-dropUnused([join(dist, 'client', 'weir.d.ts'), join(dist, 'client', 'guard', 'guard.d.ts')])
+const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  exports: { [path: string]: { types: string } }
+}
+dropUnused(Object.values(exports).map(({ types }) => join(root, types)))
 
 // All other files of the sources are read at run time. They are the template of `weir init`, the
 // schema of agent files, the tool of the demo, and the page of `weir report`. The page's script is

@@ -61,10 +61,9 @@ describe.each([...pages, ...otherPages])('%s', (file) => {
   it('shows only code that a test compiles and runs', () => {
     const files = readdirSync(join(root, 'test/examples')).filter((name) => name.endsWith('.ts'))
     const examples = files.map((name) =>
-      textOf(`test/examples/${name}`).replace(
-        /'\.\.\/\.\.\/client\/weir\.ts'(?: \/\/ .*)?/,
-        "'weir-agents'",
-      ),
+      textOf(`test/examples/${name}`)
+        .replace(/'\.\.\/\.\.\/client\/weir\.ts'(?: \/\/ .*)?/, "'weir-agents'")
+        .replace(/'\.\.\/\.\.\/client\/(?:guard|adapters)\/(.*)\.ts'/g, "'weir-agents/$1'"),
     )
     const codes = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code ?? '')
     const known = (code: string) =>

@@ -38,7 +38,38 @@ describe('the packed package', () => {
   it('is small', () => {
     // The code with its comments has two thirds of this. Files that do not belong exceed it: maps,
     // recordings, a bundled dependency.
-    expect(project.tarballBytes).toBeLessThan(1024 * 1024)
+    expect(project.tarballBytes).toBeLessThan(1.5 * 1024 * 1024)
+  })
+
+  it('has only exports that resolve, with types that match their code', async () => {
+    const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js')
+    const types = ['--profile', 'esm-only', '--format', 'json']
+    const { code, out } = await project.run(['node', attw, project.tarball, ...types])
+    expect({ code, problems: JSON.parse(out).problems }).toMatchObject({ code: 0 })
+    const publint = join(root, 'node_modules/publint/src/cli.js')
+    expect(await project.run(['node', publint, project.tarball, '--strict'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('All good!'),
+    })
+    const { exports } = project.manifest
+    expect(Object.keys(exports)).toContain('./ai-sdk')
+    expect(
+      Object.values(exports)
+        .flatMap((entry) => Object.values(entry))
+        .filter((path) => !project.files.includes(path.slice('./'.length))),
+    ).toEqual([])
+  })
+
+  it('imports no framework with an adapter', async () => {
+    const adapters = Object.keys(project.manifest.peerDependencies)
+    expect(adapters).toEqual(['@openai/agents', 'ai', 'langchain'])
+    for (const name of ['ai-sdk', 'langchain', 'openai-agents'])
+      expect(
+        await project.run([
+          ...['node', '--input-type=module', '--eval'],
+          `console.log(typeof Object.values(await import('weir-agents/${name}'))[0])`,
+        ]),
+      ).toEqual({ code: 0, out: 'function\n', errors: '' })
   })
 
   it('has every file that its code reads from its own folder', () => {
@@ -224,6 +255,23 @@ describe('a program', () => {
     expect(mistakes).toHaveLength(expected.length - 1)
     expect(mistakes.length).toBeGreaterThan(3)
   })
+
+  it('guards an agent of another framework with types that fit its own', async () => {
+    for (const name of [...Object.keys(project.manifest.peerDependencies), ...besideFrameworks])
+      project.link(name)
+    const files = ['guard-ai-sdk.ts', 'guard-langchain.ts', 'guard-openai-agents.ts']
+    for (const name of files)
+      writeFileSync(
+        join(project.folder, name),
+        asUsersWrite(textOf(root, 'test', 'examples', name)),
+      )
+    const options = { ...compilerOptions, lib: ['es2024', 'dom', 'dom.iterable'] } // for theirs
+    const config = join(project.folder, 'tsconfig.json')
+    writeFileSync(config, JSON.stringify({ compilerOptions: options, files }))
+    const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+    const compiled = await project.run(['node', compiler, '--pretty', 'false'])
+    expect(compiled).toEqual({ code: 0, out: '', errors: '' })
+  })
 })
 
 describe('the dependencies', () => {
@@ -264,6 +312,9 @@ describe('the dependencies', () => {
   })
 })
 
+/** Packages that the examples use with a framework. */
+const besideFrameworks = ['@ai-sdk/openai-compatible', '@langchain/openai', 'zod']
+
 const compilerOptions = {
   strict: true,
   noEmit: true,
@@ -274,10 +325,16 @@ const compilerOptions = {
   types: ['node'],
 }
 
-/** The same program, with an import of the installed package. */
+/** The same program, with imports of the installed package. */
 function asUsersWrite(source: string): string {
-  const written = source.replaceAll(/'\.\.\/\.\.\/client\/weir\.ts'(?: \/\/.*)?/g, "'weir-agents'")
-  expect(written).toContain("from 'weir-agents'")
+  const written = Object.entries(project.manifest.exports).reduce(
+    (text, [path, { default: file = '' }]) => {
+      const original = file.replace('./dist/', '../../').replace(/js$/, 'ts')
+      return text.replaceAll(`'${original}'`, `'${join('weir-agents', path)}'`)
+    },
+    source,
+  )
+  expect(written).toMatch(/from 'weir-agents['/]/)
   expect(written).not.toMatch(/from '\./)
   return written
 }

@@ -11,9 +11,11 @@ import { addDemo } from './commands/demo.ts'
 import { ownFlagsFirst, reportMissingLast } from './commands/flags.ts'
 import { addGuard } from './commands/guard.ts'
 import { addHistory } from './commands/history.ts'
+import { addHooks } from './commands/hooks.ts'
 import { addJudging } from './commands/judging.ts'
 import { addKeys } from './commands/keys.ts'
 import { addPolicy } from './commands/policy.ts'
+import { addProxy } from './commands/proxy.ts'
 import { addReset } from './commands/reset.ts'
 import { addSetup } from './commands/setup.ts'
 import { addTalk } from './commands/talk.ts'
@@ -34,6 +36,9 @@ program.commandsGroup('Talk to an agent:')
 addDemo(program)
 addTalk(program) // ask, chat
 
+program.commandsGroup('Guard an agent that runs elsewhere:')
+addProxy(program)
+
 program.commandsGroup('Read the log:')
 addHistory(program) // inspect, report, conversations, tail
 
@@ -52,6 +57,9 @@ program.commandsGroup('Control tool calls:')
 addGuard(program)
 addApprovals(program) // approvals, approve, reject
 addPolicy(program)
+
+program.commandsGroup('Guard other agents:')
+addHooks(program)
 
 program.commandsGroup('Set up and check:')
 addSetup(program) // init, settings, doctor

@@ -16,7 +16,7 @@ import { flagsOfChoice, type KafkaBusChoice } from '../bus-choice.ts'
 import { keepPartitionCount, openBus, openBusForStages, partitionCount } from '../open-bus.ts'
 import { runHere } from '../run-here.ts'
 import type { WeirOptions } from '../weir.ts'
-import { frontOn, stagesOfGuests } from './bus-front.ts'
+import { type FrontOn, type FrontOnOptions, frontOn, stagesOfGuests } from './bus-front.ts'
 import { guestAgent } from './guest-agent.ts'
 import type { Guard } from './guest-conversation.ts'
 
@@ -65,18 +65,38 @@ export type GuardOptions = {
 
 /** Guards an agent that runs elsewhere. Without `dataFolder` or `kafka` nothing is written. */
 export async function openGuard(options: GuardOptions): Promise<Guard> {
-  const agent = guestAgent(options.agent)
-  const isElsewhere = options.kafka !== undefined
-  if (isElsewhere && options.dataFolder !== undefined)
-    throw new WeirError('settings.invalid', 'give dataFolder or kafka, not both')
+  const agent = guestAgent(options.agent) // before anything is opened
+  const fronts = await openFronts(frontsPlace(options), options)
+  const front = fronts.front({ ...options, agent })
+  return {
+    conversation: (id, { turn } = {}) => front.conversation(id, { turn }),
+    failed: fronts.failed,
+    close: fronts.close,
+  }
+}
+
+/** Where the log is. On Kafka, `weir up` runs the stages. */
+export type FrontsPlace = { kind: 'memory' | 'folder' | 'shared'; settings: Settings }
+
+export type Fronts = FrontsOn & {
+  /** Rejects with the first stage that cannot go on; never resolves. */
+  readonly failed: Promise<never>
+  close(): Promise<void>
+}
+
+/** Opens the log for any number of fronts and guests, and runs the stages if nobody else does. */
+export async function openFronts(
+  { kind, settings }: FrontsPlace,
+  options: Pick<GuardOptions, 'guards' | 'approvals' | 'log'>,
+): Promise<Fronts> {
+  const isElsewhere = kind === 'shared'
   if (isElsewhere && (options.guards !== undefined || options.approvals !== undefined))
     throw new WeirError(
       'settings.invalid',
       'the stages run elsewhere on Kafka, and so do guards and approvals: leave guards and approvals out',
     )
   const log = options.log ?? createLog({ level: 'warn', secrets: [] })
-  const settings = settingsOf(options)
-  const bus = await busOf(options, settings, log)
+  const bus = await busOf(kind, settings, log)
   const { topicPrefix } = settings
   try {
     const partitions = isElsewhere ? await partitionCount(bus, topicPrefix) : settings.partitions
@@ -90,20 +110,19 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
           },
           options,
         )
-    if (options.dataFolder !== undefined)
-      await keepPartitionCount({ bus, topicPrefix, partitions, log })
-    const front = frontOn({ ...options, bus, topicPrefix, partitions, agent, log })
+    if (kind === 'folder') await keepPartitionCount({ bus, topicPrefix, partitions, log })
+    const fronts = frontsOn({ bus, topicPrefix, partitions, log })
     let closing: Promise<void> | undefined
     const close = async () => {
       try {
         await running.close()
       } finally {
-        front.close()
+        fronts.close()
         await bus.close()
       }
     }
     return {
-      conversation: (id, { turn } = {}) => front.conversation(id, { turn }),
+      front: fronts.front,
       failed: running.failed,
       close() {
         closing ??= close()
@@ -116,9 +135,35 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
   }
 }
 
-function settingsOf({ dataFolder, kafka }: GuardOptions): Settings {
+/** Options of one front: a guest, and whether its calls are held. */
+export type FrontOptions = Pick<GuardOptions, 'agent' | 'mode' | 'onUnavailable' | 'answerWithinMs'>
+
+/** Throws `agent.invalid` for a name that no guest can have. */
+export type FrontsOn = { front(options: FrontOptions): Pick<FrontOn, 'conversation'> }
+
+/** Fronts on an open log. Stages that judge guests must run on it. */
+export function frontsOn(
+  place: Pick<FrontOnOptions, 'bus' | 'topicPrefix' | 'partitions' | 'log'>,
+): FrontsOn & { close(): void } {
+  const opened: FrontOn[] = []
+  return {
+    front({ agent, mode, onUnavailable, answerWithinMs }) {
+      const choice = { mode, onUnavailable, answerWithinMs }
+      const front = frontOn({ ...place, ...choice, agent: guestAgent(agent) })
+      opened.push(front)
+      return front
+    },
+    close() {
+      for (const front of opened) front.close()
+    },
+  }
+}
+
+function frontsPlace({ dataFolder, kafka }: GuardOptions): FrontsPlace {
+  if (kafka !== undefined && dataFolder !== undefined)
+    throw new WeirError('settings.invalid', 'give dataFolder or kafka, not both')
   const { topicPrefix, ...choice } = kafka ?? {}
-  return readSettings(
+  const settings = readSettings(
     {
       ...(dataFolder !== undefined && { dataFolder }),
       ...(topicPrefix !== undefined && { topicPrefix }),
@@ -126,14 +171,12 @@ function settingsOf({ dataFolder, kafka }: GuardOptions): Settings {
     },
     {},
   )
+  if (kafka !== undefined) return { kind: 'shared', settings }
+  return { kind: dataFolder === undefined ? 'memory' : 'folder', settings }
 }
 
-async function busOf(
-  { dataFolder, kafka }: GuardOptions,
-  settings: Settings,
-  log: Logger,
-): Promise<Bus> {
-  if (kafka !== undefined) return openBus(settings, log)
-  if (dataFolder !== undefined) return openBusForStages(settings, log)
+async function busOf(kind: FrontsPlace['kind'], settings: Settings, log: Logger): Promise<Bus> {
+  if (kind === 'shared') return openBus(settings, log)
+  if (kind === 'folder') return openBusForStages(settings, log)
   return openEmbeddedBus({ file: ':memory:', clock: systemClock, keepFrom: foldFrom, log })
 }

@@ -39,8 +39,10 @@ export function guestAgent(given: string | GuestAgent): Required<GuestAgent> {
   )
 }
 
+export const guestName = /^[a-z0-9][a-z0-9-]{0,63}$/
+
 function parseGuestName(name: string): string {
-  if (/^[a-z0-9][a-z0-9-]{0,63}$/.test(name)) return name
+  if (guestName.test(name)) return name
   throw new WeirError(
     'agent.invalid',
     `the name of the guest is ${JSON.stringify(name.slice(0, 80))}; must be 1 to 64 of a-z, 0-9 and -`,

@@ -388,6 +388,27 @@ export const limits = {
   refusedKeptMax: 128,
   /** Records that are read at once to fold a unit again. */
   readBackRecordsMax: 512,
+  /** Bytes of the body of a hook: a call's arguments and its result. */
+  hookBodyBytesMax: 16 * MiB,
+  /** Hooks of calls that begin within this time are calls of one message. */
+  hookJoinMs: 20,
+  /** The wait of a hook for the verdicts of a message that also passes the proxy. */
+  hookProxyMs: 5 * second,
+  /** Sessions of hosts that a server follows, and the newest calls of each. */
+  hookSessionsMax: 1_000,
+  hookCallsMax: 256,
+  /** Bytes of the headers of one request to the HTTP server, and the time until they are complete. */
+  httpHeaderBytesMax: 64 * KiB,
+  httpHeadersMs: 10 * second,
+  /** The time until the whole request has arrived. */
+  httpRequestMs: 5 * minute,
+  httpConnectionsMax: 4_096,
+  /** Bytes of a request's body to a front. The largest contexts have some 16 MiB. */
+  frontBodyBytesMax: 64 * MiB,
+  /** Conversations whose names a proxy remembers, oldest first out. */
+  frontConversationsMax: 10_000,
+  /** Names of guests that one server serves. */
+  frontAgentsMax: 64,
   /** How long a shutdown waits for running tools and streams. */
   shutdownGraceMs: 10 * second,
   /**
@@ -395,4 +416,7 @@ export const limits = {
    * groups. Then it exits.
    */
   shutdownMsMax: 30 * second,
+  /** Answers and calls that an adapter of a foreign framework keeps, for verdicts and refusals. */
+  adapterRoundsMax: 64,
+  adapterCallsMax: 1_000,
 } as const

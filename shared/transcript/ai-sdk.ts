@@ -6,6 +6,7 @@ import { isObject } from '../lib/json/json-object.ts'
 import { alternatives, shown } from '../settings/mistake.ts'
 import { finishWord } from './finish-reasons.ts'
 import { type Json, jsonTextOf, listAt, notPutTogether, objectAt, textAt } from './json-fields.ts'
+import { jsonSchemaOf } from './json-schema.ts'
 import {
   declarationOf,
   invalid,
@@ -147,7 +148,7 @@ function toolsOf({ tools }: Json, where: string): Declaration[] | undefined {
 function schemaOf(schema: unknown): unknown {
   if (!isObject(schema)) return undefined
   if ('jsonSchema' in schema) return isObject(schema.jsonSchema) ? schema.jsonSchema : undefined
-  return '~standard' in schema ? undefined : schema
+  return jsonSchemaOf(schema)
 }
 
 function tokensOf({ inputTokens, outputTokens }: Json): Usage {

@@ -40,12 +40,18 @@ export function argumentTextAt(value: unknown, where: string): string {
   throw invalid(where, `is ${shown(value)}; must be the arguments, as a text or an object`)
 }
 
+/** The header of Codex above the output of a command that failed. */
+const failedCommand =
+  /^(?:Chunk ID: \w{1,32}\n)?Wall time: [\d.]{1,16} seconds\nProcess exited with code (?!0\n)/
+
 /**
- * Whether a result without a mark is a failure: its first line names an error, or it is an object
- * with an error. OpenAI's formats have no mark, and rules find loops of failures earlier.
+ * Whether a result without a mark is a failure. Its first line names an error, it has the exit code
+ * of a failed command, or it is an object with an error. OpenAI's formats have no mark, and rules
+ * find loops of failures earlier.
  */
 export function readsAsError(text: string): boolean {
   const start = text.trimStart().slice(0, 4096)
+  if (failedCommand.test(start)) return true
   if (
     /^(an? )?(uncaught )?([\w$]+\.)*\w*(error|exception|traceback|fatal|panic|failed|failure)\b/i.test(
       start,

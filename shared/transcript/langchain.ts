@@ -6,6 +6,7 @@ import { isObject } from '../lib/json/json-object.ts'
 import { alternatives, shown } from '../settings/mistake.ts'
 import { finishWord } from './finish-reasons.ts'
 import { type Json, jsonTextOf, listAt, notPutTogether, objectAt, textAt } from './json-fields.ts'
+import { jsonSchemaOf } from './json-schema.ts'
 import { saidOf } from './openai-content.ts'
 import {
   declarationOf,
@@ -148,15 +149,9 @@ function toolOf(value: unknown, where: string) {
   const tool = objectAt(value, where)
   const inner = isObject(tool.function) ? tool.function : tool
   if (typeof inner.name !== 'string') return [] // runs at the provider
-  const schema = [inner.parameters, inner.input_schema, inner.schema].find(isObject)
-  const isPlainSchema = schema !== undefined && !('~standard' in schema) && !('_def' in schema)
-  return [
-    declarationOf(
-      textAt(inner, 'name', where),
-      inner.description,
-      isPlainSchema ? schema : undefined,
-    ),
-  ]
+  const schema = inner.parameters ?? inner.input_schema ?? inner.schema
+  const name = textAt(inner, 'name', where)
+  return [declarationOf(name, inner.description, jsonSchemaOf(schema))]
 }
 
 function tokensOf({ input_tokens: input, output_tokens: output, ...usage }: Json): Usage {

@@ -22,6 +22,8 @@ const root = join(import.meta.dirname, '..', '..')
 export type Manifest = {
   name: string
   dependencies: Record<string, string>
+  peerDependencies: Record<string, string>
+  exports: Record<string, Record<string, string>>
   bin: Record<string, string>
   scripts: Record<string, string>
   engines: { node: string }
@@ -36,6 +38,7 @@ export type Project = {
   manifest: Manifest
   /** The packed files, as paths in the package. */
   files: string[]
+  tarball: string
   tarballBytes: number
   /**
    * Runs a command of the project, or any other. Its node is the one that runs the tests, its home
@@ -45,6 +48,8 @@ export type Project = {
     command: string[],
     options?: { cwd?: string; environment?: Record<string, string> },
   ): Promise<Ended>
+  /** Installs a package of the checkout beside the package. */
+  link(name: string): void
   close(): void
 }
 
@@ -58,8 +63,9 @@ export function installPackage(also: string[]): Project {
   const manifest: Manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
 
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-  for (const name of [...Object.keys(manifest.dependencies), ...also])
+  const linkPackage = (name: string) =>
     link(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+  for (const name of [...Object.keys(manifest.dependencies), ...also]) linkPackage(name)
   const commands = join(folder, 'node_modules', '.bin')
   for (const [name, file] of Object.entries(manifest.bin))
     link(join(installed, file), join(commands, name))
@@ -70,6 +76,7 @@ export function installPackage(also: string[]): Project {
       folder,
       installed,
       manifest,
+      tarball,
       files: filesIn(installed),
       tarballBytes: statSync(tarball).size,
     },
@@ -85,6 +92,7 @@ export function installPackage(also: string[]): Project {
       const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
       return { code: await code, out, errors }
     },
+    link: linkPackage,
     close: () => rmSync(folder, { recursive: true }),
   }
 }

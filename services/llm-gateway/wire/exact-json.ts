@@ -2,15 +2,8 @@
 // first of two members with one name, and then no later check could refuse such a call.
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import {
-  closingQuote,
-  nextMark,
-  spaceEnd,
-  stringValue,
-  unit,
-} from '../../../shared/lib/json/tokens.ts'
-
-const { openBrace, openBracket, quote } = unit
+import { insideOf, type Span } from '../../../shared/lib/json/spans.ts'
+import { spaceEnd } from '../../../shared/lib/json/tokens.ts'
 
 /** JSON.parse source text access of ECMAScript, which TypeScript's library lacks. */
 type Raw = { rawJSON(text: string): unknown }
@@ -22,71 +15,23 @@ export type Path = (string | number)[]
  */
 export type ExactValues = (path: Path) => string | undefined
 
-type Span = { from: number; to: number }
-
 /**
  * Looks up any number of values in one text and scans each array and object only once. `text` must
  * be JSON.
  */
 export function exactValues(text: string): ExactValues {
-  const insides = new Map<number, Map<string | number, Span>>()
+  const insides = new Map<number, ReadonlyMap<string | number, Span>>()
   return (path) => {
     let span: Span | undefined = { from: spaceEnd(text, 0), to: text.length }
     for (const step of path) {
-      const inside: Map<string | number, Span> = insides.get(span.from) ?? insideOf(text, span.from)
+      const inside: ReadonlyMap<string | number, Span> =
+        insides.get(span.from) ?? insideOf(text, span.from)
       insides.set(span.from, inside)
       span = inside.get(step)
       if (span === undefined) return undefined
     }
     return text.slice(span.from, span.to)
   }
-}
-
-/** The members or items of the array or object that begins at `from`. A scalar has none. */
-function insideOf(text: string, from: number): Map<string | number, Span> {
-  const inside = new Map<string | number, Span>()
-  const isObject = text[from] === '{'
-  if (!isObject && text[from] !== '[') return inside
-  let at = spaceEnd(text, from + 1)
-  while (text[at] !== '}' && text[at] !== ']') {
-    const nameEnd = isObject ? closingQuote(text, at + 1) : at
-    const name: string | number = isObject ? stringValue(text, at + 1, nameEnd) : inside.size
-    // A colon follows the name and its blanks.
-    const begin = isObject ? spaceEnd(text, spaceEnd(text, nameEnd + 1) + 1) : at
-    const to = valueEnd(text, begin)
-    inside.set(name, { from: begin, to })
-    at = spaceEnd(text, to)
-    if (text[at] === ',') at = spaceEnd(text, at + 1)
-  }
-  return inside
-}
-
-function valueEnd(text: string, from: number): number {
-  switch (text.charCodeAt(from)) {
-    case quote:
-      return closingQuote(text, from + 1) + 1
-    case openBrace:
-    case openBracket:
-      return containerEnd(text, from)
-    default: {
-      let at = from
-      while (at < text.length && !',}] \n\r\t'.includes(text.charAt(at))) at += 1
-      return at
-    }
-  }
-}
-
-function containerEnd(text: string, from: number): number {
-  let depth = 0
-  let at = from
-  do {
-    const found = text.charCodeAt(at)
-    if (found === quote) at = closingQuote(text, at + 1)
-    else depth += found === openBrace || found === openBracket ? 1 : -1
-    at += 1
-    if (depth > 0) at = nextMark(text, at)
-  } while (depth > 0 && at < text.length)
-  return at
 }
 
 /**

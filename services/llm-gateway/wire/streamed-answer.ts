@@ -7,25 +7,29 @@ import type { Failed, Finished, Streamed } from '../providers/provider.ts'
 import type { SentEvent } from './event-stream.ts'
 
 /**
- * `stream`: the state that the provider's reader keeps. `over`: the provider ended the answer.
- * `fault`: the answer has failed.
+ * How a provider's answer is read. `stream`: the state that the reader keeps. `over`: the provider
+ * ended the answer. `fault`: the answer has failed.
  */
-export type Answering<Stream extends { over: boolean; fault: Failed | undefined }> = {
+export type Reading<Stream extends { over: boolean; fault: Failed | undefined }> = {
   stream: Stream
-  /** Resolves with the beginning of the answer. Rejects like the SDK. */
-  send(): Promise<Response>
-  /** Classifies the rejection of `send`. */
-  refused(error: unknown): Failed
-  sent(response: Response): AsyncIterable<SentEvent[]>
+  sent(response: Response, onBytes: () => void): AsyncIterable<SentEvent[]>
   read(stream: Stream, event: string | null, data: string): PartEvent[]
   /** The last events, after the end of the stream or an `interruption` (undefined: none). */
   end(stream: Stream, interruption: unknown): PartEvent[]
   ending(stream: Stream, interruption: unknown): Finished | Failed
 }
 
+export type Answering<Stream extends { over: boolean; fault: Failed | undefined }> = {
+  reading: Reading<Stream>
+  /** Resolves with the beginning of the answer. Rejects like the SDK. */
+  send(): Promise<Response>
+  /** Classifies the rejection of `send`. */
+  refused(error: unknown): Failed
+}
+
 /** Implements Provider's `stream`. Calls `onBytes` when the answer begins. */
 export async function* streamedAnswer<Stream extends { over: boolean; fault: Failed | undefined }>(
-  { stream, send, refused, sent, read, end, ending }: Answering<Stream>,
+  { reading: { stream, sent, read, end, ending }, send, refused }: Answering<Stream>,
   onBytes: () => void,
 ): AsyncGenerator<Streamed, void> {
   let response: Response
@@ -40,7 +44,7 @@ export async function* streamedAnswer<Stream extends { over: boolean; fault: Fai
   const isDone = () => stream.over || stream.fault !== undefined
   let interruption: unknown
   try {
-    for await (const batch of sent(response)) {
+    for await (const batch of sent(response, onBytes)) {
       const events: PartEvent[] = []
       for (const { event, data } of batch) {
         if (isDone()) break
@@ -55,4 +59,15 @@ export async function* streamedAnswer<Stream extends { over: boolean; fault: Fai
   const events = end(stream, interruption)
   if (events.length > 0) yield { kind: 'events', events }
   yield ending(stream, interruption)
+}
+
+/** Reads an answer that has arrived. */
+export function receivedAnswer<Stream extends { over: boolean; fault: Failed | undefined }>(
+  reading: Reading<Stream>,
+  response: Response,
+): AsyncGenerator<Streamed, void> {
+  const refused = (error: unknown): Failed => {
+    throw error // `send` cannot fail
+  }
+  return streamedAnswer({ reading, send: async () => response, refused }, () => {})
 }

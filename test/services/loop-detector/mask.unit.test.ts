@@ -27,6 +27,11 @@ describe('two texts are equal if they differ only in', () => {
     ],
     ['a time of day after `at`', 'stopped at 10:05 again', 'stopped at 23:41 again'],
     ['an id after its name', 'request-id: a81f22 failed', 'request-id: zz90k1 failed'],
+    [
+      'the header of a shell result of Codex',
+      'Chunk ID: c45c2f\nWall time: 0.0000 seconds\nProcess exited with code 0\nOutput:\nhi',
+      'Chunk ID: 72877a\nWall time: 1.2034 seconds\nProcess exited with code 0\nOutput:\nhi',
+    ],
     ['a process id', 'worker pid=4021 gone', 'worker pid=77 gone'],
     [
       'the number of a process',

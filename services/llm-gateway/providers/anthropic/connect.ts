@@ -8,17 +8,12 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import { secretsOfModel } from '../../../../shared/agents/secrets.ts'
-import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import { finishWord } from '../../../../shared/transcript/finish-reasons.ts'
-import { answeredEvents, type SentEvent } from '../../wire/event-stream.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
 import { streamedAnswer } from '../../wire/streamed-answer.ts'
-import { stopAtLimit } from '../output-limit.ts'
-import type { Failed, Finished, Provider } from '../provider.ts'
-import { interruptionOf } from '../provider-errors.ts'
+import type { Provider } from '../provider.ts'
 import { sdkOptions } from '../sdk-options.ts'
 import { refusalOf } from './errors.ts'
-import { endMessage, type MessageStream, newMessageStream, readEvent, stopOf } from './events.ts'
+import { messageReading } from './reading.ts'
 import { messageRequest } from './request.ts'
 
 /**
@@ -43,57 +38,17 @@ export function connectAnthropic(
     stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
-          stream: newMessageStream(secretsOfModel(agent.model)),
+          reading: messageReading({
+            secret: secretsOfModel(agent.model),
+            outputTokensMax: agent.model.maxOutputTokens,
+          }),
           send: () =>
             client.messages
               .create({ ...messageRequest(agent, request), stream: true }, { signal })
               .asResponse(),
           refused: (error) => refusalOf(error, secretsOfModel(agent.model)),
-          sent: (response) => answeredEvents(response, onBytes, messageEvents),
-          read: readEvent,
-          end: (message, interruption) => (interruption === undefined ? endMessage(message) : []),
-          ending: (stream, interruption) =>
-            endingOf(stream, interruption, agent.model.maxOutputTokens),
         },
         onBytes,
       ),
-  }
-}
-
-/**
- * The body of a server that does not stream: a whole message or an error. The start event holds the
- * message verbatim, because parsing would change it. Without a stop reason it may be truncated.
- */
-function messageEvents(whole: unknown, body: string): SentEvent[] {
-  if (!isObject(whole) || whole.type !== 'message') return [{ event: null, data: body }]
-  const { stop_reason } = whole
-  const end = [
-    JSON.stringify({ type: 'message_delta', delta: { stop_reason } }),
-    '{"type":"message_stop"}',
-  ]
-  const isOver = finishWord(stop_reason) !== ''
-  return [`{"type":"message_start","message":${body}}`, ...(isOver ? end : [])].map((data) => ({
-    event: null,
-    data,
-  }))
-}
-
-/**
- * A finished answer stays finished if the connection then breaks. Without a finish reason it is
- * cut.
- */
-function endingOf(
-  message: MessageStream,
-  interruption: unknown,
-  outputTokensMax: number,
-): Finished | Failed {
-  const { fault, finish, over, usage } = message
-  if (fault !== undefined) return fault
-  if (interruption !== undefined && finish === '' && !over) return interruptionOf(interruption)
-  return {
-    kind: 'finished',
-    stop: stopAtLimit(stopOf(message), usage, outputTokensMax),
-    finish,
-    usage,
   }
 }

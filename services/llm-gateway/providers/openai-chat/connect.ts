@@ -7,15 +7,12 @@
 
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import { secretsOfModel } from '../../../../shared/agents/secrets.ts'
-import { answeredEvents } from '../../wire/event-stream.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
 import { streamedAnswer } from '../../wire/streamed-answer.ts'
 import { openaiClient } from '../openai-client.ts'
-import { stopAtLimit } from '../output-limit.ts'
-import type { Failed, Finished, Provider } from '../provider.ts'
-import { interruptionOf } from '../provider-errors.ts'
+import type { Provider } from '../provider.ts'
 import { refusalOf } from './errors.ts'
-import { type ChatStream, endChat, newChatStream, readChunk, stopOf } from './events.ts'
+import { chatReading } from './reading.ts'
 import { chatRequest } from './request.ts'
 
 /**
@@ -32,38 +29,16 @@ export function connectOpenaiChat(
     stream: (request, signal, onBytes) =>
       streamedAnswer(
         {
-          stream: newChatStream({ secret: secretsOfModel(agent.model), model: agent.model.name }),
+          reading: chatReading({
+            secret: secretsOfModel(agent.model),
+            model: agent.model.name,
+            outputTokensMax: agent.model.maxOutputTokens,
+          }),
           send: () =>
             client.chat.completions.create(chatRequest(agent, request), { signal }).asResponse(),
           refused: (error) => refusalOf(error, secretsOfModel(agent.model)),
-          sent: (response) =>
-            answeredEvents(response, onBytes, (_, data) => [{ event: null, data }]),
-          read: readChunk,
-          end: endChat,
-          ending: (stream, interruption) =>
-            endingOf(stream, interruption, agent.model.maxOutputTokens),
         },
         onBytes,
       ),
-  }
-}
-
-/**
- * A finished answer stays finished if the connection then breaks. Without a finish reason it is
- * cut.
- */
-function endingOf(
-  chat: ChatStream,
-  interruption: unknown,
-  outputTokensMax: number,
-): Finished | Failed {
-  const { fault, finish, over, usage } = chat
-  if (fault !== undefined) return fault
-  if (interruption !== undefined && finish === '' && !over) return interruptionOf(interruption)
-  return {
-    kind: 'finished',
-    stop: stopAtLimit(stopOf(chat), usage, outputTokensMax),
-    finish,
-    usage,
   }
 }

@@ -1,0 +1,54 @@
+// weir hooks: the hooks of other agent programs.
+
+import { homedir } from 'node:os'
+import type { Command } from 'commander'
+import type { HooksContext } from '../../http/hosts/hooks-command.ts'
+import { answers } from '../../terminal/ending.ts'
+
+export function addHooks(program: Command): void {
+  const hooks = program
+    .command('hooks')
+    .description('Let Weir judge the tool calls of Claude Code and Codex, in their own hooks.')
+
+  hosted(answers(hooks.command('install'), { yes: 'installed', no: 'not accepted' }))
+    .description("Add Weir's hooks to the settings of a host. Shows the change first.")
+    .option('--url <url>', 'where weir proxy listens', 'http://127.0.0.1:4141')
+    .option('--agent <name>', 'the name of the guest in the log; default: the name of the host')
+    .option('--yes', 'write the change without a question')
+    .action(async (host, options) => {
+      process.exitCode = await (await commands()).installHooks(host, options, context())
+    })
+
+  hosted(answers(hooks.command('status'), { yes: 'installed', no: 'not installed' }))
+    .description("Show Weir's hooks of a host, and the calls that they cannot protect.")
+    .action(async (host, options) => {
+      process.exitCode = await (await commands()).showHooks(host, options, context())
+    })
+
+  hosted(answers(hooks.command('remove'), { yes: 'removed', no: 'not accepted' }))
+    .description("Remove Weir's hooks from the settings of a host. Keeps everything else.")
+    .option('--yes', 'write the change without a question')
+    .action(async (host, options) => {
+      process.exitCode = await (await commands()).removeHooks(host, options, context())
+    })
+}
+
+function hosted(command: Command): Command {
+  return command
+    .argument('<host>', 'claude-code or codex')
+    .option('--project', 'the settings of this folder instead of those of the user')
+    .option('--program <path>', "the host's program, if it is not on the path")
+}
+
+const commands = () => import('../../http/hosts/hooks-command.ts')
+
+function context(): HooksContext {
+  return {
+    home: homedir(),
+    folder: process.cwd(),
+    environment: process.env,
+    input: process.stdin,
+    out: process.stdout,
+    errors: process.stderr,
+  }
+}

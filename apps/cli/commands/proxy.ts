@@ -1,0 +1,34 @@
+// weir proxy: guard the agents that call a model through it.
+
+import type { Command } from 'commander'
+import { endWith } from '../../terminal/ending.ts'
+import { keeping, whichBus, withSettings } from './flags.ts'
+
+export function addProxy(program: Command): void {
+  withSettings(program.command('proxy'), [
+    ...whichBus,
+    'topicPrefix',
+    'logLevel',
+    'partitions',
+    ...keeping,
+    'synchronous',
+    'dataFolderBytesMax',
+  ])
+    .description(
+      'Guard agents that call their model through this proxy, until SIGTERM or SIGINT. An agent changes its base URL only. Without --data-folder the log is in memory.',
+    )
+    .requiredOption('--upstream <url>', "the model provider's base URL, with or without /v1")
+    .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .option('--port <port>', 'the port of that address; 0: any free port', '4141')
+    .option(
+      '--agent <name>',
+      'the guest at the root: its name, with settings in agents/NAME.yaml if there are any; others are under /proxy/NAME',
+      'guest',
+    )
+    .option('--json', 'print {"port", "anthropicBaseUrl", "openaiBaseUrl"} as the first line')
+    .action(async (options) =>
+      endWith(
+        await (await import('../../http/serve-proxy.ts')).serveProxy(options, process.stdout),
+      ),
+    )
+}

@@ -1,0 +1,79 @@
+// The server of the fronts that need no code in the guest: `/v1/guest/{agent}/…` for any language,
+// `/v1/hooks/{agent}/…` for hosts with hooks, and the model proxy, if there is an upstream. Used by
+// `weir proxy` and `weir up`.
+
+import type { Logger } from 'pino'
+import type { FrontsOn } from '../../client/guard/guard.ts'
+import { conversationOfGuest } from '../../client/guard/guest-agent.ts'
+import { defaultGuestSettings } from '../../shared/agents/guest.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
+import { hookRoutes } from './fronts/hooks/hook-routes.ts'
+import { type HostSessions, hostSessions } from './fronts/hooks/host-sessions.ts'
+import { createProxy, type ModelProxy } from './fronts/proxy/proxy.ts'
+import { upstreamAt } from './fronts/proxy/upstream.ts'
+import { guardsByAgent } from './guards-by-agent.ts'
+import { guestRoutes } from './guest-routes.ts'
+import { type HttpServer, startHttpServer } from './server.ts'
+
+export type FrontServerOptions = {
+  fronts: FrontsOn
+  host: string
+  port: number
+  /** Undefined: there is no proxy. */
+  upstream: string | undefined
+  /** The guest at the root of the proxy. */
+  agent: string
+  log: Logger
+}
+
+/** Throws `settings.invalid` for an address or an upstream that cannot be used. */
+export async function startFrontServer({
+  fronts,
+  host,
+  port,
+  upstream,
+  agent,
+  log,
+}: FrontServerOptions): Promise<HttpServer> {
+  fronts.front({ agent }) // an unusable name fails here
+  const holding = guardsByAgent(async (name) => fronts.front({ agent: name }).guard)
+  const sessions = hostSessions(systemClock)
+  const proxy =
+    upstream === undefined ? undefined : proxyTo(upstream, { fronts, agent, sessions, log })
+  const server = await startHttpServer({
+    ...{ host, port, log },
+    routes: [
+      guestRoutes(holding),
+      hookRoutes({ guardOf: holding.guardOf, sessions, clock: systemClock, log }),
+      ...(proxy === undefined ? [] : [proxy.routes]),
+    ],
+  })
+  return {
+    ...server,
+    async close() {
+      await server.close()
+      await proxy?.settled()
+    },
+  }
+}
+
+function proxyTo(
+  upstream: string,
+  {
+    fronts,
+    agent,
+    sessions,
+    log,
+  }: Pick<FrontServerOptions, 'fronts' | 'agent' | 'log'> & { sessions: HostSessions },
+): ModelProxy {
+  const watching = guardsByAgent(async (name) => fronts.front({ agent: name, mode: 'observing' }))
+  const held = guardsByAgent(async (name) => fronts.front({ agent: name, mode: 'blocking' }))
+  return createProxy({
+    ...{ upstream: upstreamAt(upstream), agent, log, fallback: defaultGuestSettings.fallback },
+    sessions,
+    async conversationOf(name, id, { turn, holds }) {
+      const { threads } = await (holds ? held : watching).guardOf(name)
+      return threads(conversationOfGuest(name, id), { turn })
+    },
+  })
+}

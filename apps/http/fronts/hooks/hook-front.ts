@@ -1,0 +1,265 @@
+// The front of hooks: holds each call of a host until its verdict, reports results, and passes
+// advice on. Beside the proxy it only holds: the proxy sees the history.
+// Owns: the calls of open rounds, in memory. Does not own: HTTP (hook-routes.ts), decisions (guard).
+// HOOK-1. A call that Weir cannot judge is denied (R6).
+// HOOK-2. A verdict counts for the call with the hook's id, in its session.
+// HOOK-3. Lost memory loses no call and no result: it loses the advice behind one round.
+
+import type { Logger } from 'pino'
+import type {
+  Advice,
+  CallVerdict,
+  Guard,
+  GuestConversation,
+} from '../../../../client/guard/guest-conversation.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { Clock } from '../../../../shared/lib/clock.ts'
+import { newest } from '../../../../shared/lib/newest.ts'
+import { pause } from '../../../../shared/lib/pause.ts'
+import { answerOf, type CallRound, isComplete, requestAfter } from './call-round.ts'
+import { type HeldVerdicts, heldVerdicts } from './held-verdicts.ts'
+import { addContext, deny, endTurn, type HookAnswer } from './hook-answer.ts'
+import type { HookCall, HookPayload, HookResult } from './hook-payload.ts'
+import type { HostSessions } from './host-sessions.ts'
+
+export type HookFront = {
+  /** `signal` aborts when the host no longer waits. */
+  answer(
+    guard: Pick<Guard, 'conversation'>,
+    payload: HookPayload,
+    signal: AbortSignal,
+  ): Promise<HookAnswer>
+}
+
+type HookFrontOptions = { sessions: HostSessions; clock: Clock; log: Logger }
+
+/** The memory of one conversation's hooks. */
+type Seen = {
+  prompt: { turn: string | undefined; text: string } | undefined
+  /** The newest calls, by id, each in its round. */
+  rounds: Map<string, JudgedRound>
+  /** The round that further calls still join. */
+  joining: JudgedRound | undefined
+  /** The turn that Weir has ended, with the reason. */
+  ended: { turn: string | undefined; reason: string } | undefined
+}
+type JudgedRound = CallRound & { verdicts: HeldVerdicts }
+
+export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront {
+  const seenOf = newest<Seen>(limits.hookSessionsMax)
+
+  return {
+    async answer(guard, payload, signal) {
+      const { session, agentId, turn, event } = payload
+      sessions.sawHook(session)
+      const id = agentId === undefined ? session : `${session}:${agentId}`
+      const seen = seenOf.at(id, nothingSeen)
+      const conversation = guard.conversation(id, turn === undefined ? {} : { turn })
+      switch (event.kind) {
+        case 'prompt':
+          seen.prompt = { turn, text: event.text }
+          return undefined
+        case 'pre':
+          return holdCall(seen, conversation, payload, event.call, signal)
+        case 'post':
+          if (sessions.hasProxy(session)) return undefined
+          return adviceAfter(seen, conversation, payload, [event.result])
+        case 'batch':
+          if (sessions.hasProxy(session)) return undefined
+          await judgeUnheld(seen, conversation, payload, event.calls)
+          return adviceAfter(
+            seen,
+            conversation,
+            payload,
+            event.calls.map(({ result }) => result),
+          )
+        case 'stop':
+          if (!sessions.hasProxy(session)) await conversation.endTurn()
+          return undefined
+      }
+    },
+  }
+
+  async function holdCall(
+    seen: Seen,
+    conversation: GuestConversation,
+    payload: HookPayload,
+    call: HookCall,
+    signal: AbortSignal,
+  ): Promise<HookAnswer> {
+    if (isEnded(seen, payload)) return deny(`${ended} The reason: ${seen.ended?.reason}`)
+    try {
+      const verdict = await unlessGone(verdictOn(seen, conversation, payload, call), signal)
+      if (verdict?.verdict === 'run') return undefined
+      if (verdict?.verdict === 'refuse')
+        return await refused(seen, conversation, payload, call, verdict)
+      await reportNotRun(conversation, call)
+      return deny(undecided)
+    } catch (error) {
+      if (signal.aborted) reportNotRun(conversation, call).catch(() => {}) // nobody waits for it
+      log.warn({ err: error, tool: call.name }, 'a call was denied: it could not be judged')
+      return deny(cannotJudge)
+    }
+  }
+
+  async function verdictOn(
+    seen: Seen,
+    conversation: GuestConversation,
+    { session, turn }: HookPayload,
+    call: HookCall,
+  ): Promise<CallVerdict | undefined> {
+    const beside = await sessions.verdictOn(session, call.id)
+    if (beside !== undefined) return beside
+    const round = seen.rounds.get(call.id) ?? joinCall(seen, conversation, turn, call)
+    return round.verdicts.verdictAt(round.calls.findIndex(({ id }) => id === call.id))
+  }
+
+  /** Adds the call to the round that is open, or opens one (CALL-ROUND-1). */
+  function joinCall(
+    seen: Seen,
+    conversation: GuestConversation,
+    turn: string | undefined,
+    call: HookCall,
+  ): JudgedRound {
+    const open = seen.joining
+    if (open !== undefined) {
+      open.calls.push(call)
+      return remember(seen, open, call)
+    }
+    const round = openRound(seen, conversation, turn, [call], pause(clock, limits.hookJoinMs))
+    seen.joining = round
+    return remember(seen, round, call)
+  }
+
+  /** The calls of a batch without an earlier hook: the host has refused them itself. */
+  async function judgeUnheld(
+    seen: Seen,
+    conversation: GuestConversation,
+    { turn }: HookPayload,
+    calls: { call: HookCall; result: HookResult }[],
+  ): Promise<void> {
+    const unheld = calls.flatMap(({ call }) => (seen.rounds.has(call.id) ? [] : [call]))
+    if (unheld.length === 0) return
+    const round = openRound(seen, conversation, turn, unheld, Promise.resolve())
+    for (const call of unheld) remember(seen, round, call)
+    await round.verdicts.verdictAt(0)
+  }
+}
+
+/**
+ * A host that shows no batches runs no further hook for a refused call. So the advice behind a round
+ * without a call that runs stands in the refusal.
+ */
+async function refused(
+  seen: Seen,
+  conversation: GuestConversation,
+  { turn }: HookPayload,
+  { id }: HookCall,
+  { text }: CallVerdict,
+): Promise<HookAnswer> {
+  const round = seen.rounds.get(id)
+  round?.results.set(id, { callId: id, status: 'error', text })
+  if (round === undefined || !isComplete(round)) return deny(text)
+  const advice = await conversation.beforeModel(requestAfter(round))
+  if (advice.rung === 'end') seen.ended = { turn, reason: advice.reason }
+  return deny([text, textOf(advice)].filter(Boolean).join('\n\n'))
+}
+
+function isEnded({ ended: by }: Seen, { turn }: HookPayload): boolean {
+  return by !== undefined && by.turn === turn
+}
+
+/** For the model. At `end` the reason is one more text. */
+function textOf({ rung, reason, text }: Advice): string {
+  return rung === 'end' ? `${ended} The reason: ${reason}` : text
+}
+
+/** Withdraws the approval of a call that will not happen. */
+function reportNotRun(conversation: GuestConversation, { id }: HookCall): Promise<void> {
+  return conversation.reportResults([{ callId: id, status: 'not-run', text: '' }])
+}
+
+function nothingSeen(): Seen {
+  return { prompt: undefined, rounds: new Map(), joining: undefined, ended: undefined }
+}
+
+const ended =
+  'Weir has ended this turn. Call no tool, because none will run. Answer the user in plain text.'
+const undecided =
+  'Not run: no person or guard decided on this call in time. Do not repeat it now; go on without it, or ask the user.'
+const cannotJudge =
+  'Not run: Weir cannot judge calls now. Do not repeat the call. Tell the user that Weir must be checked.'
+
+/** Judges the calls once `joined` has resolved. */
+function openRound(
+  seen: Seen,
+  conversation: GuestConversation,
+  turn: string | undefined,
+  calls: HookCall[],
+  joined: Promise<void>,
+): JudgedRound {
+  const prompt = seen.prompt?.turn === turn ? (seen.prompt?.text ?? '') : ''
+  const answer = joined.then(() => {
+    if (seen.joining === round) seen.joining = undefined
+    return answerOf(round)
+  })
+  const round: JudgedRound = {
+    ...{ prompt, calls, results: new Map() },
+    verdicts: heldVerdicts(conversation, answer),
+  }
+  return round
+}
+
+function remember(seen: Seen, round: JudgedRound, call: HookCall): JudgedRound {
+  seen.rounds.set(call.id, round)
+  const [oldest] = seen.rounds.keys()
+  if (seen.rounds.size > limits.hookCallsMax && oldest !== undefined) seen.rounds.delete(oldest)
+  return round
+}
+
+/** Reports the results. Behind the last one of a round the answer has Weir's advice. */
+async function adviceAfter(
+  seen: Seen,
+  conversation: GuestConversation,
+  payload: HookPayload,
+  results: HookResult[],
+): Promise<HookAnswer> {
+  const finished = new Set<JudgedRound>()
+  const early: HookResult[] = []
+  for (const result of results) {
+    const round = seen.rounds.get(result.callId)
+    if (round?.results.has(result.callId)) continue // the first counts
+    round?.results.set(result.callId, result)
+    if (round !== undefined && isComplete(round)) finished.add(round)
+    else early.push(result)
+  }
+  if (early.length > 0) await conversation.reportResults(early)
+  const advice: Advice[] = []
+  for (const round of finished) advice.push(await conversation.beforeModel(requestAfter(round)))
+  return answerTo(payload, advice, seen)
+}
+
+/** Codex ends no turn for a hook. */
+function answerTo(payload: HookPayload, advice: Advice[], seen: Seen): HookAnswer {
+  const { turn, eventName } = payload
+  const end = advice.find(({ rung }) => rung === 'end')
+  if (end !== undefined) seen.ended = { turn, reason: end.reason }
+  if (isEnded(seen, payload) && canEnd(eventName)) return endTurn(seen.ended?.reason ?? '')
+  const texts = advice.map(textOf).filter(Boolean)
+  return texts.length === 0 ? undefined : addContext(payload, texts.join('\n\n'))
+}
+
+/** Claude Code ends its turn between two rounds. */
+function canEnd(eventName: string): boolean {
+  return eventName === 'PostToolBatch'
+}
+
+/** Rejects as soon as the host no longer waits. */
+function unlessGone<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new Error('the host no longer waits'))
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

@@ -1,0 +1,120 @@
+// The JSON that a host sends to a hook. Claude Code and Codex share the shape of their fields.
+// Does not own: the decision (hook-front.ts), the answer's form (hook-answer.ts).
+
+import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { HttpError } from '../../http-error.ts'
+
+/** The last part of a hook's path. A host's settings name one for each of its events. */
+export const hookKinds = ['prompt', 'pre', 'post', 'batch', 'stop'] as const
+export type HookKind = (typeof hookKinds)[number]
+
+export type HookCall = { id: string; name: string; input: unknown }
+export type HookResult = { callId: string; status: 'ok' | 'error'; text: string }
+
+export type HookEvent =
+  | { kind: 'prompt'; text: string }
+  | { kind: 'pre'; call: HookCall }
+  | { kind: 'post'; result: HookResult }
+  | { kind: 'batch'; calls: { call: HookCall; result: HookResult }[] }
+  | { kind: 'stop' }
+
+/** `turn`: the host's id of the turn, if it sends one. */
+export type HookPayload = {
+  session: string
+  /** A subagent of the session. */
+  agentId: string | undefined
+  turn: string | undefined
+  /** The host's name of the event, which its answer must repeat. */
+  eventName: string
+  event: HookEvent
+}
+
+type Body = Record<string, unknown>
+
+/** Throws 400 with the field that is missing. */
+export function hookPayloadOf(kind: HookKind, body: Body): HookPayload {
+  return {
+    session: idIn(body, 'session_id'),
+    agentId: optionalIdIn(body, 'agent_id'),
+    turn: optionalIdIn(body, 'prompt_id') ?? optionalIdIn(body, 'turn_id'),
+    eventName: idIn(body, 'hook_event_name'),
+    event: eventOf(kind, body),
+  }
+}
+
+function eventOf(kind: HookKind, body: Body): HookEvent {
+  switch (kind) {
+    case 'prompt':
+      return { kind, text: typeof body.prompt === 'string' ? body.prompt : '' }
+    case 'pre':
+      return { kind, call: callOf(body) }
+    case 'post':
+      return { kind, result: resultOf(body) }
+    case 'batch':
+      return { kind, calls: listIn(body, 'tool_calls').map(finishedCallOf) }
+    case 'stop':
+      return { kind }
+  }
+}
+
+function callOf(body: Body): HookCall {
+  return {
+    id: idIn(body, 'tool_use_id'),
+    name: idIn(body, 'tool_name'),
+    input: body.tool_input ?? {},
+  }
+}
+
+/** PostToolUseFailure has an `error` and no response. */
+function resultOf(body: Body): HookResult {
+  const callId = idIn(body, 'tool_use_id')
+  return typeof body.error === 'string'
+    ? { callId, status: 'error', text: body.error }
+    : { callId, status: 'ok', text: responseText(body.tool_response) }
+}
+
+/** A batch has no status. The host marks the results of calls that it has refused itself. */
+function finishedCallOf(value: unknown): { call: HookCall; result: HookResult } {
+  if (!isObject(value)) throw missing('tool_calls', 'must be a list of objects')
+  const { callId, text } = resultOf(value)
+  const status = text.startsWith('<tool_use_error>') ? 'error' : 'ok'
+  return { call: callOf(value), result: { callId, status, text } }
+}
+
+/** The text that the model reads, as far as the host shows it. */
+function responseText(response: unknown): string {
+  if (typeof response === 'string') return response
+  if (Array.isArray(response) && response.every(isTextBlock))
+    return response.map(({ text }) => text).join('\n')
+  if (isObject(response) && typeof response.stdout === 'string')
+    return [response.stdout, response.stderr].filter(Boolean).join('\n')
+  return JSON.stringify(response ?? '')
+}
+
+function isTextBlock(value: unknown): value is { text: string } {
+  return isObject(value) && typeof value.text === 'string'
+}
+
+/** Of any id. Longer ones are no id of a host. */
+const idCharactersMax = 256
+
+function idIn(body: Body, name: string): string {
+  const value = body[name]
+  if (typeof value !== 'string' || value === '' || value.length > idCharactersMax)
+    throw missing(name, `must be a text of 1 to ${idCharactersMax} characters`)
+  return value
+}
+
+function optionalIdIn(body: Body, name: string): string | undefined {
+  return body[name] === undefined || body[name] === null ? undefined : idIn(body, name)
+}
+
+function listIn(body: Body, name: string): unknown[] {
+  const value = body[name]
+  if (!Array.isArray(value)) throw missing(name, 'must be a list')
+  return value
+}
+
+function missing(name: string, rule: string): HttpError {
+  return new HttpError(400, 'hooks.payload', `${name} ${rule}`)
+}

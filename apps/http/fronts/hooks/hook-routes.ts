@@ -1,0 +1,44 @@
+// `/v1/hooks/{agent}/{kind}`: the hooks of hosts over HTTP. A host's command hook posts the same.
+// Does not own: access (server.ts), the front (hook-front.ts).
+// HOOK-ROUTES-1. An event that Weir cannot judge gets 503, so a host that can fail closed does.
+
+import type { Logger } from 'pino'
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { Clock } from '../../../../shared/lib/clock.ts'
+import type { GuardsByAgent } from '../../guards-by-agent.ts'
+import { HttpError } from '../../http-error.ts'
+import { jsonOf } from '../../request-body.ts'
+import type { HttpApp } from '../../server.ts'
+import { hookFront } from './hook-front.ts'
+import { hookKinds, hookPayloadOf } from './hook-payload.ts'
+import type { HostSessions } from './host-sessions.ts'
+
+export type HookRoutesOptions = Pick<GuardsByAgent, 'guardOf'> & {
+  /** The same object as the proxy's, so that both judge a call once. */
+  sessions: HostSessions
+  clock: Clock
+  log: Logger
+}
+
+/** Adds the route. */
+export function hookRoutes(options: HookRoutesOptions): (app: HttpApp) => void {
+  const front = hookFront(options)
+  return (app) => {
+    app.post('/v1/hooks/:agent/:kind', async (context) => {
+      const kind = hookKinds.find((name) => name === context.req.param('kind'))
+      if (kind === undefined)
+        throw new HttpError(404, 'http.path', `the hooks are: ${hookKinds.join(', ')}`)
+      const body = await jsonOf(context.env.incoming, limits.hookBodyBytesMax)
+      const payload = hookPayloadOf(kind, body)
+      const guard = await options.guardOf(context.req.param('agent'))
+      try {
+        const answer = await front.answer(guard, payload, context.req.raw.signal)
+        return answer === undefined ? context.body(null, 200) : context.json(answer)
+      } catch (error) {
+        options.log.warn({ err: error, kind }, 'an event of a host was not judged')
+        const message = 'Weir cannot judge this event now'
+        return context.json({ error: { type: 'hooks.unjudged', message } }, 503)
+      }
+    })
+  }
+}

@@ -1,0 +1,44 @@
+// The request with the advice of Weir in it, for this request only. The client does not keep it.
+// ADVISED-REQUEST-1. The edits of the advice are spliced into the text. All other bytes stay:
+//     signatures, the order of members, the form of numbers, parameters that Weir does not know.
+
+import { type AdviceEdit, adviceEdits } from '../../../../client/guard/advice-edits.ts'
+import type { Advice } from '../../../../client/guard/guest-conversation.ts'
+import {
+  type Splice,
+  spanAt,
+  spliced,
+  withItem,
+  withMember,
+} from '../../../../shared/lib/json/spliced.ts'
+import type { ProxyApi, SentRequest } from './api.ts'
+
+/** `forbidsCalls`: false for a server that refuses requests that forbid calls. */
+export function advisedRequest(
+  { format }: ProxyApi,
+  { text, body }: SentRequest,
+  advice: Pick<Advice, 'rung' | 'text'>,
+  { forbidsCalls }: { forbidsCalls: boolean },
+): string {
+  const edits = adviceEdits({ format, body }, advice).filter(
+    ({ path }) => forbidsCalls || path[0] !== 'tool_choice',
+  )
+  return spliced(
+    text,
+    edits.flatMap((edit) => spliceOf(text, edit) ?? []),
+  )
+}
+
+/** Undefined: the text has no such place. */
+function spliceOf(text: string, { kind, path, value }: AdviceEdit): Splice | undefined {
+  const json = JSON.stringify(value)
+  const span = spanAt(text, path)
+  if (kind === 'append')
+    return span !== undefined && text[span.from] === '[' ? withItem(text, span, json) : undefined
+  if (span !== undefined) return { ...span, text: json }
+  const parent = spanAt(text, path.slice(0, -1))
+  const name = path.at(-1)
+  return parent !== undefined && typeof name === 'string'
+    ? withMember(text, parent, name, json)
+    : undefined
+}

@@ -1,0 +1,73 @@
+// A copy of an answer on its way to the client, and the round that it makes.
+// ANSWER-COPY-1. The copy is read once the answer is over. The client's bytes never wait for it.
+// ANSWER-COPY-2. An answer that is cut, broken, an error or above the bound is no round.
+
+import type { IncomingMessage } from 'node:http'
+import { foldResponse } from '../../../../services/accumulator/response.ts'
+import type { Finished, Streamed } from '../../../../services/llm-gateway/providers/provider.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { PartEvent, Response as Round } from '../../../../shared/contract/messages.ts'
+import type { ProxyApi } from './api.ts'
+import { decoded } from './encodings.ts'
+
+/** Why an answer is no round: a constant text for the log. */
+export type NoRound = { reason: string }
+
+/**
+ * Collects the bytes of an answer. Resolves when it is over, with its bytes or the reason why they
+ * are not all there.
+ */
+export function copyOf(answer: IncomingMessage): Promise<Buffer | NoRound> {
+  const { promise, resolve } = Promise.withResolvers<Buffer | NoRound>()
+  // One growing buffer: a stream has thousands of pieces, and each kept one would cost the collector.
+  let copy = Buffer.allocUnsafe(copyBytes)
+  let bytes = 0
+  const onData = (piece: Buffer): void => {
+    const end = bytes + piece.length
+    if (end > limits.roundPartsBytesMax) {
+      answer.off('data', onData)
+      resolve({ reason: `the answer is larger than ${limits.roundPartsBytesMax} bytes` })
+      return
+    }
+    if (end > copy.length) {
+      const larger = Buffer.allocUnsafe(Math.max(end, 2 * copy.length))
+      copy.copy(larger, 0, 0, bytes)
+      copy = larger
+    }
+    piece.copy(copy, bytes)
+    bytes = end
+  }
+  answer.on('data', onData)
+  answer.once('end', () => resolve(copy.subarray(0, bytes)))
+  answer.once('close', () => resolve({ reason: 'the answer was cut' }))
+  return promise
+}
+
+/** Enough for most answers with a call. */
+const copyBytes = 16 * 1024
+
+/** Reads the bytes of a whole answer as the gateway does. */
+export async function roundIn(
+  api: ProxyApi,
+  bytes: Buffer,
+  headers: IncomingMessage['headers'],
+): Promise<Round | NoRound> {
+  const text = await decoded(bytes, headers['content-encoding'], limits.roundPartsBytesMax)
+  if (text === undefined) return { reason: 'the answer has an unknown encoding' }
+  const contentType = headers['content-type'] ?? ''
+  const answer = { headers: new Headers({ 'content-type': contentType }), body: [text] }
+  return foldedRound(api.read(answer as unknown as Response))
+}
+
+async function foldedRound(streamed: AsyncIterable<Streamed>): Promise<Round | NoRound> {
+  const parts: PartEvent[][] = []
+  let finished: Finished | undefined
+  for await (const one of streamed) {
+    if (one.kind === 'failed') return { reason: one.reason }
+    if (one.kind === 'events') parts.push(one.events)
+    else finished = one
+  }
+  if (finished === undefined || finished.stop === 'cut') return { reason: 'the answer was cut' }
+  const { response, failure } = foldResponse(parts, { attempt: '', ...finished }, [])
+  return failure === null ? response : { reason: failure.reason }
+}

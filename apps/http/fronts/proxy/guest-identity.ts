@@ -1,0 +1,175 @@
+// The conversation and the turn of a request. The first that it has decides: Weir's own headers, those
+// of Claude Code and Codex, the beginning of its history.
+// GUEST-IDENTITY-1. A client's key only enters as an HMAC with a random key of this process.
+// GUEST-IDENTITY-2. Without headers, the first text of the user and the first calls name the
+//     conversation. Call ids are random, so two runs with one question are two conversations.
+// GUEST-IDENTITY-3. Models with fixed call ids repeat such a name. A first answer under a known name
+//     begins another conversation.
+
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { withoutReminders } from '../../../../client/guard/history.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { newest } from '../../../../shared/lib/newest.ts'
+import { type Json, listIn, type ProxyApi } from './api.ts'
+
+/** `turn` undefined: the history decides. */
+export type GuestIdentity = { conversation: string; turn: string | undefined }
+
+export type GuestIdentities = {
+  /**
+   * The conversation of a request. Undefined: no header names it, and the history has no answer of
+   * a model yet, so there is nothing to judge.
+   */
+  ofRequest(api: ProxyApi, headers: IncomingHttpHeaders, body: Json): GuestIdentity | undefined
+  /** The conversation of a request that has got this answer. The next request will be of it too. */
+  ofAnswer(api: ProxyApi, headers: IncomingHttpHeaders, body: Json, answer: Json): GuestIdentity
+}
+
+/** The identities of one server. */
+export function guestIdentities(): GuestIdentities {
+  const processKey = randomBytes(32)
+  /** Of a name that was used before: its newest conversation (GUEST-IDENTITY-3). */
+  const suffixes = newest<string>(limits.frontConversationsMax)
+
+  function nameOf(
+    headers: IncomingHttpHeaders,
+    api: ProxyApi,
+    history: readonly Json[],
+  ): string | undefined {
+    const first = firstText(api, history)
+    const calls = history.find(api.isCall)
+    if (calls !== undefined) return digest(JSON.stringify([first, callsOf(calls)]), 32)
+    const text = history.find(api.isOfModel)
+    if (text === undefined) return undefined
+    const key = createHmac('sha256', processKey)
+      .update(textOf(headers.authorization) ?? textOf(headers['x-api-key']) ?? '')
+      .digest('hex')
+    return digest(JSON.stringify([first, key, wordsOf(text)]), 32)
+  }
+
+  function withSuffix(name: string, isFirst: boolean): string {
+    const known = suffixes.get(name)
+    const suffix = known === undefined ? '' : isFirst ? `-${randomUUID().slice(0, 8)}` : known
+    suffixes.set(name, suffix)
+    return name + suffix
+  }
+
+  return {
+    ofRequest(api, headers, body) {
+      const history = historyOf(api, body)
+      const named = namedBy(headers, () => firstText(api, history))
+      if (named !== undefined) return named
+      const name = nameOf(headers, api, history)
+      return name === undefined
+        ? undefined
+        : { conversation: withSuffix(name, false), turn: textOf(headers['x-weir-turn']) }
+    },
+    ofAnswer(api, headers, body, answer) {
+      const before = historyOf(api, body)
+      const named = namedBy(headers, () => firstText(api, before))
+      if (named !== undefined) return named
+      const name = nameOf(headers, api, [...before, ...answersIn(api, answer)]) ?? ''
+      const isFirst = !before.some(api.isOfModel)
+      return { conversation: withSuffix(name, isFirst), turn: textOf(headers['x-weir-turn']) }
+    },
+  }
+}
+
+function namedBy(
+  headers: IncomingHttpHeaders,
+  firstWords: () => string,
+): GuestIdentity | undefined {
+  const turn = textOf(headers['x-weir-turn'])
+  const given = textOf(headers['x-weir-conversation'])
+  if (given !== undefined) return { conversation: given, turn }
+  const claude = textOf(headers['x-claude-code-session-id'])
+  // Subagents and side requests share the session and begin with another text.
+  if (claude !== undefined) return { conversation: `${claude}:${digest(firstWords())}`, turn }
+  const codex = codexMetadata(headers)
+  const thread = codex.thread ?? textOf(headers['thread-id'])
+  return thread === undefined ? undefined : { conversation: thread, turn: turn ?? codex.turn }
+}
+
+/** The session of Claude Code or Codex that sends this request. Their hooks name the same one. */
+export function sessionOf(headers: IncomingHttpHeaders): string | undefined {
+  return textOf(headers['x-claude-code-session-id']) ?? codexMetadata(headers).session
+}
+
+/** The ids of the calls of an answer, in order. */
+export function callIdsIn(api: ProxyApi, answer: Json): string[] {
+  return answersIn(api, answer).flatMap((message) => callsOf(message).map(([id]) => `${id}`))
+}
+
+/** The messages of a request, in order. */
+export function historyOf(api: ProxyApi, body: Json): Json[] {
+  const history = body[api.history]
+  return typeof history === 'string' ? [{ role: 'user', content: history }] : listIn(history)
+}
+
+function answersIn(api: ProxyApi, { choices, output, ...answer }: Json): Json[] {
+  if (api.history === 'input') return listIn(output)
+  return choices === undefined
+    ? [answer]
+    : listIn(choices).flatMap(({ message }) => (isObject(message) ? [message] : []))
+}
+
+/** Reminders of the host change from request to request. */
+function firstText(api: ProxyApi, history: readonly Json[]): string {
+  for (const message of history) {
+    const text = api.userText(message)
+    const own = text === undefined ? undefined : withoutReminders(text)
+    if (own !== undefined && own !== '') return own
+  }
+  return ''
+}
+
+function callsOf({ content, tool_calls: calls, ...message }: Json): [id: unknown, name: unknown][] {
+  const sent = [
+    ...listIn(content).filter(({ type }) => type === 'tool_use'),
+    ...listIn(calls),
+    ...(typeof message.call_id === 'string' ? [message] : []),
+  ]
+  return sent.map(({ id, call_id: callId, name, function: named }) => [
+    callId ?? id,
+    isObject(named) ? named.name : name,
+  ])
+}
+
+/** Hosts change the blanks. */
+function wordsOf({ content }: Json): string {
+  const texts = typeof content === 'string' ? [content] : listIn(content).map(({ text }) => text)
+  return texts.join(' ').replaceAll(/\s+/g, ' ').trim()
+}
+
+/** Codex sends a JSON object in one header. */
+function codexMetadata(headers: IncomingHttpHeaders): {
+  session?: string
+  thread?: string
+  turn?: string
+} {
+  const text = textOf(headers['x-codex-turn-metadata'])
+  if (text === undefined) return {}
+  try {
+    const metadata: unknown = JSON.parse(text)
+    if (!isObject(metadata)) return {}
+    const { session_id: session, thread_id: thread, turn_id: turn } = metadata
+    return {
+      ...(typeof session === 'string' && session !== '' ? { session } : {}),
+      ...(typeof thread === 'string' && thread !== '' ? { thread } : {}),
+      ...(typeof turn === 'string' && turn !== '' ? { turn } : {}),
+    }
+  } catch {
+    return {}
+  }
+}
+
+function textOf(value: string | string[] | undefined): string | undefined {
+  const text = Array.isArray(value) ? value[0] : value
+  return text === '' ? undefined : text
+}
+
+function digest(text: string, digits = 12): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, digits)
+}

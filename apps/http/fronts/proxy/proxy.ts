@@ -1,0 +1,332 @@
+// The model proxy in advice mode: a guest changes its base URL, and Weir judges the history of each
+// request. The bytes of every answer pass unchanged.
+// Reads: requests of guests. Owns: the routes, and which requests are judged.
+// PROXY-1. Without advice the bytes of a request pass unchanged.
+// PROXY-2. An answer never waits for Weir: the round is read from a copy.
+// PROXY-3. A request that Weir cannot judge passes with `x-weir: unjudged` (observing, R6).
+// PROXY-4. No header of a client, and no text of an answer, enters a log line.
+
+import { isUtf8 } from 'node:buffer'
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import type { Logger } from 'pino'
+import type { Advice, GuestConversation } from '../../../../client/guard/guest-conversation.ts'
+import { formRefusedBy } from '../../../../services/llm-gateway/providers/plain-request.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { HttpError } from '../../http-error.ts'
+import { bytesOf } from '../../request-body.ts'
+import type { HttpApp } from '../../server.ts'
+import { heldVerdicts } from '../hooks/held-verdicts.ts'
+import type { HostSessions } from '../hooks/host-sessions.ts'
+import { advisedRequest } from './advised-request.ts'
+import { copyOf, roundIn } from './answer-copy.ts'
+import type { Json, ProxyApi, SentRequest } from './api.ts'
+import { proxyApis } from './apis.ts'
+import { decoded } from './encodings.ts'
+import {
+  callIdsIn,
+  type GuestIdentity,
+  guestIdentities,
+  historyOf,
+  sessionOf,
+} from './guest-identity.ts'
+import { answerHeaders, type Upstream } from './upstream.ts'
+
+export type ProxyOptions = {
+  upstream: Upstream
+  conversationOf: ConversationOf
+  /** The sessions whose calls hooks can hold. */
+  sessions: HostSessions
+  /** The guest at the root. */
+  agent: string
+  /** The text that a guest's user gets when Weir ends a turn. */
+  fallback: string
+  log: Logger
+}
+
+/**
+ * The conversation of a guest. `turn` undefined: the history names it. `holds`: hooks hold the calls
+ * of this guest.
+ */
+export type ConversationOf = (
+  agent: string,
+  id: string,
+  options: { turn: string | undefined; holds: boolean },
+) => Promise<GuestConversation>
+
+export type ModelProxy = {
+  /** Takes all paths that have no other route: add it last. */
+  routes(app: HttpApp): void
+  /** Resolves once the rounds of all finished answers are with Weir. */
+  settled(): Promise<void>
+}
+
+/** `api` undefined: the path is not judged. `path`: at the upstream, with the query. */
+type Route = { agent: string; api: ProxyApi | undefined; path: string }
+
+/** A judged request. `note`: the value of the header `x-weir`. */
+type Judged = {
+  kind: 'send'
+  body: Buffer
+  note: string | undefined
+  /** The request without the rung that a server may refuse. */
+  retry: Buffer | undefined
+  sent: SentRequest | undefined
+  isChanged: boolean
+}
+
+export function createProxy({
+  upstream,
+  conversationOf,
+  sessions,
+  agent,
+  fallback,
+  log,
+}: ProxyOptions): ModelProxy {
+  const identities = guestIdentities()
+  const reading = new Set<Promise<void>>()
+
+  async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const route = routeOf(incoming.url ?? '/', agent)
+    const gone = new AbortController()
+    outgoing.once('close', () => gone.abort())
+    if (route.api === undefined || incoming.method !== 'POST') {
+      await passThrough(route, incoming, outgoing, gone.signal)
+      return
+    }
+    const { api } = route
+    const bytes = await bytesOf(incoming, limits.frontBodyBytesMax)
+    const sent = await readable(bytes, incoming)
+    const judged = await judge({ ...route, api }, incoming, bytes, sent, gone.signal)
+    if ('rung' in judged) endTurn(api, sent as SentRequest, judged, outgoing)
+    else await ask({ ...route, api }, incoming, outgoing, judged, gone.signal)
+  }
+
+  async function passThrough(
+    { path }: Route,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { method = 'GET', rawHeaders: headers } = incoming
+    const hasBody =
+      incoming.headers['content-length'] !== undefined ||
+      incoming.headers['transfer-encoding'] !== undefined
+    const body = hasBody ? incoming : undefined
+    const received = await upstream.send({ method, path, headers, body, signal })
+    await relay(received, outgoing, undefined)
+  }
+
+  /** The request to send, or the advice to end the turn. */
+  async function judge(
+    { agent, api }: Route & { api: ProxyApi },
+    { headers }: IncomingMessage,
+    bytes: Buffer,
+    sent: SentRequest | undefined,
+    signal: AbortSignal,
+  ): Promise<Judged | Advice> {
+    const unchanged = (note: string | undefined, judgeable: SentRequest | undefined): Judged => ({
+      ...{ kind: 'send', body: bytes, note, retry: undefined },
+      ...{ sent: judgeable, isChanged: false },
+    })
+    if (sent === undefined || api.isElsewhere(sent.body)) return unchanged('unjudged', undefined)
+    if (!api.hasTools(sent.body) && !historyOf(api, sent.body).some(api.isCall))
+      return unchanged(undefined, undefined)
+    const identity = identities.ofRequest(api, headers, sent.body)
+    if (identity === undefined) return unchanged(undefined, sent)
+    const session = sessionOf(headers)
+    if (session !== undefined) sessions.sawProxy(session)
+    const holds = session !== undefined && sessions.hasHooks(session)
+    const advice = await adviceOn(agent, { ...identity, holds }, api, sent.body, signal)
+    if (advice === undefined) return unchanged('unjudged', undefined)
+    if (!advice.judged) return unchanged('unjudged', sent)
+    const { rung, rule, cap } = advice
+    if (rung !== 'none')
+      log.info({ agent, conversation: identity.conversation, rung, rule, cap }, 'advice')
+    if (rung === 'none') return unchanged(undefined, sent)
+    if (rung === 'end') return advice
+    const changed = (forbidsCalls: boolean) =>
+      Buffer.from(advisedRequest(api, sent, advice, { forbidsCalls }))
+    return {
+      ...{ kind: 'send', body: changed(true), note: noteOf(advice), sent, isChanged: true },
+      retry: rung === 'text_only' ? changed(false) : undefined,
+    }
+  }
+
+  /** Undefined: Weir cannot judge the request (PROXY-3). */
+  async function adviceOn(
+    agent: string,
+    { conversation, turn, holds }: GuestIdentity & { holds: boolean },
+    { format }: ProxyApi,
+    body: Json,
+    signal: AbortSignal,
+  ): Promise<Advice | undefined> {
+    try {
+      const guest = await conversationOf(agent, conversation, { turn, holds })
+      return await guest.beforeModel({ format, body }, signal)
+    } catch (error) {
+      if (signal.aborted || error instanceof HttpError) throw error
+      log.warn({ err: error, agent, conversation }, 'a request passes unjudged')
+      return undefined
+    }
+  }
+
+  async function ask(
+    { agent, api, path }: Route & { api: ProxyApi },
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    { body, note, retry, sent, isChanged }: Judged,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const headers = isChanged ? withoutEncoding(incoming.rawHeaders) : incoming.rawHeaders
+    const send = (body: Buffer) => upstream.send({ method: 'POST', path, headers, body, signal })
+    let received = await send(body)
+    if (retry !== undefined && (received.statusCode ?? 0) >= 400) {
+      const error = await bytesOf(received, limits.frontBodyBytesMax)
+      const refused = { status: received.statusCode, statement: error.toString('utf8') }
+      if (formRefusedBy(refused) === undefined) {
+        relayWhole(received, error, outgoing, note)
+        return
+      }
+      log.info({ agent, status: received.statusCode }, 'the upstream refuses tool_choice none')
+      received = await send(retry)
+    }
+    const copy = sent !== undefined && received.statusCode === 200 ? copyOf(received) : undefined
+    const relayed = relay(received, outgoing, note)
+    if (copy !== undefined && sent !== undefined)
+      track(
+        copy.then(async (bytes) => {
+          const round = Buffer.isBuffer(bytes) ? await roundIn(api, bytes, received.headers) : bytes
+          if ('reason' in round) log.info({ agent, reason: round.reason }, 'an answer is no round')
+          else await report(agent, api, incoming, sent.body, api.assembled(round))
+        }),
+      )
+    await relayed
+  }
+
+  async function report(
+    agent: string,
+    api: ProxyApi,
+    { headers }: IncomingMessage,
+    body: Json,
+    answer: Json,
+  ): Promise<void> {
+    const { conversation, turn } = identities.ofAnswer(api, headers, body, answer)
+    const session = sessionOf(headers)
+    const holds = session !== undefined && sessions.hasHooks(session)
+    const guest = await conversationOf(agent, conversation, { turn, holds })
+    const judged = { request: { format: api.format, body }, answer }
+    const calls = callIdsIn(api, answer)
+    if (!holds || calls.length === 0) await guest.afterModel(judged, { waitMs: 0 })
+    else sessions.judging(session, calls, heldVerdicts(guest, Promise.resolve(judged)))
+  }
+
+  function endTurn(
+    api: ProxyApi,
+    { body }: SentRequest,
+    advice: Advice,
+    outgoing: ServerResponse,
+  ): void {
+    const isStreamed = body.stream === true
+    const answer = Buffer.from(
+      api.ownAnswer({
+        id: `weir_${randomUUID()}`,
+        model: typeof body.model === 'string' ? body.model : '',
+        text: [advice.reason, fallback].filter((text) => text !== '').join('\n\n'),
+        isStreamed,
+      }),
+    )
+    outgoing.writeHead(200, {
+      'content-type': isStreamed ? 'text/event-stream' : 'application/json',
+      'content-length': answer.length,
+      'x-weir': noteOf(advice),
+    })
+    outgoing.end(answer)
+  }
+
+  function track(work: Promise<void>): void {
+    const settled = work
+      .catch((error: unknown) => log.warn({ err: error }, 'an answer was not judged'))
+      .finally(() => reading.delete(settled))
+    reading.add(settled)
+  }
+
+  return {
+    routes(app) {
+      app.all('*', async ({ env: { incoming, outgoing } }) => {
+        await answer(incoming, outgoing).catch((error: unknown) => {
+          // The client left, or the answer broke on its way: no answer is possible any more.
+          if (!outgoing.headersSent && !outgoing.destroyed) throw error
+          outgoing.destroy()
+        })
+        return RESPONSE_ALREADY_SENT
+      })
+    },
+    async settled() {
+      await Promise.all(reading)
+    },
+  }
+}
+
+/** `/proxy/{agent}` names another guest than the one at the root. Some clients leave out `/v1`. */
+function routeOf(url: string, agentAtRoot: string): Route {
+  const [, named, rest] = /^\/proxy\/([^/?]+)(\/.*|\?.*|)$/s.exec(url) ?? []
+  const path = named === undefined ? url : rest || '/'
+  const [pathname = ''] = path.split('?', 1)
+  const api = proxyApis.find((one) => pathname === `/v1${one.path}` || pathname === one.path)
+  return { agent: named ?? agentAtRoot, api, path }
+}
+
+/** Undefined: the body is not a JSON object in UTF-8, so only its bytes can be passed on. */
+async function readable(
+  bytes: Buffer,
+  { headers }: IncomingMessage,
+): Promise<SentRequest | undefined> {
+  const plain = await decoded(bytes, headers['content-encoding'], limits.frontBodyBytesMax)
+  if (plain === undefined || !isUtf8(plain)) return undefined
+  const text = plain.toString('utf8')
+  try {
+    const body: unknown = JSON.parse(text)
+    return isObject(body) ? { text, body } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A changed body is not encoded. */
+function withoutEncoding(raw: readonly string[]): string[] {
+  return raw.filter((_, at) => raw[at - (at % 2)]?.toLowerCase() !== 'content-encoding')
+}
+
+function noteOf({ rung, rule, cap }: Advice): string {
+  const word = rung === 'end' ? 'ended' : rung
+  return [word, ...(rule ? [`rule=${rule}`] : []), ...(cap ? [`cap=${cap}`] : [])].join('; ')
+}
+
+/** Passes an answer on, byte for byte. A break of the connection reaches the client as a break. */
+async function relay(
+  received: IncomingMessage,
+  outgoing: ServerResponse,
+  note: string | undefined,
+): Promise<void> {
+  outgoing.writeHead(received.statusCode ?? 502, headersWith(received, note))
+  outgoing.flushHeaders()
+  await pipeline(received, outgoing)
+}
+
+function relayWhole(
+  received: IncomingMessage,
+  bytes: Buffer,
+  outgoing: ServerResponse,
+  note: string | undefined,
+): void {
+  outgoing.writeHead(received.statusCode ?? 502, headersWith(received, note))
+  outgoing.end(bytes)
+}
+
+function headersWith(received: IncomingMessage, note: string | undefined): string[] {
+  return [...answerHeaders(received), ...(note === undefined ? [] : ['x-weir', note])]
+}

@@ -1,0 +1,145 @@
+// Requests to the provider behind the proxy. Keys and all other headers of the client go there, and
+// nowhere else.
+// UPSTREAM-1. The address is the operator's setting. Nothing in a request can change its origin.
+// UPSTREAM-2. Headers of one connection stay on it (RFC 9110, section 7.6.1). All others pass
+//     unchanged, except host, content-length and accept-encoding.
+
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { WeirError } from '../../../../shared/lib/errors.ts'
+import { HttpError } from '../../http-error.ts'
+
+export type Upstream = {
+  /** `path` begins with a slash and includes the query. `/v1` stands for the API's version. */
+  send(request: UpstreamRequest): Promise<IncomingMessage>
+}
+
+/** `headers`: raw names and values. `body`: whole, or a stream that is passed on. */
+export type UpstreamRequest = {
+  method: string
+  path: string
+  headers: readonly string[]
+  body: Buffer | IncomingMessage | undefined
+  signal: AbortSignal
+}
+
+/** Throws `settings.invalid` if `address` is no URL of a server. */
+export function upstreamAt(address: string): Upstream {
+  const base = URL.parse(address)
+  if (base === null || !/^https?:$/.test(base.protocol))
+    throw invalid(address, 'must be a URL that begins with http:// or https://')
+  if (base.username !== '' || base.password !== '')
+    throw invalid(base.host, 'must not contain a name or password: clients send their own key')
+  const { request } = base.protocol === 'https:' ? https : http
+
+  async function once(url: URL, { method, headers, body, signal }: UpstreamRequest) {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    const list = ['host', url.host, 'accept-encoding', 'identity', ...passedHeaders(headers)]
+    if (Buffer.isBuffer(body)) list.push('content-length', String(body.length))
+    else if (body !== undefined) list.push(...framingOf(body))
+    const sent = request(url, { method, headers: list, signal }, resolve)
+    sent.once('error', reject)
+    sent.once('socket', (socket) => {
+      if (!socket.connecting) return
+      const late = setTimeout(() => sent.destroy(new Error('no connection')), limits.modelConnectMs)
+      socket.once('connect', () => clearTimeout(late))
+      sent.once('close', () => clearTimeout(late))
+    })
+    if (body === undefined || Buffer.isBuffer(body)) sent.end(body)
+    else body.pipe(sent)
+    return promise
+  }
+
+  return {
+    async send(wanted) {
+      let url = urlOf(base, wanted.path)
+      for (let redirects = 0; ; redirects += 1) {
+        const answer = await once(url, wanted).catch((cause: unknown) => {
+          if (wanted.signal.aborted) throw cause
+          throw unreachable(base)
+        })
+        const { location } = answer.headers
+        const isRedirect = answer.statusCode === 307 || answer.statusCode === 308
+        if (!isRedirect || location === undefined || !Buffer.isBuffer(wanted.body)) return answer
+        const next = URL.parse(location, url.href)
+        answer.resume()
+        if (next?.origin !== base.origin || redirects === redirectsMax)
+          throw new HttpError(
+            502,
+            'proxy.redirect',
+            `the upstream ${base.origin} redirects elsewhere: point --upstream at the final address`,
+          )
+        url = next
+      }
+    },
+  }
+}
+
+const redirectsMax = 5
+
+/**
+ * A base URL of OpenAI's form contains the version of its API, one of Anthropic's form does not.
+ * Clients of both forms reach the same upstream.
+ */
+function urlOf(base: URL, path: string): URL {
+  const folder = base.pathname.replace(/\/+$/, '')
+  const hasVersion = folder.split('/').some((segment) => /^v\d/.test(segment))
+  const rest = hasVersion ? path.replace(/^\/v1(?=[/?]|$)/, '') : path
+  const url = new URL(base)
+  const [pathname = '', query] = rest.split(/\?(.*)/s, 2)
+  url.pathname = `${folder}${pathname}`
+  url.search = query === undefined ? '' : `?${query}`
+  return url
+}
+
+const ofConnection = new Set([
+  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
+  ...['transfer-encoding', 'upgrade', 'proxy-connection', 'expect'],
+  ...['host', 'content-length', 'accept-encoding'],
+])
+
+/** Keeps UPSTREAM-2. Weir's own headers are for Weir only. */
+function passedHeaders(raw: readonly string[]): string[] {
+  const named = namedByConnection(raw)
+  const passed: string[] = []
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = (raw[at] as string).toLowerCase()
+    if (!ofConnection.has(name) && !named.has(name) && !name.startsWith('x-weir'))
+      passed.push(raw[at] as string, raw[at + 1] as string)
+  }
+  return passed
+}
+
+/** The headers of an answer that go to the client. */
+export function answerHeaders({ rawHeaders: raw }: IncomingMessage): string[] {
+  const named = namedByConnection(raw)
+  const passed: string[] = []
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = (raw[at] as string).toLowerCase()
+    if (name === 'content-length' || !(ofConnection.has(name) || named.has(name)))
+      passed.push(raw[at] as string, raw[at + 1] as string)
+  }
+  return passed
+}
+
+function namedByConnection(raw: readonly string[]): Set<string> {
+  const named = new Set<string>()
+  for (let at = 0; at + 1 < raw.length; at += 2)
+    if (raw[at]?.toLowerCase() === 'connection')
+      for (const name of (raw[at + 1] ?? '').split(',')) named.add(name.trim().toLowerCase())
+  return named
+}
+
+function framingOf({ headers }: IncomingMessage): string[] {
+  const length = headers['content-length']
+  return length === undefined ? ['transfer-encoding', 'chunked'] : ['content-length', length]
+}
+
+function unreachable({ origin }: URL): HttpError {
+  return new HttpError(502, 'proxy.upstream', `the upstream ${origin} cannot be reached`)
+}
+
+function invalid(value: string, expected: string): WeirError {
+  return new WeirError('settings.invalid', `--upstream is ${JSON.stringify(value)}; it ${expected}`)
+}

@@ -1,0 +1,117 @@
+// `/v1/guest/{agent}/…`: the interface of a front over HTTP, for agents in any language.
+// Does not own: the algorithm (client/guard), access (server.ts).
+
+import {
+  type GuestConversation,
+  type GuestRequest,
+  type GuestResult,
+  guestFormats,
+} from '../../client/guard/guest-conversation.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { isObject } from '../../shared/lib/json/json-object.ts'
+import type { GuardsByAgent } from './guards-by-agent.ts'
+import { HttpError } from './http-error.ts'
+import { jsonOf } from './request-body.ts'
+import type { HttpApp, HttpContext } from './server.ts'
+
+type Body = Record<string, unknown>
+
+/** Adds the four routes. */
+export function guestRoutes({ guardOf }: Pick<GuardsByAgent, 'guardOf'>): (app: HttpApp) => void {
+  /** Reads the body, and runs `answer` with the conversation that it names. */
+  async function within(
+    context: HttpContext,
+    answer: (conversation: GuestConversation, body: Body) => Promise<Response>,
+  ): Promise<Response> {
+    const body = await jsonOf(context.env.incoming, limits.frontBodyBytesMax)
+    const id = textIn(body, 'conversation')
+    const turn = body.turn === undefined ? {} : { turn: textIn(body, 'turn') }
+    const guard = await guardOf(context.req.param('agent') ?? '')
+    try {
+      return await answer(guard.conversation(id, turn), body)
+    } catch (error) {
+      throw error instanceof WeirError && error.code.startsWith('guest.')
+        ? new HttpError(error.code === 'guest.over' ? 409 : 400, error.code, error.message)
+        : error
+    }
+  }
+
+  return (app) => {
+    app.post('/v1/guest/:agent/before-model', (context) =>
+      within(context, async (conversation, body) =>
+        context.json(await conversation.beforeModel(requestIn(body), context.req.raw.signal)),
+      ),
+    )
+    app.post('/v1/guest/:agent/after-model', (context) =>
+      within(context, async (conversation, body) => {
+        const calls = await conversation.afterModel(
+          { request: requestIn(body), answer: body.answer },
+          { waitMs: waitMsOf(context.req.query('wait')), signal: context.req.raw.signal },
+        )
+        const isOpen = calls.some(({ verdict }) => verdict === 'wait')
+        return context.json({ calls }, isOpen ? 202 : 200)
+      }),
+    )
+    app.post('/v1/guest/:agent/report-results', (context) =>
+      within(context, async (conversation, body) => {
+        await conversation.reportResults(resultsIn(body))
+        return context.body(null, 204)
+      }),
+    )
+    app.post('/v1/guest/:agent/end-turn', (context) =>
+      within(context, async (conversation) => {
+        await conversation.endTurn()
+        return context.body(null, 204)
+      }),
+    )
+  }
+}
+
+function requestIn({ format, body }: Body): GuestRequest {
+  const known = guestFormats.find((name) => name === format)
+  if (known === undefined)
+    throw new HttpError(400, 'guest.format', `format must be one of: ${guestFormats.join(', ')}`)
+  return { format: known, body }
+}
+
+const statuses = ['ok', 'error', 'unknown', 'not-run'] as const
+
+function resultsIn({ results }: Body): GuestResult[] {
+  if (!Array.isArray(results)) throw new HttpError(400, 'http.body', 'results must be a list')
+  return results.map((result: unknown, at): GuestResult => {
+    const where = `results[${at}]`
+    if (!isObject(result)) throw new HttpError(400, 'http.body', `${where} must be an object`)
+    const status = statuses.find((name) => name === result.status)
+    if (status === undefined)
+      throw new HttpError(
+        400,
+        'http.body',
+        `${where}.status must be one of: ${statuses.join(', ')}`,
+      )
+    const { nth } = result
+    if (nth !== undefined && !(Number.isSafeInteger(nth) && (nth as number) >= 0))
+      throw new HttpError(400, 'http.body', `${where}.nth must be a whole number from 0`)
+    return {
+      callId: textIn(result, 'callId', `${where}.`),
+      status,
+      text: textIn(result, 'text', `${where}.`),
+      ...(nth === undefined ? {} : { nth: nth as number }),
+    }
+  })
+}
+
+function textIn(body: Body, name: string, where = ''): string {
+  const value = body[name]
+  if (typeof value !== 'string')
+    throw new HttpError(400, 'http.body', `${where}${name} must be a text`)
+  return value
+}
+
+/** `wait` in seconds, the longest time that the answer may wait for guards and persons. */
+function waitMsOf(wait: string | undefined): number {
+  const seconds = Number(wait ?? 25)
+  if (!(seconds >= 0 && seconds <= 600))
+    throw new HttpError(400, 'http.query', 'wait must be 0 to 600 seconds')
+  return seconds * 1000
+}

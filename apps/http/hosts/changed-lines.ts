@@ -1,0 +1,31 @@
+// The lines that an edit changes, for a person who accepts it.
+
+const contextLines = 2
+
+/** `-` removed, `+` added, with lines of context. Lines between two changes count as both. */
+export function changedLines(before: string, after: string): string[] {
+  const [old, now] = [linesOf(before), linesOf(after)]
+  let start = 0
+  while (start < old.length && start < now.length && old[start] === now[start]) start += 1
+  let end = 0
+  while (
+    end < old.length - start &&
+    end < now.length - start &&
+    old.at(-1 - end) === now.at(-1 - end)
+  )
+    end += 1
+  const from = Math.max(0, start - contextLines)
+  return [
+    ...old.slice(from, start).map((line) => `  ${line}`),
+    ...old.slice(start, old.length - end).map((line) => `- ${line}`),
+    ...now.slice(start, now.length - end).map((line) => `+ ${line}`),
+    ...now
+      .slice(now.length - end)
+      .slice(0, contextLines)
+      .map((line) => `  ${line}`),
+  ]
+}
+
+function linesOf(text: string): string[] {
+  return text === '' ? [] : text.replace(/\r?\n$/, '').split(/\r?\n/)
+}

@@ -1,0 +1,80 @@
+// Claude Code: hooks in settings.json. It reads strict JSON: a comment turns off all hooks of the
+// file without a message. Its facts were measured with the version in docs/internals/hosts.md.
+
+import { join } from 'node:path'
+import type { HookKind } from '../fronts/hooks/hook-payload.ts'
+import {
+  type HookEntry,
+  type Host,
+  holdTimeoutSeconds,
+  hookCommand,
+  isSince,
+  quickTimeoutSeconds,
+} from './host.ts'
+
+/** The first version whose HTTP hooks can deny a call when they fail (`onFailure`). */
+const closedHttpSince = '2.1.295'
+/** The oldest version that is known to have PostToolBatch. */
+const batchSince = '2.1.152'
+
+type Event = { event: string; kind: HookKind; failsClosed: boolean; holds: boolean }
+
+/** Without Weir no prompt, no call and no next request goes on. Results need no answer. */
+const events: Event[] = [
+  { event: 'UserPromptSubmit', kind: 'prompt', failsClosed: true, holds: false },
+  { event: 'PreToolUse', kind: 'pre', failsClosed: true, holds: true },
+  { event: 'PostToolUse', kind: 'post', failsClosed: false, holds: false },
+  { event: 'PostToolUseFailure', kind: 'post', failsClosed: false, holds: false },
+  { event: 'PostToolBatch', kind: 'batch', failsClosed: true, holds: false },
+  { event: 'Stop', kind: 'stop', failsClosed: false, holds: false },
+]
+
+export const claudeCode: Host = {
+  name: 'claude-code',
+  title: 'Claude Code',
+  program: 'claude',
+  // Not settings.json of the project: others share that file, and have no Weir on this port.
+  settingsFile: (scope, { home, folder, environment }) =>
+    scope === 'project'
+      ? join(folder, '.claude', 'settings.local.json')
+      : join(environment.CLAUDE_CONFIG_DIR || join(home, '.claude'), 'settings.json'),
+  entries: (url, version) =>
+    events
+      .filter(({ kind }) => kind !== 'batch' || isSince(version, batchSince))
+      .map((event): HookEntry => {
+        const hook = isSince(version, closedHttpSince)
+          ? httpHook(event, url(event.kind))
+          : commandHook(event, url(event.kind))
+        return { event: event.event, group: { matcher: '*', hooks: [hook] } }
+      }),
+  unprotected: (version) => [
+    'A call that breaks the schema of its tool reaches no hook before Claude Code refuses it itself. Weir sees it with the batch of its message.',
+    'Hooks see no text, no thinking and no tokens: rules about them are off. Run weir proxy beside the hooks for these.',
+    'Calls of one message that Claude Code runs one after the other count as one round each.',
+    'claude --bare and claude --safe-mode skip all hooks.',
+    ...(isSince(version, batchSince)
+      ? []
+      : [
+          `Before version ${batchSince} no hook shows a whole message: Weir never sees a call that breaks the schema of its tool, and cannot end a turn.`,
+        ]),
+    ...(isSince(version, closedHttpSince)
+      ? []
+      : [
+          `Before version ${closedHttpSince} HTTP hooks let a call run when they fail. Weir installs commands, which need curl.`,
+        ]),
+  ],
+}
+
+function httpHook({ failsClosed, holds }: Event, url: string): unknown {
+  return {
+    type: 'http',
+    url,
+    timeout: holds ? holdTimeoutSeconds : quickTimeoutSeconds,
+    ...(failsClosed && { onFailure: 'block' }),
+  }
+}
+
+function commandHook({ failsClosed, holds }: Event, url: string): unknown {
+  const seconds = holds ? holdTimeoutSeconds : quickTimeoutSeconds
+  return { type: 'command', command: hookCommand({ url, seconds, failsClosed }), timeout: seconds }
+}

@@ -1,0 +1,53 @@
+// Codex: commands as hooks, in hooks.json. Its facts were measured with the version in
+// docs/internals/hosts.md.
+
+import { join } from 'node:path'
+import type { HookKind } from '../fronts/hooks/hook-payload.ts'
+import {
+  type HookEntry,
+  type Host,
+  holdTimeoutSeconds,
+  hookCommand,
+  quickTimeoutSeconds,
+} from './host.ts'
+
+const events: { event: string; kind: HookKind; failsClosed: boolean; seconds: number }[] = [
+  { event: 'UserPromptSubmit', kind: 'prompt', failsClosed: true, seconds: quickTimeoutSeconds },
+  { event: 'PreToolUse', kind: 'pre', failsClosed: true, seconds: holdTimeoutSeconds },
+  { event: 'PostToolUse', kind: 'post', failsClosed: false, seconds: quickTimeoutSeconds },
+  { event: 'Stop', kind: 'stop', failsClosed: false, seconds: quickTimeoutSeconds },
+]
+
+export const codex: Host = {
+  name: 'codex',
+  title: 'Codex',
+  program: 'codex',
+  settingsFile: (scope, { home, folder, environment }) =>
+    scope === 'project'
+      ? join(folder, '.codex', 'hooks.json')
+      : join(environment.CODEX_HOME || join(home, '.codex'), 'hooks.json'),
+  entries: (url) =>
+    events.map(
+      ({ event, kind, failsClosed, seconds }): HookEntry => ({
+        event,
+        group: {
+          hooks: [
+            {
+              type: 'command',
+              command: hookCommand({ url: url(kind), seconds, failsClosed }),
+              timeout: seconds,
+            },
+          ],
+        },
+      }),
+    ),
+  unprotected: () => [
+    'Codex runs a new or changed hook only after your review (/hooks in codex). Until then it skips it without a message.',
+    'Codex reads the hooks of a project only in a folder that it trusts.',
+    'A call that breaks the schema of its tool, and a call of an unknown tool, reach no hook: Weir does not see a loop of them. Run weir proxy beside the hooks.',
+    'Text that a call types into a running terminal (write_stdin) reaches no hook.',
+    'Hooks show no exit code, no result of patches and of failed tools, no text and no tokens.',
+    'A hook cannot end a turn of Codex. Weir refuses further calls and gives the model the reason.',
+    'A hook that crashes lets its call run. The command denies it if Weir or curl is missing.',
+  ],
+}

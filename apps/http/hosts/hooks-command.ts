@@ -1,0 +1,227 @@
+// `weir hooks`: adds Weir's hooks to the settings of a host, shows them, and removes them.
+// HOOKS-COMMAND-1. Nothing is written before the change was shown, and accepted.
+
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, readFile, realpath, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { writeWhole } from '../../../shared/lib/whole-file.ts'
+import { printable, printableLines } from '../../terminal/printable.ts'
+import type { HookKind } from '../fronts/hooks/hook-payload.ts'
+import { changedLines } from './changed-lines.ts'
+import { installedIn, settingsIn, withHooks, withoutHooks } from './hook-settings.ts'
+import type { Host, HostPlaces } from './host.ts'
+import { hostNamed } from './hosts.ts'
+import { reviewOf, versionOf } from './installed-host.ts'
+
+export type HooksOptions = {
+  project?: boolean
+  /** Where Weir listens. */
+  url: string
+  /** The name of the guest. Default: the host's. */
+  agent?: string
+  /** The host's program, if it is not on the path. */
+  program?: string
+  yes?: boolean
+}
+
+export type HooksContext = HostPlaces & {
+  input: NodeJS.ReadStream
+  out: NodeJS.WriteStream
+  errors: NodeJS.WriteStream
+}
+
+/** The exit code: 0 if the hooks are installed now, 1 if the change was not accepted. */
+export async function installHooks(
+  name: string,
+  options: HooksOptions,
+  context: HooksContext,
+): Promise<0 | 1> {
+  const { host, file, text } = await settingsOf(name, options, context)
+  const program = options.program ?? host.program
+  const version = await versionOf(program)
+  const base = baseUrl(options.url)
+  const agent = options.agent ?? host.name
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(agent))
+    throw new WeirError(
+      'usage',
+      `--agent is ${JSON.stringify(agent.slice(0, 80))}; must have 1 to 64 letters, digits, dots, hyphens and underscores`,
+    )
+  const urlOf = (kind: HookKind) => `${base}/v1/hooks/${agent}/${kind}`
+  const edited = withHooks(text, host.entries(urlOf, version), file)
+  const isWritten = await change({ file, text, edited, options, context })
+  if (!isWritten) return 1
+  await showState(host, { file, text: edited, version, program }, context)
+  return 0
+}
+
+/** The exit code: 0 if no hook of Weir is left, 1 if the change was not accepted. */
+export async function removeHooks(
+  name: string,
+  options: HooksOptions,
+  context: HooksContext,
+): Promise<0 | 1> {
+  const { file, text } = await settingsOf(name, options, context)
+  const edited = withoutHooks(text, file)
+  return (await change({ file, text, edited, options, context })) ? 0 : 1
+}
+
+/** The exit code: 0 if Weir's hooks are in the settings, otherwise 1. */
+export async function showHooks(
+  name: string,
+  options: HooksOptions,
+  context: HooksContext,
+): Promise<0 | 1> {
+  const { host, file, text } = await settingsOf(name, options, context)
+  const program = options.program ?? host.program
+  const version = await versionOf(program)
+  return showState(host, { file, text, version, program }, context)
+}
+
+async function settingsOf(
+  name: string,
+  { project }: HooksOptions,
+  places: HostPlaces,
+): Promise<{ host: Host; file: string; text: string }> {
+  const host = hostNamed(name)
+  const file = host.settingsFile(project === true ? 'project' : 'user', places)
+  const text = existsSync(file) ? await readFile(file, 'utf8') : ''
+  settingsIn(text, file)
+  return { host, file, text }
+}
+
+/** Whether the file is as `edited` now (HOOKS-COMMAND-1). */
+async function change({
+  file,
+  text,
+  edited,
+  options,
+  context,
+}: {
+  file: string
+  text: string
+  edited: string
+  options: HooksOptions
+  context: HooksContext
+}): Promise<boolean> {
+  const { out, input, errors } = context
+  const line = (one: string) => out.write(`${one}\n`)
+  if (edited === text) {
+    line(`${printable(file)} needs no change.`)
+    return true
+  }
+  line(`${printable(file)}:`)
+  for (const one of changedLines(text, edited)) line(printableLines(one)[0] ?? '')
+  if (options.yes !== true) {
+    if (!input.isTTY) {
+      line('Nothing was changed. Add --yes to write it.')
+      return false
+    }
+    if (!(await isAccepted(input, errors))) {
+      line('Nothing was changed.')
+      return false
+    }
+  }
+  await write(file, edited)
+  line(edited === '' ? 'The file held nothing more, and was removed.' : 'Written.')
+  return true
+}
+
+async function isAccepted(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Promise<boolean> {
+  const prompt = createInterface({ input, output, terminal: true, historySize: 0 })
+  try {
+    return /^\s*y(es)?\s*$/i.test(await prompt.question('Write this change? y or n: '))
+  } finally {
+    prompt.close()
+  }
+}
+
+/** A link stays a link, and the file keeps its rights. */
+async function write(file: string, text: string): Promise<void> {
+  if (text === '') return rm(await realpath(file))
+  if (!existsSync(file)) {
+    await mkdir(dirname(file), { recursive: true })
+    await writeWhole(file, [text], { force: false })
+    return
+  }
+  const target = await realpath(file)
+  const { mode } = await stat(target)
+  await writeWhole(target, [text], { force: true })
+  await chmod(target, mode)
+}
+
+type State = { file: string; text: string; version: string | null; program: string }
+
+async function showState(
+  host: Host,
+  { file, text, version, program }: State,
+  { out, folder }: HooksContext,
+): Promise<0 | 1> {
+  const line = (one: string) => out.write(`${printable(one)}\n`)
+  const { events, url } = installedIn(text, file)
+  line(
+    version === null
+      ? `${host.title}: '${program}' does not run here, so its version is unknown`
+      : `${host.title} ${version}`,
+  )
+  if (url === null) {
+    line(`${file} has no hook of Weir. Install them: weir hooks install ${host.name}`)
+    return 1
+  }
+  line(`${file} has hooks of Weir for ${events.join(', ')}`)
+  const { origin } = new URL(url)
+  line(
+    (await answers(origin))
+      ? `Weir answers at ${origin}`
+      : `Nothing answers at ${origin}: start weir proxy. Until then ${host.title} runs no call.`,
+  )
+  if (host.name === 'codex') line(await reviewText(program, file, folder))
+  line('Not protected with this version:')
+  for (const fact of [...host.unprotected(version), ...turnedOff(text, file)]) line(`- ${fact}`)
+  return 0
+}
+
+/** Settings of the same file that turn hooks off. */
+function turnedOff(text: string, file: string): string[] {
+  const settings = settingsIn(text, file)
+  return [
+    ...(settings.disableAllHooks === true
+      ? ['disableAllHooks is true in this file: no hook runs.']
+      : []),
+    ...(Array.isArray(settings.allowedHttpHookUrls)
+      ? ['allowedHttpHookUrls is set in this file: add the URL of these hooks to it.']
+      : []),
+  ]
+}
+
+async function reviewText(program: string, file: string, folder: string): Promise<string> {
+  const reviews = await reviewOf(program, { file, folder })
+  if (reviews === undefined || reviews.length === 0)
+    return 'Codex does not tell whether you have reviewed the hooks: check with /hooks in codex'
+  return reviews.every(({ isTrusted }) => isTrusted)
+    ? 'Codex runs these hooks: you have reviewed them'
+    : 'Codex skips hooks that you have not reviewed: start codex, and trust them with /hooks'
+}
+
+async function answers(origin: string): Promise<boolean> {
+  try {
+    await fetch(origin, { signal: AbortSignal.timeout(1_000), redirect: 'manual' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Without a slash at its end. Throws `usage`. */
+function baseUrl(text: string): string {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
+    throw new WeirError(
+      'usage',
+      `--url is ${JSON.stringify(text.slice(0, 200))}; must be the address of weir proxy, such as http://127.0.0.1:4141`,
+    )
+  if (url.username !== '' || url.password !== '' || /['\s]/.test(text))
+    throw new WeirError('usage', '--url must have no user, password, blank or quote')
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}

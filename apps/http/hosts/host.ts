@@ -1,0 +1,61 @@
+// A host: an agent program of another maker with hooks that Weir can serve.
+
+import type { HookKind } from '../fronts/hooks/hook-payload.ts'
+
+export type Scope = 'user' | 'project'
+
+/** `home`: the user's folder. `folder`: the current one, the project. */
+export type HostPlaces = { home: string; folder: string; environment: NodeJS.ProcessEnv }
+
+/** An entry of the host's settings: the hooks of one of its events. */
+export type HookEntry = { event: string; group: unknown }
+
+export type Host = {
+  /** As on the command line and in the path of its hooks. */
+  name: string
+  title: string
+  /** The command that starts it. */
+  program: string
+  settingsFile(scope: Scope, places: HostPlaces): string
+  /** `version` is null if it is unknown. Weir then installs hooks that every version can use. */
+  entries(url: (kind: HookKind) => string, version: string | null): HookEntry[]
+  /** Facts that no setting of Weir changes, for this version. */
+  unprotected(version: string | null): string[]
+}
+
+/** Seconds. Longer than limits.guestHoldMs: Weir must give up before the host does. */
+export const holdTimeoutSeconds = 610
+/** Seconds, for hooks that wait for no person. */
+export const quickTimeoutSeconds = 30
+
+/** Whether `version` is `since` or newer. Versions are numbers with dots. */
+export function isSince(version: string | null, since: string): boolean {
+  if (version === null) return false
+  const [has, needed] = [version, since].map((text) => text.split('.').map(Number))
+  for (const [at, number] of (needed ?? []).entries()) {
+    const other = has?.[at] ?? 0
+    if (other !== number) return other > number
+  }
+  return true
+}
+
+/**
+ * A command for a host that runs commands as hooks. It posts the event and prints the answer. If
+ * Weir does not answer, exit code 2 denies the call. Any other code lets it run, and so does a time
+ * limit of the host. curl starts in a tenth of the time of Node.js. The host's review shows the
+ * whole command, which names no path of an installation.
+ */
+export function hookCommand({
+  url,
+  seconds,
+  failsClosed,
+}: {
+  url: string
+  seconds: number
+  failsClosed: boolean
+}): string {
+  const post = `curl -q -sS --fail --noproxy '*' --max-time ${seconds - 5} -H 'content-type: application/json' --data-binary @- '${url}'`
+  return failsClosed
+    ? `${post} || { echo 'Weir does not answer, so this was stopped. Start weir proxy, or remove its hooks with: weir hooks remove' >&2; exit 2; }`
+    : post
+}

@@ -1,0 +1,144 @@
+// The HTTP server of the fronts: one hono app, and the bounds that hold before anything is parsed.
+// Owns: the socket, its limits, and the access to it. Does not own: the routes.
+// HTTP-SERVER-1. A server that listens on this machine only answers no other site: a foreign Host
+//     or Origin gets 403. Otherwise a web page could reach it through its own domain name.
+// HTTP-SERVER-2. Closing refuses new connections. Open answers get `limits.shutdownGraceMs`.
+// HTTP-SERVER-3. An unforeseen error of a route gets 500 with a constant text: it may hold secrets.
+
+import type { ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { type Context, Hono } from 'hono'
+import type { Logger } from 'pino'
+import { limits } from '../../shared/contract/limits.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { HttpError } from './http-error.ts'
+
+/** `incoming` and `outgoing` are Node's. */
+export type HttpApp = Hono<{ Bindings: HttpBindings }>
+export type HttpContext = Context<{ Bindings: HttpBindings }>
+
+export type HttpServer = {
+  readonly port: number
+  /** Without a slash at its end. */
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** `port`: 0 for any free port. `routes` adds its routes to the app, in order. */
+export type HttpServerOptions = {
+  host: string
+  port: number
+  log: Logger
+  routes: ((app: HttpApp) => void)[]
+}
+
+/** Throws `settings.invalid` if it cannot listen on the address. */
+export async function startHttpServer({
+  host,
+  port,
+  log,
+  routes,
+}: HttpServerOptions): Promise<HttpServer> {
+  const app: HttpApp = new Hono()
+  if (isLoopback(host))
+    app.use(async (context, next) => {
+      refuseForeign(context.env.incoming.headers)
+      await next()
+    })
+  for (const add of routes) add(app)
+  app.notFound((context) => answerOf(context, new HttpError(404, 'http.path', 'unknown path')))
+  app.onError((error, context) => {
+    if (error instanceof HttpError) return answerOf(context, error)
+    log.error({ err: error, path: context.req.path }, 'a route of the HTTP server failed')
+    return answerOf(context, new HttpError(500, 'http.internal', 'Weir could not answer'))
+  })
+
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
+  const answering = new Set<ServerResponse>()
+  const server = createServer(
+    {
+      maxHeaderSize: limits.httpHeaderBytesMax,
+      headersTimeout: limits.httpHeadersMs,
+      requestTimeout: limits.httpRequestMs,
+      // Model clients write small pieces and wait for each answer.
+      noDelay: true,
+    },
+    (incoming, outgoing) => {
+      answering.add(outgoing)
+      outgoing.once('close', () => answering.delete(outgoing))
+      void listener(incoming, outgoing)
+    },
+  )
+  server.maxConnections = limits.httpConnectionsMax
+  await listening(server, host, port)
+  const { port: taken } = server.address() as AddressInfo
+  return {
+    port: taken,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}`,
+    close: () => closed(server, answering),
+  }
+}
+
+/** Whether only this machine can connect. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
+}
+
+/** Keeps HTTP-SERVER-1. */
+function refuseForeign({ host = '', origin }: { host?: string; origin?: string }): void {
+  const asked = URL.parse(`http://${host}`)
+  if (asked === null || !isLoopback(asked.hostname.replace(/^\[|\]$/g, '')))
+    throw new HttpError(
+      403,
+      'http.host',
+      'this server answers on this machine only: call it as 127.0.0.1, or start it with --host',
+    )
+  if (origin !== undefined && URL.parse(origin)?.host !== asked.host)
+    throw new HttpError(403, 'http.origin', 'this server does not answer pages of other sites')
+}
+
+function answerOf(context: HttpContext, { status, code, message }: HttpError): Response {
+  // The form of both Anthropic's and OpenAI's errors: SDKs of both show the message.
+  return context.json({ type: 'error', error: { type: code, message } }, status)
+}
+
+async function listening(server: Server, host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(port, host, resolve)
+  try {
+    await promise
+  } catch (cause) {
+    throw cannotListen(host, port, cause as NodeJS.ErrnoException)
+  }
+  server.off('error', reject).on('error', () => {}) // a single connection could not be accepted
+}
+
+function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException): WeirError {
+  const reason = reasons[cause.code ?? ''] ?? cause.message
+  return new WeirError(
+    'settings.invalid',
+    `the server cannot listen on ${host}, port ${port}: ${reason}; give another address with --host and --port (0: any free port)`,
+    { cause },
+  )
+}
+
+const reasons: Record<string, string> = {
+  EADDRINUSE: 'the port is in use',
+  EACCES: 'this user lacks the permission',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'the host is unknown',
+}
+
+/** Keeps HTTP-SERVER-2. */
+async function closed(server: Server, answering: ReadonlySet<ServerResponse>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  server.close(() => resolve())
+  server.closeIdleConnections()
+  for (const outgoing of answering) outgoing.shouldKeepAlive = false
+  const late = setTimeout(() => server.closeAllConnections(), limits.shutdownGraceMs)
+  await promise
+  clearTimeout(late)
+}

@@ -1,0 +1,125 @@
+// AI SDK 7 (`weir-agents/ai-sdk`): middleware of the model, and the approval of its calls.
+// Owns: advice in the SDK's requests, refusals of its calls. Needs the types of `ai` only.
+// Does not own: the SDK's prompts and streams (ai-sdk-parts.ts), waiting for a verdict
+// (call-verdict.ts), the decisions.
+// AISDK-1. Advice changes one request and no message of the caller. Weir needs no `prepareStep`:
+//     the SDK calls it without the tools, and its messages carry forward to later steps.
+// AISDK-2. `toolApproval` replaces the tools' own `needsApproval` in the SDK, so it asks that too.
+
+import { randomUUID } from 'node:crypto'
+import type { LanguageModelMiddleware, ToolApprovalStatus } from 'ai'
+import { limits } from '../../shared/contract/limits.ts'
+import { isObject } from '../../shared/lib/json/json-object.ts'
+import { newest } from '../../shared/lib/newest.ts'
+import type { GuestConversation } from '../guard/guest-conversation.ts'
+import {
+  type Content,
+  ended,
+  endedStream,
+  type Finish,
+  heldUntilFinish,
+  historyOf,
+  type Params,
+  roundIn,
+  weirOf,
+  withWeir,
+} from './ai-sdk-parts.ts'
+import { endText, firstVerdicts, refusalOf, refusalsOf, type ToJudge } from './call-verdict.ts'
+
+export type GuardedAiSdk = {
+  /** For `wrapLanguageModel({ model, middleware })`. */
+  middleware: LanguageModelMiddleware
+  /** For `generateText`, `streamText` and agents. Waits as long as a call waits for a person. */
+  toolApproval(call: {
+    toolCall: { toolCallId: string; toolName: string; input: unknown }
+    tools: { [name: string]: { needsApproval?: NeedsApproval } } | undefined
+    toolsContext?: unknown
+    messages: { role: string; content: unknown }[]
+  }): Promise<ToolApprovalStatus>
+}
+
+type NeedsApproval = boolean | ((input: never, options: never) => boolean | PromiseLike<boolean>)
+
+/** Guards every request of the model and every call of the SDK's tools. */
+export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
+  const rounds = newest<ToJudge>(limits.adapterRoundsMax)
+
+  async function advised(params: Params) {
+    const { messages, shown } = historyOf(params.prompt)
+    const request = { format: 'ai-sdk' as const, body: { messages, tools: params.tools ?? [] } }
+    const advice = await conversation.beforeModel(request, params.abortSignal)
+    const { rung, text } = advice
+    const isTextOnly = rung === 'text_only' || rung === 'end'
+    const isForced = params.toolChoice?.type === 'required' || params.toolChoice?.type === 'tool'
+    return {
+      request,
+      end: rung === 'end' ? endText(advice) : undefined,
+      params: {
+        ...params,
+        prompt: [...shown, ...(text === '' ? [] : [userMessage(text)])],
+        ...(isTextOnly && { toolChoice: { type: 'none' as const } }),
+      },
+      /** If its caller forces calls, the SDK rejects a text, except from a stream that was cut. */
+      finish: <F extends Finish>(finish: F): F =>
+        isTextOnly && isForced
+          ? { ...finish, finishReason: { unified: 'interrupted', raw: undefined } }
+          : finish,
+    }
+  }
+
+  /** Sends the answer to Weir. Returns its content, and each call with its text and refusal. */
+  async function judged(toJudge: ToJudge, content: Content[]) {
+    const refusals = refusalsOf(await firstVerdicts(conversation, toJudge))
+    const round = randomUUID()
+    rounds.set(round, toJudge)
+    return content.map((part) => {
+      if (part.type !== 'tool-call' || part.providerExecuted) return part
+      const refusal = refusals.get(part.toolCallId)
+      return withWeir(part, { round, ...(refusal !== undefined && { refusal }) })
+    })
+  }
+
+  return {
+    middleware: {
+      specificationVersion: 'v4',
+      async wrapGenerate({ model, params: asked }) {
+        const { request, end, params, finish } = await advised(asked)
+        if (end !== undefined)
+          return { ...finish(ended), content: [{ type: 'text', text: end }], warnings: [] }
+        const result = await model.doGenerate(params)
+        const toJudge = { answer: { request, answer: result }, signal: params.abortSignal }
+        const content = await judged(toJudge, result.content)
+        return finish({ ...result, content })
+      },
+      async wrapStream({ model, params: asked }) {
+        const { request, end, params, finish } = await advised(asked)
+        if (end !== undefined) return { stream: endedStream(end, finish(ended)) }
+        const result = await model.doStream(params)
+        const held = heldUntilFinish(finish, (answer) =>
+          judged({ answer: { request, answer }, signal: params.abortSignal }, answer.content),
+        )
+        return { ...result, stream: result.stream.pipeThrough(held) }
+      },
+    },
+    async toolApproval({ toolCall, tools, toolsContext, messages }) {
+      const { toolCallId: callId, toolName, input } = toolCall
+      const round = rounds.get(`${weirOf(toolCall).round}`) ?? roundIn(messages, callId)
+      if (round === undefined) return denied(`the model of ${toolName} has no middleware of Weir`)
+      const refusal = await refusalOf(conversation, { ...round, callId })
+      if (refusal !== undefined) return denied(refusal)
+      const own = tools?.[toolName]?.needsApproval
+      const context = isObject(toolsContext) ? toolsContext[toolName] : undefined
+      const options = { toolCallId: callId, messages, context }
+      const isNeeded = typeof own === 'function' ? own(input as never, options as never) : own
+      return (await isNeeded) ? 'user-approval' : undefined
+    },
+  }
+}
+
+function userMessage(text: string): Params['prompt'][number] {
+  return { role: 'user', content: [{ type: 'text', text }] }
+}
+
+function denied(reason: string): ToolApprovalStatus {
+  return { type: 'denied', reason }
+}

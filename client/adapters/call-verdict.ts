@@ -1,0 +1,70 @@
+// The verdict on one call of an answer, for adapters whose host asks for each call separately.
+// Owns: the refusal of a call that Weir cannot judge.
+// Does not own: the decision (services/guest and behind it), the host's form of a refusal.
+// ADAPT-1. A call runs only if Weir's verdict on it is `run`. An error is a refusal, because an
+//     error in a host's callback would reject the whole run.
+
+import type {
+  Advice,
+  CallVerdict,
+  GuestAnswer,
+  GuestConversation,
+} from '../guard/guest-conversation.ts'
+
+/** An answer to judge, and the signal of its request. */
+export type ToJudge = { answer: GuestAnswer; signal: AbortSignal | undefined }
+
+/** How long a call waits for its siblings' verdicts once it has its own. */
+const firstMs = 2_000
+
+/** The verdicts on an answer. Calls that need longer have the verdict `wait`. */
+export function firstVerdicts(
+  conversation: GuestConversation,
+  { answer, signal }: ToJudge,
+): Promise<CallVerdict[]> {
+  return conversation.afterModel(answer, {
+    waitMs: firstMs,
+    ...(signal !== undefined && { signal }),
+  })
+}
+
+/** `refusal` is the text for the model. Undefined: the call runs. Never rejects. */
+export async function refusalOf(
+  conversation: GuestConversation,
+  { callId, ...round }: ToJudge & { callId: string },
+): Promise<string | undefined> {
+  try {
+    let own = verdictOn(callId, await firstVerdicts(conversation, round))
+    if (own?.verdict === 'wait') {
+      const { answer, signal } = round
+      const verdicts = conversation.afterModel(answer, signal && { signal })
+      own = verdictOn(callId, await verdicts)
+    }
+    if (own?.verdict === 'run') return undefined
+    return own?.text || 'Weir has no verdict on this call, so it did not run.'
+  } catch (error) {
+    return `Weir could not judge this call, so it did not run: ${error instanceof Error ? error.message : String(error)}`
+  }
+}
+
+/** The strictest verdict on the calls with this id: the host cannot tell them apart. */
+function verdictOn(callId: string, verdicts: CallVerdict[]): CallVerdict | undefined {
+  const own = verdicts.filter((one) => one.callId === callId)
+  return (
+    own.find(({ verdict }) => verdict === 'refuse') ??
+    own.find(({ verdict }) => verdict === 'wait') ??
+    own[0]
+  )
+}
+
+/** The refusals among the verdicts that an answer has at once, by call id. */
+export function refusalsOf(verdicts: CallVerdict[]): Map<string, string> {
+  return new Map(
+    verdicts.flatMap(({ callId, verdict, text }) => (verdict === 'refuse' ? [[callId, text]] : [])),
+  )
+}
+
+/** The answer to a request that Weir keeps from the model, at rung `end`. */
+export function endText({ reason }: Advice): string {
+  return reason || 'Weir ended this turn.'
+}

@@ -1,0 +1,130 @@
+// OpenAI Agents (`weir-agents/openai-agents`): a wrapper of the model, and a guardrail of its tools.
+// Owns: the SDK's items as a guest's history, its calls' refusals. Needs types only.
+// OAA-1. The model reads Weir's refusal also where the SDK drops it. The SDK redacts the guardrail's
+//     text if arguments break the schema, and calls no guardrail if they are no JSON.
+// OAA-2. Advice changes one request and no item of the run.
+// OAA-3. A history that the provider keeps cannot be judged, so such a request fails.
+
+import type { Model, Tool, ToolInputGuardrailDefinition } from '@openai/agents'
+import { limits } from '../../shared/contract/limits.ts'
+import { newest } from '../../shared/lib/newest.ts'
+import type { GuestConversation } from '../guard/guest-conversation.ts'
+import { endText, firstVerdicts, refusalOf, refusalsOf, type ToJudge } from './call-verdict.ts'
+import {
+  endOf,
+  type Item,
+  offered,
+  type Request,
+  type Response,
+  type StreamEvent,
+  wordsOf,
+} from './openai-agents-parts.ts'
+
+export type GuardedOpenAIAgents = {
+  /** Wraps the model of an agent. */
+  model(model: Model): Model
+  /** The same tools, each function with the guardrail. */
+  tools<T extends Tool<never>>(tools: readonly T[]): T[]
+  /** For a tool's `inputGuardrails`, if `tools` does not fit. */
+  inputGuardrail: ToolInputGuardrailDefinition<never>
+}
+
+/** Guards the requests of the model and the calls of function tools. */
+export function guardOpenAIAgents(conversation: GuestConversation): GuardedOpenAIAgents {
+  const rounds = newest<ToJudge>(limits.adapterCallsMax)
+  const refusals = newest<string | undefined>(limits.adapterCallsMax)
+
+  async function advised(request: Request) {
+    if (request.previousResponseId !== undefined || request.conversationId !== undefined)
+      throw new Error(
+        'the provider keeps the history of this run, so Weir cannot judge it: run the agent ' +
+          'without previousResponseId and conversationId',
+      )
+    const { input, modelSettings, signal } = request
+    const guest = { format: 'openai-agents' as const, body: { input, tools: offered(request) } }
+    const advice = await conversation.beforeModel(guest, signal)
+    const { rung, text } = advice
+    const told: Item[] = text === '' ? [] : [{ type: 'message', role: 'user', content: text }]
+    return {
+      guest,
+      end: rung === 'end' ? endOf(endText(advice)) : undefined,
+      request: {
+        ...request,
+        input: typeof input === 'string' && text === '' ? input : [...shown(input), ...told],
+        ...(rung === 'text_only' && { modelSettings: { ...modelSettings, toolChoice: 'none' } }),
+      },
+    }
+  }
+
+  async function judge(round: ToJudge, output: Response['output']) {
+    const refused = refusalsOf(await firstVerdicts(conversation, round))
+    for (const item of output) {
+      if (item.type !== 'function_call') continue
+      rounds.set(item.callId, round)
+      refusals.set(wordsOf(item), refused.get(item.callId))
+    }
+  }
+
+  /** The history for the model (OAA-1). */
+  function shown(input: Request['input']): Item[] {
+    if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
+    const texts = new Map<string, string | undefined>()
+    return input.map((item) => {
+      if (item.type === 'function_call') texts.set(item.callId, refusals.get(wordsOf(item)))
+      const text = item.type === 'function_call_result' ? texts.get(item.callId) : undefined
+      return text === undefined ? item : ({ ...item, output: { type: 'text', text } } as Item)
+    })
+  }
+
+  const inputGuardrail: ToolInputGuardrailDefinition<never> = {
+    type: 'tool_input',
+    name: 'weir',
+    async run({ toolCall: { callId } }) {
+      const round = rounds.get(callId)
+      const message =
+        round === undefined
+          ? 'Weir has not seen the answer with this call, so it did not run.'
+          : await refusalOf(conversation, { ...round, callId })
+      return {
+        behavior: message === undefined ? { type: 'allow' } : { type: 'rejectContent', message },
+      }
+    },
+  }
+
+  return {
+    inputGuardrail,
+    tools: (tools) =>
+      tools.map((tool) =>
+        tool.type === 'function'
+          ? { ...tool, inputGuardrails: [inputGuardrail, ...(tool.inputGuardrails ?? [])] }
+          : tool,
+      ),
+    model: (model) => ({
+      ...(model.supportsPromptModelSelection !== undefined && {
+        supportsPromptModelSelection: model.supportsPromptModelSelection,
+      }),
+      ...(model.getRetryAdvice && { getRetryAdvice: (args) => model.getRetryAdvice?.(args) }),
+      async getResponse(asked) {
+        const { guest, end, request } = await advised(asked)
+        if (end !== undefined) return end
+        const answer = await model.getResponse(request)
+        await judge({ answer: { request: guest, answer }, signal: asked.signal }, answer.output)
+        return answer
+      },
+      async *getStreamedResponse(asked) {
+        const { guest, end, request } = await advised(asked)
+        if (end !== undefined) {
+          yield { type: 'response_done', response: { ...end, id: 'weir' } } as StreamEvent
+          return
+        }
+        for await (const event of model.getStreamedResponse(request)) {
+          if (event.type === 'response_done') {
+            const answer = { request: guest, answer: event.response }
+            await judge({ answer, signal: asked.signal }, event.response.output)
+          }
+          yield event
+        }
+      },
+    }),
+  }
+}

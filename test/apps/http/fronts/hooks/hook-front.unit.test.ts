@@ -1,0 +1,355 @@
+// The front of hooks, with a scripted guard and a clock that the test moves.
+
+import { setImmediate as nextTask } from 'node:timers/promises'
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import type { HookAnswer } from '../../../../../apps/http/fronts/hooks/hook-answer.ts'
+import { type HookFront, hookFront } from '../../../../../apps/http/fronts/hooks/hook-front.ts'
+import { type HookKind, hookPayloadOf } from '../../../../../apps/http/fronts/hooks/hook-payload.ts'
+import {
+  type HostSessions,
+  hostSessions,
+} from '../../../../../apps/http/fronts/hooks/host-sessions.ts'
+import type { CallVerdict, Guard } from '../../../../../client/guard/guest-conversation.ts'
+import { limits } from '../../../../../shared/contract/limits.ts'
+import { type ManualClock, manualClock } from '../../../../support/manual-clock.ts'
+import { scriptedGuard } from '../../scripted-guard.ts'
+
+let clock: ManualClock
+let sessions: HostSessions
+let front: HookFront
+
+beforeEach(() => {
+  clock = manualClock(0)
+  sessions = hostSessions(clock)
+  front = hookFront({ sessions, clock, log: pino({ level: 'silent' }) })
+})
+
+type Hook = (kind: HookKind, body: Record<string, unknown>) => Promise<HookAnswer>
+
+/** Starts a hook. Its call joins no further one once `joined` has resolved. */
+function hooksOf(guard: Guard): Hook {
+  return (kind, body) =>
+    front.answer(guard, hookPayloadOf(kind, body), new AbortController().signal)
+}
+
+async function joined(): Promise<void> {
+  await nextTask()
+  clock.advance(limits.hookJoinMs)
+}
+
+async function alone(answer: Promise<HookAnswer>): Promise<HookAnswer> {
+  await joined()
+  return answer
+}
+
+const session = { session_id: 's1', prompt_id: 't1' }
+const prompt = (text: string) => ({ ...session, hook_event_name: 'UserPromptSubmit', prompt: text })
+const call = (id: string, command = 'ls') => ({
+  tool_name: 'Bash',
+  tool_input: { command },
+  tool_use_id: id,
+})
+const pre = (id: string, command?: string) => ({
+  ...session,
+  hook_event_name: 'PreToolUse',
+  ...call(id, command),
+})
+const post = (id: string, text: string) => ({
+  ...session,
+  hook_event_name: 'PostToolUse',
+  ...call(id),
+  tool_response: { stdout: text, stderr: '' },
+})
+const failed = (id: string, error: string) => ({
+  ...session,
+  hook_event_name: 'PostToolUseFailure',
+  ...call(id),
+  error,
+})
+const batch = (...calls: [id: string, response: string][]) => ({
+  ...session,
+  hook_event_name: 'PostToolBatch',
+  tool_calls: calls.map(([id, tool_response]) => ({ ...call(id), tool_response })),
+})
+
+const run = (callId: string): CallVerdict => ({
+  callId,
+  name: 'Bash',
+  verdict: 'run',
+  text: '',
+  code: '',
+})
+const refuse = (callId: string, text: string): CallVerdict => ({
+  ...run(callId),
+  verdict: 'refuse',
+  text,
+  code: 'guard.rejected',
+})
+const denied = (permissionDecisionReason: unknown) => ({
+  hookSpecificOutput: {
+    hookEventName: 'PreToolUse',
+    permissionDecision: 'deny',
+    permissionDecisionReason,
+  },
+})
+
+/** The ids of the calls of a synthesized answer. */
+const idsOf = ({ answer }: { answer: unknown }): string[] =>
+  (answer as { content: { id: string }[] }).content.map(({ id }) => id)
+const runAll = (answer: { answer: unknown }) => idsOf(answer).map(run)
+
+describe('a hook before a call', () => {
+  it('gives no opinion on a call that may run, and never allows one', async () => {
+    const hook = hooksOf(scriptedGuard({ after: runAll }))
+    expect(await alone(hook('pre', pre('c1')))).toBeUndefined()
+  })
+
+  it('denies a refused call with the text for the model', async () => {
+    const hook = hooksOf(scriptedGuard({ after: () => [refuse('c1', 'Use another folder.')] }))
+    expect(await alone(hook('pre', pre('c1')))).toEqual(denied('Use another folder.'))
+  })
+
+  it('joins the calls of one message into one round, in the turn that the host names', async () => {
+    const guard = scriptedGuard({ after: runAll })
+    const hook = hooksOf(guard)
+    await hook('prompt', prompt('List both.'))
+    const both = Promise.all([hook('pre', pre('c1', 'ls a')), hook('pre', pre('c2', 'ls b'))])
+    await joined()
+    expect(await both).toEqual([undefined, undefined])
+    expect(guard.asked).toEqual([expect.objectContaining({ kind: 'after', id: 's1', turn: 't1' })])
+    const [asked] = guard.asked
+    expect(asked).toMatchObject({
+      answer: {
+        request: {
+          body: {
+            tools: [{ name: 'Bash', input_schema: { type: 'object' } }],
+            messages: [{ role: 'user', content: 'List both.' }],
+          },
+        },
+        answer: {
+          content: [
+            { type: 'tool_use', id: 'c1', name: 'Bash', input: { command: 'ls a' } },
+            { type: 'tool_use', id: 'c2', name: 'Bash', input: { command: 'ls b' } },
+          ],
+        },
+      },
+    })
+  })
+
+  it('lets a call run while a person decides on its neighbour', async () => {
+    const { promise: decided, resolve } = Promise.withResolvers<CallVerdict[]>()
+    const waiting: CallVerdict = { ...run('c2'), verdict: 'wait' }
+    const hook = hooksOf(
+      scriptedGuard({ after: (_, n) => (n === 1 ? [run('c1'), waiting] : decided) }),
+    )
+    const [first, second] = [hook('pre', pre('c1')), hook('pre', pre('c2'))]
+    expect(await alone(first)).toBeUndefined()
+    resolve([run('c1'), refuse('c2', 'No.')])
+    expect(await second).toEqual(denied('No.'))
+  })
+
+  it('denies a call that nobody decides on, and reports that it did not run', async () => {
+    const guard = scriptedGuard({ after: () => [{ ...run('c1'), verdict: 'wait' }] })
+    const hook = hooksOf(guard)
+    expect(await alone(hook('pre', pre('c1')))).toEqual(
+      denied(expect.stringContaining('no person or guard decided')),
+    )
+    expect(guard.asked.at(-1)).toMatchObject({
+      kind: 'results',
+      results: [{ callId: 'c1', status: 'not-run' }],
+    })
+  })
+
+  it('reports a call as not run if its host stops waiting', async () => {
+    const guard = scriptedGuard({ after: () => new Promise(() => {}) })
+    const host = new AbortController()
+    const held = front.answer(guard, hookPayloadOf('pre', pre('c1')), host.signal)
+    await joined()
+    host.abort()
+    expect(await held).toEqual(denied(expect.any(String)))
+    expect(guard.asked.at(-1)).toMatchObject({
+      kind: 'results',
+      results: [{ callId: 'c1', status: 'not-run' }],
+    })
+  })
+
+  it('denies a call that Weir cannot judge', async () => {
+    const hook = hooksOf(
+      scriptedGuard({
+        after: () => {
+          throw new Error('the log is away')
+        },
+      }),
+    )
+    expect(await alone(hook('pre', pre('c1')))).toEqual(
+      denied(expect.stringContaining('Weir cannot judge calls now')),
+    )
+  })
+
+  it('names the subagent of a session as a conversation', async () => {
+    const guard = scriptedGuard({ after: runAll })
+    const hook = hooksOf(guard)
+    await alone(hook('pre', { ...pre('c1'), agent_id: 'a7' }))
+    expect(guard.asked).toMatchObject([{ id: 's1:a7' }])
+  })
+})
+
+describe('a hook behind a call', () => {
+  it('reports each result, and asks for advice behind the last one of the round', async () => {
+    const guard = scriptedGuard({
+      after: runAll,
+      before: () => ({ rung: 'nudge', text: 'Change the command.' }),
+    })
+    const hook = hooksOf(guard)
+    const both = Promise.all([hook('pre', pre('c1')), hook('pre', pre('c2'))])
+    await joined()
+    await both
+    expect(await hook('post', post('c1', 'a'))).toBeUndefined()
+    expect(await hook('post', failed('c2', 'Exit code 2'))).toEqual({
+      hookSpecificOutput: {
+        hookEventName: 'PostToolUseFailure',
+        additionalContext: 'Change the command.',
+      },
+    })
+    expect(guard.asked.slice(1)).toMatchObject([
+      { kind: 'results', results: [{ callId: 'c1', status: 'ok', text: 'a' }] },
+      {
+        kind: 'before',
+        request: {
+          body: {
+            messages: [
+              { role: 'user' },
+              { role: 'assistant' },
+              {
+                role: 'user',
+                content: [
+                  { type: 'tool_result', tool_use_id: 'c1', content: 'a' },
+                  { tool_use_id: 'c2', content: 'Exit code 2', is_error: true },
+                ],
+              },
+            ],
+          },
+        },
+      },
+    ])
+  })
+
+  it('judges a call that the host refused itself with the batch that shows it', async () => {
+    const guard = scriptedGuard({ after: runAll })
+    const hook = hooksOf(guard)
+    await alone(hook('pre', pre('c1')))
+    await hook('post', post('c1', 'a'))
+    const refused = '<tool_use_error>InputValidationError: Bash failed</tool_use_error>'
+    await hook('batch', batch(['c1', 'a'], ['c2', refused]))
+    expect(guard.asked.map(({ kind }) => kind)).toEqual(['after', 'before', 'after', 'before'])
+    expect(guard.asked.at(-1)).toMatchObject({
+      request: {
+        body: {
+          messages: [
+            {},
+            {},
+            { content: [{ tool_use_id: 'c2', content: refused, is_error: true }] },
+          ],
+        },
+      },
+    })
+  })
+
+  it('ends the turn of a host that can end one', async () => {
+    const hook = hooksOf(
+      scriptedGuard({ after: runAll, before: () => ({ rung: 'end', reason: 'No progress.' }) }),
+    )
+    const answer = await hook('batch', batch(['c1', '<tool_use_error>bad</tool_use_error>']))
+    expect(answer).toEqual({ continue: false, stopReason: 'No progress.' })
+  })
+
+  it('gives the reason to the model of a host that cannot end its turn', async () => {
+    const hook = hooksOf(
+      scriptedGuard({ after: runAll, before: () => ({ rung: 'end', reason: 'No progress.' }) }),
+    )
+    await alone(hook('pre', pre('c1')))
+    expect(await hook('post', post('c1', 'a'))).toMatchObject({
+      hookSpecificOutput: {
+        hookEventName: 'PostToolUse',
+        additionalContext: expect.stringMatching(/plain text\. The reason: No progress\.$/),
+      },
+    })
+  })
+
+  it('refuses every further call of a turn that Weir has ended, and none of the next turn', async () => {
+    const guard = scriptedGuard({
+      after: runAll,
+      before: () => ({ rung: 'end', reason: 'No progress.' }),
+    })
+    const hook = hooksOf(guard)
+    await alone(hook('pre', pre('c1')))
+    await hook('post', post('c1', 'a'))
+    expect(await hook('pre', pre('c2'))).toEqual(
+      denied(expect.stringContaining('Weir has ended this turn')),
+    )
+    expect(await alone(hook('pre', { ...pre('c3'), prompt_id: 't2' }))).toBeUndefined()
+  })
+
+  it('asks for advice with the refusal of a round in which no call runs', async () => {
+    const guard = scriptedGuard({
+      after: () => [refuse('c1', 'Not now.')],
+      before: () => ({ rung: 'text_only', text: 'Answer in text.' }),
+    })
+    const hook = hooksOf(guard)
+    expect(await alone(hook('pre', pre('c1')))).toEqual(denied('Not now.\n\nAnswer in text.'))
+    expect(await hook('batch', batch(['c1', 'denied']))).toBeUndefined()
+    expect(guard.asked.map(({ kind }) => kind)).toEqual(['after', 'before'])
+  })
+
+  it('reports the end of a turn', async () => {
+    const guard = scriptedGuard()
+    const hook = hooksOf(guard)
+    await hook('stop', { ...session, hook_event_name: 'Stop' })
+    expect(guard.asked).toEqual([{ kind: 'end', id: 's1' }])
+  })
+})
+
+describe('a hook beside the proxy', () => {
+  it('waits for the verdict of the round that the proxy passes on', async () => {
+    const guard = scriptedGuard()
+    const hook = hooksOf(guard)
+    sessions.sawProxy('s1')
+    const held = hook('pre', pre('c2'))
+    const verdicts = [run('c1'), refuse('c2', 'No.')]
+    sessions.judging('s1', ['c1', 'c2'], { verdictAt: async (at) => verdicts[at] })
+    expect(await held).toEqual(denied('No.'))
+    expect(guard.asked).toEqual([])
+  })
+
+  it('judges a call alone that no round of the proxy has shown in time', async () => {
+    const guard = scriptedGuard({ after: runAll })
+    const hook = hooksOf(guard)
+    sessions.sawProxy('s1')
+    const held = hook('pre', pre('c1'))
+    await nextTask()
+    clock.advance(limits.hookProxyMs)
+    expect(await alone(held)).toBeUndefined()
+    expect(guard.asked).toMatchObject([{ kind: 'after', id: 's1' }])
+  })
+
+  it('leaves results, advice and the end of the turn to the proxy', async () => {
+    const guard = scriptedGuard()
+    const hook = hooksOf(guard)
+    sessions.sawProxy('s1')
+    for (const [kind, body] of [
+      ['post', post('c1', 'a')],
+      ['batch', batch(['c1', 'a'])],
+      ['stop', { ...session, hook_event_name: 'Stop' }],
+    ] as const)
+      expect(await hook(kind, body)).toBeUndefined()
+    expect(guard.asked).toEqual([])
+  })
+
+  it('shows the proxy that a hook can hold the calls of a session', async () => {
+    const hook = hooksOf(scriptedGuard())
+    expect(sessions.hasHooks('s1')).toBe(false)
+    await hook('prompt', prompt('Hello'))
+    expect(sessions.hasHooks('s1')).toBe(true)
+  })
+})

@@ -1,0 +1,93 @@
+// The route of hooks: paths, payloads, status codes.
+
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import { hookRoutes } from '../../../../../apps/http/fronts/hooks/hook-routes.ts'
+import { hostSessions } from '../../../../../apps/http/fronts/hooks/host-sessions.ts'
+import { guardsByAgent } from '../../../../../apps/http/guards-by-agent.ts'
+import { type HttpServer, startHttpServer } from '../../../../../apps/http/server.ts'
+import type { Guard } from '../../../../../client/guard/guest-conversation.ts'
+import { systemClock } from '../../../../../shared/lib/clock.ts'
+import { scriptedGuard } from '../../scripted-guard.ts'
+
+let server: HttpServer | undefined
+
+afterEach(() => server?.close())
+
+async function serve(guard: Guard): Promise<(path: string, body: string) => Promise<Response>> {
+  const log = pino({ level: 'silent' })
+  const { guardOf } = guardsByAgent(async () => guard)
+  const sessions = hostSessions(systemClock)
+  const routes = [hookRoutes({ guardOf, sessions, clock: systemClock, log })]
+  server = await startHttpServer({ host: '127.0.0.1', port: 0, log, routes })
+  const { url } = server
+  return (path, body) => fetch(`${url}/v1/hooks/${path}`, { method: 'POST', body })
+}
+
+const pre = {
+  session_id: 's1',
+  hook_event_name: 'PreToolUse',
+  tool_name: 'Bash',
+  tool_input: { command: 'ls' },
+  tool_use_id: 'c1',
+}
+const verdict = { callId: 'c1', name: 'Bash', text: '', code: '' }
+
+describe('the route of hooks', () => {
+  it('answers a call that may run with an empty body', async () => {
+    const hook = await serve(scriptedGuard({ after: () => [{ ...verdict, verdict: 'run' }] }))
+    const answer = await hook('claude-code/pre', JSON.stringify(pre))
+    expect([answer.status, await answer.text()]).toEqual([200, ''])
+  })
+
+  it('answers a refused call with the JSON of a denial', async () => {
+    const hook = await serve(
+      scriptedGuard({ after: () => [{ ...verdict, verdict: 'refuse', text: 'No.' }] }),
+    )
+    const answer = await hook('claude-code/pre', JSON.stringify(pre))
+    expect(await answer.json()).toEqual({
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision: 'deny',
+        permissionDecisionReason: 'No.',
+      },
+    })
+  })
+
+  it('answers a batch that Weir cannot judge with an error, and names no cause', async () => {
+    const hook = await serve(
+      scriptedGuard({
+        after: () => [{ ...verdict, verdict: 'run' }],
+        before: () => {
+          throw new Error('sk-secret')
+        },
+      }),
+    )
+    const { hook_event_name: _, ...call } = pre
+    const answer = await hook(
+      'claude-code/batch',
+      JSON.stringify({ ...call, hook_event_name: 'PostToolBatch', tool_calls: [call] }),
+    )
+    expect([answer.status, await answer.text()]).toEqual([503, expect.not.stringContaining('sk-')])
+  })
+
+  it('answers a payload without an id with the name of the field', async () => {
+    const hook = await serve(scriptedGuard())
+    const answer = await hook('codex/pre', JSON.stringify({ ...pre, tool_use_id: '' }))
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).toContain('tool_use_id must be a text')
+  })
+
+  it('refuses a body that is no JSON object', async () => {
+    const hook = await serve(scriptedGuard())
+    for (const body of ['', '[]', '{"session_id": ', 'null'])
+      expect((await hook('codex/pre', body)).status).toBe(400)
+  })
+
+  it('answers an unknown kind with the known ones', async () => {
+    const hook = await serve(scriptedGuard())
+    const answer = await hook('codex/before', JSON.stringify(pre))
+    expect(answer.status).toBe(404)
+    expect(await answer.text()).toContain('prompt, pre, post, batch, stop')
+  })
+})

@@ -1,0 +1,86 @@
+// The proxy beside the hooks of the same session: one round, whose verdicts the hooks wait for.
+
+import { afterEach, expect, it } from '@jest/globals'
+import type { CallVerdict } from '../../../../../client/guard/guest-conversation.ts'
+import { limits } from '../../../../../shared/contract/limits.ts'
+import { scriptedGuard } from '../../scripted-guard.ts'
+import { type Proxied, proxied } from './proxied.ts'
+import { messagesCase, responsesCase } from './requests.ts'
+import { sendJson } from './scripted-upstream.ts'
+
+let proxy: Proxied | undefined
+
+afterEach(() => proxy?.close())
+
+const refused: CallVerdict = {
+  callId: 'call_2',
+  name: 'exec',
+  verdict: 'refuse',
+  text: 'No.',
+  code: 'guard.rejected',
+}
+const hosts = [
+  { ...messagesCase, headers: { 'x-claude-code-session-id': 's1' } },
+  {
+    ...responsesCase,
+    headers: { 'x-codex-turn-metadata': '{"session_id":"s1","thread_id":"t1","turn_id":"u1"}' },
+  },
+]
+
+it.each(hosts)('a hook gets the verdict on a call of $name', async (host) => {
+  const guard = scriptedGuard({ after: () => [refused] })
+  proxy = await proxied(guard, (_, response) => sendJson(response, host.answer))
+  proxy.sessions.sawHook('s1')
+  const { url, sessions } = proxy
+  await fetch(url + host.path, { method: 'POST', body: host.request, headers: host.headers })
+  expect(await sessions.verdictOn('s1', 'call_2')).toEqual(refused)
+  expect(guard.asked.map(({ kind }) => kind)).toEqual(['before', 'after'])
+})
+
+it('a call that may run does not wait for a person who decides its neighbour', async () => {
+  const waits: (number | undefined)[] = []
+  const decided = Promise.withResolvers<CallVerdict[]>()
+  const answer = {
+    ...(messagesCase.answer as object),
+    content: ['c1', 'c2'].map((id) => ({ type: 'tool_use', id, name: 'exec', input: {} })),
+  }
+  const verdict = (callId: string, verdict: CallVerdict['verdict']): CallVerdict => ({
+    ...refused,
+    ...{ callId, verdict },
+  })
+  const scripted = scriptedGuard({
+    after: (_, n) => (n === 1 ? [verdict('c1', 'run'), verdict('c2', 'wait')] : decided.promise),
+  })
+  const guard: Pick<typeof scripted, 'conversation'> = {
+    conversation(id, options) {
+      const conversation = scripted.conversation(id, options)
+      return {
+        ...conversation,
+        afterModel(answer, options) {
+          waits.push(options?.waitMs)
+          return conversation.afterModel(answer, options)
+        },
+      }
+    },
+  }
+  proxy = await proxied(guard, (_, response) => sendJson(response, answer))
+  proxy.sessions.sawHook('s1')
+  const { url, sessions } = proxy
+  const headers = { 'x-claude-code-session-id': 's1' }
+  await fetch(`${url}/v1/messages`, { method: 'POST', body: messagesCase.request, headers })
+  expect(await sessions.verdictOn('s1', 'c1')).toMatchObject({ verdict: 'run' })
+  decided.resolve([verdict('c1', 'run'), verdict('c2', 'refuse')])
+  expect(await sessions.verdictOn('s1', 'c2')).toMatchObject({ verdict: 'refuse' })
+  expect(waits.at(-1)).toBe(limits.guestHoldMs)
+})
+
+it('a session without hooks waits for no verdict', async () => {
+  const guard = scriptedGuard({ after: () => [refused] })
+  proxy = await proxied(guard, (_, response) => sendJson(response, messagesCase.answer))
+  const headers = { 'x-claude-code-session-id': 's2' }
+  const { url, sessions } = proxy
+  await fetch(`${url}/v1/messages`, { method: 'POST', body: messagesCase.request, headers })
+  await proxy.settled()
+  expect(sessions.hasProxy('s2')).toBe(true)
+  expect(sessions.hasHooks('s2')).toBe(false)
+})

@@ -1,0 +1,152 @@
+// `weir hooks` on files, with programs that answer as the hosts do.
+
+import { chmod, lstat, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import {
+  type HooksContext,
+  type HooksOptions,
+  installHooks,
+  removeHooks,
+  showHooks,
+} from '../../../../apps/http/hosts/hooks-command.ts'
+import { output } from '../../../support/output.ts'
+
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-hooks-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+type Command = typeof installHooks
+
+async function run(
+  command: Command,
+  name: string,
+  options: Partial<HooksOptions> = {},
+): Promise<{ code: number; text: string }> {
+  const { stream, text } = output()
+  const context: HooksContext = {
+    home: folder,
+    folder: join(folder, 'project'),
+    environment: {},
+    input: { isTTY: false } as NodeJS.ReadStream,
+    out: stream,
+    errors: stream,
+  }
+  // Nothing listens on port 9.
+  const code = await command(name, { url: 'http://127.0.0.1:9', ...options }, context)
+  return { code, text: text() }
+}
+
+/** A program of the host that prints this version. */
+async function program(version: string, more = ''): Promise<string> {
+  const file = join(folder, 'host')
+  await writeFile(file, `#!/bin/sh\n${more}\necho '${version}'\n`)
+  await chmod(file, 0o755)
+  return file
+}
+
+const settings = () => join(folder, '.claude', 'settings.json')
+
+describe('weir hooks install', () => {
+  it('shows the change and writes nothing without --yes where no person can answer', async () => {
+    const { code, text } = await run(installHooks, 'claude-code', {
+      program: await program('2.1.330 (Claude Code)'),
+    })
+    expect(code).toBe(1)
+    expect(text).toMatch(/^\+ +"url": "http:\/\/127\.0\.0\.1:9\/v1\/hooks\/claude-code\/pre",$/m)
+    expect(text).toContain('Nothing was changed. Add --yes to write it.')
+    await expect(stat(settings())).rejects.toThrow('ENOENT')
+  })
+
+  it('writes the hooks of the version that the program prints, and names the gaps', async () => {
+    const host = await program('2.1.330 (Claude Code)')
+    const { code, text } = await run(installHooks, 'claude-code', { program: host, yes: true })
+    expect(code).toBe(0)
+    expect(text).toContain('Claude Code 2.1.330')
+    expect(text).toContain('Nothing answers at http://127.0.0.1:9')
+    expect(text).toContain('Not protected with this version:')
+    expect(JSON.parse(await readFile(settings(), 'utf8')).hooks.PreToolUse).toMatchObject([
+      { hooks: [{ type: 'http', onFailure: 'block' }] },
+    ])
+  })
+
+  it('writes commands if the version is unknown', async () => {
+    await run(installHooks, 'claude-code', { program: join(folder, 'missing'), yes: true })
+    expect(JSON.parse(await readFile(settings(), 'utf8')).hooks.PreToolUse).toMatchObject([
+      { hooks: [{ type: 'command' }] },
+    ])
+  })
+
+  it('keeps a link and the rights of its file', async () => {
+    const file = join(folder, 'dotfile')
+    await writeFile(file, '{}\n', { mode: 0o644 })
+    await run(installHooks, 'codex', { program: join(folder, 'missing'), yes: true })
+    await run(removeHooks, 'codex', { yes: true })
+    await symlink(file, join(folder, '.codex', 'hooks.json'))
+    await run(installHooks, 'codex', { program: join(folder, 'missing'), yes: true })
+    expect((await lstat(join(folder, '.codex', 'hooks.json'))).isSymbolicLink()).toBe(true)
+    expect((await stat(file)).mode & 0o777).toBe(0o644)
+    expect(await readFile(file, 'utf8')).toContain('/v1/hooks/codex/pre')
+  })
+
+  it.each([
+    ['claud', {}, /unknown host "claud"\. Did you mean claude-code\?/],
+    ['emacs', {}, /Hosts: claude-code, codex/],
+    ['codex', { url: 'localhost:4141' }, /must be the address of weir proxy/],
+    ['codex', { url: "http://127.0.0.1/'; true" }, /no user, password, blank or quote/],
+    ['codex', { url: 'http://user:secret@127.0.0.1' }, /no user, password/],
+    ['codex', { agent: '../x' }, /--agent is/],
+  ])('refuses %s with %j', async (name, options, reason) => {
+    await expect(run(installHooks, name, options)).rejects.toThrow(reason)
+  })
+})
+
+describe('weir hooks remove', () => {
+  it('removes the file that install has made', async () => {
+    await run(installHooks, 'claude-code', { program: await program('2.1.330'), yes: true })
+    expect(await run(removeHooks, 'claude-code', { yes: true })).toMatchObject({ code: 0 })
+    await expect(stat(settings())).rejects.toThrow('ENOENT')
+  })
+
+  it('changes nothing without hooks', async () => {
+    const { code, text } = await run(removeHooks, 'claude-code')
+    expect([code, text]).toEqual([0, expect.stringContaining('needs no change')])
+  })
+})
+
+describe('weir hooks status', () => {
+  it('answers no without hooks', async () => {
+    const { code, text } = await run(showHooks, 'codex', { program: join(folder, 'missing') })
+    expect(code).toBe(1)
+    expect(text).toContain(`'${join(folder, 'missing')}' does not run here`)
+    expect(text).toContain('Install them: weir hooks install codex')
+  })
+
+  it.each([
+    ['untrusted', 'Codex skips hooks that you have not reviewed'],
+    ['trusted', 'you have reviewed them'],
+  ])('tells the review of Codex: %s', async (trustStatus, expected) => {
+    const sourcePath = join(folder, '.codex', 'hooks.json')
+    const hooks = [{ sourcePath, eventName: 'preToolUse', trustStatus }]
+    const answer = JSON.stringify({ id: 2, result: { data: [{ hooks }] } })
+    const host = await program(
+      'codex-cli 0.169.0',
+      `if [ "$1" = app-server ]; then read -r line; echo '{"id":1,"result":{}}'; echo '${answer}'; cat > /dev/null; exit; fi`,
+    )
+    const { text } = await run(installHooks, 'codex', { program: host, yes: true })
+    expect(text).toContain(expected)
+  })
+
+  it('warns of a setting that turns hooks off', async () => {
+    const host = await program('2.1.330')
+    await run(installHooks, 'claude-code', { program: host, yes: true })
+    const value = JSON.parse(await readFile(settings(), 'utf8'))
+    await writeFile(settings(), JSON.stringify({ ...value, disableAllHooks: true }))
+    const { text } = await run(showHooks, 'claude-code', { program: host })
+    expect(text).toContain('disableAllHooks is true')
+  })
+})

@@ -1,0 +1,62 @@
+// A guard for tests of fronts: a script decides, and every call is recorded.
+
+import type {
+  Advice,
+  CallVerdict,
+  Guard,
+  GuestAnswer,
+  GuestRequest,
+  GuestResult,
+} from '../../../client/guard/guest-conversation.ts'
+
+export type Asked =
+  | { kind: 'before'; id: string; turn: string | undefined; request: GuestRequest }
+  | { kind: 'after'; id: string; turn: string | undefined; answer: GuestAnswer }
+  | { kind: 'results'; id: string; results: GuestResult[] }
+  | { kind: 'end'; id: string }
+
+export const noAdvice: Omit<Advice, 'applied'> = {
+  rung: 'none',
+  text: '',
+  reason: '',
+  rule: null,
+  cap: null,
+  judged: true,
+}
+
+/** `before` and `after` are called with each request; without them nothing is wrong. */
+export function scriptedGuard({
+  before = () => ({}),
+  after = () => [],
+}: {
+  before?: (
+    request: GuestRequest,
+    signal?: AbortSignal,
+  ) => Partial<Advice> | Promise<Partial<Advice>>
+  after?: (answer: GuestAnswer, n: number) => CallVerdict[] | Promise<CallVerdict[]>
+} = {}): Guard & { asked: Asked[] } {
+  const asked: Asked[] = []
+  let answers = 0
+  return {
+    asked,
+    conversation: (id, { turn } = {}) => ({
+      async beforeModel(request, signal) {
+        asked.push({ kind: 'before', id, turn, request })
+        return { ...noAdvice, applied: request.body, ...(await before(request, signal)) }
+      },
+      async afterModel(answer) {
+        asked.push({ kind: 'after', id, turn, answer })
+        answers += 1
+        return after(answer, answers)
+      },
+      async reportResults(results) {
+        asked.push({ kind: 'results', id, results })
+      },
+      async endTurn() {
+        asked.push({ kind: 'end', id })
+      },
+    }),
+    failed: new Promise(() => {}),
+    close: async () => {},
+  }
+}

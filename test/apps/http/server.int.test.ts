@@ -1,0 +1,184 @@
+// The HTTP server of the fronts, its bounds, and the interface of a front over it.
+
+import { request } from 'node:http'
+import { text as textOf } from 'node:stream/consumers'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import { guardsByAgent } from '../../../apps/http/guards-by-agent.ts'
+import { guestRoutes } from '../../../apps/http/guest-routes.ts'
+import { type HttpApp, type HttpServer, startHttpServer } from '../../../apps/http/server.ts'
+import type { Guard } from '../../../client/guard/guest-conversation.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { scriptedGuard } from './scripted-guard.ts'
+
+let server: HttpServer | undefined
+const lines: string[] = []
+
+afterEach(async () => {
+  lines.length = 0
+  await server?.close()
+})
+
+async function serve(...routes: ((app: HttpApp) => void)[]): Promise<string> {
+  const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) })
+  server = await startHttpServer({ host: '127.0.0.1', port: 0, log, routes })
+  return server.url
+}
+
+const serveGuard = (guard: Guard) => serve(guestRoutes(guardsByAgent(async () => guard)))
+
+const post = (url: string, body: unknown) =>
+  fetch(url, { method: 'POST', body: JSON.stringify(body) })
+
+/** fetch sets these headers itself, so they need Node's own client. */
+function withHeaders(url: string, headers: Record<string, string>): Promise<[number, string]> {
+  return new Promise((resolve, reject) => {
+    request(url, { headers }, (answer) => {
+      textOf(answer).then((text) => resolve([answer.statusCode ?? 0, text]), reject)
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+describe('the HTTP server', () => {
+  const hello = (app: HttpApp) => app.get('/hello', (context) => context.text('hello'))
+
+  it('answers a request under a name of this machine', async () => {
+    const url = await serve(hello)
+    const { port } = new URL(url)
+    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`])
+      expect(await withHeaders(`${url}/hello`, { host })).toEqual([200, 'hello'])
+  })
+
+  it('refuses a request under another name, as from a page that rebinds its own', async () => {
+    const url = await serve(hello)
+    for (const host of ['evil.example', '127.0.0.1.evil.example', 'x@evil.example'])
+      expect([400, 403]).toContain((await withHeaders(`${url}/hello`, { host }))[0])
+  })
+
+  it('refuses a page of another site', async () => {
+    const url = await serve(hello)
+    const { host } = new URL(url)
+    expect((await withHeaders(`${url}/hello`, { origin: 'http://evil.example' }))[0]).toBe(403)
+    expect((await withHeaders(`${url}/hello`, { origin: 'null' }))[0]).toBe(403)
+    expect((await withHeaders(`${url}/hello`, { origin: `http://${host}` }))[0]).toBe(200)
+  })
+
+  it('keeps the text of an unforeseen error out of the answer', async () => {
+    const url = await serve((app) =>
+      app.get('/broken', () => {
+        throw new Error('the key is sk-secret')
+      }),
+    )
+    const answer = await fetch(`${url}/broken`)
+    expect(answer.status).toBe(500)
+    expect(await answer.text()).not.toContain('sk-secret')
+    expect(lines.join('')).toContain('a route of the HTTP server failed')
+  })
+
+  it('reports a port that is in use, with the options to change it', async () => {
+    const url = await serve()
+    await expect(
+      startHttpServer({
+        ...{ host: '127.0.0.1', port: Number(new URL(url).port) },
+        ...{ log: pino({ level: 'silent' }), routes: [] },
+      }),
+    ).rejects.toThrow(/the port is in use; give another address with --host and --port/)
+  })
+})
+
+describe('the interface of a front over HTTP', () => {
+  const body = { messages: [{ role: 'user', content: 'hi' }] }
+
+  it('passes a request on and returns the advice', async () => {
+    const guard = scriptedGuard({ before: () => ({ rung: 'nudge', text: 'change it' }) })
+    const url = await serveGuard(guard)
+    const answer = await post(`${url}/v1/guest/a/before-model`, {
+      ...{ conversation: 'c', turn: 't', format: 'anthropic', body },
+    })
+    expect(await answer.json()).toMatchObject({ rung: 'nudge', text: 'change it', applied: body })
+    expect(guard.asked).toEqual([
+      { kind: 'before', id: 'c', turn: 't', request: { format: 'anthropic', body } },
+    ])
+  })
+
+  it('answers 202 while a call waits, and 200 after that', async () => {
+    const guard = scriptedGuard({
+      after: (_, n) => [
+        { callId: '1', name: 'x', verdict: n === 1 ? 'wait' : 'run', text: '', code: '' },
+      ],
+    })
+    const url = await serveGuard(guard)
+    const ask = { conversation: 'c', format: 'anthropic', body, answer: {} }
+    const judge = () => post(`${url}/v1/guest/a/after-model?wait=1`, ask)
+    expect((await judge()).status).toBe(202)
+    expect((await judge()).status).toBe(200)
+  })
+
+  it('passes results and the end of a turn on', async () => {
+    const guard = scriptedGuard()
+    const url = await serveGuard(guard)
+    const results = [{ callId: '1', status: 'ok', text: 'done' }]
+    const reported = await post(`${url}/v1/guest/a/report-results`, { conversation: 'c', results })
+    expect(reported.status).toBe(204)
+    expect((await post(`${url}/v1/guest/a/end-turn`, { conversation: 'c' })).status).toBe(204)
+    expect(guard.asked).toEqual([
+      { kind: 'results', id: 'c', results },
+      { kind: 'end', id: 'c' },
+    ])
+  })
+
+  it.each([
+    [{ format: 'anthropic' }, 'conversation must be a text'],
+    [{ conversation: 'c', format: 'x' }, 'format must be one of: anthropic'],
+    [{ conversation: 'c', turn: 1, format: 'anthropic' }, 'turn must be a text'],
+  ])('refuses the body %j and names the field', async (sent, text) => {
+    const url = await serveGuard(scriptedGuard())
+    const answer = await post(`${url}/v1/guest/a/before-model`, sent)
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(text)])
+  })
+
+  it('refuses a body that is larger than its bound before it reads it', async () => {
+    const url = await serveGuard(scriptedGuard())
+    const [status] = await new Promise<[number]>((resolve, reject) => {
+      const headers = { 'content-length': String(65 * 1024 * 1024) }
+      const sent = request(`${url}/v1/guest/a/end-turn`, { method: 'POST', headers }, (answer) => {
+        resolve([answer.statusCode ?? 0])
+        sent.destroy()
+      })
+      sent.on('error', reject).flushHeaders()
+    })
+    expect(status).toBe(413)
+  })
+
+  it('reports an unreadable history with its place', async () => {
+    const guard = scriptedGuard({
+      before: () => {
+        throw new WeirError('guest.format', 'messages[3] must be an object')
+      },
+    })
+    const url = await serveGuard(guard)
+    const ask = { conversation: 'c', format: 'anthropic', body: {} }
+    const answer = await post(`${url}/v1/guest/a/before-model`, ask)
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      expect.stringContaining('messages[3] must be an object'),
+    ])
+  })
+
+  it('opens a guest once, and not under a name that cannot be one', async () => {
+    let opened = 0
+    const guard = scriptedGuard()
+    const registry = guardsByAgent(async () => {
+      opened += 1
+      return guard
+    })
+    const url = await serve(guestRoutes(registry))
+    const end = (agent: string) => post(`${url}/v1/guest/${agent}/end-turn`, { conversation: 'c' })
+    await Promise.all([end('a'), end('a')])
+    expect(opened).toBe(1)
+    expect((await end('..%2Fx')).status).toBe(404)
+    expect(opened).toBe(1)
+  })
+})

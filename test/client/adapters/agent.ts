@@ -1,0 +1,10 @@
+// The script of an agent in tests of adapters.
+
+export type Call = [id: string, args: string]
+
+export type Scripts = {
+  /** The model's answer to its n-th request, from 1: calls of `exec`, or a text. */
+  answers: (n: number) => Call[] | string
+  /** The result of the tool. Default `done`. */
+  result?: (command: string) => string
+}

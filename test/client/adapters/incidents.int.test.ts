@@ -1,0 +1,169 @@
+// Each adapter with Weir's own stages: incidents end after few requests, guards refuse, and a person
+// decides.
+
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import pino from 'pino'
+import { type GuardOptions, openGuard } from '../../../client/guard/guard.ts'
+import type {
+  CallVerdict,
+  Guard as FrontGuard,
+  GuestConversation,
+} from '../../../client/guard/guest-conversation.ts'
+import type { Guard } from '../../../shared/contract/guard.ts'
+import type { Call, Scripts } from './agent.ts'
+import { runAiSdk } from './ai-sdk-agent.ts'
+import { runLangChain } from './langchain-agent.ts'
+import { runOpenAIAgents } from './openai-agents-agent.ts'
+
+type Run = { text: unknown; ran: string[]; requests: object[] }
+type RunAgent = (conversation: GuestConversation, scripts: Scripts) => Promise<Run>
+
+const agents: [string, RunAgent][] = [
+  ['generateText', (...given) => runAiSdk('generateText', ...given)],
+  ['streamText', (...given) => runAiSdk('streamText', ...given)],
+  ['invoke of LangChain', (...given) => runLangChain('invoke', ...given)],
+  ['stream of LangChain', (...given) => runLangChain('stream', ...given)],
+  ['run of OpenAI Agents', (...given) => runOpenAIAgents('run', ...given)],
+  ['stream of OpenAI Agents', (...given) => runOpenAIAgents('stream', ...given)],
+]
+
+let guard: FrontGuard | undefined
+let folder: string | undefined
+
+afterEach(async () => {
+  await guard?.close()
+  if (folder !== undefined) await rm(folder, { recursive: true })
+  guard = folder = undefined
+})
+
+async function guarded(options: Partial<GuardOptions> = {}): Promise<GuestConversation> {
+  guard = await openGuard({ agent: 'ops', log: pino({ level: 'silent' }), ...options })
+  return guard.conversation('t1')
+}
+
+/** A model that repeats its calls under new ids, and ignores Weir. */
+const repeats =
+  (...args: string[]) =>
+  (n: number): Call[] =>
+    args.map((text, at) => [`c${n}-${at}`, text])
+/** A model that calls once, and then answers. */
+const once =
+  (...args: string[]) =>
+  (n: number): Call[] | string =>
+    n === 1 ? repeats(...args)(n) : 'ok'
+
+describe.each(agents)('%s', (_, run) => {
+  it.each([
+    ['one that lacks its argument', ['{}'], []],
+    ['one that is no JSON', ['{bad'], []],
+    ['two in parallel', ['{}', '{"cmd":"ls"}'], []],
+  ])('ends the loop of a call in text after at most five requests: %s', async (_, args, starts) => {
+    const { text, ran, requests } = await run(await guarded(), { answers: repeats(...args) })
+    expect(requests.length).toBeLessThanOrEqual(5)
+    expect(text).toMatch(/\w/)
+    expect(ran).toEqual(starts)
+  })
+
+  it('ends the loop of a call that succeeds with one result, after five of them', async () => {
+    const answers = repeats('{"command":"date"}')
+    const { text, ran, requests } = await run(await guarded(), { answers, result: () => 'noon' })
+    expect([ran.length, requests.length]).toEqual([6, 7]) // one more after the nudge
+    expect(text).toMatch(/\w/)
+  })
+
+  it('does not disturb an agent that makes progress', async () => {
+    const answers = (n: number): Call[] | string =>
+      n < 8 ? [[`c${n}`, `{"command":"step ${n}"}`]] : 'done'
+    const scripts = { answers, result: (command: string) => `${command} is done` }
+    const { text, ran, requests } = await run(await guarded(), scripts)
+    expect([text, ran.length, requests.length]).toEqual(['done', 7, 8])
+  })
+
+  it("shows the model the validator's text in place of the framework's", async () => {
+    const { requests } = await run(await guarded(), { answers: once('{}') })
+    expect(JSON.stringify(requests[1])).toContain("missing required field 'command'")
+  })
+
+  it('keeps a call from running that an enforcing guard rejects, and runs its sibling', async () => {
+    const conversation = await guarded({ guards: { guards: [noRemoval], mode: 'enforce' } })
+    const answers = once('{"command":"ls"}', '{"command":"rm -rf ."}')
+    const { ran, requests } = await run(conversation, { answers })
+    expect(ran).toEqual(['ls'])
+    expect(JSON.stringify(requests[1])).toContain('Nothing is removed here.')
+  })
+
+  it('holds a call until a person approves it', async () => {
+    folder = await mkdtemp(join(tmpdir(), 'weir-adapter-'))
+    const rules = [{ name: 'all', tools: ['exec'] }]
+    const conversation = await guarded({ dataFolder: folder, approvals: { rules } })
+    const decisions: Promise<void>[] = []
+    const starts: string[] = []
+    const watched = watch(conversation, (verdict) => {
+      expect(starts).toEqual([])
+      decisions.push(approve(verdict))
+    })
+    const result = (command: string) => {
+      starts.push(command)
+      return 'done'
+    }
+    const { text } = await run(watched, { answers: once('{"command":"ls"}'), result })
+    await Promise.all(decisions)
+    expect([decisions.length, starts, text]).toEqual([1, ['ls'], 'ok'])
+  })
+})
+
+it('refuses calls if Weir does not answer, and runs them if it only observes', async () => {
+  const answers = once('{"command":"ls"}')
+  for (const [mode, starts] of [
+    ['blocking', []],
+    ['observing', ['ls']],
+  ] as const) {
+    const conversation = await guarded({ mode, answerWithinMs: 10 })
+    await guard?.close()
+    const { ran } = await runAiSdk('generateText', conversation, { answers })
+    expect(ran).toEqual(starts)
+  }
+})
+
+const noRemoval: Guard = {
+  ...{ name: 'no-removal', version: '1', tools: ['exec'], deadlineMs: 5_000, onTimeout: 'reject' },
+  judge: (_state, { calls }) => ({
+    state: undefined,
+    verdicts: calls.map(({ ordinal, arguments: args }) =>
+      JSON.stringify(args).includes('rm ')
+        ? { ordinal, verdict: 'reject', code: 'removal', text: 'Nothing is removed here.' }
+        : { ordinal, verdict: 'pass' },
+    ),
+  }),
+}
+
+/** The same conversation. `onWait` gets the first verdict that waits for a person. */
+function watch(
+  conversation: GuestConversation,
+  onWait: (verdict: CallVerdict) => void,
+): GuestConversation {
+  let isKnown = false
+  return {
+    ...conversation,
+    async afterModel(...given) {
+      const verdicts = await conversation.afterModel(...given)
+      const waiting = verdicts.find(({ approval }) => approval !== undefined)
+      if (waiting !== undefined && !isKnown) {
+        isKnown = true
+        onWait(waiting)
+      }
+      return verdicts
+    },
+  }
+}
+
+async function approve({ approval }: CallVerdict): Promise<void> {
+  const weir = fileURLToPath(new URL('../../../bin/weir', import.meta.url))
+  await promisify(execFile)(weir, ['approve', approval?.id ?? '', '--data-folder', folder ?? ''])
+}

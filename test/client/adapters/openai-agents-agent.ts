@@ -1,0 +1,84 @@
+// An agent on OpenAI Agents with one tool and a scripted model.
+
+import {
+  Agent,
+  type Model,
+  type ModelRequest,
+  type ModelResponse,
+  Runner,
+  tool,
+  Usage,
+} from '@openai/agents'
+import { z } from 'zod'
+import { guardOpenAIAgents } from '../../../client/adapters/openai-agents.ts'
+import type { GuestConversation } from '../../../client/guard/guest-conversation.ts'
+import type { Call, Scripts } from './agent.ts'
+
+export async function runOpenAIAgents(
+  way: 'run' | 'stream',
+  conversation: GuestConversation,
+  { answers, result = () => 'done' }: Scripts,
+) {
+  const ran: string[] = []
+  const exec = tool({
+    name: 'exec',
+    description: 'Run a command.',
+    parameters: z.object({ command: z.string() }),
+    execute: async ({ command }) => {
+      ran.push(command)
+      return result(command)
+    },
+  })
+  const model = new ScriptedModel(answers)
+  const weir = guardOpenAIAgents(conversation)
+  const agent = new Agent({ name: 'ops', model: weir.model(model), tools: weir.tools([exec]) })
+  const options = { maxTurns: 25 }
+  let text: unknown
+  if (way === 'run') text = (await quietRunner().run(agent, 'list the files', options)).finalOutput
+  else {
+    const streamed = await quietRunner().run(agent, 'list the files', { ...options, stream: true })
+    await streamed.completed
+    text = streamed.finalOutput
+  }
+  return { text, ran, requests: model.requests }
+}
+
+export function quietRunner(): Runner {
+  return new Runner({ tracingDisabled: true })
+}
+
+export class ScriptedModel implements Model {
+  readonly requests: (Omit<ModelRequest, 'input'> & { input: unknown[] })[] = []
+  readonly #answers: (n: number) => Call[] | string
+
+  constructor(answers: (n: number) => Call[] | string) {
+    this.#answers = answers
+  }
+
+  async getResponse(request: ModelRequest): Promise<ModelResponse> {
+    const input = typeof request.input === 'string' ? [request.input] : request.input
+    this.requests.push({ ...request, input })
+    const answer = this.#answers(this.requests.length)
+    return {
+      usage: new Usage({ requests: 1, inputTokens: 1, outputTokens: 1, totalTokens: 2 }),
+      output:
+        typeof answer === 'string'
+          ? [
+              {
+                ...{ type: 'message', role: 'assistant', status: 'completed', id: 'm1' },
+                content: [{ type: 'output_text', text: answer }],
+              },
+            ]
+          : answer.map(([callId, text]) => ({
+              ...{ type: 'function_call', callId, name: 'exec', arguments: text },
+              status: 'completed',
+            })),
+    } as ModelResponse
+  }
+
+  async *getStreamedResponse(request: ModelRequest) {
+    const { usage, output } = await this.getResponse(request)
+    yield { type: 'response_started' } as const
+    yield { type: 'response_done', response: { id: 'r1', usage, output } } as never
+  }
+}

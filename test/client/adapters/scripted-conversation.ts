@@ -1,0 +1,62 @@
+// A conversation for tests of adapters: a script advises and decides, and every call is recorded.
+
+import type {
+  Advice,
+  CallVerdict,
+  GuestAnswer,
+  GuestConversation,
+  GuestRequest,
+} from '../../../client/guard/guest-conversation.ts'
+
+export type Scripted = GuestConversation & { asked: GuestRequest[]; answered: GuestAnswer[] }
+
+/** `advise` and `judge` get the number of their call, from 1. Without them nothing is wrong. */
+export function scriptedConversation({
+  advise = () => ({}),
+  judge = () => [],
+}: {
+  advise?: (n: number, request: GuestRequest) => Partial<Advice> | Promise<Partial<Advice>>
+  judge?: (answer: GuestAnswer, n: number) => CallVerdict[] | Promise<CallVerdict[]>
+} = {}): Scripted {
+  const asked: GuestRequest[] = []
+  const answered: GuestAnswer[] = []
+  return {
+    asked,
+    answered,
+    async beforeModel(request) {
+      asked.push(request)
+      const none = { rung: 'none', text: '', reason: '', rule: null, cap: null } as const
+      return {
+        ...none,
+        judged: true,
+        applied: request.body,
+        ...(await advise(asked.length, request)),
+      }
+    },
+    async afterModel(answer) {
+      answered.push(answer)
+      return judge(answer, answered.length)
+    },
+    reportResults: async () => {},
+    endTurn: async () => {},
+  }
+}
+
+/** The advice of Weir's loop rules when every round fails in the same way. */
+export function advisesLoop(n: number): Partial<Advice> {
+  if (n === 3) return { rung: 'nudge', text: 'This call failed the same way twice.' }
+  if (n === 4) return { rung: 'text_only', text: 'Answer in text now.' }
+  return n > 4 ? { rung: 'end', reason: 'The agent repeated a failing call.' } : {}
+}
+
+export const verdict = {
+  run: (callId: string): CallVerdict => ({ callId, name: '', verdict: 'run', text: '', code: '' }),
+  refuse: (callId: string, text: string): CallVerdict => ({
+    ...{ callId, name: '', verdict: 'refuse', text },
+    code: 'guard.refused',
+  }),
+  wait: (callId: string): CallVerdict => ({
+    ...{ callId, name: '', verdict: 'wait', text: '', code: 'guard.waits' },
+    approval: { id: 'a1', hash: 'h', until: 0 },
+  }),
+}

@@ -1,0 +1,87 @@
+// `weir proxy` as a user runs it: an agent on an official SDK changes its base URL, and the log can be
+// read afterwards.
+
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import type { ProxyAddress } from '../../apps/http/serve-proxy.ts'
+import { loopingModel } from '../apps/http/fronts/proxy/looping-model.ts'
+import {
+  type ScriptedUpstream,
+  scriptedUpstream,
+} from '../apps/http/fronts/proxy/scripted-upstream.ts'
+import { type SdkAgent, sdkAgents } from '../apps/http/fronts/proxy/sdk-clients.ts'
+import { script } from '../support/script.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
+
+let commands: CommandFolder
+let model: ScriptedUpstream
+
+beforeEach(async () => {
+  commands = await openCommandFolder(script())
+  model = await scriptedUpstream(loopingModel())
+})
+
+afterEach(async () => {
+  await commands.close()
+  await model.close()
+})
+
+function runOf(name: string): SdkAgent {
+  const found = sdkAgents.find(([known]) => known === name)
+  if (found === undefined) throw new Error(name)
+  return found[1]
+}
+
+async function started(...args: string[]) {
+  const running = commands.start(['proxy', '--port', '0', '--json', ...args])
+  const lines = createInterface({ input: running.child.stdout })
+  const line: string[] = await Promise.race([
+    once(lines, 'line'),
+    running.ended.then(({ errors }) => {
+      throw new Error(errors)
+    }),
+  ])
+  return { ...running, address: JSON.parse(line[0] ?? '') as ProxyAddress }
+}
+
+describe('weir proxy', () => {
+  it('stops incident I1 of an agent that changes its base URL only', async () => {
+    const { address, child, ended } = await started('--upstream', `${model.url}/v1`)
+    expect(address.openaiBaseUrl).toBe(`${address.anthropicBaseUrl}/v1`)
+    for (const [, run] of sdkAgents)
+      expect(await run(address.anthropicBaseUrl, true)).toEqual({
+        requests: 5,
+        reply: 'I stop here.',
+      })
+    child.kill('SIGTERM')
+    const { code, errors } = await ended
+    expect([code, errors]).toEqual([0, ''])
+  })
+
+  it('keeps a log that lists the conversation, also after it was killed', async () => {
+    const run = runOf('Messages')
+    const first = await started('--upstream', model.url, '--data-folder', 'log')
+    await run(first.address.anthropicBaseUrl, false)
+    first.child.kill('SIGKILL')
+    await first.ended
+    const again = await started('--upstream', model.url, '--data-folder', 'log')
+    expect(await run(again.address.anthropicBaseUrl, false)).toMatchObject({ requests: 5 })
+    again.child.kill('SIGTERM')
+    expect((await again.ended).code).toBe(0)
+    const { out } = await commands.run(['conversations', '--data-folder', 'log'])
+    expect(out.match(/guest:guest:[0-9a-f]{32}/g)).toHaveLength(2)
+  })
+
+  it.each([
+    [['--upstream', 'api.example'], '--upstream is "api.example"; it must be a URL'],
+    [['--upstream', 'http://u:p@h'], 'it must not contain a name or password'],
+    [['--upstream', 'http://h', '--agent', '../x'], 'the name of the guest is "../x"'],
+    [[], "required option '--upstream <url>' not specified"],
+  ])('refuses %j with exit code 2', async (args, text) => {
+    const { code, errors } = await commands.run(['proxy', '--port', '0', ...args])
+    expect(errors).toContain(text)
+    expect(errors).not.toContain('u:p')
+    expect(code).toBe(2)
+  })
+})

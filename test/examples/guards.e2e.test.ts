@@ -1,0 +1,32 @@
+// Runs the example programs that guard an agent of a foreign framework, against a model that loops.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text as whole } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from '@jest/globals'
+import { startLoopingChat } from './looping-chat.ts'
+
+it.each(['guard-ai-sdk.ts', 'guard-langchain.ts', 'guard-openai-agents.ts'])(
+  '%s ends the loop of an empty call in text after at most five requests',
+  async (name) => {
+    const chat = await startLoopingChat()
+    try {
+      const program = fileURLToPath(new URL(name, import.meta.url))
+      const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
+        env: { ...process.env, MODEL_URL: chat.url },
+      })
+      const exited = once(child, 'exit')
+      const [out, errors] = await Promise.all([whole(child.stdout), whole(child.stderr)])
+      expect({ out, errors, exit: (await exited)[0] }).toEqual({
+        out: `${chat.requests.length} answers, the last one: I stop here.\n`,
+        errors: '',
+        exit: 0,
+      })
+      expect(chat.requests.length).toBeLessThanOrEqual(5)
+      expect(JSON.stringify(chat.requests[1])).toContain("missing required field 'command'")
+    } finally {
+      await chat.close()
+    }
+  },
+)

@@ -1,0 +1,306 @@
+// A scripted provider for real hosts: Messages, Responses and Chat Completions with server-sent
+// events on one port. It needs no key and keeps each request for the tests.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A call's `input` is raw JSON text. The server makes ids of calls unique in its life. */
+export type ScriptedCall = { name: string; input: string; id?: string }
+
+/** The answer of the model: thinking, text, calls. Chat Completions have no thinking. */
+export type ScriptedAnswer = { thinking?: string; text?: string; calls?: ScriptedCall[] }
+
+export type SeenRequest = {
+  api: 'messages' | 'responses' | 'chat'
+  path: string
+  headers: Record<string, string>
+  body: Record<string, unknown>
+}
+
+/** Decides the answer to a request with tools, from the request and its number (from 1). */
+export type Script = (request: SeenRequest, number: number) => ScriptedAnswer
+
+export type ModelServer = {
+  url: string
+  /** The requests with tools, oldest first. */
+  requests: SeenRequest[]
+  /** All others: token counts, titles, checks of the connection. */
+  others: SeenRequest[]
+  close(): Promise<void>
+}
+
+/** A request without tools gets the text "ok" and is not counted. */
+export async function startModelServer(script: Script): Promise<ModelServer> {
+  const requests: SeenRequest[] = []
+  const others: SeenRequest[] = []
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy())
+  })
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url ?? ''
+    const text = await textOf(request)
+    const api = apiOf(path)
+    const body = text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {}
+    const seen = { api: api ?? 'messages', path, headers: headersOf(request), body } as const
+    if (api === undefined || path.includes('count_tokens')) {
+      others.push(seen)
+      json(response, path.includes('count_tokens') ? { input_tokens: 100 } : { data: [] })
+      return
+    }
+    const hasTools = Array.isArray(body.tools) && body.tools.length > 0
+    const list = hasTools ? requests : others
+    list.push(seen)
+    const scripted = hasTools ? script(seen, requests.length) : { text: 'ok' }
+    const calls = (scripted.calls ?? []).map((call, at) => ({
+      ...call,
+      id: call.id ?? `${idPrefix[api]}${String(requests.length).padStart(20, '0')}${at}`,
+    }))
+    const number = requests.length + others.length
+    write[api](response, { ...scripted, calls, number }, body)
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    others,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+const idPrefix = { messages: 'toolu_', responses: 'call_', chat: 'call_' }
+
+/** Claude Code joins answers with one id: `number` makes ids unique. */
+type Numbered = Omit<ScriptedAnswer, 'calls'> & {
+  calls: (ScriptedCall & { id: string })[]
+  number: number
+}
+type Body = Record<string, unknown>
+
+const write = { messages: writeMessages, responses: writeResponses, chat: writeChat }
+
+function writeMessages(response: ServerResponse, answer: Numbered, body: Body): void {
+  const model = `${body.model}`
+  const content: Body[] = [
+    ...(answer.thinking === undefined
+      ? []
+      : [{ type: 'thinking', thinking: answer.thinking, signature: 'signed' }]),
+    ...(answer.text === undefined ? [] : [{ type: 'text', text: answer.text }]),
+    ...answer.calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input })),
+  ]
+  const stop_reason = answer.calls.length > 0 ? 'tool_use' : 'end_turn'
+  const usage = { input_tokens: 100, output_tokens: 20 }
+  const head = { id: `msg_${answer.number}`, type: 'message', role: 'assistant', model }
+  if (body.stream !== true) {
+    const blocks = content.map((block) =>
+      'input' in block ? { ...block, input: JSON.parse(`${block.input}`) } : block,
+    )
+    json(response, { ...head, content: blocks, stop_reason, stop_sequence: null, usage })
+    return
+  }
+  const events: Body[] = [
+    { type: 'message_start', message: { ...head, content: [], stop_reason: null, usage } },
+    ...content.flatMap((block, index) => [
+      { type: 'content_block_start', index, content_block: emptyBlock(block) },
+      ...blockDeltas(block).map((delta) => ({ type: 'content_block_delta', index, delta })),
+      { type: 'content_block_stop', index },
+    ]),
+    { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage },
+    { type: 'message_stop' },
+  ]
+  stream(response, events, true)
+}
+
+function emptyBlock(block: Body): Body {
+  switch (block.type) {
+    case 'thinking':
+      return { ...block, thinking: '', signature: '' }
+    case 'text':
+      return { ...block, text: '' }
+    default:
+      return { ...block, input: {} }
+  }
+}
+
+function blockDeltas({ type, thinking, signature, text, input }: Body): Body[] {
+  switch (type) {
+    case 'thinking':
+      return [
+        { type: 'thinking_delta', thinking },
+        { type: 'signature_delta', signature },
+      ]
+    case 'text':
+      return [{ type: 'text_delta', text }]
+    default:
+      return [{ type: 'input_json_delta', partial_json: input }]
+  }
+}
+
+function writeResponses(response: ServerResponse, answer: Numbered, body: Body): void {
+  const output: Item[] = [
+    ...(answer.thinking === undefined
+      ? []
+      : [
+          {
+            type: 'reasoning',
+            id: `rs_${answer.number}`,
+            summary: [{ type: 'summary_text', text: answer.thinking }],
+          },
+        ]),
+    ...(answer.text === undefined
+      ? []
+      : [
+          {
+            type: 'message',
+            id: `msg_${answer.number}`,
+            role: 'assistant',
+            status: 'completed',
+            content: [{ type: 'output_text', text: answer.text, annotations: [] }],
+          },
+        ]),
+    ...answer.calls.map(({ id, name, input }) => ({
+      type: 'function_call',
+      id: `fc_${id}`,
+      call_id: id,
+      name,
+      arguments: input,
+      status: 'completed',
+    })),
+  ]
+  const usage = {
+    input_tokens: 100,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: 20,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 120,
+  }
+  const whole = {
+    id: `resp_${answer.number}`,
+    object: 'response',
+    created_at: 1_700_000_000,
+    status: 'completed',
+    model: body.model,
+    output,
+    parallel_tool_calls: true,
+    tool_choice: 'auto',
+    tools: [],
+    usage,
+  }
+  if (body.stream !== true) {
+    json(response, whole)
+    return
+  }
+  let sequence_number = 0
+  const events = [
+    { type: 'response.created', response: { ...whole, status: 'in_progress', output: [] } },
+    ...output.flatMap((item, output_index) => [
+      { type: 'response.output_item.added', output_index, item: started(item) },
+      ...deltas(item, output_index),
+      { type: 'response.output_item.done', output_index, item },
+    ]),
+    { type: 'response.completed', response: whole },
+  ].map((event): Body => ({ ...event, sequence_number: sequence_number++ }))
+  stream(response, events, true)
+}
+
+type Item = { type: string; id: string; [key: string]: unknown }
+
+function started(item: Item): Item {
+  switch (item.type) {
+    case 'message':
+      return { ...item, status: 'in_progress', content: [] }
+    case 'reasoning':
+      return { ...item, summary: [] }
+    default:
+      return { ...item, status: 'in_progress', arguments: '' }
+  }
+}
+
+function deltas(item: Item, output_index: number): Body[] {
+  const at = { item_id: item.id, output_index }
+  if (item.type === 'reasoning') return []
+  if (item.type !== 'message')
+    return [
+      { type: 'response.function_call_arguments.delta', ...at, delta: item.arguments },
+      { type: 'response.function_call_arguments.done', ...at, arguments: item.arguments },
+    ]
+  const [part] = item.content as { text: string }[]
+  const where = { ...at, content_index: 0 }
+  return [
+    { type: 'response.content_part.added', ...where, part: { ...part, text: '' } },
+    { type: 'response.output_text.delta', ...where, delta: part?.text },
+    { type: 'response.output_text.done', ...where, text: part?.text },
+    { type: 'response.content_part.done', ...where, part },
+  ]
+}
+
+function writeChat(response: ServerResponse, answer: Numbered, body: Body): void {
+  const tool_calls = answer.calls.map(({ id, name, input }, index) => ({
+    index,
+    id,
+    type: 'function',
+    function: { name, arguments: input },
+  }))
+  const message = {
+    role: 'assistant',
+    content: answer.text ?? null,
+    ...(tool_calls.length > 0 && { tool_calls }),
+  }
+  const finish_reason = tool_calls.length > 0 ? 'tool_calls' : 'stop'
+  const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 }
+  const head = { id: `chatcmpl_${answer.number}`, created: 1_700_000_000, model: body.model }
+  if (body.stream !== true) {
+    json(response, {
+      ...head,
+      object: 'chat.completion',
+      choices: [{ index: 0, message, finish_reason }],
+      usage,
+    })
+    return
+  }
+  const object = 'chat.completion.chunk'
+  stream(response, [
+    { ...head, object, choices: [{ index: 0, delta: message, finish_reason: null }] },
+    { ...head, object, choices: [{ index: 0, delta: {}, finish_reason }] },
+    { ...head, object, choices: [], usage },
+  ])
+  response.end('data: [DONE]\n\n')
+}
+
+function stream(response: ServerResponse, events: Body[], named = false): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  for (const event of events)
+    response.write(`${named ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
+  if (named) response.end()
+}
+
+function json(response: ServerResponse, body: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}
+
+function apiOf(path: string): SeenRequest['api'] | undefined {
+  if (/\/messages(\?|\/count_tokens|$)/.test(path)) return 'messages'
+  if (/\/responses(\?|$)/.test(path)) return 'responses'
+  return /\/chat\/completions(\?|$)/.test(path) ? 'chat' : undefined
+}
+
+function headersOf(request: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [name, `${value ?? ''}`]),
+  )
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}
