@@ -86,8 +86,8 @@ bench: $(EVERYTHING) ## run all benchmarks
 simulate: $(EVERYTHING) ## run the simulator over SEEDS=10000 seeds, or over one SEED=
 	$(NODE) test/simulation/main.ts $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))
 
-chaos: $(EVERYTHING) ## kill, stop and rebalance a fleet on a real broker for MINUTES=2, then check its records; SEED= repeats a run
-	$(NODE) test/chaos/main.ts --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+chaos: $(EVERYTHING) ## kill, stop and rebalance a fleet on a real broker for MINUTES=2, then check its records; SEED= repeats a run, SIGNED=1 signs records and gives each job its own user
+	$(NODE) test/chaos/main.ts --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(SIGNED),--signed)
 
 hosts: $(EVERYTHING) ## run Claude Code, Codex and Python clients against Weir; installs them once (1.5 GB), ONLY= selects cases, WRITE=1 keeps the results
 	$(NODE) test/hosts/main.ts $(if $(ONLY),--only "$(ONLY)") $(if $(WRITE),--write)
@@ -95,8 +95,8 @@ hosts: $(EVERYTHING) ## run Claude Code, Codex and Python clients against Weir; 
 mutate: $(EVERYTHING) ## change each threshold and mask of the loop-detector, and check that its tests fail; takes minutes, PART=2/6 runs a part
 	$(NODE) test/mutation/main.ts $(PART)
 
-compose-test: $(EVERYTHING) ## start docker-compose.yml, scale it and run the demo on it; needs Docker and some minutes
-	$(NODE) test/compose/main.ts
+compose-test: $(EVERYTHING) ## start docker-compose.yml, scale it and run the demo on it; needs Docker and some minutes, SIGNED=1 with one user for each service and signed records
+	$(NODE) test/compose/main.ts $(if $(SIGNED),--signed)
 
 schemas: $(EVERYTHING) ## generate files from schemas and rules
 	$(NODE) schemas/generate.ts

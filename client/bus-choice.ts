@@ -19,6 +19,8 @@ export type KafkaBusChoice = {
    * Whether SASL PLAIN may send its password without TLS to another machine. Default `refuse`.
    */
   plaintextPassword?: 'refuse' | 'allow'
+  /** The key file of this program, or a folder with several: signs its records (weir keys create). */
+  recordSigning?: string
 }
 
 export type BusChoice = EmbeddedBusChoice | KafkaBusChoice
@@ -39,12 +41,19 @@ const translations: {
   },
   kafka: {
     toFlags: flagsOf,
-    ofSettings: ({ bootstrapServer, commandConfig, commandProperty, plaintextPassword }) => ({
+    ofSettings: ({
+      bootstrapServer,
+      commandConfig,
+      commandProperty,
+      plaintextPassword,
+      recordSigning,
+    }) => ({
       kind: 'kafka',
       bootstrapServer,
       commandConfig,
       properties: commandProperty,
       plaintextPassword,
+      recordSigning,
     }),
   },
 }
@@ -63,12 +72,13 @@ export function choiceOfSettings(settings: Settings): BusChoice {
 type GivenChoice = { kind: BusName } & Omit<KafkaBusChoice, 'kind'>
 
 function flagsOf(choice: GivenChoice): SettingFlagValues {
-  const { bootstrapServer, commandConfig, properties, plaintextPassword } = choice
+  const { bootstrapServer, commandConfig, properties, plaintextPassword, recordSigning } = choice
   const pairs = Object.entries(properties ?? {}).map(([name, value]) => `${name}=${value}`)
   return {
     ...(bootstrapServer !== undefined && { bootstrapServer: String(bootstrapServer) }),
     ...(commandConfig !== undefined && { commandConfig: String(commandConfig) }),
     ...(plaintextPassword !== undefined && { plaintextPassword: String(plaintextPassword) }),
+    ...(recordSigning !== undefined && { recordSigning: String(recordSigning) }),
     ...(pairs.length > 0 && { commandProperty: pairs }),
   }
 }

@@ -73,22 +73,27 @@ export function openBusBeside(
 const answerMs = 60_000
 const betweenMs = 500
 
-/**
- * The ends of a topic. A broker that has just started may lead no partition yet, so a retryable
- * error is retried for a minute.
- */
-export async function endsOnceAnswered(
+/** The ends of a topic. A broker that has just started may lead no partition yet. */
+export function endsOnceAnswered(
   bus: Pick<Bus, 'ends' | 'clock'>,
   topic: string,
 ): Promise<PartitionEnds[]> {
-  const deadline = bus.clock.monotonic() + answerMs
+  return onceAnswered(bus, () => bus.ends(topic))
+}
+
+/** Repeats the request for a minute after a retryable error. */
+async function onceAnswered<Answer>(
+  { clock }: Pick<Bus, 'clock'>,
+  request: () => Promise<Answer>,
+): Promise<Answer> {
+  const deadline = clock.monotonic() + answerMs
   for (;;) {
     try {
-      return await bus.ends(topic)
+      return await request()
     } catch (error) {
-      if (!(error instanceof WeirError && error.retryable) || bus.clock.monotonic() >= deadline)
+      if (!(error instanceof WeirError && error.retryable) || clock.monotonic() >= deadline)
         throw error
-      await pause(bus.clock, betweenMs)
+      await pause(clock, betweenMs)
     }
   }
 }
@@ -129,13 +134,13 @@ export async function keepPartitionCount({
   partitions,
   log,
 }: {
-  bus: Pick<Bus, 'list' | 'ends' | 'read' | 'append'>
+  bus: Pick<Bus, 'list' | 'ends' | 'read' | 'append' | 'clock'>
   topicPrefix: string
   partitions: number
   log: Logger
 }): Promise<void> {
   try {
-    if (await storePartitionCount(bus, topicPrefix, partitions))
+    if (await onceAnswered(bus, () => storePartitionCount(bus, topicPrefix, partitions)))
       log.info({ partitions }, 'the partition count is now kept in the log')
   } catch (error) {
     if (!(error instanceof WeirError) || error.code !== 'bus.unauthorized') throw error

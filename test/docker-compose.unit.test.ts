@@ -7,6 +7,7 @@ import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { badModels } from '../apps/demo/reflex-model.ts'
 import { loadAgents } from '../client/weir.ts'
+import { accessOfAll } from '../shared/bus/kafka/access-rights.ts'
 import { limits } from '../shared/contract/limits.ts'
 import { stageNames } from '../shared/contract/topology.ts'
 import { settingTable } from '../shared/settings/settings.ts'
@@ -163,7 +164,7 @@ describe('docker-compose.signed.yml', () => {
   it('gives each stage the key file of its principal, and no other', () => {
     const principals = {
       ...Object.fromEntries(stageNames.map((name) => [name, name])),
-      demo: 'edge',
+      ...{ topics: 'operator', demo: 'edge' },
     }
     expect(Object.keys(signed.services).toSorted()).toEqual(Object.keys(principals).toSorted())
     for (const [service, principal] of Object.entries(principals)) {
@@ -174,5 +175,51 @@ describe('docker-compose.signed.yml', () => {
       expect(signed.secrets[principal]?.file).toMatch(new RegExp(`/${principal}[.]json$`))
       expect(services[service]).toBeDefined()
     }
+  })
+})
+
+describe('docker-compose.users.yml', () => {
+  const text = file('docker-compose.users.yml')
+  const { services: own, secrets } = parse(text) as {
+    services: Record<string, Service & { secrets: string[]; network_mode?: string }>
+    secrets: Record<string, { file: string }>
+  }
+  const principals = {
+    ...Object.fromEntries(stageNames.map((name) => [name, name])),
+    ...{ topics: 'operator', demo: 'edge' },
+  }
+
+  it('gives each service of Weir the user of its principal, and no other', () => {
+    for (const [service, principal] of Object.entries(principals)) {
+      const secret = `user-${principal}`
+      expect(own[service]).toMatchObject({
+        environment: { WEIR_COMMAND_CONFIG: `/run/secrets/${secret}` },
+        secrets: [secret],
+      })
+      expect(secrets[secret]?.file).toMatch(new RegExp(`/${principal}[.]properties$`))
+      expect(services[service]).toBeDefined()
+    }
+    const others = Object.keys(own).filter((name) => !(name in principals))
+    expect(others).toEqual(['kafka', 'acls', 'users'])
+  })
+
+  it('opens the listeners without a password inside the broker only, and the others with SASL', () => {
+    const listeners = own.kafka?.environment ?? {}
+    const protocols = (listeners.KAFKA_LISTENER_SECURITY_PROTOCOL_MAP ?? '').split(',')
+    for (const [name, protocol] of protocols.map((one) => one.split(':'))) {
+      const isLocal = listeners.KAFKA_LISTENERS?.includes(`${name}://localhost:`)
+      expect([name, protocol]).toEqual([name, isLocal ? 'PLAINTEXT' : 'SASL_PLAINTEXT'])
+    }
+    expect(listeners).toMatchObject({
+      KAFKA_SUPER_USERS: 'User:ANONYMOUS',
+      KAFKA_AUTHORIZER_CLASS_NAME: expect.stringMatching(/StandardAuthorizer$/),
+    })
+  })
+
+  it('has a user file for each principal that weir topics acls prints without a guard', () => {
+    const script = file('deploy/create-users.sh').replaceAll(/\\\n/g, '')
+    const [, made = ''] = /^for principal in (.*) "\$@"; do$/m.exec(script) ?? []
+    const all = accessOfAll('weir.', []).map(({ principal }) => principal)
+    expect(made.split(/\s+/).toSorted()).toEqual(all.toSorted())
   })
 })

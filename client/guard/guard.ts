@@ -3,29 +3,22 @@
 // Owns: opening and closing. Does not own: the records (front.ts), reading histories (history.ts).
 
 import type { Logger } from 'pino'
-import { policyInForce } from '../../services/llm-gateway/policy-in-force.ts'
 import { defaultGuestSettings, type GuestAgent } from '../../shared/agents/guest.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import { limits } from '../../shared/contract/limits.ts'
-import type { Policy } from '../../shared/contract/messages.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
-import type { StageName } from '../../shared/contract/topology.ts'
 import { type Milliseconds, systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
-import { policyReader } from '../../shared/runtime/policy-reader.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
 import { readSettings, type Settings } from '../../shared/settings/settings.ts'
 import { flagsOfChoice, type KafkaBusChoice } from '../bus-choice.ts'
 import { keepPartitionCount, openBus, openBusForStages, partitionCount } from '../open-bus.ts'
 import { runHere } from '../run-here.ts'
 import type { WeirOptions } from '../weir.ts'
-import { createFront } from './front.ts'
-import { openActivity } from './guest-activity.ts'
-import { conversationOfGuest, guestAgent } from './guest-agent.ts'
+import { type FrontOn, type FrontOnOptions, frontOn, stagesOfGuests } from './bus-front.ts'
+import { guestAgent } from './guest-agent.ts'
 import type { Guard } from './guest-conversation.ts'
-import { createThreads, type Threads } from './guest-thread.ts'
 
 export type {
   Advice,
@@ -74,7 +67,12 @@ export type GuardOptions = {
 export async function openGuard(options: GuardOptions): Promise<Guard> {
   const agent = guestAgent(options.agent) // before anything is opened
   const fronts = await openFronts(frontsPlace(options), options)
-  return { ...fronts.front({ ...options, agent }).guard, failed: fronts.failed, close: fronts.close }
+  const front = fronts.front({ ...options, agent })
+  return {
+    conversation: (id, { turn } = {}) => front.conversation(id, { turn }),
+    failed: fronts.failed,
+    close: fronts.close,
+  }
 }
 
 /** Where the log is. On Kafka, `weir up` runs the stages. */
@@ -85,15 +83,6 @@ export type Fronts = FrontsOn & {
   readonly failed: Promise<never>
   close(): Promise<void>
 }
-
-/** The stages that judge guests. The others have nothing to do for them. */
-const stagesOfGuests: readonly StageName[] = [
-  'guest',
-  'validator',
-  'loop-detector',
-  'executor',
-  'approval',
-]
 
 /** Opens the log for any number of fronts and guests, and runs the stages if nobody else does. */
 export async function openFronts(
@@ -149,51 +138,24 @@ export async function openFronts(
 /** Options of one front: a guest, and whether its calls are held. */
 export type FrontOptions = Pick<GuardOptions, 'agent' | 'mode' | 'onUnavailable' | 'answerWithinMs'>
 
-/** `threads`: with the options of fronts that a program has no use for. */
-export type OpenedFront = { guard: Pick<Guard, 'conversation'>; threads: Threads }
-
 /** Throws `agent.invalid` for a name that no guest can have. */
-export type FrontsOn = { front(options: FrontOptions): OpenedFront }
+export type FrontsOn = { front(options: FrontOptions): Pick<FrontOn, 'conversation'> }
 
 /** Fronts on an open log. Stages that judge guests must run on it. */
-export function frontsOn({
-  bus,
-  topicPrefix,
-  partitions,
-  log,
-}: {
-  bus: Bus
-  topicPrefix: string
-  partitions: number
-  log: Logger
-}): FrontsOn & { close(): void } {
-  const activity = openActivity({ bus, topicPrefix, partitions })
-  const read = policyReader({ bus, topicPrefix })
+export function frontsOn(
+  place: Pick<FrontOnOptions, 'bus' | 'topicPrefix' | 'partitions' | 'log'>,
+): FrontsOn & { close(): void } {
+  const opened: FrontOn[] = []
   return {
-    front(options) {
-      const agent = guestAgent(options.agent)
-      const blocking = (options.mode ?? 'blocking') === 'blocking'
-      const front = createFront({
-        ...{ bus, activity, topicPrefix, partitions, agent, blocking, log },
-        policy: async (): Promise<Policy> => {
-          const own = agent.settings.policy
-          const policy = await policyInForce(read, { agent: agent.name, own, log })
-          if (typeof policy !== 'string') return policy
-          throw new WeirError('settings.invalid', policy) // keeps R6
-        },
-      })
-      const threads = createThreads({
-        ...{ front, agent, blocking, log },
-        refuses: (options.onUnavailable ?? (blocking ? 'refuse' : 'run')) === 'refuse',
-        waitMs: options.answerWithinMs ?? (blocking ? limits.guestHoldMs : limits.guestAdviceMs),
-      })
-      const guard = {
-        conversation: (id: string, { turn }: { turn?: string } = {}) =>
-          threads(conversationOfGuest(agent.name, id), { turn }),
-      }
-      return { guard, threads }
+    front({ agent, mode, onUnavailable, answerWithinMs }) {
+      const choice = { mode, onUnavailable, answerWithinMs }
+      const front = frontOn({ ...place, ...choice, agent: guestAgent(agent) })
+      opened.push(front)
+      return front
     },
-    close: () => activity.close(),
+    close() {
+      for (const front of opened) front.close()
+    },
   }
 }
 

@@ -6,6 +6,7 @@
 
 import { hash } from 'node:crypto'
 import { emptyResponse, foldResponse } from '../../services/accumulator/response.ts'
+import type { GuestHints } from '../../shared/agents/guest.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   Declaration,
@@ -107,7 +108,7 @@ export function responseOf(spoken: TranscriptResponse, key: string): Response {
 export function toolsFor(
   spoken: Pick<TranscriptResponse, 'calls'>,
   tools: Declaration[] | undefined,
-  hints: Readonly<Record<string, ToolHints>>,
+  hints: Readonly<Record<string, GuestHints>>,
 ): { offered: string[]; declarations: Declaration[] } {
   const listed = tools ?? calledIn([spoken])
   const named = new Set(spoken.calls.map(({ name }) => name))
@@ -115,11 +116,15 @@ export function toolsFor(
     offered: listed.map(({ name }) => name),
     declarations: listed
       .filter(({ name }) => named.has(name))
-      .map((declaration) => ({
-        ...declaration,
-        timeoutMs: limits.toolTimeoutMsMax,
-        hints: Object.hasOwn(hints, declaration.name) ? (hints[declaration.name] ?? null) : null,
-      })),
+      .map((declaration) => {
+        const own = Object.hasOwn(hints, declaration.name) ? hints[declaration.name] : undefined
+        const { poll = false, ...rest } = own ?? {}
+        return {
+          ...declaration,
+          ...{ poll, timeoutMs: limits.toolTimeoutMsMax },
+          hints: own === undefined ? null : (rest as ToolHints),
+        }
+      }),
   }
 }
 

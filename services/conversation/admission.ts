@@ -2,9 +2,10 @@
 // same way, so the client gets the reason at once (R6, R8). Caps above the hard ceilings are no
 // reason: they are lowered (turn-rules.ts).
 
+import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
 import { conversationIdFault, messageIdFault } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { Declaration, UserMessage } from '../../shared/contract/messages.ts'
+import type { AgentSettings, Declaration, UserMessage } from '../../shared/contract/messages.ts'
 import { settingsFault } from '../../shared/contract/settings-fault.ts'
 import { isGuest } from '../../shared/contract/topology.ts'
 import { reasons } from '../../shared/contract/turn-texts.ts'
@@ -15,7 +16,8 @@ export function refusalOf(message: UserMessage): string | undefined {
     idRefusal(message) ??
     sizeRefusal(message) ??
     blankRefusal(message) ??
-    settingsFault(message.settings)
+    settingsFault(message.settings) ??
+    outputRefusal(message.settings)
   )
 }
 
@@ -39,6 +41,13 @@ function sizeRefusal(message: UserMessage): string | undefined {
   )
   if (declarationsBytes > limits.agentDeclarationsBytesMax)
     return reasons.declarationsSize(declarationsBytes)
+  const { system, output } = message.settings
+  const systemBytes = Buffer.byteLength(system ?? '')
+  if (systemBytes > limits.questionSystemBytesMax)
+    return reasons.settingSize('settings.system', systemBytes, limits.questionSystemBytesMax)
+  const outputBytes = Buffer.byteLength(output ?? '')
+  if (outputBytes > limits.schemaBytesMax)
+    return reasons.settingSize('settings.output', outputBytes, limits.schemaBytesMax)
   const shadowedBytes = message.settings.policy.shadowed.reduce(
     (sum, rule) => sum + Buffer.byteLength(rule) + 1,
     0,
@@ -58,4 +67,10 @@ function blankRefusal({ agent, settings }: UserMessage): string | undefined {
   if (agent.trim() === '') return reasons.blank('agent')
   if (settings.fallback.trim() === '') return reasons.blank('settings.fallback')
   return undefined
+}
+
+/** No reply could fit a schema that cannot be read. */
+function outputRefusal({ output }: AgentSettings): string | undefined {
+  const compiled = output === null ? undefined : compiledSchema(output)
+  return compiled?.kind === 'unusable' ? reasons.unusableOutput(compiled.reason) : undefined
 }

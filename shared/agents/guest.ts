@@ -4,13 +4,16 @@ import { limits } from '../contract/limits.ts'
 import type { AgentSettings, ToolHints } from '../contract/messages.ts'
 import { defaultSettings, policyOf } from './agents.ts'
 
+/** `poll`: repeated requests until a change are normal. */
+export type GuestHints = ToolHints & { poll?: boolean }
+
 export type GuestAgent = {
   /** 1 to 64 of a-z, 0-9 and -. */
   name: string
   /** Default: `defaultGuestSettings`. */
   settings?: AgentSettings
   /** Facts about its tools, by their names. */
-  hints?: Readonly<Record<string, ToolHints>>
+  hints?: Readonly<Record<string, GuestHints>>
 }
 
 /** By name. */

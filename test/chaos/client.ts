@@ -1,5 +1,5 @@
 // The clients' access to the agent: an edge on its own bus, as in a program that uses Weir over
-// Kafka. It creates the topics.
+// Kafka.
 
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -11,8 +11,8 @@ import { readKeys } from '../../shared/bus/signing/keys.ts'
 import { acceptsSigned, signedBus } from '../../shared/bus/signing/signed-bus.ts'
 import { createSigning } from '../../shared/bus/signing/signing.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import { topicSpecs } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
+import { connectionOf, type Logins } from './users.ts'
 
 export type Client = { agent: Agent; edge: Edge; bus: Bus; close(): Promise<void> }
 
@@ -24,7 +24,12 @@ export type ClientOptions = {
   folder: string
   /** Undefined: it does not sign. */
   keys?: string | undefined
+  /** Undefined: it is the super user. */
+  logins?: Logins | undefined
 }
+
+/** Its bus also carries the decisions of the run's people. */
+export const clientPrincipals = ['edge', 'approver']
 
 export async function openClient({
   bootstrapServers,
@@ -33,6 +38,7 @@ export async function openClient({
   agentFile,
   folder,
   keys,
+  logins,
 }: ClientOptions): Promise<Client> {
   // Messages carry only declarations and settings. The executors alone know the tools' addresses.
   const agent = loadAgents(agentFile, { CHAOS_PROCESS: 'client', CHAOS_STARTS: 'none' }).get(
@@ -44,14 +50,16 @@ export async function openClient({
   )
   const signing = keys === undefined ? undefined : createSigning(readKeys(keys), prefix)
   const plain = await openKafkaBus({
-    client: { clientId: 'chaos-client', brokers: [bootstrapServers] },
+    client: {
+      clientId: 'chaos-client',
+      ...connectionOf(clientPrincipals, bootstrapServers, logins),
+    },
     clock: systemClock,
     log,
     accepts: signing && acceptsSigned(signing, log),
     tablesFolder: join(folder, 'data', 'client'),
   })
   const bus = signing === undefined ? plain : signedBus(plain, signing, log)
-  await bus.ensureTopics(topicSpecs(prefix, partitions))
   const edge = openEdge({ bus, topicPrefix: prefix, partitions })
   return {
     agent,

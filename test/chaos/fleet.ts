@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { compiled } from '../support/compiled.ts'
 import type { Disturbance, UnexpectedExit } from './evidence.ts'
 import type { SigningKeys } from './signing-keys.ts'
+import { type Logins, placeOf } from './users.ts'
 
 export const weir = fileURLToPath(new URL('../../bin/weir', import.meta.url))
 const guardFile = fileURLToPath(new URL('guards/risk.ts', import.meta.url))
@@ -42,6 +43,8 @@ export type FleetOptions = {
   startsFile: string
   /** Undefined: records are not signed. */
   keys?: SigningKeys | undefined
+  /** Undefined: all share the super user. */
+  logins?: Logins | undefined
 }
 
 export type Fleet = {
@@ -213,13 +216,10 @@ export function nameOf({ name, incarnation }: Member): string {
 
 function argumentsOf(
   { name, job }: Member,
-  { folder, bootstrapServers, prefix, partitions, agentFile, keys }: FleetOptions,
+  { folder, bootstrapServers, prefix, partitions, agentFile, keys, logins }: FleetOptions,
 ): string[] {
   const bus = [
-    '--bus',
-    'kafka',
-    '--bootstrap-server',
-    bootstrapServers,
+    ...placeOf(principalsOf(job), bootstrapServers, logins),
     '--topic-prefix',
     prefix,
     '--data-folder',
@@ -252,9 +252,13 @@ function argumentsOf(
   }
 }
 
-/** A guard's process registers itself, so it also signs as an operator. */
 function principalsOf(job: Job): string[] {
-  return job.kind === 'stages' ? job.stages : [`guard.${job.guard}`, 'operator']
+  return job.kind === 'stages' ? job.stages : guardPrincipals(job.guard)
+}
+
+/** A guard's process registers itself, so it is also an operator. */
+export function guardPrincipals(guard: string): string[] {
+  return [`guard.${guard}`, 'operator']
 }
 
 /** The environment without the settings of the machine that runs the tests. */

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { environment, weir } from './fleet.ts'
 import type { RiskOptions } from './guards/risk.ts'
+import { type Logins, placeOf } from './users.ts'
 
 /** `ledger` exists from the beginning and is never removed; `lookout` comes and goes. */
 export const guardNames = ['ledger', 'lookout'] as const
@@ -47,18 +48,17 @@ export function createOperator({
   bootstrapServers,
   prefix,
   keys,
+  logins,
 }: {
   folder: string
   bootstrapServers: string
   prefix: string
   keys?: string | undefined
+  logins?: Logins | undefined
 }): Operator {
   const changes: GuardChange[] = []
   const place = [
-    '--bus',
-    'kafka',
-    '--bootstrap-server',
-    bootstrapServers,
+    ...placeOf(['operator'], bootstrapServers, logins),
     ...(keys === undefined ? [] : ['--record-signing', keys]),
     '--topic-prefix',
     prefix,

@@ -1,6 +1,7 @@
 // The chaos suite's command line: main.ts [--minutes N] [--seed S] [--clients N] [--partitions N]
-// [--spare-broker] [--signed]. Exit 0: no violation. Exit 1: some rule was violated, and the printed folder
-// holds the logs of all processes, the records and the violations.
+// [--spare-broker] [--signed]. Signed: records are signed, and each job has a user of Kafka with the
+// least rights. Exit 0: no violation. Exit 1: some rule was violated, and the printed folder holds the
+// logs of all processes, the records and the violations.
 
 import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'

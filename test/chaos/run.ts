@@ -12,10 +12,10 @@ import { startBroker } from '../support/kafka/broker.ts'
 import { writeAgent } from './agent.ts'
 import { startApprovers, writeRules } from './approvers.ts'
 import { check } from './check.ts'
-import { openClient } from './client.ts'
+import { clientPrincipals, openClient } from './client.ts'
 import type { Evidence, Violation } from './evidence.ts'
 import { type Inflicted, inflict } from './faults.ts'
-import { createFleet, type Fleet } from './fleet.ts'
+import { createFleet, type Fleet, guardPrincipals } from './fleet.ts'
 import { type Groups, watchGroups } from './groups.ts'
 import { type GuardWorld, membersOf, startVersion } from './guard-faults.ts'
 import { createOperator, type GuardName, guardNames } from './guard-world.ts'
@@ -31,6 +31,7 @@ import { createSigningKeys } from './signing-keys.ts'
 import { readToolRecords } from './tool-records.ts'
 import { startToolServer } from './tool-server.ts'
 import { readCommits, readTopics } from './topics.ts'
+import { createUsers } from './users.ts'
 import { watchWaits } from './waits-watch.ts'
 
 export type ChaosOptions = {
@@ -45,7 +46,7 @@ export type ChaosOptions = {
    * paused too.
    */
   sparesBroker?: boolean
-  /** Records are signed. All processes share one user of Kafka. */
+  /** Records are signed, and each job has a user of Kafka with the least rights. */
   signed?: boolean
   print: (line: string) => void
 }
@@ -64,6 +65,7 @@ const warmUpMs = 480_000
 /** A turn may last as long as its wall limit, 5 minutes, plus the time of the last call. */
 const drainMs = 330_000
 const settleMs = 60_000
+const neverAborted = new AbortController().signal
 const leaveMs = 30_000
 
 /** Three processes read each stage's inbox, in different combinations of stages. */
@@ -83,6 +85,15 @@ const layout: Record<string, string[]> = {
   'all-1': stageNames,
 }
 
+/** The principals of each process that a run can start. */
+const jobs: string[][] = [
+  ...Object.values(layout),
+  ...stageNames.map((stage) => [stage]),
+  ...guardNames.map(guardPrincipals),
+  clientPrincipals,
+  ['operator'],
+]
+
 export async function runChaos({
   seed,
   minutes,
@@ -101,8 +112,10 @@ export async function runChaos({
   let isSound = false
   try {
     compileStages()
-    const broker = await startBroker({ heapMiB: 512 })
+    const users = signed ? createUsers(folder, jobs, guardNames) : undefined
+    const broker = await startBroker({ heapMiB: 512, ...users?.brokerOptions })
     cleanUp.push(() => broker.stop())
+    const logins = await users?.grantOn(broker, prefix)
     const provider = await startProvider(seed)
     cleanUp.push(() => provider.close())
     const toolServer = await startToolServer(startsFile)
@@ -115,9 +128,15 @@ export async function runChaos({
     })
     const { bootstrapServers } = broker
     const keys = signed ? createSigningKeys(folder, guardNames) : undefined
+    const operator = createOperator({
+      ...{ folder, bootstrapServers, prefix, logins },
+      keys: keys?.folderOf('operator', ['operator']),
+    })
+    // Only an operator may create the topics, and store their number of partitions.
+    await operator.command(['topics', 'create', '--partitions', `${partitions}`], neverAborted)
     const client = await openClient({
-      ...{ bootstrapServers, prefix, partitions, agentFile, folder },
-      keys: keys?.folderOf('client', ['edge', 'approver']),
+      ...{ bootstrapServers, prefix, partitions, agentFile, folder, logins },
+      keys: keys?.folderOf('client', clientPrincipals),
     })
     cleanUp.push(() => client.close())
     const fleet = createFleet({
@@ -128,15 +147,12 @@ export async function runChaos({
       agentFile,
       startsFile,
       keys,
+      logins,
     })
     cleanUp.push(() => fleet.killAll())
     for (const [name, stages] of Object.entries(layout)) fleet.add(name, { kind: 'stages', stages })
     const versions = new Map<GuardName, number>()
     startVersion('ledger', { fleet, folder, versions })
-    const operator = createOperator({
-      ...{ folder, bootstrapServers, prefix },
-      keys: keys?.folderOf('operator', ['operator']),
-    })
     const waits = watchWaits({ bus: client.bus, prefix, partitions })
     cleanUp.push(() => waits.close())
     const approvers = startApprovers({ bus: client.bus, prefix, partitions, seed })
@@ -150,9 +166,8 @@ export async function runChaos({
     const groups = watchGroups(bootstrapServers, prefix)
     cleanUp.push(() => groups.close())
     await warmUp({ load, groups, fleet, folder })
-    const { signal } = new AbortController()
-    await operator.command(['guard', 'mode', 'ledger', 'enforce'], signal)
-    await operator.command(['approvals', 'rules', writeRules(folder)], signal)
+    await operator.command(['guard', 'mode', 'ledger', 'enforce'], neverAborted)
+    await operator.command(['approvals', 'rules', writeRules(folder)], neverAborted)
     times.lap('start')
     print(`the first turns were answered; faults begin, in ${folder}`)
 

@@ -1,8 +1,9 @@
 // A service asks a broker that is just starting for the ends of a topic.
 
 import { describe, expect, it } from '@jest/globals'
-import { endsOnceAnswered } from '../../client/open-bus.ts'
-import type { PartitionEnds } from '../../shared/contract/bus.ts'
+import type { Logger } from 'pino'
+import { endsOnceAnswered, keepPartitionCount } from '../../client/open-bus.ts'
+import type { PartitionEnds, RecordToAppend } from '../../shared/contract/bus.ts'
 import type { Clock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 
@@ -33,6 +34,7 @@ function busThat(failure: (time: number) => WeirError | undefined) {
   return { clock, ends }
 }
 
+const away = new WeirError('bus.unreachable', 'no broker answers', { retryable: true })
 const leaderless = new WeirError('bus.refused', 'there is no leader', { retryable: true })
 
 describe('the ends of a topic', () => {
@@ -62,5 +64,23 @@ describe('the ends of a topic', () => {
         'a',
       ),
     ).rejects.toBe(missing)
+  })
+})
+
+describe('the partition count of a log that has none', () => {
+  it('is kept although a broker that is away for half a minute lets the first reads fail', async () => {
+    const appended: RecordToAppend[] = []
+    const bus = {
+      ...busThat((time) => (time < 30_000 ? away : undefined)),
+      list: async () => [],
+      read: async () => [],
+      append: async (records: RecordToAppend[]) => {
+        appended.push(...records)
+        return []
+      },
+    }
+    const log = { info: () => {} } as unknown as Logger
+    await keepPartitionCount({ bus, topicPrefix: 'weir.', partitions: 1, log })
+    expect(appended).toMatchObject([{ topic: 'weir.policies' }])
   })
 })

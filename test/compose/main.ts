@@ -1,26 +1,44 @@
 // Runs docker-compose.yml for real: starts it, scales it, plays the demo over it, asks it from this
 // machine, and stops it. `make compose-test` runs it. It builds an image and starts a container for
 // each service, which takes minutes on a small machine, so `make test` does not. Needs Docker with
-// compose; leaves only the image.
+// compose. Leaves only the image. `--signed`: with docker-compose.users.yml and docker-compose.signed.yml;
+// only root and user 1000 can, because the containers must own the files of their passwords and keys.
 
 import assert from 'node:assert/strict'
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
 import { stageNames } from '../../shared/contract/topology.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const kafkaPort = await freePort()
 /** Runs beside a project that somebody uses. */
 const project = `weir-test-${process.pid}`
+const isSigned = process.argv.includes('--signed')
+const secrets = mkdtempSync(join(tmpdir(), 'weir-compose-'))
+const users = join(secrets, 'users')
+const keys = join(secrets, 'keys')
+const overrides = isSigned ? ['docker-compose.users.yml', 'docker-compose.signed.yml'] : []
 const environment = {
   ...process.env,
+  COMPOSE_FILE: ['docker-compose.yml', ...overrides].join(delimiter),
+  WEIR_USERS_FOLDER: users,
+  WEIR_KEYS_FOLDER: keys,
   COMPOSE_PROJECT_NAME: project,
   KAFKA_PORT: `${kafkaPort}`,
   WEIR_PARTITIONS: '6',
 }
 
 try {
+  if (isSigned)
+    step('users and keys', () => {
+      done('deploy/create-users.sh', [users])
+      done('bin/weir', ['keys', 'create', keys])
+      if (process.getuid?.() === 0) done('chown', ['-R', '1000:1000', secrets])
+    })
+
   step('up', () => {
     compose('up', '--build', '--wait')
     assert.deepEqual(
@@ -80,6 +98,8 @@ try {
       'kafka',
       '--bootstrap-server',
       `localhost:${kafkaPort}`,
+      ...(isSigned ? ['--command-config', join(users, 'edge.properties')] : []),
+      ...(isSigned ? ['--record-signing', join(keys, 'edge.json')] : []),
       '--agent',
       agent,
       'hello',
@@ -96,6 +116,7 @@ try {
   })
 } finally {
   run('docker', ['compose', 'down', '--volumes', '--remove-orphans'])
+  rmSync(secrets, { recursive: true })
 }
 
 function step(name: string, check: () => void): void {

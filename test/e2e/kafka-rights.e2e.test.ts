@@ -7,7 +7,6 @@ import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import kafkajs, { Kafka, logLevel } from 'kafkajs'
 import { pino } from 'pino'
 import { type AnthropicServer, startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
 import { topicsThere } from '../../apps/service/topics-there.ts'
@@ -39,6 +38,7 @@ import { readSettings } from '../../shared/settings/settings.ts'
 import { until } from '../support/inbox.ts'
 import { brokerStartMs, startBroker } from '../support/kafka/broker.ts'
 import type { Broker } from '../support/kafka/broker-options.ts'
+import { brokerWithUsers, grant, loginAddress, loginProperties } from '../support/kafka/users.ts'
 import { userMessage } from '../support/messages.ts'
 import { recordedTool, testAgent } from '../support/pipeline.ts'
 import { call, says, script, text } from '../support/script.ts'
@@ -83,15 +83,8 @@ const buses = new Map<string, Bus>()
 
 beforeAll(async () => {
   const names = [...access.map(({ principal }) => principal), ...lacks.map(({ user }) => user)]
-  broker = await startBroker({
-    listeners: { LOGIN: 'SASL_PLAINTEXT' },
-    users: Object.fromEntries(names.map((name) => [name, `secret-of-${name}`])),
-    properties: {
-      'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
-      'super.users': 'User:ANONYMOUS',
-    },
-  })
-  await grant([...access, ...lacks.map(accessWithout)])
+  broker = await startBroker(brokerWithUsers(names))
+  await grant(broker, [...access, ...lacks.map(accessWithout)])
   await (await busAs('operator')).ensureTopics(topicSpecs(topicPrefix, partitions))
 }, brokerStartMs)
 afterAll(async () => {
@@ -113,51 +106,14 @@ function accessWithout({ user, stage, right, lacks }: Lack): PrincipalAccess {
   return { principal: user, rights: left }
 }
 
-async function grant(users: PrincipalAccess[]): Promise<void> {
-  const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs
-  const operations = {
-    Read: AclOperationTypes.READ,
-    Write: AclOperationTypes.WRITE,
-    Create: AclOperationTypes.CREATE,
-    Describe: AclOperationTypes.DESCRIBE,
-    DescribeConfigs: AclOperationTypes.DESCRIBE_CONFIGS,
-  }
-  const admin = new Kafka({
-    brokers: [broker.bootstrapServers],
-    logLevel: logLevel.NOTHING,
-  }).admin()
-  await admin.connect()
-  const acl = users.flatMap(({ principal, rights }) =>
-    rights.flatMap(({ resource, name, pattern, operations: granted }) =>
-      granted.map((operation) => ({
-        principal: `User:${principal}`,
-        host: '*',
-        permissionType: AclPermissionTypes.ALLOW,
-        operation: operations[operation],
-        resourceType: resource === 'topic' ? AclResourceTypes.TOPIC : AclResourceTypes.GROUP,
-        resourceName: name,
-        resourcePatternType:
-          pattern === 'prefixed' ? ResourcePatternTypes.PREFIXED : ResourcePatternTypes.LITERAL,
-      })),
-    ),
-  )
-  await admin.createAcls({ acl })
-  await admin.disconnect()
-}
-
 async function busAs(user: string): Promise<Bus> {
   const known = buses.get(user)
   if (known !== undefined) return known
-  const login = `org.apache.kafka.common.security.scram.ScramLoginModule required username="${user}" password="secret-of-${user}";`
   const settings = readSettings(
     {
       ...{ bus: 'kafka', topicPrefix, dataFolder: join(folder, user) },
-      bootstrapServer: broker.listeners.LOGIN,
-      commandProperty: [
-        'security.protocol=SASL_PLAINTEXT',
-        'sasl.mechanism=SCRAM-SHA-512',
-        `sasl.jaas.config=${login}`,
-      ],
+      bootstrapServer: loginAddress(broker),
+      commandProperty: loginProperties(user),
     },
     {},
   )
@@ -173,7 +129,7 @@ function rightInText(right: string): RegExp {
 }
 
 describe('one user per principal with the printed rights', () => {
-  it('runs a turn with a rejected call, a veto and an approval', async () => {
+  it('runs a turn with its text, a rejected call, a veto and an approval', async () => {
     server = await startAnthropicServer(
       script(
         says(call('exec', {})),
@@ -217,6 +173,8 @@ describe('one user per principal with the printed rights', () => {
       const failed = Promise.race(running.map((one) => one.failed))
       edge = openEdge({ bus: await busAs('edge'), topicPrefix, partitions })
       const question = { agent, conversation: 'c', messageId: 'm', text: 'deploy' }
+      for (const listen of [edge.onParts, edge.onFailedAttempts])
+        await listen('c' as never, { onRecord: () => {}, onFailure: () => {} })
       const turn = edge.ask(question, AbortSignal.timeout(60_000))
       const approver = await busAs('approver')
       const approvals = openApprovals({

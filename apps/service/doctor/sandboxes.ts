@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { sandboxed } from '../../../services/executor/tools/sandboxed.ts'
 import type { Agent, Agents, CommandTool, ModuleTool } from '../../../shared/agents/agents.ts'
 import { type Backend, type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
-import { agentFileIn, ownPaths } from '../../../shared/lib/sandbox/own-paths.ts'
+import { agentFileIn, isProgramFolder, ownPaths } from '../../../shared/lib/sandbox/own-paths.ts'
 import { processCap } from '../../../shared/lib/sandbox/process-cap.ts'
 import { type Check, odd, ok, wrong } from './check.ts'
 
@@ -26,7 +26,7 @@ export function sandboxChecks(agents: Agents, found: Found = sandboxBackend()): 
 
 function programsOf({ tools }: Agent): Named[] {
   return tools.flatMap(({ declaration, run }) =>
-    run.kind === 'http' ? [] : [{ tool: declaration.name, run }],
+    run.kind === 'http' || run.kind === 'function' ? [] : [{ tool: declaration.name, run }],
   )
 }
 
@@ -93,11 +93,12 @@ function boxedChecks(agent: string, { tool, run }: Named): Check[] {
   const cwd = resolve(run.cwd ?? '.')
   const isOurs = [...ownPaths()].some(([path, how]) => how === 'hidden' && dirname(path) === cwd)
   const isReadOnly = typeof run.sandbox === 'object' && run.sandbox.read?.includes(cwd) === true
-  if (!isReadOnly && agentFileIn(realpathSync(cwd)) !== undefined)
+  const held = heldIn(realpathSync(cwd))
+  if (!isReadOnly && held !== undefined)
     return [
       odd(
         name,
-        `${agent}/${tool}: its working folder is read-only, because it holds the agent file`,
+        `${agent}/${tool}: its working folder is read-only, because it holds ${held}`,
         'if it writes files, make a folder for them and set cwd: files; otherwise list . in sandbox.read',
       ),
     ]
@@ -109,4 +110,10 @@ function boxedChecks(agent: string, { tool, run }: Named): Check[] {
       'set cwd to a folder of its own, or list the folder in sandbox.read',
     ),
   ]
+}
+
+/** The reason why a working folder is read-only. `cwd`: absolute and real. */
+function heldIn(cwd: string): string | undefined {
+  if (agentFileIn(cwd) !== undefined) return 'the agent file'
+  return isProgramFolder(cwd) ? 'the program of a tool' : undefined
 }

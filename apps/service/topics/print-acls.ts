@@ -10,22 +10,29 @@ import { printable } from '../../terminal/printable.ts'
 /** `user`: the name of the user on Kafka, without `User:`. */
 export type UserAccess = { principal: string; user: string; rights: AccessRight[] }
 
-/** One line for each user and right. */
+/** One line for each user and kind of right: it names all resources with the same operations. */
 export function aclLines(users: UserAccess[], connection: string[]): string[] {
-  return users.flatMap(({ user, rights }) =>
-    rights.map(({ resource, name, pattern, operations }) =>
-      [
-        'kafka-acls.sh',
-        ...connection,
-        ...['--add', '--allow-principal', `User:${user}`],
-        ...operations.flatMap((operation) => ['--operation', operation]),
-        ...[`--${resource}`, name],
-        ...(pattern === 'prefixed' ? ['--resource-pattern-type', 'prefixed'] : []),
-      ]
-        .map(shellWord)
-        .join(' '),
-    ),
-  )
+  return users.flatMap(({ user, rights }) => {
+    const alike = Map.groupBy(rights, ({ resource, pattern, operations }) =>
+      [resource, pattern, ...operations].join(),
+    )
+    return [...alike.values()].map((group) => aclLine(user, group, connection))
+  })
+}
+
+/** `rights`: with one kind of resource, one pattern and the same operations. */
+function aclLine(user: string, rights: AccessRight[], connection: string[]): string {
+  const [first] = rights
+  return [
+    'kafka-acls.sh',
+    ...connection,
+    ...['--add', '--allow-principal', `User:${user}`],
+    ...(first?.operations ?? []).flatMap((operation) => ['--operation', operation]),
+    ...rights.flatMap(({ resource, name }) => [`--${resource}`, name]),
+    ...(first?.pattern === 'prefixed' ? ['--resource-pattern-type', 'prefixed'] : []),
+  ]
+    .map(shellWord)
+    .join(' ')
 }
 
 const strimziVersion = 'kafka.strimzi.io/v1'

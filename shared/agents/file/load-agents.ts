@@ -6,28 +6,18 @@
 // LOAD-AGENTS-3. Reading runs nothing: the file of a module tool must exist, but is not imported.
 
 import { readdirSync, statSync } from 'node:fs'
-import { basename, dirname, extname, join, resolve } from 'node:path'
+import { dirname, extname, join, resolve } from 'node:path'
 import { limits } from '../../contract/limits.ts'
-import { protectAgentFile, protectOwnPath } from '../../lib/sandbox/own-paths.ts'
+import { protectAgentFile } from '../../lib/sandbox/own-paths.ts'
 import { type Document, readDocument } from '../../settings/document.ts'
 import { alternatives, cannotUse, type Mistake, type Place, shown } from '../../settings/mistake.ts'
 import { readText, unreadable } from '../../settings/text-file.ts'
-import type { Agent, Agents, Model } from '../agents.ts'
-import { defaultGuestSettings, type GuestAgent, type Guests } from '../guest.ts'
-import type { AgentContent } from './content.ts'
-import { modelOf } from './model-part.ts'
+import type { Agent, Agents } from '../agents.ts'
+import type { GuestAgent, Guests } from '../guest.ts'
+import { agentOf } from './agent-part.ts'
+import { guestOf } from './guest-part.ts'
 import { schemaMistakes } from './schema-mistakes.ts'
-import { settingsOf } from './settings-part.ts'
-import {
-  exists,
-  type KnownRecords,
-  type LoadOptions,
-  needs,
-  referred,
-  type Source,
-} from './source.ts'
-import { hintsOf } from './tool-hints.ts'
-import { toolsOf } from './tool-part.ts'
+import type { KnownRecords, LoadOptions, Source } from './source.ts'
 
 /**
  * The agents of a file, or of all `*.yaml`, `*.yml` and `*.json` files of a folder, without guests.
@@ -46,10 +36,16 @@ export function loadAgents<Provider extends string>(
   )
 }
 
+/** The model of an agent beside guests is not read. */
+const noProviders: KnownRecords = {
+  providers: [
+    { name: '', keyVariable: '', accepts: { reasoningEffort: [], serviceTier: [], seed: false } },
+  ],
+}
+
 /** The guests of a file or a folder, without other agents. Throws as `loadAgents`. */
 export function loadGuests(path: string): Guests {
-  const known: KnownRecords = { providers: [{ name: '', keyVariable: '' }] }
-  const readings = readAll(path, (file) => read(file, {}, { needs: [] }, known))
+  const readings = readAll(path, (file) => read(file, {}, { needs: [] }, noProviders))
   return new Map(
     readings.flatMap(({ guest }) => (guest === undefined ? [] : [[guest.name, guest]])),
   )
@@ -154,91 +150,6 @@ function sourceOf<Provider extends string>({
     refuse: (path, text) => mistakes.push({ file, ...document.placeOf(path), path, text }),
     report: (others) => mistakes.push(...others),
   }
-}
-
-/** Always returns an agent. If there are mistakes, it is never used. */
-function agentOf<Provider extends string>(
-  source: Source<Provider>,
-  content: AgentContent,
-): Agent<Provider> {
-  return {
-    name: nameOf(source, content),
-    system: needs(source, 'model') ? systemOf(source, content) : '',
-    model: needs(source, 'model') ? modelOf(source, content.model ?? {}) : modelElsewhere(source),
-    tools: toolsOf(source, content.tools ?? [], content.sandbox),
-    settings: settingsOf(content),
-    ...textCallsIn(source, refuseHints(source, content)),
-  }
-}
-
-function refuseHints(source: Source, content: AgentContent): AgentContent {
-  if (content.hints !== undefined)
-    source.refuse(['hints'], 'goes with guest only; write the hints of a tool in tools')
-  return content
-}
-
-const ofAgentsOnly = [
-  ...(['model', 'system', 'systemFile', 'tools', 'sandbox', 'textCalls'] as const),
-  ...(['attempts', 'stallMs', 'firstByteMs', 'toolTries'] as const),
-]
-
-function guestOf(source: Source, content: AgentContent): Required<GuestAgent> {
-  for (const key of ofAgentsOnly)
-    if (key in content)
-      source.refuse(
-        [key],
-        'does not go with guest; remove it, because a guest owns its model and its tools',
-      )
-  const hints = Object.entries(content.hints ?? {}).flatMap(([name, given]) => {
-    // The tools of a guest are known only from its requests, so any field may exist.
-    const made = hintsOf(source, ['hints', name], given ?? {}, '{}')
-    return made === null ? [] : [[name, made] as const]
-  })
-  return {
-    name: nameOf(source, content),
-    settings: settingsOf(content, defaultGuestSettings),
-    hints: Object.fromEntries(hints),
-  }
-}
-
-/** A model without native calls calls no tool at all if its text calls do not run. */
-function textCallsIn(source: Source, { textCalls, model }: AgentContent): Pick<Agent, 'textCalls'> {
-  if (textCalls === undefined) return {}
-  if (model?.toolCalls === 'text' && textCalls !== 'run')
-    source.refuse(
-      ['textCalls'],
-      `is ${textCalls}; must be run with model.toolCalls: text, because that model has no other calls`,
-    )
-  return { textCalls }
-}
-
-/** A stand-in: other processes send the requests. */
-function modelElsewhere<Provider extends string>({ providers }: Source<Provider>): Model<Provider> {
-  return { provider: providers[0].name, name: '', apiKey: '', maxOutputTokens: 1 }
-}
-
-function nameOf(source: Source, content: AgentContent): string {
-  if ('name' in content) return content.name ?? ''
-  const fileName = basename(source.file, extname(source.file))
-  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(fileName))
-    source.refuse(
-      ['name'],
-      `is missing, and the file's name ${shown(fileName)} cannot stand in; must be 1 to 64 of a-z, 0-9 and -`,
-    )
-  return fileName
-}
-
-function systemOf(source: Source, { system, systemFile }: AgentContent): string {
-  if (system !== undefined || systemFile === undefined) return system ?? ''
-  const file = referred(source, ['systemFile'], systemFile)
-  if (file === undefined || !exists(source, ['systemFile'], file, 'file')) return ''
-  protectOwnPath(file.path)
-  const content = readText(file.path, limits.agentFileBytesMax)
-  const fault =
-    'fault' in content ? content.fault : content.text.trim() === '' ? 'is blank' : undefined
-  if (fault !== undefined)
-    source.refuse(['systemFile'], `refers to ${shown(file.name)}, which ${fault}`)
-  return 'text' in content ? content.text : ''
 }
 
 // ── The files of a folder ──

@@ -19,6 +19,8 @@ export function settingsOf(
     attempts: content.attempts ?? defaults.attempts,
     stallMs: content.stallMs ?? defaults.stallMs,
     firstByteMs: content.firstByteMs ?? defaults.firstByteMs,
+    system: defaults.system,
+    output: defaults.output,
     policy: policyOf({
       caps: { ...policy.caps, ...content.caps },
       loop: { ...policy.loop, ...loop },

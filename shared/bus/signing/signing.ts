@@ -41,7 +41,7 @@ export function createSigning({ writes, reads }: RecordKeys, topicPrefix: string
         if (key !== undefined && maySign(name, record, writer))
           return { ...record, signature: `${writer} ${key.name} ${macOf(key.mac, writer, record)}` }
       throw new WeirError(
-        'settings.invalid',
+        'bus.unauthorized',
         `this process has no key to sign a record for ${record.topic}: recordSigning names the keys of another principal`,
       )
     },

@@ -7,13 +7,15 @@
 //     call may have written that link.
 // SANDBOX-MOUNTS-4. A folder that holds an agent file is never writable: a file that a program adds
 //     there could run outside, as a package, a Makefile or another agent file.
+// SANDBOX-MOUNTS-5. The folder of a tool's program is writable only if the confinement lists it: the
+//     program could load a file that an earlier call added.
 
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { WeirError } from '../errors.ts'
 import type { Confinement, Mount } from './confinement.ts'
 import { followed, isIn, type Link } from './links.ts'
-import { agentFileIn, ownPaths } from './own-paths.ts'
+import { agentFileIn, isProgramFolder, ownPaths } from './own-paths.ts'
 import { isOfSystem, systemMounts, tooWide } from './system-paths.ts'
 
 /** Names that hold credentials, hidden in each visible folder unless listed. */
@@ -57,9 +59,11 @@ export function mountPlan(confinement: Confinement): MountPlan {
   return { mounts: ordered(plan), cwd }
 }
 
-/** Keeps SANDBOX-MOUNTS-4. Returns the real path. */
+/** Keeps SANDBOX-MOUNTS-4 and SANDBOX-MOUNTS-5. Returns the real path. */
 function addCwd(plan: Plan, path: string): string {
-  return add(plan, path, agentFileIn(following(path).real) === undefined ? 'write' : 'read')
+  const { real } = following(path)
+  const isRead = plan.access.has(real) || isProgramFolder(real) || agentFileIn(real) !== undefined
+  return add(plan, path, isRead ? 'read' : 'write')
 }
 
 /** Keeps SANDBOX-MOUNTS-4. Returns the real path. */

@@ -38,6 +38,14 @@ function placesOf(file: string): string[] {
   return existsSync(file) ? [place, realpathSync(file)] : [place]
 }
 
+/** Whether a tool's program or packages lie directly in the folder. `path`: absolute and real. */
+export function isProgramFolder(path: string): boolean {
+  return [...protections].some(
+    ([own, protection]) =>
+      protection === 'read-only' && existsSync(own) && realpathSync(own) === path,
+  )
+}
+
 /** All protected paths, absolute. */
 export function ownPaths(): ReadonlyMap<string, Protection> {
   return protections

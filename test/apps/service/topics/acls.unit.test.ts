@@ -51,7 +51,7 @@ loop-detector: rounds-checked policies > conversation-events guest-events rounds
 executor: rounds-cleared guard-verdicts.approval policies guard-verdicts.shell > conversation-events guest-events rounds-checked rounds-cleared approvals activity dead-letters; executor
 approval: approvals policies > conversation-events guest-events approvals guard-verdicts.approval activity dead-letters; approval
 guard.shell: rounds-cleared policies guard-verdicts.shell > guard-verdicts.shell; guard.shell
-edge: conversation-events history policies activity > client-messages; -
+edge: conversation-events model-requests model-deltas history policies activity > client-messages; -
 front: policies activity > guest-events; -
 approver: approvals policies dead-letters > approvals; -
 operator: guard-verdicts.… client-messages conversation-events guest-events model-requests model-deltas rounds-proposed rounds-checked rounds-cleared approvals guard-verdicts.approval history policies activity dead-letters > policies; -; creates *
@@ -71,6 +71,29 @@ operator: guard-verdicts.… client-messages conversation-events guest-events mo
     expect([edge, approver]).toEqual([['client-messages'], ['approvals']])
     expect(topicsSignedBy('front')).toEqual(['guest-events'])
     expect(Object.keys(topics)).toContain('client-messages')
+  })
+
+  it('lets a user with the rights of an operator and a client retry dead letters of messages', () => {
+    const having = (operation: string, ...principals: string[]) =>
+      accessOfAll('', [])
+        .filter(({ principal }) => principals.includes(principal))
+        .flatMap(({ rights }) => rights)
+        .filter(({ operations }) => operations.some((one) => one === operation))
+        .map(({ name }) => name)
+    const needed = ['client-messages', 'policies', 'dead-letters']
+    expect(having('Read', 'operator', 'edge')).toEqual(expect.arrayContaining(needed))
+    expect(having('Write', 'operator', 'edge')).toContain('client-messages')
+    expect(having('Write', 'operator', 'approver')).toContain('approvals')
+    expect(having('Write', 'operator')).toEqual(['policies'])
+  })
+
+  it('names all topics with the same operations in one line', async () => {
+    const lines = (await shown({ as: 'lines' })).trim().split('\n')
+    const line = lines.find((one) => one.includes('weir-approver') && one.includes(' Write '))
+    expect(line).toMatch(/--operation Read --operation Write .* --topic weir[.]approvals$/)
+    const read = lines.filter((one) => one.includes('weir-edge') && one.includes('Read'))
+    expect(read).toHaveLength(1)
+    expect(read[0]?.match(/--topic \S+/g)?.length).toBe(6)
   })
 
   it('prints lines that a shell reads as one command each, with other users and prefixes', async () => {

@@ -306,11 +306,34 @@ inSandboxes('other tools', () => {
       join(work, 'own.sh'),
       'for f in own.sh other.sh tools/deploy.sh tools/library.sh; do echo evil > $f; rm -f $f; mv $f x; done; mv tools gone; mkdir -p tools; echo end',
     )
-    const attack = () => startCommand({ ...run(['sh', 'own.sh']), sandbox: 'default' }, call).ended
+    const sandbox = { write: [work] }
+    const attack = () => startCommand({ ...run(['sh', 'own.sh']), sandbox }, call).ended
     expect((await attack()).text).toBe('end\n')
     for (const name of ['other.sh', 'tools/deploy.sh', 'tools/library.sh'])
       expect(readFileSync(join(work, name), 'utf8')).toBe('cat; echo first')
     expect(readFileSync(join(work, 'own.sh'), 'utf8')).toMatch(/^for f/)
+  })
+})
+
+inSandboxes('a working folder with the program of a tool', () => {
+  const plant = 'echo "echo evil" > helper.sh; mkdir node_modules'
+
+  it('is read-only, so no call leaves a file that the program loads later', async () => {
+    write('work/tool.sh', `${plant}; ls`)
+    const argv = ['sh', 'tool.sh']
+    expect((await start(argv).ended).text).toBe('tool.sh\n')
+    const cwd = join(folder, 'other')
+    mkdirSync(cwd)
+    expect(await textOf(`${plant}; ls`, { run: { cwd } })).toContain('helper.sh')
+    protectOwnPath(cwd, 'read-only')
+    expect(await textOf('echo evil > late', { run: { cwd } })).toContain('Read-only')
+  })
+
+  it('is writable if the sandbox lists it, without the program itself', async () => {
+    write('work/tool.sh', 'echo evil > tool.sh; echo x > made; cat made')
+    const { text } = await start(['sh', 'tool.sh'], { sandbox: { write: [work] } }).ended
+    expect(text).toContain('x\n')
+    expect(readFileSync(join(work, 'tool.sh'), 'utf8')).toContain('made')
   })
 })
 

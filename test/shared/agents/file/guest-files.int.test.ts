@@ -22,6 +22,8 @@ function file(name: string, text: string): string {
   return path
 }
 
+const noHints = { poll: false, mutates: null, ignoreFields: [], loopKey: [], refusal: null }
+
 function mistakesIn(text: string): string {
   try {
     loadGuests(file('mistakes.yaml', text))
@@ -43,7 +45,7 @@ loop: { identicalFailures: 2, rules: { cycle: shadow } }
 hints:
   Read: { mutates: false }
   Bash: { ignoreFields: [description] }
-  Plain: {}
+  Wait: { poll: true }
 `,
       ),
     )
@@ -55,8 +57,9 @@ hints:
       shadowed: ['cycle'],
     })
     expect(guest?.hints).toEqual({
-      Read: { mutates: false, ignoreFields: [], loopKey: [], refusal: null },
-      Bash: { mutates: null, ignoreFields: ['description'], loopKey: [], refusal: null },
+      Read: { ...noHints, mutates: false },
+      Bash: { ...noHints, ignoreFields: ['description'] },
+      Wait: { ...noHints, poll: true },
     })
   })
 

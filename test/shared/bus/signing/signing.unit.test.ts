@@ -3,14 +3,18 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { Logger } from 'pino'
+import { keepPartitionCount } from '../../../../client/open-bus.ts'
 import { hmacOf } from '../../../../shared/bus/signing/fast-hmac.ts'
 import { createKeyFiles, readKeys } from '../../../../shared/bus/signing/keys.ts'
 import { signersOf } from '../../../../shared/bus/signing/principals.ts'
+import { signedBus } from '../../../../shared/bus/signing/signed-bus.ts'
 import { createSigning, type Signing } from '../../../../shared/bus/signing/signing.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
-import type { RecordToAppend } from '../../../../shared/contract/bus.ts'
+import type { Bus, RecordToAppend } from '../../../../shared/contract/bus.ts'
 import type { Message, MessageType } from '../../../../shared/contract/messages.ts'
 import { keyOf, topics } from '../../../../shared/contract/topology.ts'
+import { systemClock } from '../../../../shared/lib/clock.ts'
 import { cancel, modelRequest, userMessage } from '../../../support/messages.ts'
 
 let folder: string
@@ -94,6 +98,24 @@ describe('a signed record', () => {
     const given = { ...record('rounds-cleared', cancel()), key: 'ab', id: 'conversation/1/2/0' }
     const moved = { ...as('conversation').signed(given), key: '0ab', id: 'conversation/1/2/' }
     expect(as('executor').faultOf(moved)).toEqual(expect.any(String))
+  })
+})
+
+describe('a stage without the key of an operator', () => {
+  it('starts on a log that has no partition count, and logs a warning', async () => {
+    const warnings: object[] = []
+    const log = { warn: (fields: object) => warnings.push(fields) } as unknown as Logger
+    const none = async () => []
+    const bus = {
+      list: none,
+      ends: none,
+      read: none,
+      append: none,
+      clock: systemClock,
+    } as unknown as Bus
+    const signed = signedBus(bus, as('validator'), log)
+    await keepPartitionCount({ bus: signed, topicPrefix: 'weir.', partitions: 4, log })
+    expect(warnings).toMatchObject([{ partitions: 4, reason: expect.stringMatching('no key') }])
   })
 })
 

@@ -1,0 +1,77 @@
+// A front on an open bus, for programs that run the stages already, such as a server with a proxy.
+
+import type { Logger } from 'pino'
+import { policyInForce } from '../../services/llm-gateway/policy-in-force.ts'
+import type { GuestAgent } from '../../shared/agents/guest.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Policy } from '../../shared/contract/messages.ts'
+import type { StageName } from '../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { policyReader } from '../../shared/runtime/policy-reader.ts'
+import { createFront } from './front.ts'
+import { openActivity } from './guest-activity.ts'
+import { conversationOfGuest } from './guest-agent.ts'
+import type { GuestConversation } from './guest-conversation.ts'
+import { createThreads, type ThreadOptions } from './guest-thread.ts'
+
+/** The stages that judge guests. The others have nothing to do for them. */
+export const stagesOfGuests: readonly StageName[] = [
+  'guest',
+  'validator',
+  'loop-detector',
+  'executor',
+  'approval',
+]
+
+export type FrontOnOptions = {
+  bus: Bus
+  topicPrefix: string
+  partitions: number
+  agent: Required<GuestAgent>
+  log: Logger
+  /** As for `openGuard`. */
+  mode?: 'blocking' | 'observing' | undefined
+  onUnavailable?: 'run' | 'refuse' | undefined
+  answerWithinMs?: Milliseconds | undefined
+}
+
+/** `conversation`: also with the options of a front that hides refused rounds. */
+export type FrontOn = {
+  conversation(id: string, options?: ThreadOptions): GuestConversation
+  close(): void
+}
+
+/** A front on an open bus, whose stages run here or elsewhere. Closing it leaves the bus open. */
+export function frontOn({
+  bus,
+  topicPrefix,
+  partitions,
+  agent,
+  log,
+  mode = 'blocking',
+  onUnavailable = mode === 'blocking' ? 'refuse' : 'run',
+  answerWithinMs = mode === 'blocking' ? limits.guestHoldMs : limits.guestAdviceMs,
+}: FrontOnOptions): FrontOn {
+  const blocking = mode === 'blocking'
+  const activity = openActivity({ bus, topicPrefix, partitions })
+  const read = policyReader({ bus, topicPrefix })
+  const front = createFront({
+    ...{ bus, activity, topicPrefix, partitions, agent, blocking, log },
+    policy: async (): Promise<Policy> => {
+      const own = agent.settings.policy
+      const policy = await policyInForce(read, { agent: agent.name, own, log })
+      if (typeof policy !== 'string') return policy
+      throw new WeirError('settings.invalid', policy) // keeps R6
+    },
+  })
+  const threads = createThreads({
+    ...{ front, agent, blocking, log, waitMs: answerWithinMs },
+    refuses: onUnavailable === 'refuse',
+  })
+  return {
+    conversation: (id, options = {}) => threads(conversationOfGuest(agent.name, id), options),
+    close: activity.close,
+  }
+}

@@ -1,0 +1,112 @@
+// The ways by which a guest reaches Weir, as drivers that show it the same transcripts. The stages run
+// once, on a log in memory. A driver adds itself to parity.int.test.ts.
+
+import pino from 'pino'
+import { frontOn, stagesOfGuests } from '../../client/guard/bus-front.ts'
+import type { Guard } from '../../client/guard/guest-conversation.ts'
+import { startStages } from '../../services/stages.ts'
+import { defaultPolicy, policyOf } from '../../shared/agents/agents.ts'
+import { defaultGuestSettings, type GuestHints } from '../../shared/agents/guest.ts'
+import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
+import { decode } from '../../shared/codec/codec.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
+import type { Message } from '../../shared/contract/messages.ts'
+import { isGuest } from '../../shared/contract/topology.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
+import { foldFrom } from '../../shared/runtime/position.ts'
+import type { Transcript } from '../../shared/transcript/transcript.ts'
+import { waitMaxMs } from '../support/wait-limit.ts'
+
+export type Driver = {
+  name: string
+  /** Why it cannot show this transcript. Undefined: it can. */
+  leavesOut?: (transcript: Transcript) => string | undefined
+  /**
+   * Shows a transcript to the end, and waits until its last round is judged. `guards`: two fronts on
+   * the same log. `thread`: the id of the conversation.
+   */
+  drive(guards: [Guard, Guard], transcript: Transcript, thread: string): Promise<void>
+}
+
+/**
+ * An intervention of the log. `at`: the calls and the responses without calls up to its round, in
+ * the whole conversation.
+ */
+export type Intervention = { at: number; rule: string; rung: string }
+
+export type ParityWorld = {
+  /** Two fronts that only observe. `hints`: of the tools. */
+  guards(hints: Record<string, GuestHints>): [Guard, Guard]
+  /** The interventions in the conversation of this thread, without ordinary ones. */
+  interventions(thread: string): Promise<Intervention[]>
+  close(): Promise<void>
+}
+
+const topicPrefix = 'weir.'
+const partitions = 1
+const agent = 'guest'
+
+const { caps } = defaultGuestSettings.policy
+const { version: _, ...content } = defaultPolicy
+const settings = { ...defaultGuestSettings, policy: policyOf({ ...content, caps }) }
+
+export async function openParityWorld(): Promise<ParityWorld> {
+  const log = pino({ level: 'silent' })
+  const bus = await openEmbeddedBus({
+    ...{ file: ':memory:', clock: systemClock, keepFrom: foldFrom, log },
+  })
+  const stages = await startStages({
+    ...{ bus, agents: new Map(), topicPrefix, partitions, log, names: stagesOfGuests },
+  })
+  const fronts: { close(): void }[] = []
+  const outcomes = new Map<ConversationId, Message[]>()
+  let read = 0
+
+  /** The records of guests since the last call. */
+  async function readOn(): Promise<void> {
+    const topic = `${topicPrefix}guest-events`
+    const end = (await bus.ends(topic))[0]?.end ?? 0
+    while (read < end) {
+      const records = await bus.read({ topic, partition: 0, from: read, to: end, limit: 500 })
+      for (const { value, offset } of records) {
+        read = offset + 1
+        const message = decode(value as Uint8Array)
+        if (message.type !== 'round-outcome' || !isGuest(message.conversation)) continue
+        const known = outcomes.get(message.conversation) ?? []
+        outcomes.set(message.conversation, [...known, message])
+      }
+    }
+  }
+
+  function guardWith(hints: Record<string, GuestHints>): Guard {
+    const front = frontOn({
+      ...{ bus, topicPrefix, partitions, log, mode: 'observing', answerWithinMs: waitMaxMs },
+      agent: { name: agent, settings, hints },
+    })
+    fronts.push(front)
+    return { conversation: front.conversation, failed: stages.failed, close: async () => {} }
+  }
+
+  return {
+    guards: (hints) => [guardWith(hints), guardWith(hints)],
+
+    async interventions(thread) {
+      await readOn()
+      let at = 0
+      return (outcomes.get(`guest:${agent}:${thread}`) ?? []).flatMap((message) => {
+        if (message.type !== 'round-outcome') return []
+        const { response, intervention } = message
+        at += Math.max(1, response.calls.length)
+        if (intervention === null || intervention.ordinary) return []
+        const { rule, ruleVersion, rung } = intervention
+        return [{ at, rule: `${rule}@${ruleVersion}`, rung }]
+      })
+    },
+
+    async close() {
+      for (const front of fronts) front.close()
+      await stages.close()
+      await bus.close()
+    },
+  }
+}
