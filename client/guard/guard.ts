@@ -76,7 +76,7 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
 }
 
 /** Where the log is. On Kafka, `weir up` runs the stages. */
-export type FrontsPlace = { kind: 'memory' | 'folder' | 'kafka'; settings: Settings }
+export type FrontsPlace = { kind: 'memory' | 'folder' | 'shared'; settings: Settings }
 
 export type Fronts = FrontsOn & {
   /** Rejects with the first stage that cannot go on; never resolves. */
@@ -89,7 +89,7 @@ export async function openFronts(
   { kind, settings }: FrontsPlace,
   options: Pick<GuardOptions, 'guards' | 'approvals' | 'log'>,
 ): Promise<Fronts> {
-  const isElsewhere = kind === 'kafka'
+  const isElsewhere = kind === 'shared'
   if (isElsewhere && (options.guards !== undefined || options.approvals !== undefined))
     throw new WeirError(
       'settings.invalid',
@@ -171,12 +171,12 @@ function frontsPlace({ dataFolder, kafka }: GuardOptions): FrontsPlace {
     },
     {},
   )
-  if (kafka !== undefined) return { kind: 'kafka', settings }
+  if (kafka !== undefined) return { kind: 'shared', settings }
   return { kind: dataFolder === undefined ? 'memory' : 'folder', settings }
 }
 
 async function busOf(kind: FrontsPlace['kind'], settings: Settings, log: Logger): Promise<Bus> {
-  if (kind === 'kafka') return openBus(settings, log)
+  if (kind === 'shared') return openBus(settings, log)
   if (kind === 'folder') return openBusForStages(settings, log)
   return openEmbeddedBus({ file: ':memory:', clock: systemClock, keepFrom: foldFrom, log })
 }
