@@ -4,7 +4,6 @@
 
 import type { Logger } from 'pino'
 import type { FrontsOn } from '../../client/guard/guard.ts'
-import { conversationOfGuest } from '../../client/guard/guest-agent.ts'
 import { defaultGuestSettings } from '../../shared/agents/guest.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { hookRoutes } from './fronts/hooks/hook-routes.ts'
@@ -36,7 +35,7 @@ export async function startFrontServer({
   log,
 }: FrontServerOptions): Promise<HttpServer> {
   fronts.front({ agent }) // an unusable name fails here
-  const holding = guardsByAgent(async (name) => fronts.front({ agent: name }).guard)
+  const holding = guardsByAgent(async (name) => fronts.front({ agent: name }))
   const sessions = hostSessions(systemClock)
   const proxy =
     upstream === undefined ? undefined : proxyTo(upstream, { fronts, agent, sessions, log })
@@ -72,8 +71,8 @@ function proxyTo(
     ...{ upstream: upstreamAt(upstream), agent, log, fallback: defaultGuestSettings.fallback },
     sessions,
     async conversationOf(name, id, { turn, holds }) {
-      const { threads } = await (holds ? held : watching).guardOf(name)
-      return threads(conversationOfGuest(name, id), { turn })
+      const guard = await (holds ? held : watching).guardOf(name)
+      return guard.conversation(id, { turn })
     },
   })
 }

@@ -3,6 +3,7 @@
 
 import type { Writable } from 'node:stream'
 import { type FrontsPlace, openFronts } from '../../client/guard/guard.ts'
+import { busKindOf } from '../../shared/bus/kinds.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
@@ -61,7 +62,7 @@ function placeOf(options: ProxyCommandOptions): FrontsPlace {
   const settings = Object.fromEntries(
     Object.entries(found).map(([key, { value }]) => [key, value]),
   ) as Settings
-  if (settings.bus === 'kafka') return { kind: 'kafka', settings }
+  if (!busKindOf(settings).isLocal) return { kind: 'shared', settings }
   return { kind: found.dataFolder.origin.kind === 'default' ? 'memory' : 'folder', settings }
 }
 

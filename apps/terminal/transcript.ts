@@ -1,8 +1,7 @@
 // Turns the events of a turn into lines for a terminal. Pure.
 // TERMINAL-TRANSCRIPT-1. A tool is shown as running only from tool-started to call-finished.
-// TERMINAL-TRANSCRIPT-2. A screen gets text in whole lines, with the unfinished one as the live
-//     line. Another terminal gets text as it arrives. A file or pipe gets it at its end, and the
-//     reply not at all: it stands on the standard output.
+// TERMINAL-TRANSCRIPT-2. A screen gets whole lines, and the unfinished one live. Another terminal
+//     gets text as it arrives, a file or pipe at its end, without the reply: see standard output.
 // TERMINAL-TRANSCRIPT-3. Text stands at the margin and events are indented: they differ even
 //     without colours.
 

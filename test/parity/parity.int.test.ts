@@ -7,8 +7,9 @@ import type { Transcript } from '../../shared/transcript/transcript.ts'
 import { corpora, judged, tracesIn, transcriptFor } from '../support/traces.ts'
 import { atOnceDriver, liveDriver, mixtureDriver } from './core-drivers.ts'
 import { type Driver, type Intervention, openParityWorld, type ParityWorld } from './driver.ts'
+import { hooksDriver } from './hooks-driver.ts'
 
-const drivers: Driver[] = [liveDriver('anthropic'), atOnceDriver('anthropic')]
+const drivers: Driver[] = [liveDriver('anthropic'), atOnceDriver('anthropic'), hooksDriver]
 const mixture = mixtureDriver('anthropic')
 /** A mixture of two fronts does not end in time with all of the other files. */
 const mixed = ['parallel.jsonl']
@@ -38,7 +39,7 @@ describe.each(corpora.filter(({ name }) => compared.has(name.replace('.jsonl', '
           const transcript = transcriptFor(scenario)
           if (driver.leavesOut?.(transcript) !== undefined) continue
           const expected = judged(scenario)
-          const found = await interventionsOf(driver, transcript)
+          const found = await interventionsOf(driver, transcript, file.name)
           const [first] = found
           const verdict = first === undefined ? 'silent' : { at: first.at, rule: first.rule }
           if (JSON.stringify(verdict) !== JSON.stringify(expected))
@@ -50,8 +51,13 @@ describe.each(corpora.filter(({ name }) => compared.has(name.replace('.jsonl', '
   },
 )
 
-async function interventionsOf(driver: Driver, transcript: Transcript): Promise<Intervention[]> {
-  const thread = `${driver.name} ${transcript.where} ${transcript.conversation}`
+/** `corpus`: two of them have traces with one name. */
+async function interventionsOf(
+  driver: Driver,
+  transcript: Transcript,
+  corpus: string,
+): Promise<Intervention[]> {
+  const thread = `${driver.name} ${corpus} ${transcript.conversation}`
   const hints = Object.fromEntries(
     (transcript.tools ?? []).flatMap(({ name, poll, hints: own }) =>
       own === null ? [] : [[name, { ...own, poll }]],

@@ -25,7 +25,7 @@ const forms = [
 async function opened(isStubborn: boolean): Promise<Proxied> {
   const log = pino({ level: 'silent' })
   fronts = await openFronts({ kind: 'memory', settings: readSettings({}, {}) }, { log })
-  const { guard } = fronts.front({ agent: 'main', mode: 'observing' })
+  const guard = fronts.front({ agent: 'main', mode: 'observing' })
   proxy = await proxied(guard, loopingModel({ isStubborn }))
   return proxy
 }
