@@ -148,7 +148,7 @@ export function createThreads({
             ...{ signal, hides },
           })
           const isPoll = waitMs !== undefined
-          const result = verdictsFrom(round, verdicts, { refuses, isPoll })
+          const result = ofEach(spoken.calls, verdictsFrom(round, verdicts, { refuses, isPoll }))
           if (blocking && !isPoll && verdicts?.isSettled !== true && refuses)
             await giveUp(place, round, result)
           if (hides && result.some(({ verdict }) => verdict === 'refuse')) hiddenKeys.push(key)
@@ -223,6 +223,19 @@ function counter(): (id: string) => number {
     seen.set(id, n + 1)
     return n
   }
+}
+
+/**
+ * One verdict for each call as the model sent them. Repeats of a call within a response are one call
+ * of the round, with one verdict.
+ */
+function ofEach(calls: readonly { id: string }[], verdicts: CallVerdict[]): CallVerdict[] {
+  if (calls.length === verdicts.length) return verdicts
+  const seen = counter()
+  return calls.flatMap(({ id }) => {
+    const own = verdicts.filter(({ callId }) => callId === id)
+    return own[seen(id)] ?? own.at(-1) ?? []
+  })
 }
 
 const unavailable = {

@@ -92,7 +92,16 @@ const advice = (fields: Partial<GuestAdvice>): GuestAdvice => ({
 })
 
 const started = (key: string, round = 1): Message => ({
-  ...{ type: 'round-started', conversation, turn: 0, round, callsLeft: 1, nudged: false, turnKey: 'u', key },
+  ...{
+    type: 'round-started',
+    conversation,
+    turn: 0,
+    round,
+    callsLeft: 1,
+    nudged: false,
+    turnKey: 'u',
+    key,
+  },
 })
 
 const verdicts = (
