@@ -78,9 +78,6 @@ export const errorCodes = [
   'guests.full',
   // a transcript of another runtime that cannot be read
   'transcript.invalid',
-  // a guest: a request that Weir cannot read, or a turn that an operator has cancelled
-  'guest.format',
-  'guest.over',
   // the command line
   'usage',
   'conversation.unknown',

@@ -13,6 +13,7 @@ import { benchJudgement } from './judgement.ts'
 import { benchKafka } from './kafka.ts'
 import { benchLoopDetector } from './loop-detector.ts'
 import { benchPipeline } from './pipeline.ts'
+import { benchProxy } from './proxy.ts'
 import { benchReplay } from './replay.ts'
 import { benchReport } from './report.ts'
 import type { Row } from './row.ts'
@@ -30,6 +31,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['judgement', benchJudgement],
   ['executor', benchExecutor],
   ['pipeline', benchPipeline],
+  ['proxy', benchProxy],
   ['replay', benchReplay],
   ['report', benchReport],
   ['agent loop', benchAgentLoop],
