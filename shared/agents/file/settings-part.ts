@@ -18,6 +18,7 @@ export function settingsOf(content: AgentContent): AgentSettings {
     firstByteMs: content.firstByteMs ?? defaultSettings.firstByteMs,
     system: defaultSettings.system,
     output: defaultSettings.output,
+    context: defaultSettings.context,
     policy: policyOf({
       caps: { ...policy.caps, ...content.caps },
       loop: { ...policy.loop, ...loop },
