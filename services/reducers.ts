@@ -12,6 +12,7 @@ import { accumulator } from './accumulator/reducer.ts'
 import { approval } from './approval/reducer.ts'
 import { conversation } from './conversation/reducer.ts'
 import { executor } from './executor/reducer.ts'
+import { guest } from './guest/reducer.ts'
 import { intake } from './intake/reducer.ts'
 import { llmGateway } from './llm-gateway/reducer.ts'
 import { loopDetector } from './loop-detector/reducer.ts'
@@ -34,6 +35,7 @@ type ListedStage = {
 const stageList = {
   intake: { stage: intake },
   conversation: { stage: conversation },
+  guest: { stage: guest },
   'llm-gateway': { stage: llmGateway, performs: true },
   accumulator: { stage: accumulator, observed: logCalls },
   validator: { stage: validator, observed: logJudgements },

@@ -17,6 +17,7 @@ import {
   stages,
   type TopicName,
   topics,
+  topicsWrittenBy,
 } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { parseId } from '../../shared/runtime/derived-id.ts'
@@ -162,7 +163,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
       pairs: new Map(),
       writtenTo: -1,
     }
-    for (const name of new Set(Object.values(stages[stage.name].ports))) {
+    for (const name of topicsWrittenBy(stage.name)) {
       const topic = byTopic.get(log.topicPrefix + name)
       if (topic !== undefined)
         one.pairs.set(

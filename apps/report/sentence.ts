@@ -1,10 +1,10 @@
 // One sentence about a turn: why it ended, its share of loops, and its cost. It is for readers who
 // do not know Weir.
 
-import { reasons } from '../../services/conversation/texts.ts'
 import { rules } from '../../services/loop-detector/rules.ts'
 import type { FailureClass } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
+import { reasons } from '../../shared/contract/turn-texts.ts'
 import type { RoundTimeline, TurnEnd, TurnTimeline } from '../history/inspect/timeline.ts'
 import { elapsed } from '../terminal/quantities.ts'
 import type { Figures, Loop, Phrase, Tone } from './page/data.ts'

@@ -7,9 +7,9 @@
 //     without colours.
 
 import type { TurnEvent } from '../../client/turn-events.ts'
-import { reasons } from '../../services/conversation/texts.ts'
 import { callInTurn } from '../../shared/contract/ids.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
+import { reasons } from '../../shared/contract/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import {
   approvalDecidedText,

@@ -14,12 +14,12 @@ import { accumulator } from '../../services/accumulator/reducer.ts'
 import { conversation as conversationStage } from '../../services/conversation/reducer.ts'
 import { executor } from '../../services/executor/reducer.ts'
 import type { ToolTask } from '../../services/executor/tasks.ts'
-import { errorLine } from '../../services/executor/tools/error-line.ts'
 import { meaningOf } from '../../services/llm-gateway/providers/finish-reasons.ts'
 import { type AttemptTask, llmGateway } from '../../services/llm-gateway/reducer.ts'
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
 import { outcomeUnknown } from '../../shared/contract/call-endings.ts'
+import { errorLine } from '../../shared/contract/error-line.ts'
 import { roundIdOf, type SentMessage, tryIdOf } from '../../shared/contract/ids.ts'
 import type {
   AgentSettings,

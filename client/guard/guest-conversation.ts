@@ -80,7 +80,7 @@ export type GuestConversation = {
   ): Promise<CallVerdict[]>
   /** Results at once, if no later history will show them (hooks, MCP). A call's first one counts. */
   reportResults(results: GuestResult[]): Promise<void>
-  /** The run is over, whatever its calls did. */
+  /** The run is over, also if calls are open. */
   endTurn(): Promise<void>
 }
 

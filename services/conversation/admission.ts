@@ -1,13 +1,14 @@
 // Admission: refuses a message that cannot open a turn. Such a message would fail each time in the
 // same way, so the client gets the reason at once (R6, R8). Caps above the hard ceilings are no
-// reason: they are lowered (caps.ts).
+// reason: they are lowered (turn-rules.ts).
 
 import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
 import { conversationIdFault, messageIdFault } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { AgentSettings, Declaration, UserMessage } from '../../shared/contract/messages.ts'
-import { countThresholds } from '../../shared/contract/thresholds.ts'
-import { reasons } from './texts.ts'
+import { settingsFault } from '../../shared/contract/settings-fault.ts'
+import { isGuest } from '../../shared/contract/topology.ts'
+import { reasons } from '../../shared/contract/turn-texts.ts'
 
 /** The reason to refuse the message. Undefined: none. */
 export function refusalOf(message: UserMessage): string | undefined {
@@ -15,12 +16,13 @@ export function refusalOf(message: UserMessage): string | undefined {
     idRefusal(message) ??
     sizeRefusal(message) ??
     blankRefusal(message) ??
-    numberRefusal(message.settings) ??
+    settingsFault(message.settings) ??
     outputRefusal(message.settings)
   )
 }
 
 function idRefusal({ conversation, messageId }: UserMessage): string | undefined {
+  if (isGuest(conversation)) return reasons.guestId
   return conversationIdFault(conversation) ?? messageIdFault(messageId)
 }
 
@@ -70,47 +72,8 @@ function blankRefusal({ agent, settings }: UserMessage): string | undefined {
   return undefined
 }
 
-type Bound = { of: (settings: AgentSettings) => number | null; min: number; max?: number }
-
-/**
- * A cap below 1 would allow no turn. A threshold below 1 would fire at once. The two waits bound
- * the wait for a cancelled turn.
- */
-const bounds: Record<string, Bound> = {
-  attempts: { of: (settings) => settings.attempts, min: 1 },
-  stallMs: { of: (settings) => settings.stallMs, min: 1 },
-  firstByteMs: { of: (settings) => settings.firstByteMs, min: 1 },
-  'policy.caps.rounds': { of: ({ policy }) => policy.caps.rounds, min: 1 },
-  'policy.caps.calls': { of: ({ policy }) => policy.caps.calls, min: 1 },
-  'policy.caps.wallMs': { of: ({ policy }) => policy.caps.wallMs, min: 1 },
-  'policy.caps.tokens': { of: ({ policy }) => policy.caps.tokens, min: 1 },
-  ...Object.fromEntries(
-    countThresholds().map(({ key, min, valueIn }): [string, Bound] => [
-      `policy.${key}`,
-      { of: ({ policy }) => valueIn(policy), min },
-    ]),
-  ),
-  'policy.startWithinMs': {
-    of: ({ policy }) => policy.startWithinMs,
-    min: 1,
-    max: limits.startWithinMsMax,
-  },
-  'policy.graceMs': { of: ({ policy }) => policy.graceMs, min: 0, max: limits.graceMsMax },
-  'policy.toolTries': { of: ({ policy }) => policy.toolTries, min: 1 },
-}
-
 /** No reply could fit a schema that cannot be read. */
 function outputRefusal({ output }: AgentSettings): string | undefined {
   const compiled = output === null ? undefined : compiledSchema(output)
   return compiled?.kind === 'unusable' ? reasons.unusableOutput(compiled.reason) : undefined
-}
-
-function numberRefusal(settings: AgentSettings): string | undefined {
-  for (const [name, { of, min, max }] of Object.entries(bounds)) {
-    const value = of(settings)
-    if (value === null) continue
-    if (!(value >= min)) return reasons.tooLow(`settings.${name}`, value, min)
-    if (max !== undefined && value > max) return reasons.tooHigh(`settings.${name}`, value, max)
-  }
-  return undefined
 }

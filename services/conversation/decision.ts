@@ -4,11 +4,11 @@
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { Cap, Response, RoundOutcome } from '../../shared/contract/messages.ts'
+import { isReply, reachedCap } from '../../shared/contract/turn-rules.ts'
+import { capNudge, outputNudge, reasons } from '../../shared/contract/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { reachedCap } from './caps.ts'
 import type { Ending } from './ending.ts'
 import { type JudgedOutput, judgedOutput } from './output.ts'
-import { capNudge, outputNudge, reasons } from './texts.ts'
 import { capsNow, type RequestedRound, type Turn, totalsOf } from './turn.ts'
 
 export type Decision =
@@ -26,7 +26,6 @@ export function decide(
   const caps = capsNow(turn)
   const totals = totalsOf(turn, time)
   const tokens = totals.inputTokens + totals.outputTokens
-  const hasText = response.text.trim() !== ''
 
   if (failure !== null) {
     // The gateway fails a round at the wall limit of the turn. Of the two records either may be
@@ -38,19 +37,12 @@ export function decide(
   // the turn ends as capped and names the cap (I3).
   if (intervention?.rung === 'end' && !textOnly?.cap)
     return failed(intervention.class ?? 'no_progress', intervention.reason)
-  // A text with an intervention against it (it repeats itself) is no reply, except in the last
-  // request. A call that the model wrote as text is no reply either: the next request explains that
-  // it cannot run (I2).
-  const isUnread = response.textCalls?.fault != null
   // Nothing but a call that the agent does not run. In the last request it is no answer.
   const isOnlyCall = response.textCalls?.held === 'tell'
+  const isLastText = response.text.trim() !== '' && !isOnlyCall
   // A reply that must fit a schema is judged by it alone.
-  const isOpposed = intervention !== null && !intervention.ordinary
-  const isReply =
-    response.calls.length === 0 &&
-    (intervention === null || !isUnread) &&
-    (!isOpposed || turn.message.settings.output !== null)
-  if (hasText && (textOnly === null ? isReply : !isOnlyCall)) {
+  const hasSchema = turn.message.settings.output !== null
+  if (textOnly === null ? isReply(response, intervention, hasSchema) : isLastText) {
     const judged = judgedReply(turn, response)
     if ('text' in judged) return answered(response, judged.text, textOnly?.cap ?? null)
     return unfit(turn, judged.problem, {

@@ -2,20 +2,13 @@
 
 import type { MessageId, TurnId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type {
-  AgentSettings,
-  Cap,
-  FailureClass,
-  HistoryEntry,
-  RoundOutcome,
-  Totals,
-} from '../../shared/contract/messages.ts'
+import type { AgentSettings, Cap, FailureClass, Totals } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { latestOutcome } from '../../shared/contract/tool-deadline.ts'
+import { reasons } from '../../shared/contract/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
-import { notes, reasons } from './texts.ts'
-import { expiresAt, type Outstanding, type Place, type Turn, totalsOf } from './turn.ts'
+import { expiresAt, type Place, type Turn, totalsOf } from './turn.ts'
 
 /** The end of a turn. Without `reply` the user gets the fallback of the agent. */
 export type Ending =
@@ -80,47 +73,6 @@ function finished({ settings, ending, ...turn }: Finished): Output {
   // A message with an over-long fallback is refused, and its reply must still fit (R7).
   const reply = shortened(settings.fallback, limits.fallbackBytesMax)
   return { to: 'activity', message: { type: 'turn-finished', reply, ...ending, ...turn } }
-}
-
-/** Closes a turn at loop-detector and executor. All its rounds have an outcome. */
-export function turnEnded({ conversation }: Place, turn: number): Output[] {
-  return (['verdict', 'tools'] as const).map((to) => ({
-    to,
-    message: { type: 'turn-ended', conversation, turn },
-  }))
-}
-
-/** Stops every part of the outstanding round that has not begun. */
-export function cancel({ conversation }: Place, { turn, round, expiresAt }: Outstanding): Output[] {
-  return (['model', 'verdict', 'tools'] as const).map((to) => ({
-    to,
-    message: { type: 'cancel', conversation, turn, round, expiresAt },
-  }))
-}
-
-/** The history entry of a round, also of an empty or failed one (CONV-5). */
-export function roundEntry(
-  { conversation, turn, round, response, failure, results }: RoundOutcome,
-  nudge: string | null,
-): Output {
-  const content =
-    failure === null
-      ? { response, note: null }
-      : { response: null, note: notes.failed(failure.reason) }
-  return entry({ conversation, turn, round, results, nudge, ...content })
-}
-
-/** The history entry of a round without an outcome. */
-export function lostEntry(
-  { conversation }: Place,
-  { turn, round, nudge }: Outstanding,
-  note: string,
-): Output {
-  return entry({ conversation, turn, round, results: [], nudge, response: null, note })
-}
-
-function entry(of: Omit<HistoryEntry, 'type' | 'user'>): Output {
-  return { to: 'history', message: { type: 'history-entry', user: null, ...of } }
 }
 
 /**

@@ -40,23 +40,20 @@ import {
   type Stage,
   unreachable,
 } from '../../shared/contract/stage.ts'
+import { cancelAt, lostEntry, roundEntry, turnEnded } from '../../shared/contract/turn-endings.ts'
+import { brokenIn, notes, reasons } from '../../shared/contract/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { refusalOf } from './admission.ts'
 import { decide } from './decision.ts'
 import {
-  cancel,
   cancelledByClient,
   type Ending,
   internalFailure,
-  lostEntry,
   neverOpened,
-  roundEntry,
-  turnEnded,
   turnFinished,
   waitUntil,
 } from './ending.ts'
 import { queuedOf, queueRefusalOf, withId } from './queue.ts'
-import { brokenIn, notes, reasons } from './texts.ts'
 import {
   addRound,
   capsNow,
@@ -142,7 +139,7 @@ export const conversation: Stage<Conversation, In> = {
         const { outstanding } = state
         return carry(place, state, [
           roundEntry(message, outstanding.nudge),
-          ...turnEnded(place, outstanding.turn),
+          ...turnEnded({ ...place, turn: outstanding.turn }),
         ])
       }
 
@@ -200,7 +197,9 @@ export const conversation: Stage<Conversation, In> = {
               cap: 'wall',
             })
           case 'waiting':
-            return carry(place, state, [lostEntry(place, state.outstanding, notes.neverArrived)])
+            return carry(place, state, [
+              lostEntry({ ...place, ...state.outstanding }, notes.neverArrived),
+            ])
           case 'carrying':
             return { state }
           case 'idle':
@@ -248,6 +247,10 @@ export const conversation: Stage<Conversation, In> = {
         return unreachable(state)
     }
   },
+}
+
+function cancel({ conversation }: Place, outstanding: Outstanding): Output[] {
+  return cancelAt(['model', 'verdict', 'tools'], { conversation, ...outstanding })
 }
 
 function placeOf({ message, offset, time }: Received<In>): Place {
@@ -321,7 +324,7 @@ function onOutcome(
   if (decision.kind === 'end') {
     return carry(place, state, [
       history,
-      ...turnEnded(place, turn.turn),
+      ...turnEnded({ ...place, turn: turn.turn }),
       turnFinished(place, turn, decision.ending),
     ])
   }
@@ -361,7 +364,7 @@ function endByFailure(
   const outstanding = state.phase === 'open' ? outstandingOf(state.turn) : state.outstanding
   const answer = state.phase === 'open' ? [turnFinished(place, state.turn, ending)] : []
   return carry(place, state, [
-    lostEntry(place, outstanding, note),
+    lostEntry({ ...place, ...outstanding }, note),
     ...cancel(place, outstanding),
     ...answer,
   ])

@@ -14,8 +14,9 @@ import type {
   Totals,
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
+import { userEntry } from '../../shared/contract/turn-endings.ts'
+import { underCeilings } from '../../shared/contract/turn-rules.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { underCeilings } from './caps.ts'
 
 /** The position of a record that the conversation reads. */
 export type Place = { conversation: ConversationId; offset: number; time: Milliseconds }
@@ -75,20 +76,7 @@ export function openTurn(
   }
   const { messageId, agent } = message
   const records: Output[] = [
-    {
-      to: 'history',
-      message: {
-        type: 'history-entry',
-        conversation,
-        turn: offset,
-        round: 0,
-        user: text,
-        response: null,
-        results: [],
-        nudge: null,
-        note: null,
-      },
-    },
+    userEntry({ conversation, turn: offset }, text),
     requestOf(conversation, turn),
     {
       to: 'activity',
@@ -192,6 +180,8 @@ function roundStartedOf(
       round,
       callsLeft,
       nudged: nudge !== null,
+      key: '',
+      turnKey: '',
     },
   }
 }

@@ -1,9 +1,9 @@
 // Executor: runs the calls of a cleared round and gives each exactly one result.
 // Reads: rounds-cleared.
 // Writes: `round-executed` to rounds-checked, `approval-asked` and `approval-withdrawn` to approvals,
-// `calls-waiting`, `guard-verdict-given` and `call-finished` to activity.
+// `calls-waiting`, `guard-verdict-given`, `guest-verdicts` and `call-finished` to activity.
 // Owns: the guards that a call waits for (guards/waiting.ts), the claim that may start a call, when
-// a call counts as lost, the round's results.
+// a call counts as lost, the round's results. The calls of guests are in guest-calls.ts.
 // Does not own: starting and stopping processes (performer.ts), fetching verdicts
 // (verdict-relay.ts), judging calls and results (guards, loop-detector).
 //
@@ -22,6 +22,7 @@ import {
   type CallEnding,
   noResultInTime,
   outcomeUnknown,
+  promisesNeverRan,
 } from '../../shared/contract/call-endings.ts'
 import { type TryId, turnKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -37,6 +38,7 @@ import type {
   RoundCleared,
   Tick,
   TurnEnded,
+  VerdictsRequested,
 } from '../../shared/contract/messages.ts'
 import {
   closed,
@@ -45,7 +47,7 @@ import {
   type Stage,
   unreachable,
 } from '../../shared/contract/stage.ts'
-import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
+import { guestOwner, isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import {
   applyPrograms,
@@ -62,7 +64,15 @@ import {
   finishWaitingCalls,
   phaseOf,
 } from './guards/waiting.ts'
-import { notRun, promisesNeverRan, rejected } from './results.ts'
+import {
+  applyEarly,
+  applyGuestOutcome,
+  changedVerdicts,
+  claimDeadline,
+  isOfGuest,
+  verdictsOf,
+} from './guest-calls.ts'
+import { notRun, rejected } from './results.ts'
 import { type ExecutorTask, tasksOf } from './tasks.ts'
 import {
   callFinished,
@@ -84,6 +94,7 @@ type Inbox =
   | Claim
   | Outcome
   | Lapsed
+  | VerdictsRequested
   | Tick
 
 export const executor: Stage<Turn, Inbox, ExecutorTask> = {
@@ -108,9 +119,13 @@ export const executor: Stage<Turn, Inbox, ExecutorTask> = {
       case 'claim':
         return onClaim(turn, message, time)
       case 'outcome':
-        return onOutcome(turn, message, time)
+        return isOfGuest(message)
+          ? onGuestOutcome(turn ?? opened(message), message, time)
+          : onOutcome(turn, message, time)
       case 'lapsed':
         return onLapsed(turn, message, time)
+      case 'verdicts-requested':
+        return onVerdictsRequested(turn, message)
       case 'tick':
         return onTick(turn, time)
       default:
@@ -138,7 +153,11 @@ export const executor: Stage<Turn, Inbox, ExecutorTask> = {
 
 function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): Reaction<Turn> {
   if (message.round <= turn.roundNewest) return { state: turn }
-  const { agent, policy } = message
+  const { agent } = message
+  // Weir does not run a guest's call, so no program can be bound to its approval.
+  const policy = isGuest(turn.conversation)
+    ? { ...message.policy, bindsPrograms: false }
+    : message.policy
   const expiresAt = Math.max(message.expiresAt, message.extendedTo ?? 0)
   const calls = message.calls.toSorted((a, b) => a.ordinal - b.ordinal)
   const counts = { callsLeft: calls.length, resultBytesLeft: limits.roundResultsBytesMax }
@@ -178,7 +197,8 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
     if (ridesAlong === undefined) records.push(callFinished(turn, round, call, result))
   }
   findHolders(round)
-  releaseCalls(round, time)
+  releaseCalls(turn, round, time)
+  records.push(...applyEarly(turn, round))
   if (round.guards.length > 0) records.push(callsWaiting(turn, round))
   if (policy.bindsPrograms) forbidPrograms(round)
   else records.push(...askForApproval(turn, round))
@@ -285,6 +305,17 @@ function onOutcome(turn: Turn | undefined, message: Outcome, time: Milliseconds)
   return reportFinishedRounds(turn, [finishCall(turn, round, open, result)], time)
 }
 
+/** Keeps GUEST-CALLS-2 and GUEST-CALLS-3. */
+function onGuestOutcome(turn: Turn, message: Outcome, time: Milliseconds): Reaction<Turn> {
+  return reportFinishedRounds(turn, applyGuestOutcome(turn, message, time), time)
+}
+
+function onVerdictsRequested(turn: Turn | undefined, message: VerdictsRequested): Reaction<Turn> {
+  const round = turn?.rounds.find(({ round }) => round === message.round)
+  if (turn === undefined || round === undefined) return { state: turn }
+  return { state: turn, records: [verdictsOf(turn, round)] }
+}
+
 function onLapsed(turn: Turn | undefined, message: Lapsed, time: Milliseconds): Reaction<Turn> {
   const found = findCall(turn, message)
   if (turn === undefined || found === undefined || !isClaimOf(found.phase, message))
@@ -328,6 +359,7 @@ function retryOrFinish(
 ): Output[] {
   const again =
     phase.declaration.idempotent &&
+    phase.owner !== guestOwner &&
     phase.try < round.policy.toolTries &&
     !phase.cancelled &&
     time < round.expiresAt
@@ -341,8 +373,9 @@ function reportFinishedRounds(turn: Turn, records: Output[], time: Milliseconds)
   const { conversation } = turn
   for (const round of turn.rounds) {
     records.push(...withdrawApproval(turn, round))
-    releaseCalls(round, time)
+    releaseCalls(turn, round, time)
   }
+  records.push(...changedVerdicts(turn))
   for (const { round, calls, callsLeft, interventions } of turn.rounds) {
     if (callsLeft > 0) continue
     const results = calls.flatMap(({ phase }) => (phase.kind === 'done' ? [phase.result] : []))
@@ -379,17 +412,15 @@ function findCall(
 }
 
 /** The next deadline of the call: of a guard, of its expiry, or of its claim. */
-function deadlineOf(
-  { expiresAt, policy, guards }: Round,
-  { phase }: OpenCall,
-): Milliseconds | undefined {
+function deadlineOf(round: Round, { phase }: OpenCall): Milliseconds | undefined {
+  const { expiresAt, guards } = round
   switch (phase.kind) {
     case 'waiting':
       return Math.min(expiresAt, ...guards.map(({ due }) => due))
     case 'ready':
       return expiresAt
     case 'claimed':
-      return phase.time + policy.startWithinMs + toolTimeout(phase.declaration) + policy.graceMs
+      return claimDeadline(round, phase)
     case 'done':
       return undefined
     default:

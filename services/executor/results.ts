@@ -10,7 +10,7 @@ import {
   type WhyNotRun,
 } from '../../shared/contract/call-endings.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { CallResult, ResultStatus } from '../../shared/contract/messages.ts'
+import type { CallResult } from '../../shared/contract/messages.ts'
 import { cutToBytes, shortened } from '../../shared/lib/text-cut.ts'
 
 /**
@@ -35,11 +35,6 @@ export function rejected(what: string, reason: string): CallEnding {
     text: `Tool call rejected before execution: ${what} Do not retry it; continue without this tool, or tell the user.`,
     reason,
   }
-}
-
-/** Statuses that promise that a call never ran in any try. */
-export function promisesNeverRan(status: ResultStatus): boolean {
-  return status === 'rejected' || status === 'vetoed' || status === 'skipped'
 }
 
 /** The result within its bounds. `bytesMax` bounds text and reason together. */

@@ -4,6 +4,7 @@ import { argumentText } from '../../shared/contract/call.ts'
 import { callKey, type RoundId, type TryId } from '../../shared/contract/ids.ts'
 import type { Declaration, GuardInForce } from '../../shared/contract/messages.ts'
 import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
+import { guestOwner } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { isAsked, needsPrograms } from './guards/approval-asking.ts'
 import type { OpenCall, Round, Turn } from './turn.ts'
@@ -63,6 +64,7 @@ function taskOf(
   { call, phase, program }: OpenCall,
 ): ToolTask | undefined {
   if (phase.kind === 'done' || phase.kind === 'waiting') return undefined
+  if (phase.kind === 'claimed' && phase.owner === guestOwner) return undefined // the guest runs it
   const callTry = { conversation, turn, round, ordinal: call.ordinal, try: phase.try, expiresAt }
   if (phase.kind === 'ready') return { kind: 'claim', ...callTry, agent, tool: call.name }
   const { owner, cancelled, declaration } = phase

@@ -6,12 +6,13 @@ import type { TurnId } from '../../shared/contract/ids.ts'
 import type {
   Call,
   CallResult,
-  Cancel,
   Declaration,
   GuardWish,
+  Outcome,
   RoundCleared,
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
+import { guestOwner, isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { AwaitedGuard } from './guards/guard-answer.ts'
 import { bounded, bytesOf } from './results.ts'
@@ -25,6 +26,8 @@ export type Turn = TurnId & {
   rounds: Round[]
   /** The latest expiresAt. A turn with nothing open closes then. */
   closesAt: Milliseconds
+  /** Outcomes of a guest's round that has not arrived. */
+  early?: { round: number; outcomes: Outcome[]; bytes: number } | undefined
 }
 
 /** callsLeft: the unfinished calls. resultBytesLeft: the bound of their results together (R7). */
@@ -44,12 +47,17 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
   /** Whether the programs of the calls that a person may decide are known. */
   programsKnown: boolean
   interventions: GuardWish[]
+  /** The verdicts that a guest's front was shown last. */
+  verdictsShown?: string
   callsLeft: number
   resultBytesLeft: number
 }
 
-/** `program`: the hash of the program for which the call may run. Undefined: any. */
-export type OpenCall = { call: Call; phase: Phase; program?: string }
+/**
+ * `program`: the hash of the program for which the call may run. Undefined: any. `isOffered`: its
+ * guest may have run it.
+ */
+export type OpenCall = { call: Call; phase: Phase; program?: string; isOffered?: true }
 
 /**
  * `guards`: the names of those without a verdict yet; none if it only waits behind another call
@@ -70,8 +78,24 @@ export type Phase =
     }
   | { kind: 'done'; result: CallResult }
 
-export function opened({ conversation, turn }: RoundCleared | Cancel): Turn {
+export function opened({ conversation, turn }: TurnId): Turn {
   return { conversation, turn, cancelled: false, roundNewest: 0, rounds: [], closesAt: 0 }
+}
+
+/** Lets a call run. A guest runs its own: the offer is the claim (GUEST-CALLS-1). */
+export function release(
+  { conversation }: Turn,
+  open: OpenCall,
+  { declaration }: Extract<Phase, { kind: 'waiting' }>,
+  time: Milliseconds,
+): void {
+  const start = { declaration, try: 1, lapsed: false }
+  if (!isGuest(conversation)) {
+    open.phase = { ...start, kind: 'ready' }
+    return
+  }
+  open.isOffered = true
+  open.phase = { ...start, kind: 'claimed', owner: guestOwner, time, cancelled: false }
 }
 
 /** Finishes the call. Returns its record for the activity topic. */

@@ -1,7 +1,8 @@
 // Intake: copies the messages of clients into the conversation's inbox. So a client needs no write
 // access to the inbox of a stage, where it could forge the records of others.
 // Reads: client-messages.
-// Writes: user-message and cancel-requested to conversation-events.
+// Writes: user-message and cancel-requested to conversation-events, cancel-requested to guest-events.
+// A cancel of a guest goes to guest-events (`topicOf`).
 // Owns: the types of records that a client may write. A record of another type, or one that cannot be read, goes to
 // dead-letters, as the runtime does it for every inbox.
 // Does not own: whether a message opens a turn, its sizes, and how many may wait (conversation).

@@ -1,7 +1,7 @@
 // Loop-detector: clears each round before it runs, and judges its results afterwards.
 // Reads: rounds-checked.
-// Writes: round-outcome and turn-extended to conversation-events, round-cleared to rounds-cleared,
-// call-rejected and intervention-raised to activity.
+// Writes: round-outcome and turn-extended to conversation-events and guest-events, round-cleared to
+// rounds-cleared, call-rejected and intervention-raised to activity.
 // Owns: the calls of a round that are cleared, the response of a round while it runs, the judgement
 // of its outcome, the ladder. Its memory is that of one turn, and a new turn begins without any.
 // Does not own: checking a call against its schema (validator), running it (executor), the caps and

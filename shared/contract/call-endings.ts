@@ -1,7 +1,7 @@
 // The texts that the model reads for a call that never ran, or whose end is unknown. Every stage
 // uses the same words.
 
-import type { CallResult } from './messages.ts'
+import type { CallResult, ResultStatus } from './messages.ts'
 
 /** A result without its place and time. */
 export type CallEnding = Pick<CallResult, 'status' | 'text' | 'reason'>
@@ -40,3 +40,8 @@ export const noResultInTime: CallEnding = outcomeUnknown(
   'No result of this call came back in time.',
   'no result in time',
 )
+
+/** Statuses that promise that a call never ran in any try. */
+export function promisesNeverRan(status: ResultStatus): boolean {
+  return status === 'rejected' || status === 'vetoed' || status === 'skipped'
+}

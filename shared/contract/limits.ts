@@ -11,6 +11,30 @@ export const limits = {
   turnRoundsMax: 1_000,
   turnCallsMax: 10_000,
   turnWallMsMax: 24 * 60 * minute,
+  /**
+   * Records of one guest that may wait for its outstanding round, and their bytes together. Two for
+   * each round of a request that the log does not know, and the request.
+   */
+  guestPendingMax: 256,
+  guestPendingBytesMax: 4 * MiB,
+  /** Rounds that a front names in one request, and bytes of the key of a turn or a round. */
+  guestKeysMax: 64,
+  guestKeyBytesMax: 64,
+  /** Keys of closed turns that a guest's unit keeps, and names of one turn. */
+  guestTurnsKeptMax: 16,
+  /** How long an open turn of a guest waits for its next record. */
+  guestIdleMs: 60 * minute,
+  /** A guest's unit begins anew after this time, even between the rounds of a turn. */
+  guestUnitMsMax: 24 * 60 * minute,
+  /** Bytes of the text of an advice. */
+  guestAdviceBytesMax: 16 * KiB,
+  /** The wait of a front for advice, and of a front that holds calls for their verdicts. */
+  guestAdviceMs: 2 * second,
+  guestHoldMs: 10 * minute,
+  /** Open conversations of guests in one process of a front. */
+  guestsOpenMax: 10_000,
+  /** How long the executor keeps the outcomes of a guest's round that has not arrived. */
+  guestEarlyMs: 1 * minute,
   /** Messages that may wait while a turn is open, and their bytes together. */
   queueMessagesMax: 16,
   queueBytesMax: 1 * MiB,

@@ -23,6 +23,11 @@ export type Message =
   | GuardRegistration
   | GuardVerdict
   | GuardVerdictGiven
+  | GuestAdvice
+  | GuestCarried
+  | GuestResults
+  | GuestRound
+  | GuestVerdicts
   | HistoryEntry
   | InterventionRaised
   | Lapsed
@@ -48,6 +53,7 @@ export type Message =
   | TurnFinished
   | TurnStarted
   | UserMessage
+  | VerdictsRequested
 
 export type MessageType = Message['type']
 
@@ -498,6 +504,145 @@ export type GuardVerdictGiven = {
   waitedMs: number
 }
 
+/** Activity: the advice for a guest's next request. Derived, written by the stage guest. */
+export type GuestAdvice = {
+  type: 'guest-advice'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the offset in guest-events of the record that opened it; -1: none is open */
+  turn: number
+  /** the front's name for the turn, as in the record that this answers */
+  turnKey: string
+  /** the newest round that is over, or the round of a repeated record; 0: none */
+  round: number
+  /** the key of that round; empty: none */
+  key: string
+  /** the advice */
+  rung: GuestRung
+  /** the text for the model in the next request; empty at none and end */
+  text: string
+  /** the reason, for people; empty at none */
+  reason: string
+  /** the rule that fired; null: none */
+  rule: string | null
+  /** the cap that the turn reached; null: none */
+  cap: Cap | null
+  /** keys of the request that the log does not know; the front sends these rounds again */
+  unknown: string[]
+  /** calls of that round that Weir kept from running */
+  refused: RefusedCall[]
+  /** refused rounds of the turn that the guest never saw */
+  hidden: HiddenRounds[]
+  /**
+   * whether the record counted; false: its turn is over, or the record is refused with the reason
+   */
+  isOpen: boolean
+  /** the request that this answers; empty: none */
+  requestId: string
+}
+
+/**
+ * Ends a guest's unit, or begins it anew with the state to carry over (R1). Derived, written by the
+ * stage guest into its own inbox.
+ */
+export type GuestCarried = {
+  type: 'guest-carried'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /**
+   * the unit's last offset when this was written; the record counts only if that offset is still
+   * the last
+   */
+  from: number
+  /**
+   * keys of closed turns before the newest, oldest first; null: the guest is idle and its unit ends
+   */
+  turns: string[] | null
+  /** the newest turn, which is over; null: none */
+  newest: EndedTurn | null
+}
+
+/** Results of calls that a guest ran, and the moment in its turn. Observed, written by a front. */
+export type GuestResults = {
+  type: 'guest-results'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the front's name for the turn */
+  turnKey: string
+  /** the text that opened the turn, cut at the limit; null: not known */
+  user: string | null
+  /**
+   * keys of the last rounds of this turn in the guest's history, oldest first; empty: no history is
+   * known
+   */
+  keys: string[]
+  /** keys of the rounds that the front has hidden in this request */
+  hiddenKeys: string[]
+  /** the results */
+  results: GuestResult[]
+  /** the moment in the turn */
+  phase: GuestPhase
+  /** a random name of the answer that the front awaits; empty: none */
+  requestId: string
+  /** the agent's name */
+  agent: string
+  /** whether the front holds each call until its verdict */
+  blocking: boolean
+  /** the policy in force; its caps count also before the first round */
+  policy: Policy
+}
+
+/**
+ * A model response of a guest: an agent that owns its model and its tools. Observed, written by a
+ * front.
+ */
+export type GuestRound = {
+  type: 'guest-round'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the front's name for the turn */
+  turnKey: string
+  /** the text that opened the turn, cut at the limit; null: not known */
+  user: string | null
+  /**
+   * the key of the round: a hash of its words, a dot, and the number of rounds with these words in
+   * the turn, from 1
+   */
+  key: string
+  /** the agent's name */
+  agent: string
+  /** whether the front holds each call until its verdict */
+  blocking: boolean
+  /** whether the front hides refused rounds from the guest */
+  hides: boolean
+  /** the agent's settings */
+  settings: AgentSettings
+  /** the policy in force, with its guards */
+  policy: Policy
+  /** the response; its attempt is the key of the round */
+  response: Response
+  /** names of all tools that the request offered */
+  offered: string[]
+  /** declarations of the offered tools whose names occur in the response */
+  declarations: Declaration[]
+}
+
+/**
+ * Activity: the verdicts on all calls of a round of a guest. The newest record of a round counts.
+ * Derived, written by the executor.
+ */
+export type GuestVerdicts = {
+  type: 'guest-verdicts'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the offset in guest-events of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** one for each call of the round, by ordinal */
+  calls: GuestCallVerdict[]
+}
+
 /**
  * The part of a conversation's history that one round adds; immutable. Derived, written by the
  * conversation into the table history under (conversation, turn, round).
@@ -846,7 +991,10 @@ export type RoundProposed = {
   expiresAt: number
 }
 
-/** Activity: a request to the model begins a round. Derived, written by the conversation. */
+/**
+ * Activity: a request to the model begins a round. Derived, written by the conversation or the
+ * stage guest.
+ */
 export type RoundStarted = {
   type: 'round-started'
   /** the conversation: the key of the record */
@@ -859,6 +1007,10 @@ export type RoundStarted = {
   callsLeft: number
   /** whether the request carries a text at its top */
   nudged: boolean
+  /** a guest's key of the round; empty: not a guest */
+  key: string
+  /** the front's name for a guest's turn, as in the record that this answers; empty: not a guest */
+  turnKey: string
 }
 
 /**
@@ -984,6 +1136,20 @@ export type UserMessage = {
   settings: AgentSettings
   /** the tools that the agent offers */
   declarations: Declaration[]
+}
+
+/**
+ * A front awaits the verdicts of a round that the log already knows. Derived, written by the stage
+ * guest to the executor.
+ */
+export type VerdictsRequested = {
+  type: 'verdicts-requested'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the offset in guest-events of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
 }
 
 /** The settings of an agent that a user's message carries. */
@@ -1185,6 +1351,26 @@ export type EmptyAllowance = {
   perTurn: number
 }
 
+/**
+ * A guest's turn that is over. A request of the guest can open it again, under a further number.
+ */
+export type EndedTurn = {
+  /** its number */
+  turn: number
+  /** the keys under which fronts named it */
+  names: string[]
+  /** its rounds, oldest first */
+  known: KnownRound[]
+  /** its refused rounds that the guest never saw */
+  hidden: HiddenRounds[]
+  /** whether its next new round opens it again: the guest has made a request since */
+  reopens: boolean
+  /** the cap that ended it; null: none */
+  cap: Cap | null
+  /** the reason why it never opens again, for people; empty: it may */
+  stopped: string
+}
+
 /** A call or a round that made the detector act. */
 export type EvidenceRef = {
   /** the round */
@@ -1269,6 +1455,81 @@ export type GuardedTools = {
   mode: GuardMode
 }
 
+/** The verdict on one call of a guest. */
+export type GuestCallVerdict = {
+  /** the call */
+  ordinal: number
+  /** the model's id of the call */
+  callId: string
+  /** the name of its tool */
+  name: string
+  /** whether it may run */
+  verdict: GuestVerdictKind
+  /** the text for the model; empty unless it is refused */
+  text: string
+  /**
+   * the reason of a refusal or of a wait: the short reason of its result, or the names of the
+   * guards that it waits for; otherwise empty
+   */
+  code: string
+  /**
+   * append time in milliseconds at which the wait for guards ends, or the deadline of a call that
+   * may run; otherwise 0
+   */
+  until: number
+}
+
+/**
+ * The moment at which a front reports results. `running`: calls report as they finish.
+ * `before_model`: the guest is about to ask its model. `turn_end`: its turn is over. A reader that
+ * does not know a newer symbol reads the default, which ends and answers nothing.
+ */
+export type GuestPhase = 'running' | 'before_model' | 'turn_end'
+
+/** The end of a call of a guest, as its front reports it. */
+export type GuestResult = {
+  /** the key of its round; empty: any outstanding round with a call of that id */
+  key: string
+  /** the model's id of the call */
+  callId: string
+  /** the call among those of the round with that id, from 0 */
+  nth: number
+  /** the way it ended */
+  status: GuestResultStatus
+  /** its result as the model reads it, cut at the limit */
+  text: string
+  /** milliseconds that it ran; 0: not known */
+  durationMs: number
+}
+
+/**
+ * The way a call of a guest ended, as its front reports it. `skipped`: it never ran.
+ * `outcome_unknown`: it may have run, or may still take effect. A reader that does not know a newer
+ * symbol reads the default, the most cautious one.
+ */
+export type GuestResultStatus = 'ok' | 'error' | 'skipped' | 'outcome_unknown'
+
+/**
+ * The advice for the next request of a guest. `none`: nothing to do. The others are those of the
+ * ladder. A reader that does not know a newer symbol reads the default, the most cautious one.
+ */
+export type GuestRung = 'none' | 'nudge' | 'text_only' | 'end'
+
+/**
+ * The state of a guest's call. `run`: it may start. `refuse`: it must not run. `wait`: guards have
+ * not decided yet. `done`: it was allowed and is over. A reader that does not know a newer symbol
+ * reads the default, the most cautious one.
+ */
+export type GuestVerdictKind = 'run' | 'refuse' | 'wait' | 'done'
+
+/** Refused rounds with the same words that a front has hidden from its guest. */
+export type HiddenRounds = {
+  /** the hash of the words: the part of a round key before the dot */
+  hash: string
+  /** the number of such rounds */
+  count: number
+}
+
 /**
  * An action of the conversation against a lack of progress. It is part of round-outcome, so it
  * always reaches the next request.
@@ -1295,6 +1556,14 @@ export type Intervention = {
   class: FailureClass | null
   /** the evidence */
   evidence: EvidenceRef[]
+}
+
+/** A round of a guest that the log knows. */
+export type KnownRound = {
+  /** its key */
+  key: string
+  /** ordinals of the calls that Weir kept from running */
+  refused: number[]
 }
 
 /** The thresholds at which the loop-detector intervenes, in model rounds. */
@@ -1463,6 +1732,18 @@ export type QueuedMessage = {
  * that does not know a newer symbol reads the default.
  */
 export type ReasoningRefusal = 'none' | 'missing' | 'unsigned' | 'unaccepted' | 'damaged'
+
+/** A call of a guest that Weir kept from running. */
+export type RefusedCall = {
+  /** the call */
+  ordinal: number
+  /** the model's id of the call */
+  callId: string
+  /** the text for the model */
+  text: string
+  /** the short reason of its result */
+  code: string
+}
 
 /**
  * A call that the validator refuses. The detector may change the text before it becomes the call's

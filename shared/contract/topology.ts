@@ -19,7 +19,8 @@ export type StageName = keyof typeof wirings
 
 /**
  * The writer of a record: a stage's reducer (derived), its performer, the runtime of any stage, the
- * edge (a client), an approver, an operator, or a guard. An approver decides waiting calls.
+ * edge (a client), an approver, an operator, a guard, or a front. An approver decides waiting calls.
+ * A front stands between a guest and Weir.
  */
 export type Writer =
   | StageName
@@ -30,10 +31,12 @@ export type Writer =
   | 'approver'
   | 'operator'
   | 'guard'
+  | 'front'
 
 export type TopicName =
   | 'client-messages'
   | 'conversation-events'
+  | 'guest-events'
   | 'model-requests'
   | 'model-deltas'
   | 'rounds-proposed'
@@ -90,6 +93,20 @@ export const topics: Record<TopicName, Topic> = {
     },
     formerly: { 'user-message': ['edge'], 'cancel-requested': ['edge'] },
   },
+  // Of the conversations of guests (`isGuest`).
+  'guest-events': {
+    kind: 'log',
+    records: {
+      'guest-round': ['front'],
+      'guest-results': ['front'],
+      'cancel-requested': ['intake'],
+      'round-outcome': ['loop-detector'],
+      'turn-extended': ['loop-detector'],
+      'turn-failed': ['runtime of any stage'],
+      'guest-carried': ['guest'],
+      tick: ['runtime'],
+    },
+  },
   'model-requests': {
     kind: 'log',
     records: {
@@ -110,14 +127,14 @@ export const topics: Record<TopicName, Topic> = {
       tick: ['runtime'],
     },
   },
-  'rounds-proposed': { kind: 'log', records: { 'round-proposed': ['accumulator'] } },
+  'rounds-proposed': { kind: 'log', records: { 'round-proposed': ['accumulator', 'guest'] } },
   'rounds-checked': {
     kind: 'log',
     records: {
       'round-checked': ['validator'],
       'round-executed': ['executor'],
-      'turn-ended': ['conversation'],
-      cancel: ['conversation'],
+      'turn-ended': ['conversation', 'guest'],
+      cancel: ['conversation', 'guest'],
       tick: ['runtime'],
     },
   },
@@ -125,10 +142,11 @@ export const topics: Record<TopicName, Topic> = {
     kind: 'log',
     records: {
       'round-cleared': ['loop-detector'],
-      'turn-ended': ['conversation'],
-      cancel: ['conversation'],
+      'turn-ended': ['conversation', 'guest'],
+      cancel: ['conversation', 'guest'],
       claim: ['executor performer'],
-      outcome: ['executor performer'],
+      outcome: ['executor performer', 'guest'],
+      'verdicts-requested': ['guest'],
       lapsed: ['executor performer'],
       'programs-hashed': ['executor performer'],
       'guard-verdict': ['executor performer'],
@@ -148,7 +166,7 @@ export const topics: Record<TopicName, Topic> = {
   'guard-verdicts.approval': { kind: 'log', records: { 'guard-verdict': ['approval'] } },
   history: {
     kind: 'table',
-    records: { 'history-entry': ['conversation'] },
+    records: { 'history-entry': ['conversation', 'guest'] },
     tombstones: ['llm-gateway performer'],
   },
   policies: {
@@ -164,8 +182,10 @@ export const topics: Record<TopicName, Topic> = {
   activity: {
     kind: 'log',
     records: {
-      'turn-started': ['conversation'],
-      'round-started': ['conversation'],
+      'turn-started': ['conversation', 'guest'],
+      'round-started': ['conversation', 'guest'],
+      'guest-advice': ['guest'],
+      'guest-verdicts': ['executor'],
       'call-rejected': ['loop-detector'],
       'intervention-raised': ['loop-detector'],
       'calls-waiting': ['executor'],
@@ -174,7 +194,7 @@ export const topics: Record<TopicName, Topic> = {
       'approval-decided': ['approval'],
       'tool-started': ['executor performer'],
       'call-finished': ['executor'],
-      'turn-finished': ['conversation'],
+      'turn-finished': ['conversation', 'guest'],
     },
   },
   'dead-letters': { kind: 'log', records: { 'dead-letter': ['runtime of any stage'] } },
@@ -244,6 +264,21 @@ const wirings = {
       activity: 'activity',
     },
   },
+  // The twin of the conversation, for agents that own their model and tools.
+  guest: {
+    inbox: 'guest-events',
+    unit: 'conversation',
+    mayHaveActed: true,
+    ports: {
+      ...common,
+      self: 'guest-events',
+      next: 'rounds-proposed',
+      verdict: 'rounds-checked',
+      tools: 'rounds-cleared',
+      history: 'history',
+      activity: 'activity',
+    },
+  },
   'llm-gateway': {
     inbox: 'model-requests',
     unit: 'round',
@@ -296,6 +331,42 @@ const wirings = {
 export const stages: Record<StageName, StageWiring> = wirings
 
 export const stageNames = Object.keys(stages) as StageName[]
+
+const guestPrefix = 'guest:'
+
+/** The owner of the calls that a guest runs. No performer has it. */
+export const guestOwner = 'guest'
+
+/** Whether the conversation is that of a guest: an agent that owns its model and its tools. */
+export function isGuest(conversation: ConversationId): boolean {
+  return conversation.startsWith(guestPrefix)
+}
+
+/** The port `conversation` leads to two topics: the conversation's and the guests'. */
+const twins: Partial<Record<TopicName, TopicName[]>> = {
+  'conversation-events': ['conversation-events', 'guest-events'],
+}
+
+/**
+ * The topic of a record that a stage writes to a port; undefined: it has no such port. The id
+ * decides between the twins: a record to the conversation of a guest goes to the stage `guest`. A
+ * message of a user does not, so the conversation refuses it.
+ */
+export function topicOf(stage: StageName, port: Port, message: Message): TopicName | undefined {
+  const topic = stages[stage].ports[port]
+  const isTwin =
+    topic === 'conversation-events' &&
+    'conversation' in message &&
+    isGuest(message.conversation) &&
+    message.type in topics['guest-events'].records
+  return isTwin ? 'guest-events' : topic
+}
+
+/** All topics that a stage's ports lead to. */
+export function topicsWrittenBy(stage: StageName): TopicName[] {
+  const ports = Object.values(stages[stage].ports)
+  return [...new Set(ports.flatMap((topic) => twins[topic] ?? [topic]))]
+}
 
 /**
  * The key of a record: the conversation. In tables it names the entry, and dead letters keep their

@@ -13,14 +13,27 @@ const pieceMin = 8
 export function secretMask(values: Iterable<string>, word = '[secret]'): (text: string) => string {
   const spellings = [...new Set([...values].flatMap(spellingsOf))]
     .sort((one, other) => other.length - one.length)
-    .map((text) => ({ text, pattern: text.length < pieceMin ? wordPattern(text) : text }))
-  return (text) =>
-    spellings.reduce(
-      (rest, { text: spelling, pattern }) =>
-        rest.includes(spelling) ? rest.replaceAll(pattern, () => word) : rest,
+    .map((text) => ({
+      text,
+      pattern: text.length < pieceMin ? wordPattern(text) : text,
+      run: runs.findIndex(({ whole }) => whole.test(text)),
+    }))
+  return (text) => {
+    // Most texts have no run of escapes, and then need no search for a value of escapes.
+    const has = runs.map(({ mark, run }) => text.includes(mark) && run.test(text))
+    return spellings.reduce(
+      (rest, { text: spelling, pattern, run }) =>
+        has[run] !== false && rest.includes(spelling) ? rest.replaceAll(pattern, () => word) : rest,
       text,
     )
+  }
 }
+
+/** Escapes side by side, as many as the shortest value has characters. */
+const runs = [
+  { mark: '%', run: /(?:%[\dA-Fa-f]{2}){4}/, whole: /^(?:%[\dA-Fa-f]{2}){4,}$/ },
+  { mark: '\\u', run: /(?:\\u[\dA-Fa-f]{4}){4}/, whole: /^(?:\\u[\dA-Fa-f]{4}){4,}$/ },
+]
 
 /**
  * The text where it is no part of a word or number. The last character of an escape of JSON or of a
@@ -44,7 +57,8 @@ function spellingsOf(value: string): string[] {
     encodeURI(one),
     encodeURIComponent(one).replaceAll('%20', '+'),
     JSON.stringify(one).slice(1, -1),
-    Buffer.from(one).toString('hex'),
+    hexOf(one),
+    ...escapedWhole(one),
   ])
   const lower = encoded.map((one) => one.replaceAll(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()))
   const pieces = plain.flatMap((one) => base64Pieces(Buffer.from(one)))
@@ -53,6 +67,20 @@ function spellingsOf(value: string): string[] {
     ...[...encoded, ...lower].filter((one) => one.length >= lengthMin),
     ...pieces.filter((one) => one.length >= pieceMin),
   ]
+}
+
+function hexOf(text: string): string {
+  return Buffer.from(text).toString('hex')
+}
+
+/** Each byte percent-encoded, and each UTF-16 unit as an escape of JSON. */
+function escapedWhole(text: string): string[] {
+  const bytes = hexOf(text).toUpperCase().replaceAll(/../g, '%$&')
+  const lower = text
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
+  return [bytes, lower, lower.replaceAll(/[a-f]/g, (digit) => digit.toUpperCase())]
 }
 
 function decoded(text: string): string {

@@ -18,11 +18,12 @@ import { partitionOf } from '../contract/partition.ts'
 import type { Output, Reaction, Received, Stage } from '../contract/stage.ts'
 import {
   keyOf,
-  type Port,
   type StageName,
   stages,
   type TopicName,
+  topicOf,
   topics,
+  topicsWrittenBy,
   type Writer,
 } from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
@@ -121,9 +122,9 @@ export function createFold<State, In extends Message, Task>(
   options: FoldOptions<State, In, Task>,
 ): Fold<State> {
   const { stage, partition, topicPrefix, decode: read = decode } = options
-  const { inbox, ports } = stages[stage.name]
+  const { inbox } = stages[stage.name]
   const admission = admissionOf(inbox)
-  const outlets = outletsOf(stage.name, topicPrefix)
+  const outlets = outletsOf(stage.name)
   const marks: Marks = { ...options.marks }
   const units = new Map<string, Unit<State>>()
   const refusals = createRefusals(options.judged?.refused)
@@ -277,17 +278,15 @@ export function createFold<State, In extends Message, Task>(
     const conversation =
       'conversation' in received.message ? received.message.conversation : record.key
     const reports: Output[] = [deadLetter(record, stage.name, error)]
-    if (ports.conversation !== inbox)
-      reports.unshift({
-        to: 'conversation',
-        message: {
-          type: 'turn-failed',
-          conversation,
-          turn: turn ?? null,
-          stage: stage.name,
-          reason,
-        },
-      })
+    const message: Message = {
+      type: 'turn-failed',
+      conversation,
+      turn: turn ?? null,
+      stage: stage.name,
+      reason,
+    }
+    if (topicOf(stage.name, 'conversation', message) !== inbox)
+      reports.unshift({ to: 'conversation', message })
     return applyFailure(failing, state, reason, reports)
   }
 
@@ -341,8 +340,8 @@ export function createFold<State, In extends Message, Task>(
   function written(record: StoredRecord, unit: string | undefined, outputs: Output[]): Applied {
     if (options.encodes === false) return { unit, outputs, records: [] }
     const records = outputs.map(({ to, message }, n): RecordToAppend => {
-      const outlet = outlets.get(to)
-      if (!outlet?.types.has(message.type))
+      const topic = topicOf(stage.name, to, message)
+      if (topic === undefined || !outlets.get(topic)?.has(message.type))
         throw new WeirError(
           'runtime.assertion',
           `${stage.name} may not write ${message.type} to its port ${to}; see shared/contract/topology.ts`,
@@ -354,7 +353,7 @@ export function createFold<State, In extends Message, Task>(
           `${message.type} of ${stage.name} has ${value.length} bytes, over the limit of ${limits.recordBytesMax}`,
         )
       return {
-        topic: outlet.topic,
+        topic: topicPrefix + topic,
         partition,
         key: keyOf(message),
         value,
@@ -375,7 +374,7 @@ type Admission = {
 
 /** The wiring of an inbox, by message type. */
 function admissionOf(inbox: TopicName): Map<MessageType, Admission> {
-  const observers = /^(edge|approver|runtime|operator|.* performer)$/
+  const observers = /^(edge|front|approver|runtime|operator|.* performer)$/
   const { records, formerly = {} } = topics[inbox]
   const entries = Object.entries(records) as [MessageType, Writer[]][]
   return new Map(
@@ -393,21 +392,17 @@ function admissionOf(inbox: TopicName): Map<MessageType, Admission> {
   )
 }
 
-/** The message types that a stage may write to each of its ports. */
-function outletsOf(
-  stage: StageName,
-  topicPrefix: string,
-): Map<Port, { topic: string; types: Set<MessageType> }> {
-  const ports = Object.entries(stages[stage].ports) as [Port, TopicName][]
+/** The message types that a stage may write to each topic. */
+function outletsOf(stage: StageName): Map<TopicName, Set<MessageType>> {
   return new Map(
-    ports.map(([port, topic]) => {
+    topicsWrittenBy(stage).map((topic) => {
       const entries = Object.entries(topics[topic].records) as [MessageType, Writer[]][]
       const types = entries
         .filter(
           ([, writers]) => writers.includes(stage) || writers.includes('runtime of any stage'),
         )
         .map(([type]) => type)
-      return [port, { topic: topicPrefix + topic, types: new Set(types) }]
+      return [topic, new Set(types)]
     }),
   )
 }

@@ -10,7 +10,14 @@ import type { Offset, StoredRecord } from '../contract/bus.ts'
 import type { ConversationId } from '../contract/ids.ts'
 import type { Message } from '../contract/messages.ts'
 import type { Output, Stage } from '../contract/stage.ts'
-import { keyOf, type StageName, stages, type TopicName, topics } from '../contract/topology.ts'
+import {
+  keyOf,
+  type StageName,
+  stages,
+  type TopicName,
+  topicOf,
+  topics,
+} from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import { formatId } from './derived-id.ts'
 import { type Applied, createFold, type Unit } from './fold.ts'
@@ -154,7 +161,7 @@ export function createPlayer({
 
   function deliver(stage: StageName, offset: Offset, { outputs, records: encoded }: Applied): void {
     for (const [n, { to, message }] of outputs.entries()) {
-      const topic = stages[stage].ports[to]
+      const topic = topicOf(stage, to, message)
       const id = formatId({ stage, partition, offset, n })
       if (topic !== undefined) write(topic, message, encoded[n]?.value ?? undefined, id)
     }

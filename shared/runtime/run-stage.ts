@@ -10,7 +10,7 @@ import { limits } from '../contract/limits.ts'
 import type { Message } from '../contract/messages.ts'
 import type { PerformerContext, StartPerformer } from '../contract/performer.ts'
 import type { Output, Stage } from '../contract/stage.ts'
-import { guardTopicName, type Port, stages } from '../contract/topology.ts'
+import { guardTopicName, type Port, stages, topicOf } from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import { WeirError } from '../lib/errors.ts'
 import { historyReader } from './history-reader.ts'
@@ -134,7 +134,7 @@ function performerContext({
 }: ContextOptions): PerformerContext {
   async function write(entries: { to: Port; message: Message }[]): Promise<Appended[]> {
     const written = entries.map(({ to, message }) => {
-      const topic = stages[stage].ports[to]
+      const topic = topicOf(stage, to, message)
       if (topic === undefined)
         throw new WeirError(
           'runtime.assertion',

@@ -5,6 +5,7 @@
 export const inboxes: Record<string, string> = {
   intake: 'client-messages',
   conversation: 'conversation-events',
+  guest: 'guest-events',
   'llm-gateway': 'model-requests',
   accumulator: 'model-deltas',
   validator: 'rounds-proposed',

@@ -70,8 +70,8 @@ const leaveMs = 30_000
 
 /** Three processes read each stage's inbox, in different combinations of stages. */
 const layout: Record<string, string[]> = {
-  'intake-conversation-1': ['intake', 'conversation'],
-  'intake-conversation-2': ['intake', 'conversation'],
+  'intake-conversation-1': ['intake', 'conversation', 'guest'],
+  'intake-conversation-2': ['intake', 'conversation', 'guest'],
   'llm-gateway-1': ['llm-gateway'],
   'llm-gateway-2': ['llm-gateway'],
   'accumulator-validator-1': ['accumulator', 'validator'],

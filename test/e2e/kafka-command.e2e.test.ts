@@ -150,7 +150,7 @@ describe('weir ask and chat over Kafka', () => {
     const partly = run(
       prefix,
       '--stages',
-      'intake,conversation,accumulator,validator,loop-detector,executor,approval',
+      'intake,conversation,guest,accumulator,validator,loop-detector,executor,approval',
     )
     await partly.shows('the stages are started')
     const stuck = commands.start(['ask', '--agent', 'agent.yaml', ...placeOf(prefix), 'hello'])
@@ -302,7 +302,7 @@ describe('weir doctor over Kafka', () => {
           /^ok +topics +13 topics that begin with test-.*, all as Weir needs them$/,
         ),
         expect.stringMatching(
-          /^ok +stages +running copies: intake 1, conversation 1, llm-gateway 1, /,
+          /^ok +stages +running copies: intake 1, conversation 1, guest 1, llm-gateway 1, /,
         ),
         expect.stringMatching(/^ok +records +they can be read; the newest is of /),
         expect.stringMatching(
@@ -321,7 +321,7 @@ describe('weir doctor over Kafka', () => {
           /^wrong +topics +no topic begins with 'nobody\.': weir topics create/,
         ),
         expect.stringMatching(
-          /^odd +stages +no process runs intake, conversation, llm-gateway, .*: weir up --stages/,
+          /^odd +stages +no process runs intake, conversation, guest, llm-gateway, .*: weir up --stages/,
         ),
         expect.stringMatching(/^wrong +records +there is no topic nobody\./),
         expect.stringMatching(/^skipped +clocks +not compared until the topics exist/),

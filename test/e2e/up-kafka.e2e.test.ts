@@ -19,7 +19,7 @@ import { metricOf, startUp, type WeirUp } from '../support/weir-up.ts'
 
 const partitions = 3
 const agentSide = 'llm-gateway,executor,accumulator'
-const otherSide = 'intake,conversation,validator,loop-detector'
+const otherSide = 'intake,conversation,guest,validator,loop-detector'
 
 let bootstrapServer: string
 let commands: CommandFolder

@@ -304,7 +304,15 @@ describe('a weir up with impossible arguments', () => {
       'loop-detector',
     ])
     expect(await up.line(/^on the embedded bus no other process/)).toMatchObject({
-      missing: ['intake', 'conversation', 'llm-gateway', 'accumulator', 'executor', 'approval'],
+      missing: [
+        'intake',
+        'conversation',
+        'guest',
+        'llm-gateway',
+        'accumulator',
+        'executor',
+        'approval',
+      ],
     })
     up.signal('SIGTERM')
     expect((await up.ended).code).toBe(0)

@@ -14,7 +14,7 @@ export const roundStarted = (
   round = 1,
   fields: { turn?: number; callsLeft?: number; nudged?: boolean } = {},
 ): Activity => ({
-  ...{ type: 'round-started', ...place, round, callsLeft: 100, nudged: false },
+  ...{ type: 'round-started', ...place, round, callsLeft: 100, nudged: false, key: '', turnKey: '' },
   ...fields,
 })
 

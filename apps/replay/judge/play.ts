@@ -9,9 +9,9 @@
 
 import { createHash } from 'node:crypto'
 import { finalCall, type StreamedCall } from '../../../services/accumulator/call.ts'
-import { errorLine } from '../../../services/executor/tools/error-line.ts'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
 import { validator } from '../../../services/validator/reducer.ts'
+import { errorLine } from '../../../shared/contract/error-line.ts'
 import type { RoundId } from '../../../shared/contract/ids.ts'
 import type {
   Call,

@@ -1,11 +1,11 @@
 // Finds the first decision of a conversation that other caps change. It folds the inbox with each
 // overlay, and stops there: later outcomes in the log belong to the original decision.
 
-import { capReasonIn } from '../../../services/conversation/texts.ts'
 import { reducers } from '../../../services/reducers.ts'
 import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
 import { decode } from '../../../shared/codec/codec.ts'
 import type { Message, RoundOutcome } from '../../../shared/contract/messages.ts'
+import { capReasonIn } from '../../../shared/contract/turn-texts.ts'
 import type { ReadLog, TopicRange } from '../log-range.ts'
 import { type Changes, type Decision, lastRound } from './change.ts'
 import { decisionOf, roundOf } from './ladder-lens.ts'

@@ -9,7 +9,7 @@ import type { GuardVerdict, Policy } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { matchesPattern } from '../../../shared/runtime/guards/tool-pattern.ts'
-import type { Round } from '../turn.ts'
+import { type Round, release, type Turn } from '../turn.ts'
 import { isAsked } from './approval-asking.ts'
 
 /** For a new round: notes its calls behind which the others wait. */
@@ -33,8 +33,11 @@ export function keepApproved(round: Round, { verdicts }: GuardVerdict): void {
       for (const open of round.calls) if (open.call.ordinal === ordinal) delete open.program
 }
 
-/** Makes the calls ready that wait for nothing more. Nothing becomes ready in an expired round. */
-export function releaseCalls(round: Round, time: Milliseconds): void {
+/**
+ * Makes the calls ready that wait for nothing more, or offers them to their guest. Nothing becomes
+ * ready in an expired round.
+ */
+export function releaseCalls(turn: Turn, round: Round, time: Milliseconds): void {
   round.holders = round.holders.filter((ordinal) =>
     round.calls.some(({ call, phase }) => call.ordinal === ordinal && phase.kind !== 'done'),
   )
@@ -43,7 +46,7 @@ export function releaseCalls(round: Round, time: Milliseconds): void {
     const { call, phase } = open
     if (phase.kind !== 'waiting' || phase.guards.length > 0) continue
     if (round.holders.length > 0 && !round.holders.includes(call.ordinal)) continue
-    open.phase = { kind: 'ready', declaration: phase.declaration, try: 1, lapsed: false }
+    release(turn, open, phase, time)
   }
 }
 

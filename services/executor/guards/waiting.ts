@@ -130,7 +130,7 @@ function applyAnswer(
 }
 
 /** Drops the guards that no call waits for. */
-function forgetAnswered(round: Round, answered?: string): void {
+export function forgetAnswered(round: Round, answered?: string): void {
   const awaited = new Set(
     round.calls.flatMap(({ phase }) => (phase.kind === 'waiting' ? phase.guards : [])),
   )

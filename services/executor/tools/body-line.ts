@@ -1,9 +1,9 @@
 // Finds the error line in a failed answer's body: the short reason of the result, as error-line.ts
 // finds it for programs. Servers answer with JSON, a page or a text.
 
+import { errorLine } from '../../../shared/contract/error-line.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
-import { errorLine } from './error-line.ts'
 
 /** The members in which APIs put their message, the most specific first. */
 const members = [

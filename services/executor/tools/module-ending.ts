@@ -2,10 +2,10 @@
 // file names go to the log only.
 
 import type { ModuleTool } from '../../../shared/agents/agents.ts'
+import { errorLine } from '../../../shared/contract/error-line.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { shortened } from '../../../shared/lib/text-cut.ts'
 import { howOf } from './command-ending.ts'
-import { errorLine } from './error-line.ts'
 import type { FunctionOutcome } from './function-outcome.ts'
 import type { Answer } from './module-child.ts'
 import type { Gone, Printed } from './module-process.ts'

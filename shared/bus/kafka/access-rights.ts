@@ -1,5 +1,5 @@
 // The least rights of each principal on Kafka, from the topology: one user per stage and per guard,
-// clients (`edge`), approvers and operators. Pure; `weir topics acls` prints them.
+// clients (`edge`), fronts of guests, approvers and operators. Pure; `weir topics acls` prints them.
 // ACCESS-1. The right to write a topic follows from its records' writers, and from nothing else.
 // ACCESS-2. Only the operator may create topics. Nobody may delete or change one.
 
@@ -30,6 +30,7 @@ const alsoReads: Record<(typeof outsiders)[number], readonly TopicName[]> = {
   // A message that is sent again finds its earlier answer. The text of a running turn, and its
   // failed attempts, are shown as they come; the answer is in `activity`.
   edge: ['history', 'conversation-events', 'model-deltas', 'model-requests'],
+  front: [],
   // A refused record of `approvals` has its reason in the dead letters.
   approver: ['approvals', 'dead-letters'],
   operator: Object.keys(topics) as TopicName[],
@@ -76,7 +77,7 @@ function ofOutsider(outsider: (typeof outsiders)[number]): AccessRight[] {
   const rights = topicRights({
     reads,
     writes: topicsSignedBy(outsider),
-    describes: ['conversation-events'],
+    describes: [outsider === 'front' ? 'guest-events' : 'conversation-events'],
   })
   // Commands say which stages nobody runs.
   const groups = stageNames.map((stage) => group(stage, ['Describe']))

@@ -1,6 +1,6 @@
 // The principals that sign records, from the topology: those that may sign a type of record in a
-// topic, and the topics that a principal checks. A principal is a stage, `edge` (clients), `approver`,
-// `operator` or `guard.NAME`.
+// topic, and the topics that a principal checks. A principal is a stage, `edge` (clients), `front` (of
+// guests), `approver`, `operator` or `guard.NAME`.
 
 import type { MessageType } from '../../contract/messages.ts'
 import {
@@ -13,7 +13,7 @@ import {
   type Writer,
 } from '../../contract/topology.ts'
 
-export const outsiders = ['edge', 'approver', 'operator'] as const
+export const outsiders = ['edge', 'front', 'approver', 'operator'] as const
 
 /** The principal of a guard. Its records stand in the guard's own topic. */
 export function guardPrincipal(guard: string): string {
@@ -70,6 +70,7 @@ const alsoReads: Partial<Record<string, TopicName[]>> = {
   'llm-gateway': ['history', 'policies'],
   executor: ['policies', 'guard-verdicts.approval'],
   edge: ['activity'],
+  front: ['policies', 'activity'],
   operator: ['policies'],
 }
 

@@ -56,6 +56,8 @@ describe('weir report of an incomplete log', () => {
       round: 3,
       callsLeft: 9,
       nudged: false,
+      key: '',
+      turnKey: '',
     })
     await write('model-requests', modelRequest({ conversation: 'cut', turn: 0, round: 3 }))
     const totals = { rounds: 3, calls: 2, inputTokens: 1, outputTokens: 1, wallMs: 1 }
@@ -81,6 +83,8 @@ describe('weir report of an incomplete log', () => {
       round: 3,
       callsLeft: 9,
       nudged: false,
+      key: '',
+      turnKey: '',
     })
     await bus.close()
     await exportBundle({ output: file, conversation: ['open', 'cut'] }, settings, output().stream)

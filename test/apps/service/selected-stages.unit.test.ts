@@ -14,11 +14,11 @@ describe('the stages of weir up', () => {
     ['loop_detector', "unknown stage 'loop_detector' (--stages). Did you mean loop-detector?"],
     [
       'validator,quux',
-      "unknown stage 'quux' (--stages). Stages: intake, conversation, llm-gateway, accumulator, validator, loop-detector, executor, approval",
+      "unknown stage 'quux' (--stages). Stages: intake, conversation, guest, llm-gateway, accumulator, validator, loop-detector, executor, approval",
     ],
     [
       '',
-      '--stages names no stage. Stages: intake, conversation, llm-gateway, accumulator, validator, loop-detector, executor, approval',
+      '--stages names no stage. Stages: intake, conversation, guest, llm-gateway, accumulator, validator, loop-detector, executor, approval',
     ],
   ])('refuse %j with the nearest name', (list, message) => {
     expect(() => selectedStages(list)).toThrow(expect.objectContaining({ code: 'usage', message }))

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
-import { notes } from '../../../services/conversation/texts.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import { notes } from '../../../shared/contract/turn-texts.ts'
 import { at, given } from '../../support/given.ts'
 import {
   cancels,

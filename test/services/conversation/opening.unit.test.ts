@@ -75,6 +75,8 @@ describe('a message to an idle conversation', () => {
           round: 1,
           callsLeft: 7,
           nudged: false,
+          key: '',
+          turnKey: '',
         },
       },
     ])

@@ -3,8 +3,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { judgedOutput } from '../../../services/conversation/output.ts'
 import { conversation } from '../../../services/conversation/reducer.ts'
-import { outputNudge } from '../../../services/conversation/texts.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import { outputNudge } from '../../../shared/contract/turn-texts.ts'
 import { at, given } from '../../support/given.ts'
 import { fallback, intervention, only, outcome, says, settingsWith } from './samples.ts'
 

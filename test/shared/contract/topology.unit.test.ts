@@ -8,6 +8,7 @@ import {
   stages,
   topicSpecs,
   topics,
+  topicsWrittenBy,
 } from '../../../shared/contract/topology.ts'
 
 const dayMs = 86_400_000
@@ -30,6 +31,15 @@ conversation-events (log) -> conversation, a unit is conversation
     turn-failed <- runtime of any stage
     carried <- conversation
     tick <- runtime
+guest-events (log) -> guest, a unit is conversation
+    guest-round <- front
+    guest-results <- front
+    cancel-requested <- intake
+    round-outcome <- loop-detector
+    turn-extended <- loop-detector
+    turn-failed <- runtime of any stage
+    guest-carried <- guest
+    tick <- runtime
 model-requests (log) -> llm-gateway, a unit is round
     model-request <- conversation
     cancel <- conversation
@@ -43,19 +53,20 @@ model-deltas (log) -> accumulator, a unit is round
     model-finished <- llm-gateway
     tick <- runtime
 rounds-proposed (log) -> validator, a unit is none
-    round-proposed <- accumulator
+    round-proposed <- accumulator, guest
 rounds-checked (log) -> loop-detector, a unit is turn
     round-checked <- validator
     round-executed <- executor
-    turn-ended <- conversation
-    cancel <- conversation
+    turn-ended <- conversation, guest
+    cancel <- conversation, guest
     tick <- runtime
 rounds-cleared (log) -> executor, a unit is turn
     round-cleared <- loop-detector
-    turn-ended <- conversation
-    cancel <- conversation
+    turn-ended <- conversation, guest
+    cancel <- conversation, guest
     claim <- executor performer
-    outcome <- executor performer
+    outcome <- executor performer, guest
+    verdicts-requested <- guest
     lapsed <- executor performer
     programs-hashed <- executor performer
     guard-verdict <- executor performer
@@ -68,7 +79,7 @@ approvals (log) -> approval, a unit is round
 guard-verdicts.approval (log)
     guard-verdict <- approval
 history (table)
-    history-entry <- conversation
+    history-entry <- conversation, guest
     (tombstone) <- llm-gateway performer
 policies (table)
     operator-limits <- operator
@@ -77,8 +88,10 @@ policies (table)
     guard-registration <- operator
     (tombstone) <- operator
 activity (log)
-    turn-started <- conversation
-    round-started <- conversation
+    turn-started <- conversation, guest
+    round-started <- conversation, guest
+    guest-advice <- guest
+    guest-verdicts <- executor
     call-rejected <- loop-detector
     intervention-raised <- loop-detector
     calls-waiting <- executor
@@ -87,7 +100,7 @@ activity (log)
     approval-decided <- approval
     tool-started <- executor performer
     call-finished <- executor
-    turn-finished <- conversation
+    turn-finished <- conversation, guest
 dead-letters (log)
     dead-letter <- runtime of any stage
 guard-verdicts.<guard> (log)
@@ -116,7 +129,7 @@ guard-verdicts.<guard> (log)
         if (stage in stages)
           expect({
             writer,
-            ports: Object.values(stages[stage as keyof typeof stages].ports),
+            ports: topicsWrittenBy(stage as keyof typeof stages),
           }).toMatchObject({
             ports: expect.arrayContaining([name]),
           })

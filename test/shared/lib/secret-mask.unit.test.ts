@@ -3,6 +3,12 @@ import { secretMask } from '../../../shared/lib/secret-mask.ts'
 
 const secret = 'p+q/r ä"s=='
 
+const hex = Buffer.from(secret).toString('hex')
+const units = [...secret]
+  .map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  .join('')
+const upper = (text: string) => text.toUpperCase()
+
 describe('a mask of secrets', () => {
   it.each([
     ['itself', secret],
@@ -14,7 +20,11 @@ describe('a mask of secrets', () => {
     ['percent-encoded but for its slashes', encodeURI(secret)],
     ['encoded as in a form', encodeURIComponent(secret).replaceAll('%20', '+')],
     ['in JSON', JSON.stringify(secret).slice(1, -1)],
-    ['in hex', Buffer.from(secret).toString('hex')],
+    ['in hex', hex],
+    ['with each byte percent-encoded', hex.replaceAll(/../g, '%$&')],
+    ['with each byte percent-encoded in upper case', hex.toUpperCase().replaceAll(/../g, '%$&')],
+    ['with each character as an escape of JSON', units],
+    ['with each character as an escape in upper case', units.replaceAll(/[a-f]/g, upper)],
   ])('hides one %s', (_, spelling) => {
     expect(secretMask([secret])(`a ${spelling} b`)).toBe('a [secret] b')
   })

@@ -304,6 +304,8 @@ describe('weir export', () => {
       round: 3,
       callsLeft: 9,
       nudged: false,
+      key: '',
+      turnKey: '',
     })
     await bus.close()
     const told = async (conversation: string) => {

@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 it('writes a file for each stage, for the outsiders and for each guard', () => {
   const { stream, text } = output()
   createKeys(folder, { guard: ['shell'] }, stream)
-  const principals = [...stageNames, 'edge', 'approver', 'operator', 'guard.shell']
+  const principals = [...stageNames, 'edge', 'front', 'approver', 'operator', 'guard.shell']
   const expected = ['root.key', ...principals.map((name) => `${name}.json`)]
   expect(readdirSync(folder).toSorted()).toEqual(expected.toSorted())
   expect(text()).toContain('generation 1: wrote intake.json, conversation.json')

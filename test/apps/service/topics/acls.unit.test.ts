@@ -41,18 +41,20 @@ describe('weir topics acls', () => {
   it('gives each principal these rights to read, write, join groups and create topics', () => {
     expect(summary('', ['shell'])).toMatchInlineSnapshot(`
 "
-intake: client-messages policies > conversation-events dead-letters; intake
-conversation: conversation-events policies > conversation-events model-requests rounds-checked rounds-cleared history activity dead-letters; conversation
-llm-gateway: model-requests history policies > conversation-events model-requests model-deltas history dead-letters; llm-gateway
-accumulator: model-deltas policies > conversation-events model-deltas rounds-proposed dead-letters; accumulator
-validator: rounds-proposed policies > conversation-events rounds-checked dead-letters; validator
-loop-detector: rounds-checked policies > conversation-events rounds-checked rounds-cleared activity dead-letters; loop-detector
-executor: rounds-cleared guard-verdicts.approval policies guard-verdicts.shell > conversation-events rounds-checked rounds-cleared approvals activity dead-letters; executor
-approval: approvals policies > conversation-events approvals guard-verdicts.approval activity dead-letters; approval
+intake: client-messages policies > conversation-events guest-events dead-letters; intake
+conversation: conversation-events policies > conversation-events guest-events model-requests rounds-checked rounds-cleared history activity dead-letters; conversation
+guest: guest-events policies > conversation-events guest-events rounds-proposed rounds-checked rounds-cleared history activity dead-letters; guest
+llm-gateway: model-requests history policies > conversation-events guest-events model-requests model-deltas history dead-letters; llm-gateway
+accumulator: model-deltas policies > conversation-events guest-events model-deltas rounds-proposed dead-letters; accumulator
+validator: rounds-proposed policies > conversation-events guest-events rounds-checked dead-letters; validator
+loop-detector: rounds-checked policies > conversation-events guest-events rounds-checked rounds-cleared activity dead-letters; loop-detector
+executor: rounds-cleared guard-verdicts.approval policies guard-verdicts.shell > conversation-events guest-events rounds-checked rounds-cleared approvals activity dead-letters; executor
+approval: approvals policies > conversation-events guest-events approvals guard-verdicts.approval activity dead-letters; approval
 guard.shell: rounds-cleared policies guard-verdicts.shell > guard-verdicts.shell; guard.shell
 edge: conversation-events model-requests model-deltas history policies activity > client-messages; -
+front: policies activity > guest-events; -
 approver: approvals policies dead-letters > approvals; -
-operator: guard-verdicts.… client-messages conversation-events model-requests model-deltas rounds-proposed rounds-checked rounds-cleared approvals guard-verdicts.approval history policies activity dead-letters > policies; -; creates *
+operator: guard-verdicts.… client-messages conversation-events guest-events model-requests model-deltas rounds-proposed rounds-checked rounds-cleared approvals guard-verdicts.approval history policies activity dead-letters > policies; -; creates *
 "
 `)
   })
@@ -67,6 +69,7 @@ operator: guard-verdicts.… client-messages conversation-events model-requests 
   it('lets no client and no approver write a topic that a stage other than theirs reads', () => {
     const [edge, approver] = ['edge', 'approver'].map(topicsSignedBy)
     expect([edge, approver]).toEqual([['client-messages'], ['approvals']])
+    expect(topicsSignedBy('front')).toEqual(['guest-events'])
     expect(Object.keys(topics)).toContain('client-messages')
   })
 
@@ -113,7 +116,7 @@ operator: guard-verdicts.… client-messages conversation-events model-requests 
     expect(users.map(({ metadata }) => metadata.name)).toEqual(
       accessOfAll('weir.', ['shell']).map(({ principal }) => `weir-${principal}`),
     )
-    expect(users.at(-3)).toMatchObject({
+    expect(users.at(-4)).toMatchObject({
       ...{ apiVersion: 'kafka.strimzi.io/v1', kind: 'KafkaUser' },
       metadata: { labels: { 'strimzi.io/cluster': 'main' } },
       spec: {

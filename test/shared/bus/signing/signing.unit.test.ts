@@ -7,12 +7,13 @@ import type { Logger } from 'pino'
 import { keepPartitionCount } from '../../../../client/open-bus.ts'
 import { hmacOf } from '../../../../shared/bus/signing/fast-hmac.ts'
 import { createKeyFiles, readKeys } from '../../../../shared/bus/signing/keys.ts'
+import { signersOf } from '../../../../shared/bus/signing/principals.ts'
 import { signedBus } from '../../../../shared/bus/signing/signed-bus.ts'
 import { createSigning, type Signing } from '../../../../shared/bus/signing/signing.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
 import type { Bus, RecordToAppend } from '../../../../shared/contract/bus.ts'
-import type { Message } from '../../../../shared/contract/messages.ts'
-import { keyOf } from '../../../../shared/contract/topology.ts'
+import type { Message, MessageType } from '../../../../shared/contract/messages.ts'
+import { keyOf, topics } from '../../../../shared/contract/topology.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { cancel, modelRequest, userMessage } from '../../../support/messages.ts'
 
@@ -135,6 +136,21 @@ describe('a stolen key', () => {
     ])
     for (const topic of Object.keys(writes))
       expect(Object.keys(writes[topic])).toEqual(['executor'])
+  })
+
+  it('of a front signs its two types of records, and no other counts in any topic', () => {
+    const { writes } = JSON.parse(readFileSync(join(folder, 'front.json'), 'utf8'))
+    expect(Object.keys(writes)).toEqual(['guest-events'])
+    const types = [...new Set(Object.values(topics).flatMap(({ records }) => Object.keys(records)))]
+    const signed = types.filter((type) =>
+      Object.keys(topics).some((topic) => signersOf(topic, type as MessageType).includes('front')),
+    )
+    expect(signed).toEqual(['guest-round', 'guest-results'])
+    const forged: Message = {
+      ...{ type: 'cancel-requested', conversation: 'guest:a:1', messageId: '' },
+    }
+    const one = record('guest-events', forged, 'intake/1/3/0')
+    expect(() => as('front').signed(one)).toThrow('no key to sign')
   })
 
   it('of a client signs no approval, no policy and no record of a stage', () => {

@@ -3,8 +3,8 @@
 // not.
 
 import { stripVTControlCharacters } from 'node:util'
-import { limits } from '../../../shared/contract/limits.ts'
-import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
+import { onOneLine, shortened } from '../lib/text-cut.ts'
+import { limits } from './limits.ts'
 
 /**
  * Frames, quoted sources and markers are indented. The others are lines that interpreters print

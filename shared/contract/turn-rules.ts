@@ -1,13 +1,14 @@
-// The caps of a turn (I3): the values in force, and the one that is reached.
+// The rules of a turn that conversations and guests share: the caps (I3) in force, the one that is
+// reached, and the response that is the reply.
 //
 // Each cap is the lowest of three values: that of the message, those that the operator stamped on
 // the turn's rounds, and the ceiling of limits.ts. So a cap only falls during a turn, and the
 // deadline of a round is never later than that of an earlier round. The exception is a round that
 // waited for slow guards (turn-extended).
 
-import { lowestCaps } from '../../shared/contract/caps.ts'
-import { limits } from '../../shared/contract/limits.ts'
-import type { Cap, Caps } from '../../shared/contract/messages.ts'
+import { lowestCaps } from './caps.ts'
+import { limits } from './limits.ts'
+import type { Cap, Caps, Intervention, Response } from './messages.ts'
 
 const ceilings: Caps = {
   rounds: limits.turnRoundsMax,
@@ -33,4 +34,19 @@ export function reachedCap(caps: Caps, spent: Spent): Cap | undefined {
   if (spent.rounds >= caps.rounds) return 'rounds'
   if (spent.calls >= caps.calls) return 'calls'
   return undefined
+}
+
+/**
+ * Whether the response ends its turn. A text with an intervention against it (it repeats itself) is
+ * no reply, unless a schema alone judges it (`hasSchema`). Neither is a call that the model wrote as
+ * text: the next request explains that it cannot run (I2).
+ */
+export function isReply(
+  { text, calls, textCalls }: Response,
+  intervention: Intervention | null,
+  hasSchema = false,
+): boolean {
+  if (text.trim() === '' || calls.length > 0) return false
+  if (intervention === null) return true
+  return textCalls?.fault == null && (intervention.ordinary || hasSchema)
 }

@@ -1,9 +1,9 @@
-// All texts of the conversation: those that the model reads in a request or in its history, and the
+// All texts of turns: those that the model reads in a request or in its history, and the
 // reasons that clients read in turn-finished.
 
-import { limits } from '../../shared/contract/limits.ts'
-import { type StageName, stages } from '../../shared/contract/topology.ts'
-import { shortened } from '../../shared/lib/text-cut.ts'
+import { shortened } from '../lib/text-cut.ts'
+import { limits } from './limits.ts'
+import { type StageName, stages } from './topology.ts'
 
 /**
  * For the model, at the top of the last request, after the cap on rounds or calls is reached (I3).
@@ -90,6 +90,8 @@ export const reasons = {
     `${setting} is ${value}; it must be at least ${min}`,
   tooHigh: (setting: string, value: number, max: number) =>
     `${setting} is ${value}; it must be at most ${max}`,
+  guestId:
+    'the id begins with guest:, which is kept for agents that own their model and tools; choose another id',
   queueFull: `${limits.queueMessagesMax} messages are waiting already, and no more can. Send it again after the next reply`,
   queueHeavy: `the waiting messages would hold more than ${limits.queueBytesMax} bytes. Send it again after the next reply`,
 }

@@ -1,0 +1,110 @@
+// The advice for a guest's next request: the effect of a round that is over.
+//
+// GUEST-ADVICE-1. Rung and cap are advice: the front carries them out, and no rung ends a turn.
+// GUEST-ADVICE-2. The advice is decided once, when its round is over. A repeated request gets the
+//     same one.
+
+import { promisesNeverRan } from '../../shared/contract/call-endings.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type {
+  Caps,
+  FailureClass,
+  GuestAdvice,
+  GuestRung,
+  Intervention,
+  RefusedCall,
+  RoundOutcome,
+} from '../../shared/contract/messages.ts'
+import { reachedCap, type Spent } from '../../shared/contract/turn-rules.ts'
+import { capNudge, reasons } from '../../shared/contract/turn-texts.ts'
+import { cutToBytes } from '../../shared/lib/text-cut.ts'
+
+export type Advice = Pick<
+  GuestAdvice,
+  'round' | 'key' | 'rung' | 'text' | 'reason' | 'rule' | 'cap' | 'refused'
+> & {
+  /** The failure class of a turn that ends after it. */
+  class: FailureClass | null
+}
+
+type Step = Omit<Advice, 'round' | 'key' | 'refused'>
+
+const nothing: Step = { rung: 'none', text: '', reason: '', rule: null, cap: null, class: null }
+
+export const noAdvice: Advice = { ...nothing, round: 0, key: '', refused: [] }
+
+/** An operator or a client has stopped the guest. */
+export const stopAdvice: Step = {
+  ...nothing,
+  rung: 'end',
+  reason: reasons.cancelled,
+  class: 'cancelled',
+}
+
+const weights: Record<GuestRung, number> = { none: 0, nudge: 1, text_only: 2, end: 3 }
+
+/**
+ * The higher of the detector's intervention and the step for a cap. `last`: the advice before. A cap
+ * on rounds or calls allows one more response.
+ */
+export function adviceFor({
+  intervention,
+  last,
+  caps,
+  spent,
+}: {
+  intervention: Intervention | null
+  last: Advice
+  caps: Caps
+  spent: Spent
+}): Step {
+  const wished = intervention === null ? nothing : interventionStep(intervention)
+  const cap = reachedCap(caps, spent)
+  if (cap === undefined) return wished
+  const capped = capStep(cap, caps, spent, last.cap === cap)
+  if (weights[wished.rung] > weights[capped.rung]) return { ...wished, cap }
+  const text = [wished.text, capped.text].filter((part) => part !== '').join('\n\n')
+  return { ...capped, rule: wished.rule, text: withinBounds(capped.rung, text) }
+}
+
+function interventionStep({ rung, text, reason, rule, class: of }: Intervention): Step {
+  return { ...nothing, rung, text: withinBounds(rung, text), reason, rule, class: of }
+}
+
+function capStep(
+  cap: NonNullable<Step['cap']>,
+  caps: Caps,
+  spent: Spent,
+  isRepeated: boolean,
+): Step {
+  const step: Step = { ...nothing, rung: 'end', cap, class: 'budget' }
+  switch (cap) {
+    case 'tokens':
+      return { ...step, reason: reasons.tokens(caps.tokens ?? 0, spent.tokens) }
+    case 'wall':
+      return { ...step, reason: reasons.wall(caps.wallMs) }
+    case 'rounds':
+    case 'calls': {
+      const reason = reasons[cap](caps[cap])
+      if (isRepeated) return { ...step, reason }
+      return { ...step, rung: 'text_only', text: capNudge(cap, caps[cap]), reason }
+    }
+  }
+}
+
+/** The model makes no further response at the rung `end`, so it needs no text. */
+function withinBounds(rung: GuestRung, text: string): string {
+  return rung === 'end' ? '' : cutToBytes(text, limits.guestAdviceBytesMax)
+}
+
+/** The calls that never ran. No other front may run them. */
+export function refusedCalls({ response: { calls }, results }: RoundOutcome): RefusedCall[] {
+  return results
+    .filter(({ status }) => promisesNeverRan(status))
+    .map(({ ordinal, text, reason }) => ({
+      ordinal,
+      callId: calls.find((call) => call.ordinal === ordinal)?.id ?? '',
+      text: cutToBytes(text, limits.refusalTextBytesMax),
+      code: reason,
+    }))
+}

@@ -1,0 +1,98 @@
+// The answers to fronts: guest-advice records. The front that awaits one knows it by its request or
+// by the key of its round.
+
+import { limits } from '../../shared/contract/limits.ts'
+import type {
+  EndedTurn,
+  GuestAdvice,
+  GuestResults,
+  GuestRound,
+} from '../../shared/contract/messages.ts'
+import type { Output } from '../../shared/contract/stage.ts'
+import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import { hiddenOf, type OpenTurn, type Place } from './turn.ts'
+
+type Fields = Omit<GuestAdvice, 'type' | 'conversation'>
+type Conversation = Pick<Place, 'conversation'>
+
+const nothing = {
+  ...{ turn: -1, turnKey: '', round: 0, key: '', rung: 'none', text: '', reason: '' },
+  ...{ rule: null, cap: null, unknown: [], refused: [], hidden: [], isOpen: true, requestId: '' },
+} satisfies Fields
+
+/** The advice of an open turn: that of its newest round that is over. */
+export function advice(
+  { conversation }: Conversation,
+  turn: OpenTurn,
+  fields: Partial<Fields> = {},
+): Output {
+  const { class: _, ...last } = turn.last
+  const [turnKey = ''] = turn.names
+  const own = { turn: turn.turn, turnKey, hidden: hiddenOf(turn) }
+  return answer({ conversation }, { ...nothing, ...last, ...own, ...fields })
+}
+
+/** The answer to a request of a turn that is over. */
+export function adviceOfEnded(
+  { conversation }: Conversation,
+  { turn, hidden, stopped, cap }: EndedTurn,
+  { turnKey, requestId }: GuestResults,
+  unknown: string[],
+): Output {
+  const fields = { ...nothing, turn, turnKey, hidden, requestId }
+  return answer(
+    { conversation },
+    stopped === ''
+      ? { ...fields, unknown }
+      : { ...fields, rung: 'end', reason: stopped, cap, isOpen: false },
+  )
+}
+
+/** The end of a turn that failed, for a front that awaits its outstanding round. */
+export function failedAdvice(
+  { conversation }: Conversation,
+  turn: OpenTurn,
+  {
+    key,
+    turnKey = turn.names[0] ?? '',
+    reason,
+  }: { key: string; turnKey?: string | undefined; reason: string },
+): Output {
+  const own = { turn: turn.turn, turnKey, hidden: hiddenOf(turn) }
+  return answer({ conversation }, { ...nothing, ...own, key, reason, isOpen: false })
+}
+
+/** The answer to a repeated round that is over and is not the newest: which calls never ran. */
+export function repeated(
+  { conversation }: Conversation,
+  { key, turnKey, response }: GuestRound,
+  { turn, refused }: { turn: number; refused: readonly number[] },
+): Output {
+  const calls = response.calls
+    .filter(({ ordinal }) => refused.includes(ordinal))
+    .map(({ ordinal, id }) => ({ ordinal, callId: id, ...refusedBefore }))
+  return answer({ conversation }, { ...nothing, turn, turnKey, key, refused: calls })
+}
+
+const refusedBefore = {
+  text: 'This call was not run: it was refused when this response first came.',
+  code: 'refused before',
+}
+
+/** The answer to a record that counts for nothing. */
+export function notCounted(
+  { conversation }: Conversation,
+  message: GuestRound | GuestResults,
+  reason: string,
+): Output {
+  const turnKey = cutToBytes(message.turnKey, limits.guestKeyBytesMax)
+  const of =
+    message.type === 'guest-round'
+      ? { key: cutToBytes(message.key, limits.guestKeyBytesMax) }
+      : { requestId: cutToBytes(message.requestId, limits.guestKeyBytesMax) }
+  return answer({ conversation }, { ...nothing, turnKey, ...of, reason, isOpen: false })
+}
+
+function answer({ conversation }: Conversation, fields: Fields): Output {
+  return { to: 'activity', message: { type: 'guest-advice', conversation, ...fields } }
+}

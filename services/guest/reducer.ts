@@ -1,0 +1,583 @@
+// Guest: the twin of the conversation for guests, agents that own their model and tools. It gives
+// each model response of a guest a number in the log, and advice for the guest's next request.
+// Reads: guest-events.
+// Writes: guest-carried to guest-events, round-proposed to rounds-proposed, turn-ended and cancel to
+// rounds-checked and rounds-cleared, outcome and verdicts-requested to rounds-cleared,
+// history-entry to history, turn-started, round-started, guest-advice and turn-finished to activity.
+// Owns: the identity of rounds, the guest's turns, their caps, the advice (advice.ts).
+// Does not own: whether a call may run (executor), progress and the texts of interventions
+// (loop-detector), the guest itself. docs/internals/guests.md has the rules G1 to G12.
+//
+// GUEST-1. A round is known by its key. The first record with a key counts, and a later one only
+//     repeats the answer (G1, G9). One round is outstanding at a time (G2).
+// GUEST-2. Records wait in order for the outstanding round, and the first of them reports its
+//     results at once (G2). One beyond the limits is dropped: `unknown` brings it back (G8).
+// GUEST-3. A turn's own names count first, then closed names, then known rounds (G3). Only a request
+//     opens an ended turn again. No rung ends a turn (G7).
+// GUEST-4. A unit ends or begins anew only by a `guest-carried` that counts: no record came after
+//     the one that led to it, or the unit is not open (G10). One is in flight at a time.
+// GUEST-5. A round whose guest has gone on waits for no result (G6). So no round stays outstanding
+//     while the guest is alive.
+
+import { conversationIdFault } from '../../shared/contract/ids.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type {
+  CancelRequested,
+  EndedTurn,
+  GuestCarried,
+  GuestResults,
+  GuestRound,
+  RoundOutcome,
+  Tick,
+  TurnExtended,
+  TurnFailed,
+} from '../../shared/contract/messages.ts'
+import {
+  closed,
+  type Output,
+  type Reaction,
+  type Received,
+  type Stage,
+  unreachable,
+} from '../../shared/contract/stage.ts'
+import { isGuest } from '../../shared/contract/topology.ts'
+import { cancelAt, lostEntry, roundEntry, turnEnded } from '../../shared/contract/turn-endings.ts'
+import { isReply } from '../../shared/contract/turn-rules.ts'
+import { brokenIn, notes, reasons } from '../../shared/contract/turn-texts.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { faultOf } from './admission.ts'
+import { adviceFor, refusedCalls, stopAdvice } from './advice.ts'
+import { advice, adviceOfEnded, failedAdvice, notCounted, repeated } from './answers.ts'
+import {
+  answered,
+  cappedByWall,
+  type Ending,
+  endingOf,
+  endingReasons,
+  internalFailure,
+  turnFinished,
+} from './ending.ts'
+import {
+  addRound,
+  capsNow,
+  endedTurn,
+  expiresAtOf,
+  extend,
+  goOn,
+  hashOf,
+  latestOutcomeOf,
+  noteRecord,
+  type OpenTurn,
+  openTurn,
+  type Place,
+  propose,
+  report,
+  roundStarted,
+  shifted,
+  totalsOf,
+  withName,
+} from './turn.ts'
+
+export type Guest = {
+  /** Keys of closed turns before the newest one, oldest first. */
+  turns: string[]
+  turn: OpenTurn | undefined
+  /** The newest turn, if it is over. */
+  newest: EndedTurn | undefined
+  /** Records that wait for the outstanding round, in order. */
+  pending: Waiting[]
+  pendingBytes: number
+  /** A `guest-carried` is in flight (GUEST-4). */
+  carrying: boolean
+  /** Records of fronts are dropped until it counts (G11). */
+  renewing: boolean
+  /** The time of the record with which the unit began. */
+  since: Milliseconds
+  /** The time since which no turn is open. */
+  idleSince: Milliseconds
+}
+
+type FrontRecord = GuestRound | GuestResults
+type Waiting = { message: FrontRecord; offset: number }
+
+type In =
+  | FrontRecord
+  | CancelRequested
+  | RoundOutcome
+  | TurnExtended
+  | TurnFailed
+  | GuestCarried
+  | Tick
+
+/**
+ * The work of one record: the state that it changes in place, and the records to write. `opensAt`:
+ * the number of a turn that opens now.
+ */
+type Step = {
+  place: Place
+  state: Guest
+  records: Output[]
+  opensAt: number
+  hasEnded: boolean
+}
+
+export const guest: Stage<Guest, In> = {
+  name: 'guest',
+  beginsAnew: (message) => message.type === 'guest-carried',
+  unit: (message) => message.conversation,
+  wants: () => [],
+
+  due({ turn, carrying, idleSince }) {
+    if (turn === undefined) return carrying ? undefined : idleSince + limits.conversationIdleMs
+    if (turn.outstanding !== undefined) return latestOutcomeOf(turn.outstanding)
+    return Math.min(expiresAtOf(turn), turn.activeAt + limits.guestIdleMs)
+  },
+
+  react(state, record) {
+    const { message } = record
+    const place = placeOf(record)
+    if (message.type === 'guest-round' || message.type === 'guest-results')
+      return onFront(state, place, message)
+    if (message.type === 'guest-carried') return onCarried(state, record, message)
+    if (state === undefined) return closed
+    const step = begin(place, state)
+    switch (message.type) {
+      case 'round-outcome':
+        onOutcome(step, message)
+        break
+      case 'turn-extended':
+        onExtended(state, message)
+        break
+      case 'turn-failed':
+        // `failed` has handled failures of this stage.
+        if (message.stage !== 'guest' && isTurnOf(state, message.turn))
+          endByFailure(
+            step,
+            brokenIn(message.stage),
+            reasons.internal(message.stage, message.reason),
+          )
+        break
+      case 'cancel-requested':
+        onCancel(step, message)
+        break
+      case 'tick':
+        return onTick(step)
+      default:
+        return unreachable(message)
+    }
+    return settled(step)
+  },
+
+  /**
+   * A record that throws would throw again, so it is dropped. It ends the open turn, whose next
+   * request opens it again.
+   */
+  failed(state, record, reason) {
+    const { message } = record
+    if (message.type === 'guest-carried') return closed // the unit begins with its next record
+    if (state === undefined) return closed
+    const step = begin(placeOf(record), state)
+    state.pending = [] // one of them may have thrown
+    state.pendingBytes = 0
+    if (state.turn !== undefined)
+      endByFailure(step, notes.brokenInTheTools, reasons.internal('guest', reason))
+    else if (message.type === 'tick') state.idleSince = record.time
+    return settled(step)
+  },
+}
+
+function onFront(state: Guest | undefined, place: Place, message: FrontRecord): Reaction<Guest> {
+  const { conversation, time } = place
+  if (!isGuest(conversation) || conversationIdFault(conversation) !== undefined) return { state } // the conversation of a user: no answer of this stage belongs to it
+  const fault = faultOf(message)
+  if (fault !== undefined) return { state, records: [notCounted(place, message, fault)] }
+  if (state?.renewing) return { state }
+
+  const step = begin(place, state ?? begun(time))
+  if (!wait(step.state, { message, offset: place.offset })) return { state: step.state }
+  drain(step)
+  const isOpened = step.state.turn !== undefined || step.hasEnded
+  return state === undefined && !isOpened ? { records: step.records } : settled(step)
+}
+
+function begin(place: Place, state: Guest): Step {
+  return { place, state, records: [], opensAt: place.offset, hasEnded: false }
+}
+
+function begun(time: Milliseconds): Guest {
+  return {
+    turns: [],
+    turn: undefined,
+    newest: undefined,
+    pending: [],
+    pendingBytes: 0,
+    carrying: false,
+    renewing: false,
+    since: time,
+    idleSince: time,
+  }
+}
+
+/** Adds a record to those that wait. False: there is no room (GUEST-2). */
+function wait(state: Guest, waiting: Waiting): boolean {
+  if (state.pending.length > 0) {
+    const bytes = state.pendingBytes + bytesOf(waiting.message)
+    if (state.pending.length >= limits.guestPendingMax || bytes > limits.guestPendingBytesMax)
+      return false
+    state.pendingBytes = bytes
+  }
+  state.pending.push(waiting)
+  return true
+}
+
+/** The size as JSON, which is never below the size of the record. */
+function bytesOf(message: FrontRecord): number {
+  return Buffer.byteLength(JSON.stringify(message))
+}
+
+/** Applies the waiting records in order, up to the first that has to wait for a round. */
+function drain(step: Step): void {
+  const { state } = step
+  for (;;) {
+    endOverdue(step)
+    const [next] = state.pending
+    if (next === undefined) break
+    const { message } = next
+    // A turn has the offset of the record that opens it, also of one that waited.
+    step.opensAt = next.offset
+    const hasToWait =
+      message.type === 'guest-round' ? onRound(step, message) : onResults(step, message)
+    if (hasToWait) return
+    state.pending.shift()
+  }
+  state.pendingBytes = 0
+}
+
+/** Between two rounds: ends a turn whose time is over, or a unit that has to begin anew (G11). */
+function endOverdue(step: Step): void {
+  const { place, state } = step
+  const { turn } = state
+  if (turn === undefined || turn.outstanding !== undefined) return
+  if (place.time >= expiresAtOf(turn)) return end(step, turn, cappedByWall(turn))
+  if (place.time - state.since < limits.guestUnitMsMax) return
+  end(step, turn, endingOf(turn, endingReasons.renewed))
+  state.renewing = true
+  state.pending = []
+}
+
+/** Returns whether the record has to wait for the outstanding round. */
+function onRound(step: Step, message: GuestRound): boolean {
+  const { place, state, records } = step
+  const of = turnOf(state, message.turnKey, [message.key])
+  const newest = of === 'ended' ? state.newest : undefined
+  const over = newest?.known.find(({ key }) => key === message.key)
+  if (newest !== undefined && over !== undefined) {
+    records.push(repeated(place, message, { turn: newest.turn, refused: over.refused }))
+    return false
+  }
+  if (of === 'closed' || newest?.reopens === false) {
+    records.push(notCounted(place, message, endingReasons.over))
+    return false
+  }
+  if (of === 'other' && leaveTurn(step)) return true
+  const turn = state.turn ?? open(step, message, newest)
+  noteRecord(turn, message, place.time)
+  if (turn.known.has(message.key)) {
+    records.push(...repeatedAnswer(place, turn, message))
+    return false
+  }
+  if (turn.outstanding !== undefined) {
+    records.push(...goOn(place, turn)) // keeps GUEST-5
+    return true
+  }
+  records.push(...propose(place, turn, message))
+  return false
+}
+
+/** The answer to a round that the log knows already (GUEST-1). */
+function repeatedAnswer(place: Place, turn: OpenTurn, message: GuestRound): Output[] {
+  const { key, turnKey } = message
+  const { outstanding, last, known } = turn
+  if (outstanding?.key === key) {
+    const round = { conversation: place.conversation, turn: turn.turn, round: outstanding.round }
+    return [
+      roundStarted(place, turn, outstanding, message.turnKey),
+      { to: 'tools', message: { type: 'verdicts-requested', ...round } },
+    ]
+  }
+  if (last.key === key) return [advice(place, turn, { turnKey })]
+  return [repeated(place, message, { turn: turn.turn, refused: known.get(key) ?? [] })]
+}
+
+/** Returns whether the record has to wait for the outstanding round. */
+function onResults(step: Step, message: GuestResults): boolean {
+  const { place, state, records } = step
+  const { phase, turnKey, requestId } = message
+  const isRequest = phase === 'before_model'
+  const of = turnOf(state, turnKey, keysOf(state, message))
+  if (of === 'ended' && isRequest) return onRequestOfEnded(step, message)
+  if (
+    of === 'ended' ||
+    (of !== 'open' && phase === 'turn_end') ||
+    (of === 'closed' && !isRequest)
+  ) {
+    if (requestId !== '') records.push(notCounted(place, message, endingReasons.over))
+    return false
+  }
+  if (of !== 'open' && isRequest && leaveTurn(step)) return true
+  const turn = state.turn ?? (isRequest ? open(step, message, undefined) : undefined)
+  if (turn === undefined) return false
+  // Results alone name their round, so their front may name the turn in another way.
+  if (of === 'open' || isRequest) noteRecord(turn, message, place.time)
+
+  const keys = keysOf(state, message)
+  const { outstanding } = turn
+  records.push(...report(place, turn, resultsOf(turn, message)))
+  if (phase === 'running') {
+    if (requestId !== '') records.push(advice(place, turn, { turnKey, requestId }))
+    return false
+  }
+  const unknown = keys.filter((key) => !turn.known.has(key))
+  if (outstanding !== undefined && (!isRequest || keys.includes(outstanding.key))) {
+    records.push(...goOn(place, turn)) // keeps GUEST-5
+    if (!isRequest || unknown.length === 0) return true
+  }
+  if (requestId !== '') records.push(advice(place, turn, { turnKey, unknown, requestId }))
+  if (!isRequest) end(step, turn, endingOf(turn, endingReasons.byGuest))
+  return false
+}
+
+/**
+ * The guest asks its model in a turn that is over. The turn opens again with its next new round, so
+ * a mere repeat of the last request opens none.
+ */
+function onRequestOfEnded({ place, state, records }: Step, message: GuestResults): boolean {
+  const { newest } = state
+  if (newest === undefined) return false
+  const names = withName(newest.names, message.turnKey)
+  state.newest = { ...newest, names, reopens: newest.stopped === '' }
+  const known = new Set(newest.known.map(({ key }) => key))
+  const unknown = keysOf(state, message).filter((key) => !known.has(key))
+  if (message.requestId !== '') records.push(adviceOfEnded(place, newest, message, unknown))
+  return false
+}
+
+/**
+ * The turn that a record belongs to. `ended`: the newest one, which is over. `closed`: one before
+ * it. `other`: none that the unit knows. Keeps GUEST-3.
+ */
+function turnOf(
+  { turn, newest, turns }: Guest,
+  turnKey: string,
+  keys: readonly string[],
+): 'open' | 'ended' | 'closed' | 'other' {
+  if (turn?.names.includes(turnKey)) return 'open'
+  if (newest?.names.includes(turnKey)) return 'ended'
+  if (turns.includes(turnKey)) return 'closed'
+  if (turn !== undefined && keys.some((key) => turn.known.has(key))) return 'open'
+  if (newest?.known.some(({ key }) => keys.includes(key))) return 'ended'
+  return 'other'
+}
+
+/**
+ * The keys of the rounds in a guest's history. Requests and ends of turns name the visible rounds,
+ * and the count of the hidden ones is added (G12).
+ */
+function keysOf({ turn, newest }: Guest, { keys, hiddenKeys, phase }: GuestResults): string[] {
+  if (phase === 'running') return keys
+  const hidden = turn?.hidden ?? new Map(newest?.hidden.map(({ hash, count }) => [hash, count]))
+  return [...keys.map((key) => shifted(hidden, key)), ...hiddenKeys]
+}
+
+function resultsOf({ hidden }: OpenTurn, { results, phase }: GuestResults) {
+  if (phase === 'running') return results
+  return results.map((result) => ({ ...result, key: shifted(hidden, result.key) }))
+}
+
+/**
+ * Another turn begins: ends the open one, if there is one. Returns whether its outstanding round has
+ * to be over first.
+ */
+function leaveTurn(step: Step): boolean {
+  const { turn } = step.state
+  if (turn === undefined) return false
+  if (turn.outstanding !== undefined) {
+    step.records.push(...goOn(step.place, turn)) // keeps GUEST-5
+    return true
+  }
+  end(step, turn, endingOf(turn, endingReasons.byNextTurn))
+  return false
+}
+
+function open(step: Step, message: FrontRecord, goesOn: EndedTurn | undefined): OpenTurn {
+  const { place, state } = step
+  const { turn, records } = openTurn({ ...place, offset: step.opensAt }, message, goesOn)
+  const former = goesOn === undefined ? (state.newest?.names ?? []) : []
+  state.turns = [...state.turns.filter((key) => key !== message.turnKey), ...former].slice(
+    -limits.guestTurnsKeptMax,
+  )
+  state.newest = undefined
+  state.turn = turn
+  step.records.push(...records)
+  return turn
+}
+
+function end(step: Step, turn: OpenTurn, ending: Ending): void {
+  const { place, records } = step
+  const { conversation } = place
+  records.push(...turnEnded({ conversation, turn: turn.turn }), turnFinished(place, turn, ending))
+  ended(step, turn, ending)
+}
+
+function ended(step: Step, turn: OpenTurn, ending: Ending): void {
+  const { place, state } = step
+  state.turn = undefined
+  state.newest = endedTurn(turn, ending)
+  state.idleSince = place.time
+  step.hasEnded = true
+}
+
+/**
+ * Ends the turn after an internal failure, without waiting: the outstanding round is lost. Its key
+ * stays known, so no front sends it again.
+ */
+function endByFailure(step: Step, note: string, reason: string): void {
+  const { place, state } = step
+  const { turn } = state
+  if (turn === undefined) return
+  const { conversation } = place
+  const { outstanding } = turn
+  const round = outstanding?.round ?? 0
+  if (outstanding !== undefined)
+    step.records.push(lostEntry({ conversation, turn: turn.turn, ...outstanding }, note))
+  const expiresAt = outstanding?.expiresAt ?? expiresAtOf(turn)
+  const { key = '', turnKey } = outstanding ?? {}
+  step.records.push(
+    ...cancelAt(['verdict', 'tools'], { conversation, turn: turn.turn, round, expiresAt }),
+    turnFinished(place, turn, internalFailure(reason)),
+    failedAdvice(place, turn, { key, turnKey, reason }),
+  )
+  ended(step, turn, internalFailure(reason))
+  drain(step)
+}
+
+function onOutcome(step: Step, outcome: RoundOutcome): void {
+  const { place, state } = step
+  const { turn } = state
+  const outstanding = turn?.outstanding
+  if (turn === undefined || outstanding === undefined) return
+  if (turn.turn !== outcome.turn || outstanding.round !== outcome.round) return
+  const { key, turnKey, round, nudge, hides, calls } = outstanding
+  for (const { id } of calls) turn.formerIds.add(id)
+  addRound(turn, outcome)
+  const refused = refusedCalls(outcome)
+  turn.known.set(
+    key,
+    refused.map(({ ordinal }) => ordinal),
+  )
+  if (hides && refused.length > 0)
+    turn.hidden.set(hashOf(key), (turn.hidden.get(hashOf(key)) ?? 0) + 1)
+  const totals = totalsOf(turn, place.time)
+  const tokens = totals.inputTokens + totals.outputTokens
+  const spent = { ...totals, tokens }
+  const { intervention } = outcome
+  turn.last = {
+    ...{ round, key, refused },
+    ...(turn.isCancelled
+      ? stopAdvice
+      : adviceFor({ intervention, last: turn.last, caps: capsNow(turn), spent })),
+  }
+  turn.outstanding = undefined
+  step.records.push(roundEntry(outcome, nudge), advice(place, turn, { turnKey }))
+  if (isReply(outcome.response, intervention)) end(step, turn, answered(turn, outcome))
+  drain(step)
+}
+
+function onExtended({ turn }: Guest, { turn: number, round, until }: TurnExtended): void {
+  if (turn?.turn === number && turn.outstanding?.round === round)
+    extend(turn, turn.outstanding, until)
+}
+
+function onCancel(step: Step, { messageId }: CancelRequested): void {
+  const { place, state } = step
+  const { turn } = state
+  if (turn === undefined || !(messageId === '' || turn.names.includes(messageId))) return
+  turn.isCancelled = true
+  turn.last = { ...turn.last, ...stopAdvice }
+  const { conversation } = place
+  const round = turn.outstanding?.round ?? 0
+  // An observing front has let its calls run, and none of them may count as skipped.
+  if (turn.blocking)
+    step.records.push(
+      ...cancelAt(['verdict', 'tools'], {
+        ...{ conversation, turn: turn.turn, round },
+        expiresAt: turn.outstanding?.expiresAt ?? expiresAtOf(turn),
+      }),
+    )
+  step.records.push(advice(place, turn))
+}
+
+function onTick(step: Step): Reaction<Guest> {
+  const { place, state } = step
+  const { turn } = state
+  if (turn === undefined) return state.carrying ? { state } : carry(step, null)
+  const { outstanding } = turn
+  if (outstanding !== undefined) {
+    const { conversation } = place
+    step.records.push(
+      lostEntry({ conversation, turn: turn.turn, ...outstanding }, notes.neverArrived),
+    )
+    turn.outstanding = undefined
+    end(step, turn, cappedByWall(turn))
+    drain(step)
+  } else if (place.time >= expiresAtOf(turn)) end(step, turn, cappedByWall(turn))
+  else end(step, turn, endingOf(turn, endingReasons.idle))
+  return settled(step)
+}
+
+/** Keeps GUEST-4. */
+function onCarried(
+  state: Guest | undefined,
+  record: Received<In>,
+  message: GuestCarried,
+): Reaction<Guest> {
+  const place = placeOf(record)
+  if (state === undefined || record.previous === message.from) {
+    if (message.turns === null) return closed
+    const next = { ...begun(place.time), turns: message.turns, newest: message.newest ?? undefined }
+    return { state: next, anew: true }
+  }
+  state.carrying = false
+  const step = begin(place, state)
+  return state.turn === undefined ? carry(step, state) : { state }
+}
+
+/** Writes `guest-carried` if a turn has ended and none is open (GUEST-4). */
+function settled(step: Step): Reaction<Guest> {
+  const { state, records, hasEnded } = step
+  if (hasEnded && state.turn === undefined && !state.carrying) return carry(step, state)
+  return { state, records }
+}
+
+/** `remembered` null: the unit ends. */
+function carry({ place, state, records }: Step, remembered: Guest | null): Reaction<Guest> {
+  state.carrying = true
+  const { conversation, offset } = place
+  const message: GuestCarried = {
+    type: 'guest-carried',
+    conversation,
+    from: offset,
+    turns: remembered?.turns ?? null,
+    newest: remembered?.newest ?? null,
+  }
+  return { state, records: [...records, { to: 'self', message }] }
+}
+
+/** `turn` null: a stage failed on a record without a turn. */
+function isTurnOf({ turn: open }: Guest, turn: number | null): boolean {
+  return open !== undefined && (turn === null || turn === open.turn)
+}
+
+function placeOf({ message, offset, time }: Received<In>): Place {
+  return { conversation: message.conversation, offset, time }
+}

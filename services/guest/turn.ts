@@ -1,0 +1,317 @@
+// A guest's turn: its state while it is open and after it is over, its rounds, and their calls.
+//
+// GUEST-TURN-1. The state does not grow with the texts of a turn. It keeps the keys of rounds, and
+//     the advice of the newest round that is over.
+// GUEST-TURN-2. A result counts for the round that it names, and the first one of a call counts.
+
+import { outcomeUnknown } from '../../shared/contract/call-endings.ts'
+import { lowestCaps } from '../../shared/contract/caps.ts'
+import { errorLine } from '../../shared/contract/error-line.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type {
+  CallResult,
+  Caps,
+  EndedTurn,
+  GuestResult,
+  GuestResults,
+  GuestRound,
+  HiddenRounds,
+  Policy,
+  RoundOutcome,
+  Totals,
+} from '../../shared/contract/messages.ts'
+import type { Output } from '../../shared/contract/stage.ts'
+import { latestOutcome, slowestTimeout } from '../../shared/contract/tool-deadline.ts'
+import { guestOwner } from '../../shared/contract/topology.ts'
+import { userEntry } from '../../shared/contract/turn-endings.ts'
+import { underCeilings } from '../../shared/contract/turn-rules.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import { type Advice, noAdvice } from './advice.ts'
+
+/** The position of a record that the stage reads. */
+export type Place = { conversation: ConversationId; offset: number; time: Milliseconds }
+
+export type OpenTurn = {
+  /** The offset of the record that opened it. */
+  turn: number
+  /** The keys under which fronts name it. Its own is first. */
+  names: string[]
+  agent: string
+  /** Whether its front holds calls, as the newest record says. */
+  blocking: boolean
+  openedAt: Milliseconds
+  caps: Caps
+  /** The end to which rounds with slow guards extended it. 0: none did. */
+  extendedTo: Milliseconds
+  used: { rounds: number; calls: number; inputTokens: number; outputTokens: number }
+  /** The keys of its rounds, each with the ordinals of the calls that Weir kept from running. */
+  known: Map<string, readonly number[]>
+  /** Refused rounds that the guest never saw, by the hash of their words. */
+  hidden: Map<string, number>
+  outstanding: OutstandingRound | undefined
+  /** Ids of calls in its rounds that are over. */
+  formerIds: Set<string>
+  /** The advice of the newest round that is over. */
+  last: Advice
+  isCancelled: boolean
+  /** The time of the newest record of a front. */
+  activeAt: Milliseconds
+}
+
+/** The round whose outcome is awaited. */
+export type OutstandingRound = {
+  round: number
+  key: string
+  /** The name of the turn in its record. */
+  turnKey: string
+  callsLeft: number
+  /** Whether the front hides it from the guest if a call of it is refused. */
+  hides: boolean
+  /** The advice that the guest had when it made the round. */
+  nudge: string | null
+  calls: { ordinal: number; id: string; reported: CallResult['status'] | undefined }[]
+  expiresAt: Milliseconds
+  policy: Pick<Policy, 'startWithinMs' | 'graceMs'>
+  toolTimeoutMsMax: Milliseconds
+}
+
+/** Opens a turn. `ended`: the turn that it goes on, under this further number. */
+export function openTurn(
+  { conversation, offset, time }: Place,
+  { turnKey, user, agent, blocking, policy }: GuestRound | GuestResults,
+  ended: EndedTurn | undefined,
+): { turn: OpenTurn; records: Output[] } {
+  const turn: OpenTurn = {
+    turn: offset,
+    names: ended?.names ?? [turnKey],
+    agent,
+    blocking,
+    openedAt: time,
+    caps: underCeilings(policy.caps),
+    extendedTo: 0,
+    used: { rounds: 0, calls: 0, inputTokens: 0, outputTokens: 0 },
+    known: new Map(ended?.known.map(({ key, refused }) => [key, refused])),
+    hidden: new Map(ended?.hidden.map(({ hash, count }) => [hash, count])),
+    outstanding: undefined,
+    formerIds: new Set(),
+    last: noAdvice,
+    isCancelled: false,
+    activeAt: time,
+  }
+  const records: Output[] = [
+    userEntry({ conversation, turn: offset }, cutToBytes(user ?? '', limits.userMessageBytesMax)),
+    {
+      to: 'activity',
+      message: { type: 'turn-started', conversation, turn: offset, messageId: turnKey, agent },
+    },
+  ]
+  return { turn, records }
+}
+
+/** The turn when it is over. */
+export function endedTurn(turn: OpenTurn, how: Pick<EndedTurn, 'cap' | 'stopped'>): EndedTurn {
+  const known = [...turn.known].slice(-limits.guestKeysMax)
+  return {
+    turn: turn.turn,
+    names: turn.names,
+    known: known.map(([key, refused]) => ({ key, refused: [...refused] })),
+    hidden: hiddenOf(turn),
+    reopens: false,
+    cap: how.cap,
+    stopped: how.stopped,
+  }
+}
+
+/** Notes the facts in a front's record about its turn. */
+export function noteRecord(
+  turn: OpenTurn,
+  { turnKey, blocking, policy }: GuestRound | GuestResults,
+  time: Milliseconds,
+): void {
+  turn.names = withName(turn.names, turnKey)
+  turn.blocking = blocking
+  turn.caps = lowestCaps(turn.caps, policy.caps)
+  turn.activeAt = time
+}
+
+/** The names of a turn with one more. A turn with the most names keeps the ones it has. */
+export function withName(names: string[], name: string): string[] {
+  return names.includes(name) || names.length >= limits.guestTurnsKeptMax ? names : [...names, name]
+}
+
+/** Begins a round: the pipeline judges it as one that the gateway finished. */
+export function propose({ conversation }: Place, turn: OpenTurn, message: GuestRound): Output[] {
+  const { key, hides, response, offered, policy, agent } = message
+  // A guest's call is never tried again: its tool is not Weir's.
+  const declarations = message.declarations.map((one) => ({ ...one, idempotent: false }))
+  turn.used.rounds += 1
+  const place = { conversation, turn: turn.turn, round: turn.used.rounds }
+  const expiresAt = expiresAtOf(turn)
+  const callsLeft = callsLeftOf(turn, message)
+  turn.known.set(key, [])
+  turn.outstanding = {
+    round: turn.used.rounds,
+    key,
+    turnKey: message.turnKey,
+    callsLeft,
+    hides,
+    nudge: turn.last.text === '' ? null : turn.last.text,
+    calls: response.calls.map(({ ordinal, id }) => ({ ordinal, id, reported: undefined })),
+    expiresAt,
+    policy: { startWithinMs: policy.startWithinMs, graceMs: policy.graceMs },
+    toolTimeoutMsMax: slowestTimeout(declarations),
+  }
+  const content = { response: { ...response, attempt: key }, failure: null, offered, declarations }
+  return [
+    {
+      to: 'next',
+      message: {
+        type: 'round-proposed',
+        ...place,
+        ...content,
+        agent,
+        policy,
+        callsLeft,
+        expiresAt,
+      },
+    },
+    roundStarted(place, turn, turn.outstanding, message.turnKey),
+  ]
+}
+
+/** Joins the key of the outstanding round with its number, for a front that writes it again. */
+export function roundStarted(
+  { conversation }: Pick<Place, 'conversation'>,
+  { turn }: OpenTurn,
+  { round, key, callsLeft, nudge }: OutstandingRound,
+  turnKey: string,
+): Output {
+  const message = { conversation, turn, round, callsLeft, nudged: nudge !== null, key, turnKey }
+  return { to: 'activity', message: { type: 'round-started', ...message } }
+}
+
+/**
+ * The calls that the turn may still make. A front that only observes cannot keep a call from
+ * running, so none may count as skipped.
+ */
+function callsLeftOf({ last, caps, used }: OpenTurn, { blocking }: GuestRound): number {
+  if (!blocking) return limits.turnCallsMax
+  if (last.rung === 'text_only' || last.rung === 'end') return 0
+  return Math.max(0, caps.calls - used.calls)
+}
+
+/** Forwards the results that name the outstanding round. */
+export function report(place: Place, turn: OpenTurn, results: readonly GuestResult[]): Output[] {
+  const { outstanding } = turn
+  if (outstanding === undefined) return []
+  return results.flatMap((result) => {
+    // Without a key, an id that a former round has too could mean that round.
+    const isNamed =
+      result.key === '' ? !turn.formerIds.has(result.callId) : result.key === outstanding.key
+    if (!isNamed) return []
+    const call = outstanding.calls.filter(({ id }) => id === result.callId)[result.nth]
+    if (call === undefined || call.reported !== undefined) return []
+    return reported(place, turn, outstanding, call, endingOf(result))
+  })
+}
+
+/** The guest has gone on: no result of the outstanding round comes any more. */
+export function goOn(place: Place, turn: OpenTurn): Output[] {
+  const { outstanding } = turn
+  if (outstanding === undefined) return []
+  return outstanding.calls
+    .filter((call) => call.reported === undefined)
+    .flatMap((call) => reported(place, turn, outstanding, call, { ...gone, durationMs: 0 }))
+}
+
+const gone = outcomeUnknown(
+  'The agent went on without a result of this call.',
+  'the agent went on without its result',
+)
+
+function reported(
+  { conversation }: Place,
+  { turn }: OpenTurn,
+  { round }: OutstandingRound,
+  call: OutstandingRound['calls'][number],
+  ending: Omit<CallResult, 'ordinal'>,
+): Output[] {
+  call.reported = ending.status
+  const { ordinal } = call
+  const result = { ordinal, ...ending }
+  const id = { conversation, turn, round, ordinal }
+  return [{ to: 'tools', message: { type: 'outcome', ...id, try: 1, owner: guestOwner, result } }]
+}
+
+/** The result for the executor, with the reason that `weir judge` finds in a transcript. */
+function endingOf({ status, text, durationMs }: GuestResult): Omit<CallResult, 'ordinal'> {
+  const within = cutToBytes(text, limits.resultBytesMax)
+  return { status, text: within, reason: reasonOf(status, within), durationMs }
+}
+
+function reasonOf(status: GuestResult['status'], text: string): string {
+  switch (status) {
+    case 'ok':
+      return ''
+    case 'error':
+      return errorLine(text) ?? 'it failed and said nothing'
+    case 'skipped':
+      return 'the agent did not run it'
+    case 'outcome_unknown':
+      return 'the agent does not know its result'
+  }
+}
+
+/** Counts a round that is over, with refused calls and cached tokens. */
+export function addRound(turn: OpenTurn, { response, policy }: RoundOutcome): void {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = response.usage
+  turn.caps = lowestCaps(turn.caps, policy.caps)
+  turn.used.calls += response.calls.length
+  turn.used.inputTokens += inputTokens + cacheReadTokens + cacheWriteTokens
+  turn.used.outputTokens += outputTokens
+}
+
+/** The key of a visible round, with the refused rounds counted that the guest never saw. */
+export function shifted(hidden: ReadonlyMap<string, number>, key: string): string {
+  const hash = hashOf(key)
+  const count = hidden.get(hash) ?? 0
+  return count === 0 ? key : `${hash}.${Number(key.slice(hash.length + 1)) + count}`
+}
+
+/** The hash of the words of a round. */
+export function hashOf(key: string): string {
+  return key.slice(0, Math.max(0, key.lastIndexOf('.')))
+}
+
+export function hiddenOf({ hidden }: OpenTurn): HiddenRounds[] {
+  return [...hidden].map(([hash, count]) => ({ hash, count }))
+}
+
+/** The append time at which the turn is over. From then on nothing of it may start. */
+export function expiresAtOf({ openedAt, caps, extendedTo }: OpenTurn): Milliseconds {
+  return Math.max(openedAt + caps.wallMs, extendedTo)
+}
+
+/** The caps in force. The wall limit includes the extension by slow guards. */
+export function capsNow(turn: OpenTurn): Caps {
+  return { ...turn.caps, wallMs: expiresAtOf(turn) - turn.openedAt }
+}
+
+/** Extends the turn for slow guards, up to a ceiling that no message can raise. */
+export function extend(turn: OpenTurn, outstanding: OutstandingRound, until: Milliseconds): void {
+  const ceiling = turn.openedAt + limits.turnWallMsMax + limits.turnExtensionMsMax
+  turn.extendedTo = Math.max(turn.extendedTo, Math.min(until, ceiling))
+  outstanding.expiresAt = Math.max(outstanding.expiresAt, turn.extendedTo)
+}
+
+/** The time by which the outstanding round certainly has its outcome. */
+export function latestOutcomeOf(outstanding: OutstandingRound): Milliseconds {
+  const { expiresAt, policy, toolTimeoutMsMax } = outstanding
+  return latestOutcome(expiresAt, policy, toolTimeoutMsMax)
+}
+
+export function totalsOf({ used, openedAt }: OpenTurn, time: Milliseconds): Totals {
+  return { ...used, wallMs: time - openedAt }
+}
