@@ -1,86 +1,57 @@
-// The contexts of this process's questions, for the tools that it runs. In memory only: no record
-// holds one.
-// CONTEXTS-1. A tool gets the context of the message that opened its turn, or none. The turn of a
-//     message is known from its turn-started, which the log has before any call of the turn.
+// The contexts of this process's questions, for the tools that it runs. They stay in memory. Only a
+// question with `record` has its context in the log too.
+// CONTEXTS-1. A tool gets the context of the message that opened its turn, or none. The log knows
+//     that message.
 
 import type { Context, ContextOf } from '../services/executor/tools/checked-start.ts'
-import type { SentMessage } from '../shared/contract/ids.ts'
+import { type SentMessage, type TurnId, turnKey } from '../shared/contract/ids.ts'
 import { limits } from '../shared/contract/limits.ts'
-import type { Clock } from '../shared/lib/clock.ts'
+import type { Opening } from './opening.ts'
 
 export type Contexts = {
   of: ContextOf
-  /** Keeps the context of a message until `drop`. */
-  keep(message: SentMessage, value: unknown): KeptContext
+  /** Keeps the context of a message. Returns the function that drops it. */
+  keep(message: SentMessage, value: unknown): () => void
 }
 
-export type KeptContext = {
-  /** The message has opened this turn. */
-  begin(turn: number): void
-  drop(): void
-}
+/** `read`: the message that opened a turn; undefined: the log has it no more. */
+export function createContexts(
+  read: (turn: TurnId) => Promise<Pick<Opening, 'messageId' | 'settings'> | undefined>,
+): Contexts {
+  const kept = new Set<{ message: SentMessage; value: unknown }>()
+  const openings = new Map<string, ReturnType<typeof read>>()
 
-type Entry = Context & { turn?: number }
-
-export function createContexts(clock: Pick<Clock, 'after'>): Contexts {
-  const entries = new Map<string, Set<Entry>>()
-  const waiters = new Set<() => void>()
-
-  function changed(): void {
-    for (const waiter of [...waiters]) waiter()
-  }
-
-  /** Resolves at the next change, and at the latest in a moment. */
-  function nextChange(): Promise<'changed' | 'late'> {
-    return new Promise((resolve) => {
-      const waiter = () => leave('changed')
-      const cancelTimer = clock.after(limits.contextWaitMs, () => leave('late'))
-      const leave = (how: 'changed' | 'late') => {
-        waiters.delete(waiter)
-        cancelTimer()
-        resolve(how)
-      }
-      waiters.add(waiter)
-    })
-  }
-
-  function found(conversation: string, turn: number): Entry | 'unknown' | undefined {
-    const here = [...(entries.get(conversation) ?? [])]
-    const own = here.find((entry) => entry.turn === turn)
-    return own ?? (here.some((entry) => entry.turn === undefined) ? 'unknown' : undefined)
-  }
-
-  /** Our reader of the log may be a moment behind the stages. */
-  async function later(conversation: string, turn: number): Promise<Context | undefined> {
-    for (;;) {
-      const how = await nextChange()
-      const entry = found(conversation, turn)
-      if (entry !== 'unknown') return entry
-      if (how === 'late') return undefined
+  function openingOf(turn: TurnId): ReturnType<typeof read> {
+    const key = turnKey(turn)
+    const known = openings.get(key)
+    if (known !== undefined) return known
+    const opening = read(turn)
+    opening.catch(() => openings.delete(key)) // the next call reads it again
+    openings.set(key, opening)
+    for (const oldest of openings.keys()) {
+      if (openings.size <= limits.openingsMax) break
+      openings.delete(oldest)
     }
+    return opening
   }
 
   return {
-    of({ conversation, turn }) {
-      const entry = found(conversation, turn)
-      return entry === 'unknown' ? later(conversation, turn) : entry
+    async of(turn): Promise<Context | undefined> {
+      const opening = await openingOf(turn)
+      if (opening === undefined) return undefined
+      const own = [...kept].findLast(
+        ({ message: { conversation, messageId } }) =>
+          conversation === turn.conversation && messageId === opening.messageId,
+      )
+      if (own !== undefined) return { value: own.value }
+      const { context } = opening.settings
+      return context === null ? undefined : { value: JSON.parse(context) }
     },
 
-    keep({ conversation }, value) {
-      const here = entries.get(conversation) ?? new Set()
-      const entry: Entry = { value }
-      entries.set(conversation, here.add(entry))
-      return {
-        begin(turn) {
-          entry.turn = turn
-          changed()
-        },
-        drop() {
-          here.delete(entry)
-          if (here.size === 0) entries.delete(conversation)
-          changed()
-        },
-      }
+    keep(message, value) {
+      const entry = { message, value }
+      kept.add(entry)
+      return () => kept.delete(entry)
     },
   }
 }

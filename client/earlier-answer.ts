@@ -4,13 +4,11 @@
 
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../shared/bus/range.ts'
 import { decode } from '../shared/codec/codec.ts'
-import type { Bus } from '../shared/contract/bus.ts'
-import type { ConversationId, MessageId, SentMessage } from '../shared/contract/ids.ts'
+import type { ConversationId, SentMessage } from '../shared/contract/ids.ts'
 import { limits } from '../shared/contract/limits.ts'
 import type { TurnFinished } from '../shared/contract/messages.ts'
 import { historyPrefix } from '../shared/contract/topology.ts'
-
-type Place = { bus: Bus; topicPrefix: string; partition: number }
+import { openingOf, type Place } from './opening.ts'
 
 /**
  * Searches as many of the newest turns as the conversation remembers message ids. Undefined: the
@@ -45,32 +43,6 @@ async function newestTurns(
   })
   const turns = new Set(entries.map(({ key }) => (JSON.parse(key) as [string, number, number])[1]))
   return [...turns].sort((a, b) => b - a).slice(0, limits.recentMessageIdsMax)
-}
-
-/**
- * A turn's number is the offset of the record that opened it: the message, or the `carried` record
- * with the message first in its queue.
- */
-async function openingOf(
-  { bus, topicPrefix, partition }: Place,
-  turn: number,
-): Promise<{ messageId: MessageId; time: number } | undefined> {
-  const [record] = await bus.read({
-    topic: `${topicPrefix}conversation-events`,
-    partition,
-    from: turn,
-    to: turn + 1,
-    limit: 1,
-  })
-  if (record === undefined || record.value === null) return undefined
-  const opened = decode(record.value)
-  const message =
-    opened.type === 'user-message'
-      ? opened
-      : opened.type === 'carried'
-        ? opened.state?.queue[0]
-        : undefined
-  return message && { messageId: message.messageId, time: record.time }
 }
 
 async function turnFinishedSince(

@@ -46,8 +46,6 @@ export type AskOptions = {
   signal: AbortSignal | undefined
   /** The schema of the reply. Undefined: it is text. */
   output?: OutputSchema<unknown> | undefined
-  /** Called once if the message opens a turn while it is listened to. */
-  onStarted?: (turn: number) => void
   onOver: () => void
 }
 
@@ -59,7 +57,6 @@ export function askTurn({
   isNew,
   signal,
   output: schema,
-  onStarted,
   onOver,
 }: AskOptions): Turn & { fail(error: unknown): void } {
   const { conversation, messageId } = question
@@ -132,7 +129,6 @@ export function askTurn({
 
   function pass(newEvents: TurnEvent[]): void {
     if (isOver) return
-    for (const event of newEvents) if (event.type === 'turn-started') onStarted?.(event.turn)
     queue.add(newEvents)
     if (events.finished === undefined) return
     resolve(events.finished)

@@ -29,6 +29,7 @@ import {
   parseMessageId,
 } from '../shared/contract/ids.ts'
 import { limits } from '../shared/contract/limits.ts'
+import { partitionOf } from '../shared/contract/partition.ts'
 import { retentionMsOf } from '../shared/contract/retention.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log.ts'
@@ -42,6 +43,7 @@ import type { DefinedAgent } from './define/define-agent.ts'
 import { type Edge, openEdge } from './edge.ts'
 import { refuseUnknownKeys } from './known-keys.ts'
 import { keepPartitionCount, openBus, openBusForStages, partitionCount } from './open-bus.ts'
+import { openingOf } from './opening.ts'
 import { runHere } from './run-here.ts'
 import { type AskOptions, askTurn, type Turn } from './turn.ts'
 import { type OutputSchema, outputText } from './turn-output.ts'
@@ -184,10 +186,11 @@ export type Question<Context = unknown, Output = unknown> = QuestionFields & {
 /**
  * `context`: a value for the agent's tools, such as the user's id or a connection. It stays in the
  * memory of this process: no record holds it, and a turn that goes on after a restart has none.
+ * `record: true` writes it into the log as JSON, so such a turn has it.
  */
 type ContextField<Context> = undefined extends Context
-  ? { context?: Context }
-  : { context: Context }
+  ? { context?: Context; record?: boolean }
+  : { context: Context; record?: boolean }
 
 type QuestionFields = {
   /** A text behind the agent's instructions, for this question only. At most 64 KiB. */
@@ -277,7 +280,9 @@ async function open(options: WeirOptions): Promise<Weir> {
       : await openBusForStages(settings, log, { runImported: options.runImported })
   try {
     const partitions = await partitionsOf(bus, stages, options, settings)
-    const contexts = createContexts(bus.clock)
+    const contexts = createContexts(({ conversation, turn }) =>
+      openingOf({ bus, topicPrefix, partition: partitionOf(conversation, partitions) }, turn),
+    )
     const parts = { bus, agents, topicPrefix, partitions, retentionMs, log }
     const running =
       stages === 'here'
@@ -380,6 +385,7 @@ const questionNames = Object.keys({
     system: 1,
     output: 1,
     context: 1,
+    record: 1,
     conversation: 1,
     messageId: 1,
     signal: 1,
@@ -424,12 +430,11 @@ function weirOf(parts: Parts): Weir {
   }
 
   function askNow({ context, ...options }: AskNow): Turn {
-    const kept = context === undefined ? undefined : contexts.keep(options.question, context)
+    const drop = context === undefined ? () => {} : contexts.keep(options.question, context)
     const turn = askTurn({
       ...{ edge, clock: bus.clock, ...options },
-      onStarted: (number) => kept?.begin(number),
       onOver() {
-        kept?.drop()
+        drop()
         turns.delete(turn)
       },
     })
@@ -460,14 +465,14 @@ function weirOf(parts: Parts): Weir {
     ask<Context, Output>(given: Question<Context, Output>) {
       assertOpen()
       refuseUnknownKeys(given, questionNames, { code: 'message.invalid', subject: 'ask' })
-      const { text, system, output, context, signal } = given
+      const { text, system, output, context, record = false, signal } = given
       const { conversation = newId(), messageId } = given
       const name = typeof given.agent === 'string' ? given.agent : given.agent.name
       const agent = agents.get(name)
       if (agent === undefined) throw unknownAgent(name, agents)
       if (isConversationOfCall(conversation)) throw ofCall(conversation)
       const question = {
-        agent: forQuestion(agent, system, output),
+        agent: forQuestion(agent, system, output, record ? contextText(context) : null),
         conversation: parseConversationId(conversation),
         messageId: parseMessageId(messageId ?? newId()),
         text: parseText(text),
@@ -507,8 +512,9 @@ function forQuestion(
   agent: Agent,
   system: string | undefined,
   output: OutputSchema<unknown> | undefined,
+  context: string | null,
 ): Agent {
-  if (system === undefined && output === undefined) return agent
+  if (system === undefined && output === undefined && context === null) return agent
   const bytes = Buffer.byteLength(system ?? '')
   if (bytes > limits.questionSystemBytesMax)
     throw new WeirError(
@@ -520,7 +526,25 @@ function forQuestion(
   const compiled = schema === null ? undefined : compiledSchema(schema)
   if (compiled?.kind === 'unusable')
     throw new WeirError('message.invalid', `output is an unusable schema: ${compiled.reason}`)
-  return { ...agent, settings: { ...agent.settings, system: system ?? null, output: schema } }
+  const ofQuestion = { system: system ?? null, output: schema, context }
+  return { ...agent, settings: { ...agent.settings, ...ofQuestion } }
+}
+
+/** The context as a record holds it. Null: there is none. */
+function contextText(context: unknown): string | null {
+  if (context === undefined) return null
+  let text: string | undefined
+  try {
+    text = JSON.stringify(context)
+  } catch {} // a circle, or a number that JSON does not have
+  if (text === undefined)
+    throw new WeirError('message.invalid', 'context has no JSON, so it cannot be recorded')
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= limits.recordedContextBytesMax) return text
+  throw new WeirError(
+    'message.invalid',
+    `context has ${bytes} bytes: a recorded one must have at most ${limits.recordedContextBytesMax}`,
+  )
 }
 
 /** 80 random bits: as good as unique, and short enough to be typed on a command line. */

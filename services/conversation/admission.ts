@@ -41,7 +41,10 @@ function sizeRefusal(message: UserMessage): string | undefined {
   )
   if (declarationsBytes > limits.agentDeclarationsBytesMax)
     return reasons.declarationsSize(declarationsBytes)
-  const { system, output } = message.settings
+  const { system, output, context } = message.settings
+  const contextBytes = Buffer.byteLength(context ?? '')
+  if (contextBytes > limits.recordedContextBytesMax)
+    return reasons.settingSize('settings.context', contextBytes, limits.recordedContextBytesMax)
   const systemBytes = Buffer.byteLength(system ?? '')
   if (systemBytes > limits.questionSystemBytesMax)
     return reasons.settingSize('settings.system', systemBytes, limits.questionSystemBytesMax)

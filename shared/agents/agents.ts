@@ -260,6 +260,7 @@ export const defaultSettings: AgentSettings = {
   firstByteMs: 1 * minute,
   system: null,
   output: null,
+  context: null,
   policy: defaultPolicy,
 }
 

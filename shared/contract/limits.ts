@@ -208,11 +208,10 @@ export const limits = {
    */
   startWithinMsMax: 10 * minute,
   graceMsMax: 10 * minute,
-  /**
-   * How long a tool waits for the context of its turn's question, of which the reader of this
-   * process may learn a moment later.
-   */
-  contextWaitMs: 1_000,
+  /** Bytes of a recorded context as JSON. */
+  recordedContextBytesMax: 64 * KiB,
+  /** Turns of which a process keeps the message that opened them, for the contexts of tools. */
+  openingsMax: 1_000,
   /** Bytes of the text that a message adds to the agent's instructions. */
   questionSystemBytesMax: 64 * KiB,
   /** Further requests of a turn for a reply that does not fit its schema. */

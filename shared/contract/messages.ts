@@ -1169,6 +1169,8 @@ export type AgentSettings = {
   system: string | null
   /** JSON Schema of the reply, as JSON text; null: the reply is text */
   output: string | null
+  /** the client's context for the tools, as JSON text, if the client records it; null: none */
+  context: string | null
   /** the policy of its rounds */
   policy: Policy
 }

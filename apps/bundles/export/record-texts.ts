@@ -46,7 +46,8 @@ export function toolsIn(message: Message): Tools {
 function placeOf(name: string, fields: Record<string, unknown>): RedactionPlace | undefined {
   if (name === 'raw' || name === 'arguments' || name === 'sent') return 'arguments'
   if (name === 'reasoning') return 'reasoning'
-  if (name === 'user') return 'user'
+  if (name === 'user' || ((name === 'system' || name === 'context') && 'policy' in fields))
+    return 'user'
   if (name === 'reply') return 'text'
   if (name !== 'text') return undefined
   if ('status' in fields) return 'results'

@@ -58,11 +58,12 @@ async function checkedCall(
   { tool: { check, needsContext, declaration, run }, call }: CheckedStart,
   finding: Promise<Context | undefined>,
 ): Promise<Prepared> {
-  const context = await finding
+  let context = await finding
   if (needsContext !== undefined) {
     if (context === undefined) return noContext
     const fit = await needsContext(context.value)
     if ('problems' in fit) return { ...unfitContext, fault: faultOf(fit.problems) }
+    context = fit
   }
   const given = context === undefined ? {} : { context: context.value }
   if (run.kind === 'module' && context !== undefined && !isJson(context.value))

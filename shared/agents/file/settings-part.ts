@@ -21,6 +21,7 @@ export function settingsOf(
     firstByteMs: content.firstByteMs ?? defaults.firstByteMs,
     system: defaults.system,
     output: defaults.output,
+    context: defaults.context,
     policy: policyOf({
       caps: { ...policy.caps, ...content.caps },
       loop: { ...policy.loop, ...loop },

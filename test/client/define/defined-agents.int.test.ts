@@ -119,6 +119,38 @@ describe('a tool of this process', () => {
     expect(starts).toEqual(['mine'])
   })
 
+  it('gets a recorded context after a restart, and no other', async () => {
+    const starts: unknown[] = []
+    const tool = (run: (context: unknown, signal: AbortSignal) => unknown) =>
+      defineTool({
+        ...{ name: 'who', description: 'who', parameters: { type: 'object' } },
+        run: (_, { context, signal }) => run(context, signal),
+      })
+    answers = [says(call('who', {})), says(call('who', {}))]
+    const started = Promise.withResolvers<void>()
+    let calls = 0
+    const slow = tool((_, signal) => {
+      calls += 1
+      if (calls === 2) started.resolve()
+      return new Promise((_, reject) => signal.addEventListener('abort', reject))
+    })
+    const first = await open([agentWith([slow])])
+    const ids = (n: number) => ({ conversation: `c${n}`, messageId: 'm' })
+    const question = { agent: 'helper', text: 'Who?', context: { userId: 'u1' } }
+    first.ask({ ...question, ...ids(1), record: true }).finished.catch(() => {})
+    first.ask({ ...question, ...ids(2) }).finished.catch(() => {})
+    await started.promise
+    await first.close()
+    const bytes = await readFile(join(folder, 'data', 'weir.db'))
+    expect(bytes.includes('{"userId":"u1"}')).toBe(true)
+    answers = [says(call('who', {})), says(call('who', {}))]
+    await using weir = await open([agentWith([tool((context) => void starts.push(context))])])
+    const turns = [1, 2].map((n) => weir.ask({ agent: 'helper', text: 'Who?', ...ids(n) }))
+    await Promise.all(turns.map(({ finished }) => finished))
+    expect(starts).toHaveLength(2)
+    expect(starts).toEqual(expect.arrayContaining([{ userId: 'u1' }, undefined]))
+  })
+
   it('keeps the contexts of two turns of one conversation apart', async () => {
     const starts: unknown[] = []
     const tool = defineTool({

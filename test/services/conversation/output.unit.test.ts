@@ -114,6 +114,11 @@ describe('a message', () => {
       /settings\.output has/,
     ],
     [
+      'a context that is too large',
+      { context: 'x'.repeat(limits.recordedContextBytesMax + 1) },
+      /settings\.context has/,
+    ],
+    [
       'too many instructions',
       { system: 'x'.repeat(limits.questionSystemBytesMax + 1) },
       /settings\.system has/,

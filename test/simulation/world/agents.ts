@@ -45,6 +45,7 @@ function rollAgent(random: Random, name: string): Agent {
       firstByteMs: null,
       system: null,
       output: null,
+      context: null,
       policy,
     },
   }

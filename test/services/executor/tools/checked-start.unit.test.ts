@@ -120,6 +120,15 @@ describe('a tool with a context', () => {
     expect(starts).toMatchObject([{ context: 7 }])
   })
 
+  it('gets the value that the check of the context returns', async () => {
+    const { starts, running } = checked(
+      { needsContext: (value) => ({ value: Number(value) }) },
+      () => ({ value: '7' }),
+    )
+    await running.ended
+    expect(starts).toMatchObject([{ context: 7 }])
+  })
+
   it('starts without one if it needs none', () => {
     expect(checked({}, () => undefined).starts).toHaveLength(1)
   })
