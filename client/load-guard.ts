@@ -32,42 +32,46 @@ export async function loadGuard(file: string, options?: unknown): Promise<Guard>
       exported = await exported(options === undefined ? {} : options)
   } catch (error) {
     if (error instanceof WeirError) throw invalid(error.message, error)
-    throw invalid(
-      `it cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
-      error,
-    )
+    throw invalid(`it cannot be loaded: ${withPlace(error, resolve(file))}`, error)
   }
   if (!takesOptions && options !== undefined)
     throw invalid('it accepts no options: its default export is not a function')
   if (typeof exported !== 'object' || exported === null)
     throw invalid('its default export must be a guard, or a function that returns one')
-  const unknown = keyFault(exported, guardKeys)
-  if (unknown !== undefined)
-    throw invalid(
-      `the guard has ${unknown}${'mode' in exported ? '. A mode is set by --mode or weir guard mode' : ''}`,
-    )
-  const { name, version, tools, deadlineMs, onTimeout, judge, stateKeptMs } = exported as Partial<
-    Record<keyof Guard, unknown>
-  >
-  if (typeof name !== 'string' || typeof version !== 'string')
-    throw invalid('a guard has a name and a version, both text')
-  if (!Array.isArray(tools) || !tools.every((pattern) => typeof pattern === 'string'))
-    throw invalid('tools must be a list of patterns')
-  if (typeof deadlineMs !== 'number') throw invalid('deadlineMs must be a number')
-  const silence = onTimeout === 'reject' || onTimeout === 'allow' ? onTimeout : undefined
-  if (silence === undefined) throw invalid("onTimeout must be 'reject' or 'allow'")
-  if (typeof judge !== 'function') throw invalid('judge must be a function')
-  if (stateKeptMs !== undefined && !(typeof stateKeptMs === 'number' && stateKeptMs >= 0))
-    throw invalid('stateKeptMs must be a number of milliseconds')
+  const mistakes = [...shapeMistakes(exported)]
+  if (mistakes.length > 0) throw invalid(mistakes.join('; '))
+  const guard = exported as Guard
+  const { name, version, tools, deadlineMs, onTimeout } = guard
   const inForce: GuardInForce = {
-    name,
-    version,
+    ...{ name, version, deadlineMs, onTimeout, rules: null },
     tools: tools.map((pattern) => ({ pattern, mode: 'shadow' as const })),
-    deadlineMs,
-    onTimeout: silence,
-    rules: null,
   }
   const fault = registrationFault(inForce)
   if (fault !== undefined) throw invalid(fault)
-  return exported as Guard
+  return guard
+}
+
+/** The message of a thrown value, with the first line of its stack that stands in the file. */
+function withPlace(error: unknown, file: string): string {
+  if (!(error instanceof Error)) return String(error)
+  const place = error.stack?.split('\n').find((line) => line.includes(file))
+  const line = /:(\d+)(:\d+)?\)?$/.exec(place ?? '')?.[1]
+  return line === undefined ? error.message : `${error.message} (line ${line})`
+}
+
+/** All mistakes in the guard's members. Their ranges are the registration's to check. */
+function* shapeMistakes(guard: Partial<Record<keyof Guard, unknown>>): Generator<string> {
+  const unknown = keyFault(guard, guardKeys)
+  if (unknown !== undefined)
+    yield `the guard has ${unknown}${'mode' in guard ? '. A mode is set by --mode or weir guard mode' : ''}`
+  const { name, version, tools, deadlineMs, onTimeout, judge, stateKeptMs } = guard
+  if (typeof name !== 'string' || typeof version !== 'string')
+    yield 'a guard has a name and a version, both text'
+  if (!Array.isArray(tools) || !tools.every((pattern) => typeof pattern === 'string'))
+    yield 'tools must be a list of patterns'
+  if (typeof deadlineMs !== 'number') yield 'deadlineMs must be a number'
+  if (onTimeout !== 'reject' && onTimeout !== 'allow') yield "onTimeout must be 'reject' or 'allow'"
+  if (typeof judge !== 'function') yield 'judge must be a function'
+  if (stateKeptMs !== undefined && !(typeof stateKeptMs === 'number' && stateKeptMs >= 0))
+    yield 'stateKeptMs must be a number of milliseconds'
 }

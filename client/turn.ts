@@ -8,13 +8,15 @@ import type { Clock } from '../shared/lib/clock.ts'
 import type { Edge, Question } from './edge.ts'
 import { createEventQueue } from './event-queue.ts'
 import { createTurnEvents, type TurnEvent } from './turn-events.ts'
+import { type OutputSchema, outputOf } from './turn-output.ts'
 
 /**
  * One message and its events. You can iterate the events once, up to and including `turn-finished`.
  * Leaving the loop early only stops listening. Text is streamed from the start of the loop; all
  * other events are kept from the start of the turn.
  */
-export type Turn = AsyncIterable<TurnEvent> & {
+/** `Output`: the value that a question with `output` requires. */
+export type Turn<Output = unknown> = AsyncIterable<TurnEvent> & {
   readonly conversation: ConversationId
   readonly messageId: MessageId
   /**
@@ -23,6 +25,11 @@ export type Turn = AsyncIterable<TurnEvent> & {
    * opened again; ask with the same message id to get its end.
    */
   readonly finished: Promise<TurnFinished>
+  /**
+   * The reply as a value, for a question with `output`. Rejects with `output.missing` if the turn
+   * ends without an answer, and with `output.invalid` if only the schema's own check refuses it.
+   */
+  readonly output: Promise<Output>
   /**
    * Requests the end of the turn and of its running tools, or removes the message from the queue.
    * Resolves when the request is written. The end itself comes as an event.
@@ -37,6 +44,10 @@ export type AskOptions = {
   question: Question
   isNew: boolean
   signal: AbortSignal | undefined
+  /** The schema of the reply. Undefined: it is text. */
+  output?: OutputSchema<unknown> | undefined
+  /** Called once if the message opens a turn while it is listened to. */
+  onStarted?: (turn: number) => void
   onOver: () => void
 }
 
@@ -47,12 +58,17 @@ export function askTurn({
   question,
   isNew,
   signal,
+  output: schema,
+  onStarted,
   onOver,
 }: AskOptions): Turn & { fail(error: unknown): void } {
   const { conversation, messageId } = question
   const events = createTurnEvents(messageId, question.agent.settings.attempts)
   const queue = createEventQueue()
   const { promise: finished, resolve, reject } = Promise.withResolvers<TurnFinished>()
+  const output =
+    schema === undefined ? finished.then(({ reply }): unknown => reply) : outputOf(finished, schema)
+  output.catch(() => {}) // a program that does not read it
   finished.catch(() => {}) // a program that reads only the events gets the error there
   const stops: (() => void)[] = []
   let isRead = false
@@ -116,6 +132,7 @@ export function askTurn({
 
   function pass(newEvents: TurnEvent[]): void {
     if (isOver) return
+    for (const event of newEvents) if (event.type === 'turn-started') onStarted?.(event.turn)
     queue.add(newEvents)
     if (events.finished === undefined) return
     resolve(events.finished)
@@ -166,6 +183,7 @@ export function askTurn({
     conversation,
     messageId,
     finished,
+    output,
     cancel,
     fail,
     [Symbol.asyncIterator]() {

@@ -17,6 +17,7 @@ import type {
 } from '../shared/agents/agents.ts'
 import { secretsOf } from '../shared/agents/secrets.ts'
 import { busKindOf, busNamesWhere } from '../shared/bus/kinds.ts'
+import { compiledSchema } from '../shared/contract/arguments/compiled-schema.ts'
 import type { Bus } from '../shared/contract/bus.ts'
 import type { Guard } from '../shared/contract/guard.ts'
 import {
@@ -33,11 +34,15 @@ import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log.ts'
 import { alternatives } from '../shared/settings/mistake.ts'
 import { busNames, readSettings, type Settings } from '../shared/settings/settings.ts'
-import { agentsInFiles } from './agents-in-files.ts'
+import { agentsInFiles, agentsOfProgram } from './agents-in-files.ts'
 import { type BusChoice, flagsOfChoice } from './bus-choice.ts'
+import { type Contexts, createContexts } from './contexts.ts'
+import type { DefinedAgent } from './define/define-agent.ts'
 import { type Edge, openEdge } from './edge.ts'
+import { refuseUnknownKeys } from './known-keys.ts'
 import { keepPartitionCount, openBus, openBusForStages, partitionCount } from './open-bus.ts'
 import { askTurn, type Turn } from './turn.ts'
+import { type OutputSchema, outputText } from './turn-output.ts'
 
 export type { DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
 export type { ApprovalSettings } from '../services/approval/registration.ts'
@@ -64,6 +69,19 @@ export type {
 } from '../shared/contract/messages.ts'
 export type { ErrorCode } from '../shared/lib/errors.ts'
 export type { EmbeddedBusChoice, KafkaBusChoice } from './bus-choice.ts'
+export { type DefinedAgent, defineAgent } from './define/define-agent.ts'
+export { type DefinedTool, defineTool, type ToolCall } from './define/define-tool.ts'
+export {
+  type AnthropicOptions,
+  anthropic,
+  type DefinedModel,
+  type ModelOptions,
+  type OpenaiChatOptions,
+  type OpenaiOptions,
+  openai,
+  openaiChat,
+} from './define/models.ts'
+export type { JsonSchema, StandardSchema } from './define/standard-schema.ts'
 export type { Turn } from './turn.ts'
 export type {
   ModelRetry,
@@ -83,11 +101,11 @@ export type Agents = AgentsOf<ProviderName>
 
 export type WeirOptions = {
   /**
-   * An agent file, a folder of them, or agents that the program made, by name. Stages that run
-   * elsewhere have their own agents. Then only the fields that go with a message are read here: no
-   * key and no program is needed.
+   * Agents of `defineAgent`, or an agent file, a folder of them, or the agents of `loadAgents`.
+   * Stages that run elsewhere have their own agents. Then only the fields that go with a message
+   * are read here: no key and no program is needed.
    */
-  agents: Agents | string
+  agents: readonly DefinedAgent<never>[] | Agents | string
   /** The place of the log. Default: a file in `dataFolder`. */
   bus?: BusChoice
   /**
@@ -149,9 +167,28 @@ export type WeirOptions = {
 }
 
 /** A user's message. Messages of one conversation are answered one by one, in their order. */
-export type Question = {
-  /** The agent's name. */
-  agent: string
+export type Question<Context = unknown, Output = unknown> = QuestionFields & {
+  /** The agent, or its name. */
+  agent: string | DefinedAgent<Context>
+  /**
+   * The schema of the reply: a Standard Schema with its JSON Schema converter, or a JSON Schema. The
+   * model gets it with the instructions. A reply that does not fit is requested again, at most
+   * twice. `turn.output` is the value. Default: the reply is text.
+   */
+  output?: OutputSchema<Output>
+} & ContextField<Context>
+
+/**
+ * `context`: a value for the agent's tools, such as the user's id or a connection. It stays in the
+ * memory of this process: no record holds it, and a turn that goes on after a restart has none.
+ */
+type ContextField<Context> = undefined extends Context
+  ? { context?: Context }
+  : { context: Context }
+
+type QuestionFields = {
+  /** A text behind the agent's instructions, for this question only. At most 64 KiB. */
+  system?: string
   /** 1 byte to 1 MiB, not blank. */
   text: string
   /** The conversation to continue or begin. At most 256 bytes. Default: a new one. */
@@ -167,7 +204,7 @@ export type Question = {
   signal?: AbortSignal
 }
 
-export type Weir = {
+export type Weir = AsyncDisposable & {
   /** The agents that you can ask, by name. */
   readonly agents: Agents
   /**
@@ -180,7 +217,7 @@ export type Weir = {
    * Sends a message and returns its turn at once. Throws `agent.unknown`, `message.invalid` (with
    * the accepted values), `bus.closed`, or the error of `failed`.
    */
-  ask(question: Question): Turn
+  ask<Context = unknown, Output = string>(question: Question<Context, Output>): Turn<Output>
   /**
    * Requests the end of a message's turn, even if another process sent the message. Resolves when
    * the request is written. See Turn.cancel.
@@ -221,12 +258,11 @@ export const Weir = { open }
  * use. `bus.topic-missing`: on Kafka, before `weir topics create`. Other errors come from the bus.
  */
 async function open(options: WeirOptions): Promise<Weir> {
+  refuseInTool()
+  refuseUnknownKeys(options, optionNames, { code: 'settings.invalid', subject: 'Weir.open' })
   const settings = settingsOf(options)
   const stages = stagesOf(options, settings)
-  const agents =
-    typeof options.agents === 'string'
-      ? agentsInFiles(options.agents, process.env, stages === 'elsewhere' ? [] : undefined)
-      : options.agents
+  const agents = agentsOf(options.agents, stages)
   if (stages === 'here') for (const { model } of agents.values()) providerNamed(model.provider)
   const { topicPrefix } = settings
   const retentionMs = retentionMsOf(settings.retention)
@@ -237,9 +273,11 @@ async function open(options: WeirOptions): Promise<Weir> {
       : await openBusForStages(settings, log, { runImported: options.runImported })
   try {
     const partitions = await partitionsOf(bus, stages, options, settings)
+    const contexts = createContexts(bus.clock)
+    const parts = { bus, agents, topicPrefix, partitions, retentionMs, log }
     const running =
       stages === 'here'
-        ? await runHere({ bus, agents, topicPrefix, partitions, retentionMs, log }, options)
+        ? await runHere({ ...parts, contextOf: contexts.of }, options)
         : runElsewhere()
     if (stages === 'here' && !busKindOf(settings).ownsTopics)
       await keepPartitionCount({ bus, topicPrefix, partitions, log })
@@ -253,6 +291,7 @@ async function open(options: WeirOptions): Promise<Weir> {
       })
     return weirOf({
       agents,
+      contexts,
       bus,
       running,
       edge: openEdge({ bus, topicPrefix, partitions }),
@@ -334,15 +373,50 @@ export function loadAgents(path: string, environment: NodeJS.ProcessEnv = proces
   return agentsInFiles(path, environment)
 }
 
+function agentsOf(agents: WeirOptions['agents'], stages: 'here' | 'elsewhere'): Agents {
+  const needs = stages === 'elsewhere' ? [] : undefined
+  if (typeof agents === 'string') return agentsInFiles(agents, process.env, needs)
+  return agents instanceof Map ? agents : agentsOfProgram([...agents.values()], process.env, needs)
+}
+
+/** An isolated tool whose file opens Weir would run the program again in each of its processes. */
+function refuseInTool(): void {
+  if (Reflect.get(globalThis, Symbol.for('weir-agents.tool-process')) !== true) return
+  throw new WeirError(
+    'settings.invalid',
+    'Weir cannot be opened in the process of a tool: move the isolated tool to a file that opens no Weir',
+  )
+}
+
+const optionNames = Object.keys({
+  ...{ agents: 1, bus: 1, stages: 1, dataFolder: 1, synchronous: 1, partitions: 1 },
+  ...{ topicPrefix: 1, retention: 1, dataFolderBytesMax: 1, toleratedDowntime: 1, guards: 1 },
+  ...{ approvals: 1, runImported: 1, log: 1 },
+} satisfies Record<keyof WeirOptions, 1>)
+
+const questionNames = Object.keys({
+  ...{
+    agent: 1,
+    text: 1,
+    system: 1,
+    output: 1,
+    context: 1,
+    conversation: 1,
+    messageId: 1,
+    signal: 1,
+  },
+} satisfies Record<keyof Question, 1>)
+
 type Parts = {
   agents: Agents
+  contexts: Contexts
   bus: Bus
   running: Pick<RunningStages, 'failed' | 'close'>
   edge: Edge
   approvals: () => Promise<Approvals>
 }
 
-function weirOf({ agents, bus, running, edge, approvals }: Parts): Weir {
+function weirOf({ agents, contexts, bus, running, edge, approvals }: Parts): Weir {
   const turns = new Set<ReturnType<typeof askTurn>>()
   let failure: { error: unknown } | undefined
   let closing: Promise<void> | undefined
@@ -361,6 +435,11 @@ function weirOf({ agents, bus, running, edge, approvals }: Parts): Weir {
     if (closing !== undefined) throw closed()
   }
 
+  function closeOnce(): Promise<void> {
+    closing ??= close()
+    return closing
+  }
+
   async function close(): Promise<void> {
     try {
       await running.close()
@@ -375,26 +454,36 @@ function weirOf({ agents, bus, running, edge, approvals }: Parts): Weir {
     agents,
     failed: running.failed,
 
-    ask({ agent: name, text, conversation = newId(), messageId, signal }) {
+    ask<Context, Output>(given: Question<Context, Output>) {
       assertOpen()
+      refuseUnknownKeys(given, questionNames, { code: 'message.invalid', subject: 'ask' })
+      const { text, system, output, context, signal } = given
+      const { conversation = newId(), messageId } = given
+      const name = typeof given.agent === 'string' ? given.agent : given.agent.name
       const agent = agents.get(name)
       if (agent === undefined) throw unknownAgent(name, agents)
       const question = {
-        agent,
+        agent: forQuestion(agent, system, output),
         conversation: parseConversationId(conversation),
         messageId: parseMessageId(messageId ?? newId()),
         text: parseText(text),
       }
+      const kept = context === undefined ? undefined : contexts.keep(question, context)
       const turn = askTurn({
         edge,
         clock: bus.clock,
         question,
         isNew: messageId === undefined,
         signal,
-        onOver: () => turns.delete(turn),
+        output,
+        onStarted: (number) => kept?.begin(number),
+        onOver() {
+          kept?.drop()
+          turns.delete(turn)
+        },
       })
       turns.add(turn)
-      return turn
+      return turn as Turn<Output> // outputOf has checked it
     },
 
     async cancel(message) {
@@ -417,11 +506,30 @@ function weirOf({ agents, bus, running, edge, approvals }: Parts): Weir {
       return (await approvals()).decide({ id, answer: 'reject', by, hash, reason })
     },
 
-    close() {
-      closing ??= close()
-      return closing
-    },
+    close: closeOnce,
+    [Symbol.asyncDispose]: closeOnce,
   }
+}
+
+/** The agent with the settings of one question. */
+function forQuestion(
+  agent: Agent,
+  system: string | undefined,
+  output: OutputSchema<unknown> | undefined,
+): Agent {
+  if (system === undefined && output === undefined) return agent
+  const bytes = Buffer.byteLength(system ?? '')
+  if (bytes > limits.questionSystemBytesMax)
+    throw new WeirError(
+      'message.invalid',
+      `system has ${bytes} bytes: it must have at most ${limits.questionSystemBytesMax}`,
+    )
+  if (system?.isWellFormed() === false) throw new WeirError('message.invalid', `system ${halfPair}`)
+  const schema = output === undefined ? null : outputText(output)
+  const compiled = schema === null ? undefined : compiledSchema(schema)
+  if (compiled?.kind === 'unusable')
+    throw new WeirError('message.invalid', `output is an unusable schema: ${compiled.reason}`)
+  return { ...agent, settings: { ...agent.settings, system: system ?? null, output: schema } }
 }
 
 /** 80 random bits: as good as unique, and short enough to be typed on a command line. */

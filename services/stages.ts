@@ -11,6 +11,7 @@ import type { Instruments } from '../shared/runtime/instruments.ts'
 import { type RunOptions, runStage, type StageEntry } from '../shared/runtime/run-stage.ts'
 import { echoSource } from './accumulator/echo.ts'
 import { startExecutor } from './executor/performer.ts'
+import type { ContextOf } from './executor/tools/checked-start.ts'
 import { prepareSandboxes } from './executor/tools/sandbox-check.ts'
 import { toolStarter } from './executor/tools/start-tool.ts'
 import type { StartTool } from './executor/tools/tool.ts'
@@ -39,6 +40,8 @@ export type StagesOptions = {
   /** The stages to run. Default: all. */
   names?: readonly StageName[]
   instruments?: Instruments
+  /** The contexts of the questions that this process asks. Default: there is none. */
+  contextOf?: ContextOf | undefined
   /** For benches and tests that measure or drive the pipeline without real models and processes. */
   world?: World
 }
@@ -51,13 +54,17 @@ export type RunningStages = {
 }
 
 /** `historyIdleMs`: after this time without activity the gateway deletes a history. */
-type PerformerParts = World & { agents: Agents; historyIdleMs?: Milliseconds | undefined }
+type PerformerParts = World & {
+  agents: Agents
+  contextOf?: ContextOf | undefined
+  historyIdleMs?: Milliseconds | undefined
+}
 
 /** One line for each stage of the list that performs. */
-function performersOf({ agents, connect, run, historyIdleMs }: PerformerParts) {
+function performersOf({ agents, connect, run, contextOf, historyIdleMs }: PerformerParts) {
   return {
     'llm-gateway': startGateway({ agents, connect, echoOf: echoSource, historyIdleMs }),
-    executor: startExecutor({ agents, run }),
+    executor: startExecutor({ agents, run, contextOf }),
   } satisfies Record<PerformingStage, unknown>
 }
 
@@ -100,10 +107,11 @@ export function runEntry(
  */
 export async function startStages(options: StagesOptions): Promise<RunningStages> {
   const { bus, agents, topicPrefix, partitions, retentionMs, log, names, instruments } = options
+  const { contextOf } = options
   await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
   const { world = realWorld } = options
   if (names === undefined || names.includes('executor')) prepareSandboxes(agents, log)
-  const entries = stageEntries({ ...world, agents, historyIdleMs: retentionMs })
+  const entries = stageEntries({ ...world, agents, contextOf, historyIdleMs: retentionMs })
   const subscriptions = new Map<StageName, Subscription>()
   // All at once: on Kafka each one waits for its consumer group.
   const starts = (names ?? stageNames).map(async (name) => {

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { startAnthropicServer } from '../apps/demo/anthropic-server.ts'
-import { examples, openExampleFolder } from './examples/examples.ts'
+import { examples, openExampleFolder, withModel } from './examples/examples.ts'
 import { installPackage, type Project } from './support/installed-package.ts'
 import { call, resultsOf, says, script, text } from './support/script.ts'
 
@@ -14,7 +14,7 @@ const textOf = (...path: string[]) => readFileSync(join(...path), 'utf8')
 
 let project: Project
 beforeAll(() => {
-  project = installPackage(['@jest/globals'])
+  project = installPackage(['@jest/globals', 'zod'])
 })
 afterAll(() => project.close())
 
@@ -166,10 +166,11 @@ describe('its commands', () => {
 
 describe('a program', () => {
   it.each(examples)('imports it by its name: $name', async ({ name, printed }) => {
-    const { folder, close } = await openExampleFolder()
+    const { folder, url, close } = await openExampleFolder()
     try {
       const program = join(project.folder, name)
-      writeFileSync(program, asUsersWrite(textOf(root, 'test', 'examples', name)))
+      const written = asUsersWrite(textOf(root, 'test', 'examples', name))
+      writeFileSync(program, withModel(written, url))
       const ended = await project.run(['node', '--disable-warning=ExperimentalWarning', program], {
         cwd: folder,
       })

@@ -1,12 +1,14 @@
 // `weir ask`: sends one message, shows the turn on stderr and prints the reply on stdout.
 // Exit codes: 0 the model's reply, 3 the agent's fallback. Throws on bad usage and on failures.
+// After a signal, the process ends by that signal once the turn is cancelled and its fallback
+// printed, so a loop of a shell ends too.
 
 import type { Turn } from '../../client/turn.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { createAsker } from '../service/approvals/asker.ts'
-import { cancellable } from '../terminal/interrupts.ts'
+import { cancellable, endBySignal, type InterruptSignal } from '../terminal/interrupts.ts'
 import { createScreen } from '../terminal/live-screen.ts'
 import { readMessageText } from '../terminal/message-text.ts'
 import { printableJson } from '../terminal/printable.ts'
@@ -45,7 +47,12 @@ export async function ask(
     const turn = withSilenceNotice(sent, settings, screen)
     if (conversation === undefined && !json)
       screen.print(`to continue: --conversation ${turn.conversation}`)
-    const { outcome } = await cancellable({ turn, screen, readers: [out, errors] }, async () => {
+    let signalled: InterruptSignal | undefined
+    const onSignal = (signal: InterruptSignal): void => {
+      signalled = signal
+    }
+    const following = { turn, screen, readers: [out, errors], onSignal }
+    const { outcome } = await cancellable(following, async () => {
       const isOneTerminal = areOneTerminal(out, errors)
       const asker = createAsker(weir, screen, { input, errors })
       const finished = json
@@ -55,6 +62,7 @@ export async function ask(
       await warnOfActiveGuards(options, settings, screen)
       return finished
     })
+    if (signalled !== undefined) await endBySignal(signalled, [out, errors])
     return outcome === 'answered' ? 0 : 3
   } catch (error) {
     await weir.close().catch(() => {}) // the first error explains more

@@ -53,7 +53,7 @@ function promptInput({ input, errors }: Pick<Streams, 'input' | 'errors'>): Chat
     })
     prompt.on('SIGINT', () => {
       lines.length = 0
-      errors.write(prompt.line === '' ? '\nCtrl-D ends the chat.\n' : '\n')
+      errors.write(prompt.line === '' ? '\n/exit or Ctrl-D ends the chat.\n' : '\n')
       prompt.write(null, { ctrl: true, name: 'e' })
       prompt.write(null, { ctrl: true, name: 'u' })
       prompt.prompt()

@@ -20,8 +20,8 @@ export type ChatOptions = AgentOptions & { agent: string; conversation?: string;
 const help = [
   '/conversation  show the id of this conversation and how to continue it later',
   '/help          show this list',
+  '/exit          end the chat, as /quit and Ctrl-D',
   'Ctrl-C         cancel the running turn; press it again to kill the process',
-  'Ctrl-D         end the chat',
 ].join('\n')
 
 /** Resolves when the user ends the chat. */
@@ -34,7 +34,7 @@ export async function chat(
   const input = createChatInput(streams)
   const { weir, name } = await openAgent(options.agent, settings, screen, options)
   try {
-    if (input.isTerminal) screen.print(`${name}: /help lists the commands, Ctrl-D ends the chat.`)
+    if (input.isTerminal) screen.print(`${name}: /help lists the commands, /exit ends the chat.`)
     await converse({
       weir,
       name,
@@ -71,6 +71,7 @@ async function converse(chat: Chat): Promise<void> {
     const text = await Promise.race([nextText(input), weir.failed])
     if (text === undefined) return
     if (text.trim() === '') continue
+    if (/^\/(exit|quit)\s*$/.test(text)) return
     if (/^\/[a-z]+\s*$/.test(text)) {
       screen.print(answerTo(text.trim(), chat))
       continue

@@ -8,6 +8,7 @@ import { addApprovals } from './commands/approvals.ts'
 import { addBundles } from './commands/bundles.ts'
 import { addDeadLetters } from './commands/dead-letters.ts'
 import { addDemo } from './commands/demo.ts'
+import { ownFlagsFirst, reportMissingLast } from './commands/flags.ts'
 import { addGuard } from './commands/guard.ts'
 import { addHistory } from './commands/history.ts'
 import { addJudging } from './commands/judging.ts'
@@ -25,6 +26,7 @@ const program = new Command('weir')
   // Behind the name of a command, --version is its own flag (weir guard register).
   .enablePositionalOptions()
   .exitOverride()
+  .configureHelp(ownFlagsFirst)
   .showSuggestionAfterError()
   .addHelpText('after', exitCodesHelp)
 
@@ -55,11 +57,12 @@ program.commandsGroup('Set up and check:')
 addSetup(program) // init, settings, doctor
 program.helpCommand(true) // in this group
 
-pointToOwnHelp(program, 'weir')
+explainUsage(program, 'weir')
 await runToItsEnd(() => program.parseAsync())
 
-/** A usage error points to the help of its command. */
-function pointToOwnHelp(command: Command, path: string): void {
+/** A usage error names the nearest option, and points to the help of its command. */
+function explainUsage(command: Command, path: string): void {
+  reportMissingLast(command)
   command.showHelpAfterError(`(${path} --help lists all options)`)
-  for (const one of command.commands) pointToOwnHelp(one, `${path} ${one.name()}`)
+  for (const one of command.commands) explainUsage(one, `${path} ${one.name()}`)
 }

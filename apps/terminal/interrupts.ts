@@ -34,6 +34,18 @@ export function listenForInterrupts(onFirst: (signal: InterruptSignal) => void):
 }
 
 /**
+ * Ends this process as if the signal had not been handled: 130 in a shell for Ctrl-C. `streams` are
+ * written to their end first.
+ */
+export async function endBySignal(
+  signal: InterruptSignal,
+  streams: NodeJS.WriteStream[],
+): Promise<void> {
+  await Promise.all(streams.map((stream) => new Promise((written) => stream.write('', written))))
+  process.kill(process.pid, signal)
+}
+
+/**
  * `readers`: streams that need a reader, or the turn is pointless. `onSignal`: called at the first
  * signal too.
  */

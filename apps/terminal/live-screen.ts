@@ -26,7 +26,8 @@ const clearLine = '\r\u001b[K'
  * there is no live line.
  */
 export function createScreen(out: NodeJS.WriteStream, environment: NodeJS.ProcessEnv): Screen {
-  const isLive = out.isTTY === true && environment.TERM !== 'dumb'
+  const isTerminal = out.isTTY === true
+  const isLive = isTerminal && environment.TERM !== 'dumb'
   let shown = ''
   let current: Line | undefined
   let isOpen = false
@@ -52,7 +53,7 @@ export function createScreen(out: NodeJS.WriteStream, environment: NodeJS.Proces
       const columns = isLive
         ? Math.max(columnsMin, Math.min(out.columns || 80, columnsMax)) - 1
         : Number.POSITIVE_INFINITY
-      return { columns, isLive }
+      return { columns, isLive, isTerminal }
     },
 
     show(lines) {

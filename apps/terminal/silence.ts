@@ -53,11 +53,12 @@ export function watchForSilence(
       cancelWait()
     }
   }
-  const { conversation, messageId, finished } = turn
+  const { conversation, messageId, finished, output } = turn
   return {
     conversation,
     messageId,
     finished,
+    output,
     cancel: () => turn.cancel(),
     [Symbol.asyncIterator]: events,
   }

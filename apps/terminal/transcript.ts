@@ -1,7 +1,8 @@
 // Turns the events of a turn into lines for a terminal. Pure.
 // TERMINAL-TRANSCRIPT-1. A tool is shown as running only from tool-started to call-finished.
 // TERMINAL-TRANSCRIPT-2. A screen gets text in whole lines, with the unfinished one as the live
-//     line. Other outputs get text as it arrives.
+//     line. Another terminal gets text as it arrives. A file or pipe gets it at its end, and the
+//     reply not at all: it stands on the standard output.
 // TERMINAL-TRANSCRIPT-3. Text stands at the margin and events are indented: they differ even
 //     without colours.
 
@@ -47,7 +48,7 @@ export type Transcript = {
   running: ReadonlyMap<string, { name: string; since: Milliseconds }>
   /** The text of the newest round as it was streamed. */
   streamedText: string
-  /** The unfinished line, not printed yet. */
+  /** The unfinished line, not printed yet; in a file or pipe the whole text of the round. */
   rest: string
   /** The last character, if it may be half of something. */
   held: string
@@ -57,9 +58,9 @@ export type Transcript = {
 
 /**
  * `columns`: the width of a line. `isLive`: there is a live line. A screen provides both. Without
- * a screen, lines have no limit.
+ * a screen, lines have no limit. `isTerminal`: a person reads along.
  */
-export type Layout = { columns: number; isLive: boolean }
+export type Layout = { columns: number; isLive: boolean; isTerminal: boolean }
 
 export function beginTranscript(now: Milliseconds): Transcript {
   return {
@@ -80,10 +81,16 @@ export function transcribe(
   layout: Layout,
   now: Milliseconds,
 ): { transcript: Transcript; lines: Line[] } {
-  if (event.type === 'text-delta') return appendText(before, event.text, layout, now)
+  if (event.type === 'text-delta')
+    return layout.isTerminal
+      ? appendText(before, event.text, layout, now)
+      : {
+          transcript: { ...writing(before, event.text, now), rest: before.rest + event.text },
+          lines: [],
+        }
   if (event.type === 'reasoning-delta')
     return { transcript: doing(before, 'thinking', now), lines: [] }
-  const { transcript, lines } = endText(before)
+  const { transcript, lines } = layout.isTerminal ? endText(before) : endPipedText(before, event)
   const applied = applyEvent(transcript, event, layout, now)
   return { transcript: applied.transcript, lines: [...lines, ...applied.lines] }
 }
@@ -260,6 +267,10 @@ function indented(text: string, tone: Tone, { columns }: Layout): Line[] {
   return wrapped(`  ${text}`, columns, '    ').map((line) => ({ text: line, tone }))
 }
 
+function writing(before: Transcript, delta: string, now: Milliseconds): Transcript {
+  return { ...doing(before, 'writing', now), streamedText: before.streamedText + delta }
+}
+
 function appendText(
   before: Transcript,
   delta: string,
@@ -267,8 +278,7 @@ function appendText(
   now: Milliseconds,
 ): { transcript: Transcript; lines: Line[] } {
   const { text, held } = withoutHalves(before.held + delta)
-  const streamedText = before.streamedText + delta
-  const transcript = { ...doing(before, 'writing', now), streamedText, held }
+  const transcript = { ...writing(before, delta, now), held }
   if (layout.isLive) {
     const { lines, rest } = fill(before.rest, text, layout.columns)
     return {
@@ -298,6 +308,20 @@ function endText(before: Transcript): { transcript: Transcript; lines: Line[] } 
   const lines: Line[] =
     before.rest !== '' || before.isOpen ? [{ text: before.rest, tone: 'plain' }] : []
   return { transcript: { ...before, rest: '', held: '', isOpen: false }, lines }
+}
+
+/** As endText. Void text and the reply are left out. */
+function endPipedText(
+  before: Transcript,
+  event: NonTextEvent,
+): { transcript: Transcript; lines: Line[] } {
+  const isReply = event.type === 'turn-finished' && before.rest.trim() === event.reply.trim()
+  const isShown = before.rest !== '' && !isReply && event.type !== 'text-reset'
+  const lines = isShown ? printablePieces(before.rest.replace(/\r?\n$/, '')) : []
+  return {
+    transcript: { ...before, rest: '' },
+    lines: lines.map((text) => ({ text, tone: 'plain' })),
+  }
 }
 
 function fill(rest: string, text: string, columns: number): { lines: string[]; rest: string } {

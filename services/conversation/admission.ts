@@ -2,6 +2,7 @@
 // same way, so the client gets the reason at once (R6, R8). Caps above the hard ceilings are no
 // reason: they are lowered (caps.ts).
 
+import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
 import { conversationIdFault, messageIdFault } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { AgentSettings, Declaration, UserMessage } from '../../shared/contract/messages.ts'
@@ -14,7 +15,8 @@ export function refusalOf(message: UserMessage): string | undefined {
     idRefusal(message) ??
     sizeRefusal(message) ??
     blankRefusal(message) ??
-    numberRefusal(message.settings)
+    numberRefusal(message.settings) ??
+    outputRefusal(message.settings)
   )
 }
 
@@ -37,6 +39,13 @@ function sizeRefusal(message: UserMessage): string | undefined {
   )
   if (declarationsBytes > limits.agentDeclarationsBytesMax)
     return reasons.declarationsSize(declarationsBytes)
+  const { system, output } = message.settings
+  const systemBytes = Buffer.byteLength(system ?? '')
+  if (systemBytes > limits.questionSystemBytesMax)
+    return reasons.settingSize('settings.system', systemBytes, limits.questionSystemBytesMax)
+  const outputBytes = Buffer.byteLength(output ?? '')
+  if (outputBytes > limits.schemaBytesMax)
+    return reasons.settingSize('settings.output', outputBytes, limits.schemaBytesMax)
   const shadowedBytes = message.settings.policy.shadowed.reduce(
     (sum, rule) => sum + Buffer.byteLength(rule) + 1,
     0,
@@ -85,6 +94,12 @@ const bounds: Record<string, Bound> = {
   },
   'policy.graceMs': { of: ({ policy }) => policy.graceMs, min: 0, max: limits.graceMsMax },
   'policy.toolTries': { of: ({ policy }) => policy.toolTries, min: 1 },
+}
+
+/** No reply could fit a schema that cannot be read. */
+function outputRefusal({ output }: AgentSettings): string | undefined {
+  const compiled = output === null ? undefined : compiledSchema(output)
+  return compiled?.kind === 'unusable' ? reasons.unusableOutput(compiled.reason) : undefined
 }
 
 function numberRefusal(settings: AgentSettings): string | undefined {

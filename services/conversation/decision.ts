@@ -2,16 +2,19 @@
 //
 // CONVERSATION-DECISION-1. After a cap on rounds there is at most one more request (I3).
 
-import type { Response, RoundOutcome } from '../../shared/contract/messages.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Cap, Response, RoundOutcome } from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { reachedCap } from './caps.ts'
 import type { Ending } from './ending.ts'
-import { capNudge, reasons } from './texts.ts'
+import { type JudgedOutput, judgedOutput } from './output.ts'
+import { capNudge, outputNudge, reasons } from './texts.ts'
 import { capsNow, type RequestedRound, type Turn, totalsOf } from './turn.ts'
 
 export type Decision =
   | { kind: 'end'; ending: Ending }
-  | { kind: 'request'; request: Omit<RequestedRound, 'round'> }
+  /** `isOutputRetry`: because the reply does not fit the schema of its message. */
+  | { kind: 'request'; request: Omit<RequestedRound, 'round'>; isOutputRetry?: true }
 
 /** `turn` already includes this round. */
 export function decide(
@@ -41,10 +44,20 @@ export function decide(
   const isUnread = response.textCalls?.fault != null
   // Nothing but a call that the agent does not run. In the last request it is no answer.
   const isOnlyCall = response.textCalls?.held === 'tell'
+  // A reply that must fit a schema is judged by it alone.
+  const isOpposed = intervention !== null && !intervention.ordinary
   const isReply =
-    response.calls.length === 0 && (intervention === null || (intervention.ordinary && !isUnread))
-  if (hasText && (textOnly === null ? isReply : !isOnlyCall))
-    return answered(response, textOnly?.cap ?? null)
+    response.calls.length === 0 &&
+    (intervention === null || !isUnread) &&
+    (!isOpposed || turn.message.settings.output !== null)
+  if (hasText && (textOnly === null ? isReply : !isOnlyCall)) {
+    const judged = judgedReply(turn, response)
+    if ('text' in judged) return answered(response, judged.text, textOnly?.cap ?? null)
+    return unfit(turn, judged.problem, {
+      cap: reachedCap(caps, { ...totals, tokens }),
+      intervention,
+    })
+  }
   if (response.stop === 'refusal' && response.calls.length === 0)
     return failed('refused', reasons.refused)
   if (textOnly !== null) {
@@ -80,6 +93,33 @@ export function decide(
   }
 }
 
+function judgedReply({ message }: Turn, { text }: Response): JudgedOutput {
+  const { output } = message.settings
+  return output === null ? { text } : judgedOutput(text, output)
+}
+
+/** A reply that does not fit its schema is requested again, unless a cap is reached. */
+function unfit(
+  turn: Turn,
+  problem: string,
+  found: { cap: Cap | undefined; intervention: RoundOutcome['intervention'] },
+): Decision {
+  const { textOnly } = turn.requested
+  const cap = found.cap ?? textOnly?.cap ?? undefined
+  if (cap !== undefined) return capped(cap, reasons.output(problem))
+  if (textOnly !== null || turn.outputRetries >= limits.outputRetriesMax)
+    return failed('no_progress', reasons.output(problem))
+  const { rung, reason, text = '' } = found.intervention ?? {}
+  const nudge = [text, outputNudge(problem)].filter((part) => part !== '').join('\n\n')
+  const isTextOnly = rung === 'text_only'
+  const request = {
+    callsLeft: isTextOnly ? 0 : capsNow(turn).calls - turn.used.calls,
+    nudge,
+    textOnly: isTextOnly ? { cap: null, reason: reason ?? '' } : null,
+  }
+  return { kind: 'request', request, isOutputRetry: true }
+}
+
 function request(request: Omit<RequestedRound, 'round'>): Decision {
   return { kind: 'request', request }
 }
@@ -88,7 +128,7 @@ function request(request: Omit<RequestedRound, 'round'>): Decision {
  * A cut reply is a reply. Its reason mentions the cut, because the text alone looks complete. It
  * also mentions a call in the text that did not run.
  */
-function answered({ text: reply, stop, textCalls }: Response, cap: Ending['cap']): Decision {
+function answered({ stop, textCalls }: Response, reply: string, cap: Ending['cap']): Decision {
   const how = cap === null ? reasons.answered : reasons.answeredAtCap(cap)
   const reason = [
     how,

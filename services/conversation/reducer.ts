@@ -325,7 +325,8 @@ function onOutcome(
       turnFinished(place, turn, decision.ending),
     ])
   }
-  const next = requestNext(place, turn, decision.request)
+  const outputRetries = turn.outputRetries + (decision.isOutputRetry === true ? 1 : 0)
+  const next = requestNext(place, { ...turn, outputRetries }, decision.request)
   return { state: { ...state, turn: next.turn }, records: [history, ...next.records] }
 }
 

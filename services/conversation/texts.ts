@@ -16,6 +16,15 @@ export function capNudge(cap: 'rounds' | 'calls', max: number): string {
   ].join('\n')
 }
 
+/** For the model, after a reply that does not fit the schema of its message. */
+export function outputNudge(problem: string): string {
+  return [
+    `Your last answer is not the output that this request requires: ${problem}.`,
+    'Answer again with one JSON value that fits the JSON Schema of these instructions.',
+    'Write nothing before or after it, and no code fence.',
+  ].join('\n')
+}
+
 /**
  * The reason for a last response, for people: the limit that the nudge names, anywhere in the text.
  * Undefined: no cap is the reason.
@@ -58,6 +67,7 @@ export const reasons = {
   },
   refused: 'the model refuses to answer and gives no text',
   cancelled: 'the client cancelled it',
+  output: (problem: string) => `the reply is not the required output: ${problem}`,
   heldCall: 'its reply holds a tool call that is written as text, which did not run',
   capped: (reached: string, isOnlyCall: boolean) =>
     `${reached}, and the last text-only response ${isOnlyCall ? 'was only a tool call, written as text' : 'brought no text'}`,
@@ -73,6 +83,8 @@ export const reasons = {
     `the declarations of the agent's tools have ${bytes} bytes; at most ${limits.agentDeclarationsBytesMax} are taken`,
   textSize: (bytes: number) =>
     `the message has ${bytes} bytes; at most ${limits.userMessageBytesMax} are taken. Send a shorter one`,
+  unusableOutput: (reason: string) =>
+    shortened(`settings.output is an unusable schema: ${reason}`, limits.reasonBytesMax),
   blank: (setting: string) => `${setting} is blank; it must hold text`,
   tooLow: (setting: string, value: number, min: number) =>
     `${setting} is ${value}; it must be at least ${min}`,

@@ -32,6 +32,8 @@ export type Turn = {
   /** The sum over all finished rounds. */
   used: { calls: number; inputTokens: number; outputTokens: number }
   requested: RequestedRound
+  /** Rounds that were requested because a reply did not fit its schema. */
+  outputRetries: number
 }
 
 /** The round whose outcome is awaited. */
@@ -69,6 +71,7 @@ export function openTurn(
     extendedTo: 0,
     used: { calls: 0, inputTokens: 0, outputTokens: 0 },
     requested,
+    outputRetries: 0,
   }
   const { messageId, agent } = message
   const records: Output[] = [

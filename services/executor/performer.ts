@@ -33,6 +33,7 @@ import { type ProgramHash, programHasher } from './program/program-hash.ts'
 import { createProgramHashes } from './program/program-hashes.ts'
 import type { ExecutorTask, ToolTask } from './tasks.ts'
 import { createToolRuns } from './tool-runs.ts'
+import type { ContextOf } from './tools/checked-start.ts'
 import type { StartTool } from './tools/tool.ts'
 import { createToolSlots, toolPlaces } from './tools/tool-slots.ts'
 import { createWrites } from './writes.ts'
@@ -40,32 +41,35 @@ import { createWrites } from './writes.ts'
 type Parts = {
   agents: Agents
   run: StartTool
+  contextOf?: ContextOf | undefined
   programHash: ProgramHash
   slotsOf: (agent: string, tool: string) => Slots
 }
 
-type ExecutorOptions = Pick<Parts, 'agents' | 'run'> & {
+type ExecutorOptions = Pick<Parts, 'agents' | 'run' | 'contextOf'> & {
   programHash?: ProgramHash
   slots?: Slots
 }
 
 /**
- * `agents`: with the commands, which only this process knows. `run` starts tools. `slots`: the
+ * `agents`: with the commands, which only this process knows. `run` starts tools. `contextOf`: the
+ * contexts of this process's questions. `slots`: the
  * places for running tools, shared by all partitions of a process. So are the places of a tool with
  * a `concurrency`.
  */
 export function startExecutor({
   agents,
   run,
+  contextOf,
   programHash = programHasher(agents),
   slots = toolPlaces(limits.runningToolsMax),
 }: ExecutorOptions): StartPerformer<ExecutorTask> {
   const slotsOf = createToolSlots(agents, slots)
-  return (context) => performerOf({ agents, run, programHash, slotsOf }, context)
+  return (context) => performerOf({ agents, run, contextOf, programHash, slotsOf }, context)
 }
 
 function performerOf(
-  { agents, run, programHash, slotsOf }: Parts,
+  { agents, run, contextOf, programHash, slotsOf }: Parts,
   context: PerformerContext,
 ): Performer<ExecutorTask> {
   const { log, owner, machineClock: clock = context.clock } = context
@@ -78,7 +82,7 @@ function performerOf(
   const { write, track } = writes
   const relay = createRelay(context, (verdicts) => track(write('self', verdicts)))
   const claims = createClaims({ clock, owner, slotsOf, writes })
-  const runs = createToolRuns({ context, agents, run, programHash, writes })
+  const runs = createToolRuns({ context, agents, run, contextOf, programHash, writes })
   const programs = createProgramHashes({ agents, programHash }, (message) =>
     track(write('self', [message])),
   )

@@ -16,7 +16,8 @@ import { secretMask } from '../../shared/lib/secret-mask.ts'
 import { type Jobs, nameOf, type Running, type RunTask } from './jobs.ts'
 import type { ProgramHash } from './program/program-hash.ts'
 import { bounded, rejected } from './results.ts'
-import type { RunningTool, StartTool, ToolEnding } from './tools/tool.ts'
+import { type ContextOf, startChecked } from './tools/checked-start.ts'
+import type { RunningTool, StartTool, ToolCall, ToolEnding } from './tools/tool.ts'
 import { neverStarted } from './tools/tool-endings.ts'
 import type { Writes } from './writes.ts'
 
@@ -33,6 +34,7 @@ export type ToolRunsOptions = {
   context: Pick<PerformerContext, 'clock' | 'log' | 'owner'>
   agents: Agents
   run: StartTool
+  contextOf?: ContextOf | undefined
   programHash: ProgramHash
   writes: Writes
 }
@@ -41,6 +43,7 @@ export function createToolRuns({
   context,
   agents,
   run,
+  contextOf,
   programHash,
   writes,
 }: ToolRunsOptions): ToolRuns {
@@ -130,11 +133,19 @@ export function createToolRuns({
       }
       const { arguments: text, idempotencyKey, timeoutMs, graceMs, program } = task
       const call = { arguments: text, idempotencyKey, timeoutMs, graceMs, clock }
-      const started = startSafely(() =>
-        // Nothing happens between the check and the start (keeps TOOL-RUNS-2).
+      // Nothing happens between the check of the program and the start (keeps TOOL-RUNS-2).
+      const start = (checked: ToolCall) =>
         program === undefined || program === programHash(tool.run)
-          ? run(tool.run, program === undefined ? call : { ...call, isBound: true })
-          : neverStarted(changedProgram(tool.run.kind, program)),
+          ? run(tool.run, program === undefined ? checked : { ...checked, isBound: true })
+          : neverStarted(changedProgram(tool.run.kind, program))
+      const started = startSafely(() =>
+        startChecked({
+          tool,
+          call,
+          turn: task,
+          contextOf,
+          start: (it) => startSafely(() => start(it)),
+        }),
       )
       const job: Running = { phase: 'running', task, tool: started, stopping: false, free }
       jobs.set(name, job)

@@ -41,6 +41,7 @@ import {
 import { type Answer, streamAnswer } from './answer.ts'
 import { withReminder } from './degenerate/reminder.ts'
 import { earlierTexts } from './echo-check.ts'
+import { instructionsOf } from './instructions.ts'
 import { PartWriter } from './part-writer.ts'
 import { policyInForce } from './policy-in-force.ts'
 import { contextFull, historyTooLarge, isContextEnd } from './providers/context-full.ts'
@@ -316,7 +317,9 @@ async function prepare({ gateway, context, task, log }: Attempt): Promise<Ready 
     const history = entries.filter((entry) => entry.type === 'history-entry')
     const tooLarge = historyTooLarge(history)
     if (tooLarge !== undefined) return tooLarge
+    const system = instructionsOf(agent, settings)
     const providerRequest = {
+      ...(system !== undefined && { system }),
       nudge: task.degenerate ? withReminder(nudge) : nudge,
       tools: declarations,
       textOnly: callsLeft === 0,

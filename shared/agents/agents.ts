@@ -51,14 +51,16 @@ export type HttpTool = {
 }
 
 /**
- * A module whose default export is `async (arguments, { idempotencyKey, signal }) => string |
- * object`. The string, or the object's JSON, is the result. An exception is the error. `signal`
+ * A module whose default export is `async (arguments, { idempotencyKey, signal, context }) => string
+ * | object`. The string, or the object's JSON, is the result. An exception is the error. `signal`
  * aborts at the timeout and when the turn is cancelled.
  */
 export type ModuleTool = {
   kind: 'module'
   /** Absolute path of a .ts, .mts, .js or .mjs file. */
   file: string
+  /** The name of a tool among its exports, made by `defineTool`. Default: its default export. */
+  definedTool?: string
   /** The folder in which its process runs. Default: the executor's working folder. */
   cwd?: string
   /**
@@ -73,19 +75,50 @@ export type ModuleTool = {
 }
 
 /**
- * Every kind of tool that an agent file can name. services/executor/tools/start-tool.ts starts
- * them.
+ * A function of this process. It has the rights of this process, and no sandbox. `run` gets the
+ * arguments as the tool's `check` returned them. Its string, or its value's JSON, is the result.
  */
-export type ToolRun = CommandTool | HttpTool | ModuleTool
+export type FunctionTool = {
+  kind: 'function'
+  run: (args: unknown, call: FunctionCall) => unknown
+  /** Bytes of its result to keep. The rest is cut, with a note. */
+  outputBytesMax?: number
+}
+
+export type FunctionCall = {
+  /** Aborts at the timeout and when the turn is cancelled. */
+  signal: AbortSignal
+  /** The same for all tries of one call. */
+  idempotencyKey: string
+  /** The context of the question, if this process has it. */
+  context: unknown
+}
+
+/** Every kind of tool. services/executor/tools/start-tool.ts starts them. */
+export type ToolRun = CommandTool | HttpTool | ModuleTool | FunctionTool
+
+/**
+ * A check of a value in this process. Returns the value to use, or the problems as texts for the
+ * model.
+ */
+export type ValueCheck = (value: unknown) => Checked | Promise<Checked>
+export type Checked = { value: unknown } | { problems: string[] }
 
 export type Tool = {
   declaration: Declaration
   run: ToolRun
+  /** Checks arguments that the schema accepts. With a problem the call does not start. */
+  check?: ValueCheck
+  /** Checks the context of the question, without which no call starts. Default: it needs none. */
+  needsContext?: ValueCheck
   /**
    * Calls of it that one executor process runs at once. Default: the bound for all tools together.
    */
   concurrency?: number
 }
+
+/** A provider knows some of them (ProviderRecord.accepts). */
+export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
 /** `Provider`: the names of the known providers. Only higher folders know them. */
 export type Model<Provider extends string = string> = {
@@ -102,6 +135,12 @@ export type Model<Provider extends string = string> = {
   secrets?: string[]
   maxOutputTokens: number
   temperature?: number
+  topP?: number
+  reasoningEffort?: ReasoningEffort
+  serviceTier?: string
+  seed?: number
+  /** Further headers of its requests. Never logged, because they may hold credentials. */
+  headers?: Record<string, string>
   /**
    * How it calls tools. Default: `native`. `text`: the request makes it write its calls as text,
    * because it has no other way.
@@ -217,6 +256,8 @@ export const defaultSettings: AgentSettings = {
   attempts: 3,
   stallMs: 5 * minute,
   firstByteMs: 1 * minute,
+  system: null,
+  output: null,
   policy: defaultPolicy,
 }
 

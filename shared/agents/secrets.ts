@@ -25,6 +25,7 @@ export function secretsOfModel({ apiKey, secrets = [] }: Model): string[] {
 }
 
 function secretsOfTool(run: ToolRun, environment: NodeJS.ProcessEnv): string[] {
+  if (run.kind === 'function') return []
   if (run.kind === 'http') return run.secrets ?? writtenSecrets(run)
   return (run.environment ?? [])
     .filter((name) => telling.test(name))
@@ -36,7 +37,7 @@ function secretsOfTool(run: ToolRun, environment: NodeJS.ProcessEnv): string[] {
  * variable. A name identifies most credentials. In other headers, a long value without a space may
  * be one.
  */
-function writtenSecrets({ url, headers }: HttpTool): string[] {
+export function writtenSecrets({ url, headers }: Pick<HttpTool, 'url' | 'headers'>): string[] {
   const named = [...Object.entries(headers), ...(URL.parse(url)?.searchParams ?? [])]
   return named.flatMap(([name, value]) => {
     if (harmless.test(name)) return []

@@ -180,6 +180,15 @@ export const limits = {
    */
   startWithinMsMax: 10 * minute,
   graceMsMax: 10 * minute,
+  /**
+   * How long a tool waits for the context of its turn's question, of which the reader of this
+   * process may learn a moment later.
+   */
+  contextWaitMs: 1_000,
+  /** Bytes of the text that a message adds to the agent's instructions. */
+  questionSystemBytesMax: 64 * KiB,
+  /** Further requests of a turn for a reply that does not fit its schema. */
+  outputRetriesMax: 2,
   /** The longest timeout that a tool may declare. */
   toolTimeoutMsMax: 60 * minute,
   /**

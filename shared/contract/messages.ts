@@ -999,6 +999,10 @@ export type AgentSettings = {
    * in older records
    */
   firstByteMs: number | null
+  /** text after the agent's instructions, for this message only; null: none */
+  system: string | null
+  /** JSON Schema of the reply, as JSON text; null: the reply is text */
+  output: string | null
   /** the policy of its rounds */
   policy: Policy
 }

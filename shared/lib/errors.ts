@@ -15,6 +15,9 @@ export const errorCodes = [
   'agent.invalid',
   'agent.unknown',
   'message.invalid',
+  // the output of a turn: there is none, or the schema's own check refuses it
+  'output.missing',
+  'output.invalid',
   // bus: the log itself
   'bus.unwritable',
   'bus.full',

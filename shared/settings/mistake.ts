@@ -19,6 +19,9 @@ export type Mistake = Place & { file: string; path: Path; text: string }
 const mistakesShownMax = 100
 const shownCharactersMax = 60
 
+/** The start of mistakes in a program: it has no file, and the path says it all. */
+export const inCode: Pick<Mistake, 'file' | keyof Place> = { file: '', line: 0, column: 0 }
+
 /**
  * The error `agent.invalid`, with a line `file:line:column path: text` for each mistake, ordered by
  * file and line.
@@ -31,14 +34,13 @@ export function cannotUse(mistakes: readonly Mistake[]): WeirError {
   )
   const lines = sorted.slice(0, mistakesShownMax).map(lineOf)
   if (sorted.length > mistakesShownMax) lines.push(`and ${sorted.length - mistakesShownMax} more`)
-  const title =
-    sorted.length === 1
-      ? 'Agent files cannot be used: 1 mistake.'
-      : `Agent files cannot be used: ${sorted.length} mistakes.`
+  const subject = sorted.every(({ file }) => file === inCode.file) ? 'Agents' : 'Agent files'
+  const title = `${subject} cannot be used: ${sorted.length} mistake${sorted.length === 1 ? '' : 's'}.`
   return new WeirError('agent.invalid', [title, ...lines].join('\n  '))
 }
 
 function lineOf({ file, line, column, path, text }: Mistake): string {
+  if (file === inCode.file) return `${pathText(path)}: ${text}`
   const where = `${file}:${line}:${column}`
   return path.length === 0 ? `${where}: ${text}` : `${where} ${pathText(path)}: ${text}`
 }

@@ -89,15 +89,15 @@ onTerminals('a chat at a terminal', () => {
     expect(await ended).toMatchObject({ code: 0 })
   })
 
-  it('reads pasted lines as one message', async () => {
+  it('reads pasted lines as one message, and ends at /exit', async () => {
     const { startOnTerminal, server } = await at(parrot)
     const { child, shows, ended } = startOnTerminal(chat, { NO_COLOR: '1' })
     await shows('> ')
     child.stdin.write('one\rtwo\rthree\r')
     await shows('You said: one')
     await shows('> ')
-    child.stdin.write('\u0004')
-    await ended
+    child.stdin.write('/exit\r')
+    expect(await ended).toMatchObject({ code: 0 })
     expect(server.requests.map(textsOf)).toEqual([['one\ntwo\nthree']])
   })
 })

@@ -2,15 +2,18 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { text as whole } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { expect, it } from '@jest/globals'
-import { examples, openExampleFolder } from './examples.ts'
+import { anywhere, examples, openExampleFolder, withModel } from './examples.ts'
 
 it.each(examples)('$name prints the text that it describes', async ({ name, printed }) => {
-  const { folder, close } = await openExampleFolder()
+  const { folder, url, close } = await openExampleFolder()
   try {
-    const program = fileURLToPath(new URL(name, import.meta.url))
+    const source = await readFile(new URL(name, import.meta.url), 'utf8')
+    const program = join(folder, name.replace('.ts', '.mts'))
+    await writeFile(program, anywhere(withModel(source, url)))
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
       cwd: folder,
     })

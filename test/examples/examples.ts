@@ -14,8 +14,8 @@ export const examples: Example[] = [
   {
     name: 'quickstart.ts',
     printed: {
-      out: 'answered: Only agent.yaml.\n',
-      errors: 'I look.\nlist: ok\nOnly agent.yaml.',
+      out: 'answered: Take one: it rains.\n',
+      errors: 'I look.\nget_weather: ok\nTake one: it rains.',
     },
   },
   {
@@ -24,6 +24,14 @@ export const examples: Example[] = [
       out: 'answered: Only agent.yaml.\n',
       errors: 'I look.\nlist runs\nlist: ok \nOnly agent.yaml.',
     },
+  },
+  {
+    name: 'context.ts',
+    printed: { out: 'Order 17.\n', errors: 'list_orders: ok\n' },
+  },
+  {
+    name: 'structured-output.ts',
+    printed: { out: '2 chairs to Ulm\n', errors: '' },
   },
   {
     name: 'stop-an-agent.ts',
@@ -35,10 +43,31 @@ export const examples: Example[] = [
 const model = (userText: string) => {
   if (userText.includes('Which files are here?')) return says(text('I look.'), call('list', {}))
   if (userText.includes('Wait an hour.')) return says(call('wait', {}))
+  if (userText.includes('two chairs')) return says(text('2 chairs, to Ulm.'))
+  if (userText.includes('Please continue')) return says(text('{"city":"Ulm","chairs":2}'))
+  if (userText.includes('did I order')) return says(call('list_orders', {}))
+  if (userText.includes('order 17 of u1')) return says(text('Order 17.'))
+  if (userText.includes('coat in Paris'))
+    return says(text('I look.'), call('get_weather', { city: 'Paris' }))
+  if (userText.includes('rain in Paris')) return says(text('Take one: it rains.'))
   return says(text(userText.includes('Never mind.') ? 'As you like.' : 'Only agent.yaml.'))
 }
 
-export type ExampleFolder = { folder: string; close(): Promise<void> }
+/** `url`: of the model. */
+export type ExampleFolder = { folder: string; url: string; close(): Promise<void> }
+
+/** The program with the script as its model. */
+export function withModel(program: string, url: string): string {
+  return program.replaceAll(`('claude-sonnet-5-5')`, `('scripted', { baseUrl: '${url}' })`)
+}
+
+/** The program as it runs in any folder: with the sources and packages of this checkout. */
+export function anywhere(program: string): string {
+  const client = new URL('../../client/weir.ts', import.meta.url)
+  return program
+    .replaceAll(`'../../client/weir.ts'`, `'${client}'`)
+    .replaceAll(`'zod'`, `'${import.meta.resolve('zod')}'`)
+}
 
 export async function openExampleFolder(): Promise<ExampleFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-example-'))
@@ -57,6 +86,7 @@ tools:
   )
   return {
     folder,
+    url: server.url,
     async close() {
       await server.close()
       await rm(folder, { recursive: true })

@@ -1,6 +1,6 @@
 // Flags that several commands share. Loads only `commander`: a command's code loads when it runs.
 
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Help, InvalidArgumentError, Option } from 'commander'
 import {
   flagOf,
   type SettingKey,
@@ -25,19 +25,50 @@ export const keeping: SettingKey[] = ['retention', 'toleratedDowntime']
 
 export const guardModes = ['shadow', 'enforce']
 
+/** The heading of the flags that many commands share. */
+const settingsHeading = 'Settings:'
+
+/** A command's own flags stand first in its help. */
+export const ownFlagsFirst: Partial<Help> = {
+  groupItems(items, visible, headingOf) {
+    const isShared = (item: (typeof items)[number]) => headingOf(item) === settingsHeading
+    const ordered = [...items.filter((one) => !isShared(one)), ...items.filter(isShared)]
+    return new Help().groupItems(ordered, visible, headingOf)
+  },
+}
+
+/**
+ * Commander reports a missing option before an unknown one. A misspelled option is both, and only
+ * the second report suggests the right one.
+ */
+export function reportMissingLast(command: Command): void {
+  const required = command.options.filter(({ mandatory }) => mandatory)
+  for (const option of required) option.makeOptionMandatory(false)
+  command.hook('preAction', (own, running) => {
+    const missing = required.find(
+      (option) => own.getOptionValue(option.attributeName()) === undefined,
+    )
+    if (own === running && missing !== undefined)
+      own.error(`error: required option '${missing.flags}' not specified`)
+  })
+}
+
 /** Adds the flags of these settings to a command. */
 export function withSettings(command: Command, keys: SettingKey[]): Command {
-  command.option(
-    '--config <file>',
-    'the settings file (WEIR_CONFIG; default: weir.yaml or weir.json in this folder, if there is one)',
+  const add = (flag: string, text: string) => new Option(flag, text).helpGroup(settingsHeading)
+  command.addOption(
+    add(
+      '--config <file>',
+      'the settings file (WEIR_CONFIG; default: weir.yaml or weir.json in this folder, if there is one)',
+    ),
   )
   for (const key of keys) {
     const { variable, description, unit, schema } = settingTable[key]
     const range = schema.enum ? `: ${schema.enum.join(', ')}` : ''
     const flag = `--${flagOf(key)} <${unit ?? 'value'}>`
     const text = `${description}${range} (${variable}; default ${typeof schema.default === 'object' || schema.default === '' ? 'none' : schema.default})`
-    if (schema.type === 'properties') command.option(flag, text, listed)
-    else command.option(flag, text)
+    const option = add(flag, text)
+    command.addOption(schema.type === 'properties' ? option.argParser(listed) : option)
   }
   return command
 }

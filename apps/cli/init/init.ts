@@ -3,12 +3,13 @@
 // agent file gets `sandbox: off` with the reason. The other files are written unchanged.
 
 import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { providers } from '../../../services/llm-gateway/providers/providers.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { makeFolders } from '../../../shared/lib/make-folders.ts'
 import { type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
+import { ownCommand } from '../../terminal/own-command.ts'
 import { printable } from '../../terminal/printable.ts'
 
 const template = fileURLToPath(new URL('template', import.meta.url))
@@ -79,6 +80,8 @@ function refuse(file: string, cause: NodeJS.ErrnoException): never {
 
 function next(folder: string, environment: NodeJS.ProcessEnv): string {
   const [{ keyVariable }] = providers
+  // From the folder that the first step enters.
+  const command = ownCommand(environment, resolve(folder))
   const steps = [
     ...(folder === '.'
       ? []
@@ -86,8 +89,8 @@ function next(folder: string, environment: NodeJS.ProcessEnv): string {
     ...(environment[keyVariable]
       ? []
       : [`export ${keyVariable}=...   # or another model: see agent.yaml`]),
-    'weir doctor --agent agent.yaml',
-    'weir ask --agent agent.yaml "Which files are here, and what do they say?"',
+    `${command} doctor --agent agent.yaml`,
+    `${command} ask --agent agent.yaml "Which files are here, and what do they say?"`,
   ]
   return `\nNext:\n${steps.map((step) => `  ${step}\n`).join('')}`
 }

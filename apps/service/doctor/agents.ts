@@ -91,6 +91,8 @@ async function toolCheck(tool: string, { run }: Tool): Promise<Check> {
         name,
         `${tool}: ${URL.parse(run.url)?.host ?? 'a server'}; --online checks whether it can be reached`,
       )
+    case 'function':
+      return ok(name, `${tool}: it runs in this process`)
     case 'module': {
       const fault = await importFault(run)
       if (fault === undefined) return ok(name, `${tool}: its module can be imported`)

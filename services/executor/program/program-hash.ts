@@ -45,7 +45,12 @@ function partsOf(run: ToolRun, digestOf: Digests): unknown[] {
       return [run.kind, run.argv, file === undefined ? 'missing' : digestOf(file), files, seen(run)]
     }
     case 'module':
-      return [run.kind, run.file, digestOf(run.file), seen(run)]
+      return [
+        ...[run.kind, run.file, digestOf(run.file), seen(run)],
+        ...(run.definedTool === undefined ? [] : [run.definedTool]),
+      ]
+    case 'function': // only its text: the values that it closes over are not visible
+      return [run.kind, run.run.toString()]
     case 'http':
       return [run.kind, 'POST', withoutSecrets(run.url), Object.keys(run.headers).sort()]
     default:

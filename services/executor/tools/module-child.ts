@@ -11,33 +11,30 @@
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
-import { cutToBytes } from '../../../shared/lib/text-cut.ts'
+import { described, type FunctionOutcome, functionOutcome } from './function-outcome.ts'
 
 export type Request =
-  | { type: 'call'; arguments: string; idempotencyKey: string; textBytesMax: number }
+  /** `context`: JSON text. */
+  | {
+      type: 'call'
+      arguments: string
+      idempotencyKey: string
+      context?: string
+      textBytesMax: number
+    }
   | { type: 'abort' }
-
-type Outcome =
-  /** `bytes`: of the whole text. `replaced`: half characters became U+FFFD. */
-  | { type: 'returned'; text: string; bytes: number; replaced: boolean }
-  /** `stack` is for logs: it names files. */
-  | { type: 'failed'; how: 'threw' | 'no-json' | 'crashed'; message: string; stack: string }
 
 /** `memoryBytes`: the memory of the process after the call. */
 export type Answer =
   | { type: 'loaded' }
   | { type: 'not-loaded'; code: string; stack: string }
-  | (Outcome & { memoryBytes: number })
+  | (FunctionOutcome & { memoryBytes: number })
 
 type ModuleFunction = (
   args: unknown,
-  context: { idempotencyKey: string; signal: AbortSignal },
+  call: { idempotencyKey: string; signal: AbortSignal; context: unknown },
 ) => unknown
-
-const errorBytesMax = 8 * 1024
-const causesMax = 3
 
 /** The descriptor of the pipe in MODULE-CHILD-2; 3 is the IPC channel. */
 const lifeline = 4
@@ -47,9 +44,12 @@ const watch = `
     .on('close', () => process.kill(0, 'SIGKILL'))
     .resume()`
 
-const [, , file = '', network = ''] = process.argv
+const [, , file = '', network = '', definedTool] = process.argv
 const tellParent = process.send?.bind(process)
 process.send = undefined // the channel is ours: a library's message on it would count as an answer
+
+// Weir.open refuses to open here (client/weir.ts).
+Reflect.set(globalThis, Symbol.for('weir-agents.tool-process'), true)
 
 let state: 'loading' | 'idle' | 'calling' = 'loading'
 let controller: AbortController | undefined
@@ -59,7 +59,9 @@ function answer(value: Answer, then = () => {}): void {
 }
 
 async function load(): Promise<ModuleFunction> {
-  const { default: exported } = await import(pathToFileURL(file).href)
+  const exports: Record<string, unknown> = await import(pathToFileURL(file).href)
+  if (definedTool !== undefined) return definedIn(exports, definedTool)
+  const exported = exports.default as { default?: unknown } | null | undefined
   // CommonJS compiled from a module has its default inside of the default.
   const found: unknown =
     typeof exported === 'object' && exported !== null ? exported.default : exported
@@ -70,85 +72,32 @@ async function load(): Promise<ModuleFunction> {
   return found as ModuleFunction
 }
 
+/** A tool that `defineTool` made has its function under a symbol (shared/agents/defined-tool.ts). */
+function definedIn(exports: Record<string, unknown>, name: string): ModuleFunction {
+  for (const value of Object.values(exports)) {
+    const { name: found, run } =
+      (value as Record<symbol, { name?: unknown; run?: unknown } | undefined> | null)?.[
+        Symbol.for('weir-agents.tool')
+      ] ?? {}
+    if (found === name && typeof run === 'function') return run as ModuleFunction
+  }
+  throw Object.assign(new Error(`it exports no tool '${name}' of defineTool`), {
+    code: 'NO_FUNCTION',
+  })
+}
+
 async function call(
   run: ModuleFunction,
-  { arguments: text, idempotencyKey, textBytesMax }: Extract<Request, { type: 'call' }>,
+  { arguments: text, idempotencyKey, context, textBytesMax }: Extract<Request, { type: 'call' }>,
 ) {
   state = 'calling'
   controller = new AbortController()
-  const outcome = await outcomeOf(
-    run,
-    text,
-    { idempotencyKey, signal: controller.signal },
-    textBytesMax,
-  )
+  const { signal } = controller
+  const given = { idempotencyKey, signal, context: context && JSON.parse(context) }
+  const outcome = await functionOutcome(() => run(JSON.parse(text), given), textBytesMax)
   state = 'idle'
   controller = undefined
   answer({ ...outcome, memoryBytes: residentBytes() })
-}
-
-async function outcomeOf(
-  run: ModuleFunction,
-  text: string,
-  context: Parameters<ModuleFunction>[1],
-  bytesMax: number,
-): Promise<Outcome> {
-  let result: unknown
-  try {
-    result = await run(JSON.parse(text), context)
-  } catch (error) {
-    return { type: 'failed', how: 'threw', ...described(error) }
-  }
-  try {
-    const text = textOf(result)
-    const whole = text.toWellFormed()
-    return {
-      type: 'returned',
-      text: cutToBytes(whole, bytesMax),
-      bytes: Buffer.byteLength(whole),
-      replaced: whole !== text,
-    }
-  } catch (error) {
-    return { type: 'failed', how: 'no-json', ...described(error) }
-  }
-}
-
-function textOf(result: unknown): string {
-  if (result === undefined) return ''
-  if (typeof result === 'string') return result
-  const text: string | undefined = JSON.stringify(result)
-  if (text === undefined) throw new TypeError(`a ${typeof result} has no JSON`)
-  return text
-}
-
-/** Describes any thrown value, also one that throws again when read. */
-function described(error: unknown): { message: string; stack: string } {
-  try {
-    if (!(error instanceof Error))
-      return { message: shown(typeof error === 'string' ? error : inspect(error)), stack: '' }
-    return { message: shown(withCauses(error)), stack: shown(inspect(error)) }
-  } catch {
-    return { message: 'an error that cannot be shown', stack: '' }
-  }
-}
-
-/** Includes the causes: `fetch failed` alone is useless. */
-function withCauses(error: Error): string {
-  const messages: string[] = []
-  for (
-    let next: unknown = error;
-    next instanceof Error && messages.length <= causesMax;
-    next = next.cause
-  ) {
-    const { code } = next as NodeJS.ErrnoException
-    const message = next.message || (code === undefined ? '' : String(code))
-    messages.push(message === '' ? String(next.name) : `${next.name}: ${message}`)
-  }
-  return messages.join(' - caused by ')
-}
-
-function shown(text: string): string {
-  return cutToBytes(text.toWellFormed(), errorBytesMax)
 }
 
 /** 0 where a sandbox has no /proc. */

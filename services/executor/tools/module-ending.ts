@@ -6,6 +6,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import { shortened } from '../../../shared/lib/text-cut.ts'
 import { howOf } from './command-ending.ts'
 import { errorLine } from './error-line.ts'
+import type { FunctionOutcome } from './function-outcome.ts'
 import type { Answer } from './module-child.ts'
 import type { Gone, Printed } from './module-process.ts'
 import type { ToolEnding } from './tool.ts'
@@ -23,10 +24,7 @@ const partDone = 'It may have done a part of its work; check before doing it aga
 const remedy = 'correct the module, or module in the agent file'
 
 /** The function returned a result or an error. */
-export function returned(
-  cause: Cause,
-  answer: Extract<Answer, { type: 'returned' | 'failed' }>,
-): ToolEnding {
+export function returned(cause: Cause, answer: FunctionOutcome): ToolEnding {
   if (cause.kind === 'timeout') return timedOut(cause.timeoutMs)
   if (cause.kind === 'bound') return outOfBounds(cause.bound)
   if (answer.type === 'returned') {
@@ -82,7 +80,7 @@ export function notLoaded(
 ): ToolEnding {
   const event =
     code === 'NO_FUNCTION'
-      ? 'its module has no default export that is a function'
+      ? 'its module does not export its function'
       : 'its module could not be loaded'
   return notStarted({ code, event, fault: `cannot load the module ${file}: ${stack}; ${remedy}` })
 }

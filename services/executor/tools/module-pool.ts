@@ -101,6 +101,7 @@ export function createModulePool(): ModulePool {
 }
 
 /** Two tools share a process only if it sees and may do the same for both. */
-function keyOf({ file, cwd, environment = [], sandbox = 'off' }: ModuleTool): string {
-  return JSON.stringify([file, cwd, environment, sandbox])
+function keyOf(run: ModuleTool): string {
+  const { file, definedTool, cwd, environment = [], sandbox = 'off' } = run
+  return JSON.stringify([file, definedTool, cwd, environment, sandbox])
 }

@@ -123,14 +123,16 @@ export function startModuleProcess(run: ModuleTool, clock: Clock, first: Listene
 const statusFd = 5
 
 function launch(run: ModuleTool): { child: ChildProcess; bounds: Bounds | undefined } {
-  const { file, cwd, environment } = run
+  const { file, cwd, environment, definedTool } = run
   const heap = `--max-old-space-size=${limits.moduleHeapMiBMax}`
   const [node, ...flags] = nodeArgv
   const argv = [node, ...flags, heap, moduleChild, file] as const
   const boxed = sandboxed(run, { argv, statusFd })
   const [program, ...programArguments] = boxed?.argv ?? argv
   const throughProxy = boxed?.usesProxy === true
-  const child = spawn(program, [...programArguments, ...(throughProxy ? ['through-proxy'] : [])], {
+  const network = throughProxy ? 'through-proxy' : 'direct'
+  const forChild = [network, ...(definedTool === undefined ? [] : [definedTool])]
+  const child = spawn(program, [...programArguments, ...forChild], {
     ...{ cwd, detached: true },
     env: { ...visibleEnvironment(environment), ...(throughProxy && proxyEnvironment()) },
     // 4 is its lifeline (module-child.ts, MODULE-CHILD-2), 5 gets the status lines of a sandbox.

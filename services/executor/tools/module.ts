@@ -67,11 +67,12 @@ function follow(run: ModuleTool, call: ToolCall, pool: ModulePool): RunningTool 
   function begin(): void {
     phase = 'calling'
     process.printed() // drop the output since the last call
-    const { arguments: text, idempotencyKey } = call
+    const { arguments: text, idempotencyKey, context } = call
     process.send({
       type: 'call',
       arguments: text,
       idempotencyKey,
+      ...(context !== undefined && { context: JSON.stringify(context) }),
       textBytesMax: keptBytes(run.outputBytesMax),
     })
     started.resolve(true)

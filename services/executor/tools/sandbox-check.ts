@@ -24,7 +24,7 @@ export function prepareSandboxes(
 }
 
 function hasSandbox({ run }: Tool): boolean {
-  return run.kind !== 'http' && run.sandbox !== undefined && run.sandbox !== 'off'
+  return 'sandbox' in run && run.sandbox !== undefined && run.sandbox !== 'off'
 }
 
 function nameOf({ declaration }: Tool): string {

@@ -2,6 +2,7 @@
 // case here.
 
 import { startCommand } from './command.ts'
+import { startFunction } from './function.ts'
 import { httpTools } from './http.ts'
 import { moduleTools } from './module.ts'
 import type { StartTool } from './tool.ts'
@@ -21,6 +22,8 @@ export function toolStarter(): StartTool {
         return startHttp(run, call)
       case 'module':
         return startModule(run, call)
+      case 'function':
+        return startFunction(run, call)
       default:
         return noSuchKind(run)
     }

@@ -41,6 +41,24 @@ export function stopped(why: string, output = ''): ToolEnding {
   return { ...unknown, text: unknown.text + output }
 }
 
+/** A function that ignores its signal: nothing can kill it. */
+export function stillRunning(
+  cause: Extract<Cause, { kind: 'timeout' | 'stop' }>,
+  graceMs: number,
+): ToolEnding {
+  const fault = `the tool ignores its signal: it still ran ${graceMs} ms after it was asked to stop. Its late result is dropped, and it may still take effect. Let it end when the signal aborts, or set isolated`
+  if (cause.kind === 'stop') return { ...stopped(cause.why), fault }
+  const { timeoutMs } = cause
+  const event = `The tool did not finish within ${timeoutMs} ms, and it does not stop.`
+  const advice = 'It may still be running and take effect; check before doing it again.'
+  return {
+    status: 'timed_out',
+    text: `${event} ${advice}`,
+    reason: `timed out after ${timeoutMs} ms`,
+    fault,
+  }
+}
+
 /**
  * The call never ran. `fault` has the cause for the operator; the model can only continue without
  * the tool.

@@ -17,6 +17,10 @@ export type ToolCall = {
   clock: Clock
   /** It must run the files as they are now: a process that has loaded them earlier does not do. */
   isBound?: boolean
+  /** The arguments as the tool's check returned them. Undefined: parse `arguments`. */
+  value?: unknown
+  /** The context of the question. Undefined: this process has none. */
+  context?: unknown
 }
 
 /**

@@ -14,6 +14,7 @@ export function openaiClient({ model }: Agent, fetch: typeof globalThis.fetch): 
     // null, not undefined: with undefined, a variable of the environment could redirect
     // conversations to another server or account.
     baseURL: model.baseUrl ?? null,
+    defaultHeaders: model.headers ?? {},
     adminAPIKey: null,
     organization: null,
     project: null,

@@ -3,6 +3,7 @@
 // assembly of arguments.
 
 import type { Agent } from '../../../shared/agents/agents.ts'
+import type { AcceptedOptions } from '../../../shared/agents/file/source.ts'
 import type {
   Declaration,
   FailureClass,
@@ -120,6 +121,8 @@ export type ProviderRecord<Name extends string = string> = {
   name: Name
   /** The variable that holds the key if an agent file names none. */
   keyVariable: string
+  /** The values of a model's options that its API has. */
+  accepts: AcceptedOptions
   /** Loads the SDK. `fetch` sends the requests; default: over the network. */
   connect(agent: Agent, fetch?: typeof globalThis.fetch): Promise<Provider>
   /** A request that costs nothing and fails if the provider does not know the model. */

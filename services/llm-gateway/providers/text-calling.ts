@@ -17,7 +17,8 @@ import type { ProviderRequest } from './provider.ts'
 export function inItsWords({ model, system }: Agent, request: ProviderRequest): ProviderRequest {
   if (model.toolCalls !== 'text') return request
   const instructions = request.tools.length === 0 ? [] : [callingInstructions(request.tools)]
-  const texts = [...(system.trim() === '' ? [] : [system]), ...instructions]
+  const own = request.system ?? system
+  const texts = [...(own.trim() === '' ? [] : [own]), ...instructions]
   return {
     ...request,
     system: texts.join('\n\n'),

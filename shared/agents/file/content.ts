@@ -3,6 +3,7 @@
 // reported at once.
 
 import type { EmptyAllowance, LoopThresholds, TextCallsMode } from '../../contract/messages.ts'
+import type { FunctionTool, ReasoningEffort, Tool } from '../agents.ts'
 
 export type AgentContent = {
   name?: string
@@ -45,6 +46,11 @@ export type ModelContent = {
   apiKey?: string
   maxOutputTokens?: number
   temperature?: number
+  topP?: number
+  reasoningEffort?: ReasoningEffort
+  serviceTier?: string
+  seed?: number
+  headers?: Record<string, string | undefined>
   toolCalls?: 'native' | 'text'
 }
 
@@ -68,6 +74,14 @@ export type ToolContent = {
   http?: HttpContent
   module?: string
   sandbox?: SandboxContent
+  /** Only in a program. */
+  code?: ToolCode
+}
+
+/** The parts of a tool that are no data. `isolatedIn`: the file that exports the tool. */
+export type ToolCode = Pick<Tool, 'check' | 'needsContext'> & {
+  run?: FunctionTool['run']
+  isolatedIn?: string
 }
 
 export type HttpContent = {

@@ -6,26 +6,16 @@
 // LOAD-AGENTS-3. Reading runs nothing: the file of a module tool must exist, but is not imported.
 
 import { readdirSync, statSync } from 'node:fs'
-import { basename, dirname, extname, join, resolve } from 'node:path'
+import { dirname, extname, join, resolve } from 'node:path'
 import { limits } from '../../contract/limits.ts'
-import { protectAgentFile, protectOwnPath } from '../../lib/sandbox/own-paths.ts'
+import { protectAgentFile } from '../../lib/sandbox/own-paths.ts'
 import { type Document, readDocument } from '../../settings/document.ts'
 import { alternatives, cannotUse, type Mistake, type Place, shown } from '../../settings/mistake.ts'
 import { readText, unreadable } from '../../settings/text-file.ts'
-import type { Agent, Agents, Model } from '../agents.ts'
-import type { AgentContent } from './content.ts'
-import { modelOf } from './model-part.ts'
+import type { Agent, Agents } from '../agents.ts'
+import { agentOf } from './agent-part.ts'
 import { schemaMistakes } from './schema-mistakes.ts'
-import { settingsOf } from './settings-part.ts'
-import {
-  exists,
-  type KnownRecords,
-  type LoadOptions,
-  needs,
-  referred,
-  type Source,
-} from './source.ts'
-import { toolsOf } from './tool-part.ts'
+import type { KnownRecords, LoadOptions, Source } from './source.ts'
 
 /**
  * The agents of a file, or of all `*.yaml`, `*.yml` and `*.json` files of a folder. Subfolders,
@@ -131,61 +121,6 @@ function sourceOf<Provider extends string>({
     refuse: (path, text) => mistakes.push({ file, ...document.placeOf(path), path, text }),
     report: (others) => mistakes.push(...others),
   }
-}
-
-/** Always returns an agent. If there are mistakes, it is never used. */
-function agentOf<Provider extends string>(
-  source: Source<Provider>,
-  content: AgentContent,
-): Agent<Provider> {
-  return {
-    name: nameOf(source, content),
-    system: needs(source, 'model') ? systemOf(source, content) : '',
-    model: needs(source, 'model') ? modelOf(source, content.model ?? {}) : modelElsewhere(source),
-    tools: toolsOf(source, content.tools ?? [], content.sandbox),
-    settings: settingsOf(content),
-    ...textCallsIn(source, content),
-  }
-}
-
-/** A model without native calls calls no tool at all if its text calls do not run. */
-function textCallsIn(source: Source, { textCalls, model }: AgentContent): Pick<Agent, 'textCalls'> {
-  if (textCalls === undefined) return {}
-  if (model?.toolCalls === 'text' && textCalls !== 'run')
-    source.refuse(
-      ['textCalls'],
-      `is ${textCalls}; must be run with model.toolCalls: text, because that model has no other calls`,
-    )
-  return { textCalls }
-}
-
-/** A stand-in: other processes send the requests. */
-function modelElsewhere<Provider extends string>({ providers }: Source<Provider>): Model<Provider> {
-  return { provider: providers[0].name, name: '', apiKey: '', maxOutputTokens: 1 }
-}
-
-function nameOf(source: Source, content: AgentContent): string {
-  if ('name' in content) return content.name ?? ''
-  const fileName = basename(source.file, extname(source.file))
-  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(fileName))
-    source.refuse(
-      ['name'],
-      `is missing, and the file's name ${shown(fileName)} cannot stand in; must be 1 to 64 of a-z, 0-9 and -`,
-    )
-  return fileName
-}
-
-function systemOf(source: Source, { system, systemFile }: AgentContent): string {
-  if (system !== undefined || systemFile === undefined) return system ?? ''
-  const file = referred(source, ['systemFile'], systemFile)
-  if (file === undefined || !exists(source, ['systemFile'], file, 'file')) return ''
-  protectOwnPath(file.path)
-  const content = readText(file.path, limits.agentFileBytesMax)
-  const fault =
-    'fault' in content ? content.fault : content.text.trim() === '' ? 'is blank' : undefined
-  if (fault !== undefined)
-    source.refuse(['systemFile'], `refers to ${shown(file.name)}, which ${fault}`)
-  return 'text' in content ? content.text : ''
 }
 
 // ── The files of a folder ──

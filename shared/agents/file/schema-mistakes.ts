@@ -4,7 +4,7 @@
 // message shows the value of an `x-secret`.
 
 import { readFileSync } from 'node:fs'
-import { Ajv, type AnySchemaObject, type ErrorObject } from 'ajv'
+import { Ajv, type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'ajv'
 import { alternatives, kindOf, type Path, pathOf, shown } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
 import type { AgentContent } from './content.ts'
@@ -27,17 +27,21 @@ type Schema = {
   'x-secret'?: boolean
 }
 
-const agentSchema: AnySchemaObject & Schema = JSON.parse(
+export const agentSchema: AnySchemaObject & Schema = JSON.parse(
   readFileSync(new URL('agent.schema.json', import.meta.url), 'utf8'),
 )
 
-const isValid = new Ajv({
-  ...{ allErrors: true, verbose: true, ownProperties: true, logger: false },
-  ...{ strictTypes: false, keywords: ['x-accepted', 'x-secret'] },
-  // A test checks the schema against its dialect. At each start, checking it and generating fast
-  // code for one file would take longer than the rest.
-  ...{ validateSchema: false, meta: false, code: { optimize: false } },
-}).compile(agentSchema)
+export function compileAgentSchema(schema: AnySchemaObject): ValidateFunction {
+  return new Ajv({
+    ...{ allErrors: true, verbose: true, ownProperties: true, logger: false },
+    ...{ strictTypes: false, keywords: ['x-accepted', 'x-secret'] },
+    // A test checks the schema against its dialect. At each start, checking it and generating fast
+    // code for one file would take longer than the rest.
+    ...{ validateSchema: false, meta: false, code: { optimize: false } },
+  }).compile(schema)
+}
+
+const isValidFile = compileAgentSchema(agentSchema)
 
 /** The keys of a mapping in agent files, in the schema's order. `path`: the keys above it. */
 export function keysAt(...path: string[]): string[] {
@@ -48,8 +52,14 @@ export function keysAt(...path: string[]): string[] {
   return Object.keys(mapping.properties ?? {})
 }
 
-/** All mistakes that the schema finds, and the content with undefined for each refused value. */
-export function schemaMistakes(value: unknown): {
+/**
+ * All mistakes that the schema finds, and the content with undefined for each refused value.
+ * `isValid`: by the schema of files or of programs.
+ */
+export function schemaMistakes(
+  value: unknown,
+  isValid = isValidFile,
+): {
   mistakes: SchemaMistake[]
   content: AgentContent
 } {

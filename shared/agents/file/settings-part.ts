@@ -16,6 +16,8 @@ export function settingsOf(content: AgentContent): AgentSettings {
     attempts: content.attempts ?? defaultSettings.attempts,
     stallMs: content.stallMs ?? defaultSettings.stallMs,
     firstByteMs: content.firstByteMs ?? defaultSettings.firstByteMs,
+    system: defaultSettings.system,
+    output: defaultSettings.output,
     policy: policyOf({
       caps: { ...policy.caps, ...content.caps },
       loop: { ...policy.loop, ...loop },

@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { type Mistake, type Path, shown } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
 import { unreadable } from '../../settings/text-file.ts'
+import type { ReasoningEffort } from '../agents.ts'
 import { expand } from './variables.ts'
 
 export type LoadOptions = {
@@ -34,7 +35,18 @@ export type KnownRecords<Provider extends string = string> = {
   providers: readonly [KnownProvider<Provider>, ...KnownProvider<Provider>[]]
 }
 
-type KnownProvider<Name extends string> = { name: Name; keyVariable: string }
+type KnownProvider<Name extends string> = {
+  name: Name
+  keyVariable: string
+  accepts: AcceptedOptions
+}
+
+/** The values of options that a provider's API has. */
+export type AcceptedOptions = {
+  reasoningEffort: readonly ReasoningEffort[]
+  serviceTier: readonly string[]
+  seed: boolean
+}
 
 export type Source<Provider extends string = string> = LoadOptions &
   KnownRecords<Provider> & {
@@ -42,6 +54,8 @@ export type Source<Provider extends string = string> = LoadOptions &
     file: string
     /** Its folder. Relative paths start there. */
     folder: string
+    /** It is a program, whose texts mean themselves: `${NAME}` is no variable. */
+    isCode?: boolean
     environment: NodeJS.ProcessEnv
     /** Adds a mistake at this path of the file. */
     refuse(path: Path, text: string): void
@@ -59,7 +73,8 @@ export function expanded(
   text: string,
   secrets: string[] = [],
 ): string | undefined {
-  const { environment } = source
+  const { environment, isCode } = source
+  if (isCode === true) return text
   const result = expand(text, source)
   for (const variable of result.unset) source.refuse(path, unsetText(variable, environment))
   for (const variable of result.empty)
@@ -106,12 +121,12 @@ export function exists(
   { path: file, name }: Referred,
   kind: Kind,
 ): boolean {
-  const fault = faultOf(file, kind)
+  const fault = faultOf(file, kind, source.isCode)
   if (fault !== undefined) source.refuse(path, `refers to ${shown(name)}, which ${fault}`)
   return fault === undefined
 }
 
-function faultOf(file: string, kind: Kind): string | undefined {
+function faultOf(file: string, kind: Kind, isCode = false): string | undefined {
   try {
     const stat = statSync(file)
     if (kind === 'path') return undefined
@@ -123,7 +138,9 @@ function faultOf(file: string, kind: Kind): string | undefined {
     return undefined
   } catch (error) {
     const start =
-      kind === 'program' ? 'its path starts at cwd' : 'paths start at the folder of this file'
+      kind === 'program'
+        ? 'its path starts at cwd'
+        : `paths start at the ${isCode ? 'working folder' : 'folder of this file'}`
     return `${unreadable(error)}; ${start}`
   }
 }

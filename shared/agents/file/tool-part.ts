@@ -4,10 +4,11 @@ import { extname, resolve } from 'node:path'
 import { limits } from '../../contract/limits.ts'
 import type { Declaration } from '../../contract/messages.ts'
 import { alternatives, type Path, shown } from '../../settings/mistake.ts'
-import type { CommandTool, HttpTool, ModuleTool, Tool, ToolRun } from '../agents.ts'
+import type { CommandTool, FunctionTool, HttpTool, ModuleTool, Tool, ToolRun } from '../agents.ts'
 import type { SandboxSetting } from '../sandbox.ts'
+import { writtenSecrets } from '../secrets.ts'
 import type { HttpContent, SandboxContent, ToolContent } from './content.ts'
-import { headerFault, isHeaderName } from './header.ts'
+import { headersOf } from './headers-part.ts'
 import { sandboxOf } from './sandbox-part.ts'
 import {
   exists,
@@ -22,7 +23,7 @@ import {
 import { hintsOf } from './tool-hints.ts'
 import { schemaOf } from './tool-schema.ts'
 import { urlOf } from './url.ts'
-import { hasVariable, variableValue } from './variables.ts'
+import { variableValue } from './variables.ts'
 
 /** The defaults of a tool. agent.schema.json has the same ones. */
 export const toolDefaults = { idempotent: false, timeoutMs: 30_000, poll: false }
@@ -82,9 +83,12 @@ function toolOf(
   const schema = schemaOf(source, path, content)
   const hints = hintsOf(source, path, content, schema)
   const declaration: Declaration = { name, description, schema, idempotent, timeoutMs, poll, hints }
+  const { check, needsContext } = content.code ?? {}
   const tool = {
     declaration,
     run: needs(source, 'tools') ? runIn(source, path, content, sandbox) : runElsewhere,
+    ...(check && { check }),
+    ...(needsContext && { needsContext }),
   }
   return content.concurrency === undefined ? tool : { ...tool, concurrency: content.concurrency }
 }
@@ -96,7 +100,7 @@ function runIn(
   ofAgent: SandboxSetting | undefined,
 ): ToolRun {
   const run = runOf(source, path, content)
-  if (run.kind === 'http') return run
+  if (run.kind === 'http' || run.kind === 'function') return run
   const sandbox = sandboxOf(source, [...path, 'sandbox'], content.sandbox) ?? ofAgent
   return sandbox === undefined ? run : { ...run, sandbox }
 }
@@ -107,9 +111,10 @@ const runElsewhere: ToolRun = { kind: 'command', argv: [''] }
 function runOf(
   source: Source,
   path: Path,
-  { command, http, module, ...rest }: ToolContent,
+  { command, http, module, code, ...rest }: ToolContent,
 ): ToolRun {
   const runs = [
+    code?.run && functionOf(source, path, code.run, code.isolatedIn, rest),
     command && commandOf(source, path, command, rest),
     http && httpOf(source, [...path, 'http'], http),
     module === undefined ? undefined : moduleOf(source, path, module, rest),
@@ -177,78 +182,41 @@ function refuseMissingProgram(
     source.refuse(path, `is ${shown(written)}, which is not in PATH; install it, or set its path`)
 }
 
-// ── http ──
+// ── function ──
 
-/** Set by the executor: they describe the body, the connection and the call. */
-const reservedHeaders = [
-  ...[
-    'accept-encoding',
-    'connection',
-    'content-length',
-    'content-type',
-    'expect',
-    'idempotency-key',
-    'keep-alive',
-    'te',
-    'trailer',
-  ],
-  ...['transfer-encoding', 'upgrade'],
-]
-/** The value of such a header is a secret, so it must come from a variable. */
-const credentialHeader =
-  /^(proxy-)?authorization$|^cookie$|(api|auth|access)[-_]?key|token|secret|password/i
+function functionOf(
+  source: Source,
+  path: Path,
+  run: FunctionTool['run'],
+  isolatedIn: string | undefined,
+  surroundings: Surroundings & Pick<ToolContent, 'name'>,
+): FunctionTool | ModuleTool {
+  const { name, outputBytesMax } = surroundings
+  const bytesMax = outputBytesMax === undefined ? {} : { outputBytesMax }
+  if (isolatedIn === undefined) return { kind: 'function', run, ...bytesMax }
+  const definedTool = name ?? ''
+  return { ...moduleOf(source, path, isolatedIn, surroundings), definedTool }
+}
+
+// ── http ──
 
 function httpOf(
   source: Source,
   path: Path,
   { url, headers = {}, outputBytesMax }: HttpContent,
 ): HttpTool {
-  const seen = new Set<string>()
   const secrets: string[] = []
-  const sent = Object.entries(headers).flatMap(([name, text]): [string, string][] => {
-    if (!isHeaderName(name)) return [] // the schema reports it, without the name, which may be a misplaced value
-    const value = headerOf({ source, path: [...path, 'headers', name], name, text, seen, secrets })
-    return value === undefined ? [] : [[name, value]]
-  })
+  const sent = headersOf(source, [...path, 'headers'], headers, secrets)
+  const sentTo = {
+    url: (url === undefined ? undefined : urlOf(source, [...path, 'url'], url, secrets)) ?? '',
+    headers: sent,
+  }
   return {
     kind: 'http',
-    url: (url === undefined ? undefined : urlOf(source, [...path, 'url'], url, secrets)) ?? '',
-    headers: Object.fromEntries(sent),
-    secrets: [...new Set(secrets)],
+    ...sentTo,
+    secrets: source.isCode ? writtenSecrets(sentTo) : [...new Set(secrets)],
     ...(outputBytesMax === undefined ? {} : { outputBytesMax }),
   }
-}
-
-type HeaderParts = {
-  source: Source
-  path: Path
-  name: string
-  text: string | undefined
-  /** The names before, in lower case. */
-  seen: Set<string>
-  secrets: string[]
-}
-
-function headerOf({ source, path, name, text, seen, secrets }: HeaderParts): string | undefined {
-  const lower = name.toLowerCase()
-  if (seen.has(lower))
-    source.refuse(path, 'is given twice; remove one, because header names ignore case')
-  seen.add(lower)
-  if (reservedHeaders.includes(lower)) source.refuse(path, 'is set by the executor; remove it')
-  if (text === undefined) return undefined
-  if (credentialHeader.test(name) && !hasVariable(text))
-    source.refuse(
-      path,
-      `holds a credential as plain text; put it into a variable and write \${NAME} here`,
-    )
-  const value = expanded(source, path, text, secrets)
-  const fault = value === undefined ? undefined : headerFault(value)
-  if (fault !== undefined)
-    source.refuse(
-      path,
-      `has ${fault} in it${hasVariable(text) ? ', perhaps from its variable' : ''}; remove it`,
-    )
-  return value
 }
 
 // ── module ──

@@ -53,6 +53,22 @@ describe('a truncated bundle', () => {
   )
 })
 
+describe('a misspelled option', () => {
+  it('is named with the one that was meant, before any option that is missing', async () => {
+    expect(await run('ask', '--agnet', 'agent.yaml', 'hello')).toEqual({
+      code: 2,
+      errors: expect.stringMatching(/unknown option '--agnet'\n\(Did you mean --agent\?\)/),
+    })
+  })
+
+  it('does not hide a required option that is missing', async () => {
+    expect(await run('ask', 'hello')).toEqual({
+      code: 2,
+      errors: expect.stringContaining("required option '--agent <file>' not specified"),
+    })
+  })
+})
+
 describe('a bundle beside flags that select a log', () => {
   const bundle = bundleFile('i3-no-termination')
   it.each([

@@ -72,7 +72,11 @@ describe('a terminal', () => {
 
   it('has neither a live line nor wrapped lines if it is dumb', () => {
     const screen = createScreen(terminal().out, { TERM: 'dumb' })
-    expect(screen.layout()).toEqual({ columns: Number.POSITIVE_INFINITY, isLive: false })
+    expect(screen.layout()).toEqual({
+      columns: Number.POSITIVE_INFINITY,
+      isLive: false,
+      isTerminal: true,
+    })
   })
 })
 

@@ -14,6 +14,7 @@ function scripted() {
     conversation: 'c',
     messageId: 'm',
     finished: new Promise<never>(() => {}),
+    output: new Promise(() => {}),
     cancel: async () => {},
     [Symbol.asyncIterator]: () => ({
       next() {

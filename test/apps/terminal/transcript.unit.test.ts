@@ -18,8 +18,9 @@ import {
   turnStarted,
 } from '../../support/activity.ts'
 
-const screen: Layout = { columns: 79, isLive: true }
-const pipe: Layout = { columns: Number.POSITIVE_INFINITY, isLive: false }
+const screen: Layout = { columns: 79, isLive: true, isTerminal: true }
+const pipe: Layout = { columns: Number.POSITIVE_INFINITY, isLive: false, isTerminal: false }
+const plain: Layout = { ...pipe, isTerminal: true }
 
 const place = { conversation: 'c', turn: 7, round: 1 }
 const text = (piece: string): TurnEvent => ({ type: 'text-delta', ...place, text: piece })
@@ -46,9 +47,9 @@ function play(
 const linesOf = (events: TurnEvent[], layout = screen) =>
   play(events, layout).lines.map(({ text }) => text)
 
-/** The output of a pipe, byte for byte. */
-const piped = (events: TurnEvent[]) =>
-  play(events, pipe)
+/** The output without a live line, byte for byte. */
+const piped = (events: TurnEvent[], layout = pipe) =>
+  play(events, layout)
     .lines.map(({ text, isOpen }) => `${text}${isOpen ? '' : '\n'}`)
     .join('')
 
@@ -265,7 +266,27 @@ describe('text in a pipe', () => {
     )
   })
 
-  it('is not wrapped', () => expect(piped([text('word '.repeat(50))])).toBe('word '.repeat(50)))
+  it('is not wrapped, and arrives once its round goes on', () => {
+    expect(piped([text('word '.repeat(50))])).toBe('')
+    expect(piped([text('word '.repeat(50)), toolStarted() as TurnEvent])).toBe(
+      `${'word '.repeat(50)}\n  exec started\n`,
+    )
+  })
+
+  it('leaves out the reply, which stands on the standard output', () => {
+    const events = [text('All is'), text(' well.\n'), turnFinished({ reply: 'All is well.' })]
+    expect(piped(events as TurnEvent[])).toBe('  2 rounds, 1 call, 120 + 30 tokens, 3.2 s\n')
+  })
+
+  it('leaves out the text of a response that broke off', () => {
+    expect(piped([text('All is'), reset])).toBe(
+      '  this response broke off and is void: another request to the model\n',
+    )
+  })
+
+  it('arrives piece by piece at a terminal without a live line', () => {
+    expect(piped([text('All is')], plain)).toBe('All is')
+  })
 
   it('shows the start of a tool, because there is no live line', () => {
     expect(piped([toolStarted() as TurnEvent])).toBe('  exec started\n')

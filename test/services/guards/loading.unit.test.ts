@@ -91,6 +91,20 @@ describe('a custom guard', () => {
     await expect(loading).rejects.toThrow(advice)
   })
 
+  it('is refused with all its mistakes at once', async () => {
+    const source = `export default { name: 'own', version: 1, tools: '*', deadlineMs: 500, onTimout: 'allow' }`
+    await expect(loadGuard(written('wrong', source))).rejects.toThrow(
+      /"onTimout".*; a guard has a name and a version, both text; tools must be a list of patterns; onTimeout must be 'reject' or 'allow'; judge must be a function$/,
+    )
+  })
+
+  it('is refused with the line of its file at which it throws', async () => {
+    const source = `const rules = undefined\n\nexport default { ${own}, tools: rules.tools }`
+    await expect(loadGuard(written('throws', source))).rejects.toThrow(
+      /throws\.mjs: it cannot be loaded: Cannot read properties of undefined.* \(line 3\)$/,
+    )
+  })
+
   it('gets its options if it is a function, and refuses options otherwise', async () => {
     const withOptions = `export default (options) => ({ ${own}, version: JSON.stringify(options) })`
     expect(await loadGuard(written('function', withOptions), { a: 1 })).toMatchObject({

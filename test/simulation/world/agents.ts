@@ -43,6 +43,8 @@ function rollAgent(random: Random, name: string): Agent {
       attempts: random.between(1, 3),
       stallMs: random.between(5, 60) * second,
       firstByteMs: null,
+      system: null,
+      output: null,
       policy,
     },
   }

@@ -35,6 +35,7 @@ export function connectAnthropic(
     // null, not undefined: with undefined, a variable of the environment could redirect
     // conversations.
     baseURL: agent.model.baseUrl ?? null,
+    defaultHeaders: agent.model.headers ?? {},
     fetch,
   })
 

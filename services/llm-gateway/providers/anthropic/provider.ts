@@ -5,6 +5,11 @@ import type { ProviderRecord } from '../provider.ts'
 export const anthropic: ProviderRecord<'anthropic'> = {
   name: 'anthropic',
   keyVariable: 'ANTHROPIC_API_KEY',
+  accepts: {
+    reasoningEffort: ['low', 'medium', 'high', 'xhigh', 'max'],
+    serviceTier: ['auto', 'standard_only'],
+    seed: false,
+  },
   connect: async (agent, fetch) => (await import('./connect.ts')).connectAnthropic(agent, fetch),
   modelCheck: ({ baseUrl = 'https://api.anthropic.com', apiKey, path }) => ({
     url: `${baseUrl}/v1/models/${path}`,

@@ -7,6 +7,7 @@ import type {
   CacheControlEphemeral,
   ContentBlockParam,
   MessageCreateParams,
+  OutputConfig,
   TextBlockParam,
   Tool,
 } from '@anthropic-ai/sdk/resources/messages'
@@ -31,12 +32,28 @@ export function messageRequest(
     model: model.name,
     max_tokens: model.maxOutputTokens,
     ...(model.temperature === undefined ? {} : { temperature: model.temperature }),
+    ...(model.topP === undefined ? {} : { top_p: model.topP }),
+    ...effortOf(model.reasoningEffort),
+    ...tierOf(model.serviceTier),
     ...(tools.length === 0
       ? {}
       : { tools, ...(request.textOnly ? { tool_choice: { type: 'none' } } : {}) }),
     ...systemOf(request.system ?? system, request.nudge),
     messages,
   }
+}
+
+type Effort = NonNullable<OutputConfig['effort']>
+
+/** agentsInFiles has refused the others. */
+function effortOf(effort: string | undefined): { output_config?: OutputConfig } {
+  return effort === undefined ? {} : { output_config: { effort: effort as Effort } }
+}
+
+function tierOf(tier: string | undefined): Pick<MessageCreateParams, 'service_tier'> {
+  return tier === undefined
+    ? {}
+    : { service_tier: tier as NonNullable<MessageCreateParams['service_tier']> }
 }
 
 function toolOf(declaration: Declaration): Tool {

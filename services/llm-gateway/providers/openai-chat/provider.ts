@@ -2,11 +2,13 @@
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { openaiModelCheck } from '../openai-model-check.ts'
+import { openaiEfforts, openaiTiers } from '../openai-options.ts'
 import type { ProviderRecord } from '../provider.ts'
 
 export const openaiChat: ProviderRecord<'openai-chat'> = {
   name: 'openai-chat',
   keyVariable: 'OPENAI_API_KEY',
+  accepts: { reasoningEffort: openaiEfforts, serviceTier: openaiTiers, seed: true },
   connect: async (agent, fetch) => (await import('./connect.ts')).connectOpenaiChat(agent, fetch),
   modelCheck: openaiModelCheck,
   recording: {

@@ -10,6 +10,7 @@ import type {
 } from 'openai/resources/chat/completions'
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import type { Declaration } from '../../../../shared/contract/messages.ts'
+import type { openaiTiers } from '../openai-options.ts'
 import { parsedSchema } from '../parsed-schema.ts'
 import type { ProviderRequest } from '../provider.ts'
 import { chatMessages } from './messages.ts'
@@ -36,9 +37,20 @@ export function chatRequest(
     ...(tools.length === 0 ? {} : { tools, ...(request.textOnly ? { tool_choice: 'none' } : {}) }),
     [habits.outputLimit]: model.maxOutputTokens,
     ...(model.temperature === undefined ? {} : { temperature: model.temperature }),
+    ...(model.topP === undefined ? {} : { top_p: model.topP }),
+    ...(model.seed === undefined ? {} : { seed: model.seed }),
+    ...(model.reasoningEffort === undefined ? {} : { reasoning_effort: model.reasoningEffort }),
+    ...tierOf(model.serviceTier),
     stream: true,
     ...(habits.asksForUsage ? { stream_options: { include_usage: true } } : {}),
   }
+}
+
+/** The readers of agents have refused values that the API does not have. */
+function tierOf(
+  tier: string | undefined,
+): Pick<ChatCompletionCreateParamsStreaming, 'service_tier'> {
+  return tier === undefined ? {} : { service_tier: tier as (typeof openaiTiers)[number] }
 }
 
 function systemMessage(text: string): ChatCompletionMessageParam[] {

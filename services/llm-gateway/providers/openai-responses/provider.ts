@@ -1,11 +1,13 @@
 // OpenAI's Responses API. connect.ts brings its SDK, once an agent sends a request.
 
 import { openaiModelCheck } from '../openai-model-check.ts'
+import { openaiEfforts, openaiTiers } from '../openai-options.ts'
 import type { ProviderRecord } from '../provider.ts'
 
 export const openaiResponses: ProviderRecord<'openai-responses'> = {
   name: 'openai-responses',
   keyVariable: 'OPENAI_API_KEY',
+  accepts: { reasoningEffort: openaiEfforts, serviceTier: openaiTiers, seed: false },
   connect: async (agent, fetch) =>
     (await import('./connect.ts')).connectOpenaiResponses(agent, fetch),
   modelCheck: openaiModelCheck,

@@ -9,6 +9,7 @@ import type {
 } from 'openai/resources/responses/responses'
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import type { Declaration } from '../../../../shared/contract/messages.ts'
+import type { openaiTiers } from '../openai-options.ts'
 import type { ProviderRequest } from '../provider.ts'
 import { responsesInput } from './input.ts'
 
@@ -35,10 +36,20 @@ export function responsesRequest(
     }),
     max_output_tokens: model.maxOutputTokens,
     ...(model.temperature === undefined ? {} : { temperature: model.temperature }),
+    ...(model.topP === undefined ? {} : { top_p: model.topP }),
+    ...(model.reasoningEffort === undefined
+      ? {}
+      : { reasoning: { effort: model.reasoningEffort } }),
+    ...tierOf(model.serviceTier),
     store: false,
     ...(withoutReasoning.test(model.name) ? {} : { include: ['reasoning.encrypted_content'] }),
     stream: true,
   }
+}
+
+/** The readers of agents have refused values that the API does not have. */
+function tierOf(tier: string | undefined): Pick<ResponseCreateParamsStreaming, 'service_tier'> {
+  return tier === undefined ? {} : { service_tier: tier as (typeof openaiTiers)[number] }
 }
 
 /** Not strict, which needs schemas of a special form. The validator checks the arguments. */

@@ -58,7 +58,7 @@ function atTerminal({ isTerminal = true, counted = true } = {}) {
     return { counted, outcome: 'approved' as const, text: 'Nothing was changed.' }
   }
   const screen: Screen = {
-    layout: () => ({ columns: 80, isLive: true }),
+    layout: () => ({ columns: 80, isLive: true, isTerminal: true }),
     show() {},
     live() {},
     print: (text) => printed.push(text),

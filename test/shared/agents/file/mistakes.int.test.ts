@@ -871,7 +871,7 @@ describe('an http tool', () => {
     ],
     [
       'http: { url: "http://h", headers: { Content-Type: x } }',
-      ['tools[0].http.headers.Content-Type: is set by the executor; remove it'],
+      ['tools[0].http.headers.Content-Type: is set by Weir; remove it'],
     ],
     [
       'http: { url: "http://h", headers: { Authorization: Bearer x } }',

@@ -1,0 +1,68 @@
+// An agent in a program, as data. Weir.open checks it like an agent file.
+
+import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
+import type { AgentSettings, TextCallsMode } from '../../shared/contract/messages.ts'
+import type { DefinedTool } from './define-tool.ts'
+import type { DefinedModel } from './models.ts'
+
+declare const contextOf: unique symbol
+
+/** An agent for `Weir.open`. `Context`: the context that its tools take from a question. */
+export type DefinedAgent<Context = unknown> = {
+  readonly name: string
+  readonly [contextOf]?: (context: Context) => void
+}
+
+type Policy = AgentSettings['policy']
+
+type AgentFields<Tools> = {
+  /** The name under which you ask it: 1 to 64 of a-z, 0-9 and -. */
+  name: string
+  /** The model: anthropic(...), openai(...) or openaiChat(...). */
+  model: DefinedModel
+  /** The instructions: the system prompt. */
+  system: string
+  /** The tools that the model may call. Default: none. */
+  tools?: Tools
+  /** The user's text when a turn ends without an answer. */
+  fallback?: string
+  /** Hard limits of a turn. */
+  caps?: { rounds?: number; calls?: number; wallMs?: number; tokens?: number }
+  /** The thresholds at which calls without progress count as a loop. */
+  loop?: Partial<Policy['loop']> & { rules?: Record<string, 'enforce' | 'shadow'> }
+  /** How many empty responses get a nudge. */
+  empty?: Partial<Policy['empty']>
+  /** Attempts to get one response from the model. Default: 3. */
+  attempts?: number
+  /** Milliseconds without a byte from the provider after which an attempt fails. */
+  stallMs?: number
+  /** Milliseconds to the first byte of a response. */
+  firstByteMs?: number
+  /** Milliseconds within which a claimed call may start. */
+  startWithinMs?: number
+  /** Milliseconds between asking a tool to stop and ending it. */
+  graceMs?: number
+  /** Starts of an idempotent tool for one call whose outcome is unknown. */
+  toolTries?: number
+  /** The use of calls that the model writes as text. */
+  textCalls?: TextCallsMode
+  /** The sandbox of the tools in other processes that set none themselves. */
+  sandbox?: SandboxSetting
+  /** Refuses tools that run in this process, which no sandbox holds. Default: false. */
+  requireIsolation?: boolean
+}
+
+/** The intersection of the contexts of all tools. */
+type ContextsOf<Tools extends readonly DefinedTool<never>[]> = [
+  {
+    [N in keyof Tools]: Tools[N] extends DefinedTool<infer C> ? (context: C) => void : never
+  }[number],
+] extends [(context: infer All) => void]
+  ? All
+  : unknown
+
+export function defineAgent<const Tools extends readonly DefinedTool<never>[] = readonly []>(
+  agent: AgentFields<Tools>,
+): DefinedAgent<ContextsOf<Tools>> {
+  return { ...agent }
+}

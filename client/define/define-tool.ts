@@ -1,0 +1,141 @@
+// A tool in a program: its declaration for the model and the function, file, program or URL that
+// runs its calls. Only types and data: Weir.open checks them.
+
+import { getCallSites } from 'node:util'
+import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
+import {
+  checkBy,
+  isStandardSchema,
+  type JsonSchema,
+  type StandardSchema,
+} from './standard-schema.ts'
+
+declare const contextOf: unique symbol
+
+/** A tool for `defineAgent`. `Context`: the context that it takes from the question. */
+export type DefinedTool<Context = unknown> = {
+  readonly name: string
+  readonly [contextOf]?: (context: Context) => void
+}
+
+/** The call that a function tool runs. */
+export type ToolCall<Context = undefined> = {
+  /** Aborts at the timeout and when the turn is cancelled. Pass it on, and end when it aborts. */
+  signal: AbortSignal
+  /** The same for all tries of one call, and for no other call. */
+  idempotencyKey: string
+  /** The context of the question. Undefined after a restart, and if there was none. */
+  context: Context
+}
+
+type ToolFields = {
+  /** For the model. Unique in an agent: 1 to 64 of A-Z, a-z, 0-9, _ and -. */
+  name: string
+  /** For the model. */
+  description: string
+  /** Whether a second call with the same idempotency key has no further effect. Default: false. */
+  idempotent?: boolean
+  /** Milliseconds of one call. Default: 30,000. */
+  timeoutMs?: number
+  /** Whether repeated requests until a change are normal. Default: false. */
+  poll?: boolean
+  /** Whether its success may change something. Default: guessed. */
+  mutates?: boolean
+  /** Arguments that only comment. Calls that differ in nothing more are equal. */
+  ignoreFields?: readonly string[]
+  /** The only arguments that identify a call. Default: all. */
+  loopKey?: readonly string[]
+  /** The text for the model if a call is refused before it runs. Default: the usual text. */
+  refusal?: string
+  /** Calls of it that this process runs at once. Default: the bound for all tools. */
+  concurrency?: number
+  /** Bytes of its result to keep. Default: 32 KiB. */
+  outputBytesMax?: number
+}
+
+/** The schema of the arguments: of zod, arktype and others, or a JSON Schema. */
+type ParametersOf<Args> = { parameters: StandardSchema<Args> | JsonSchema }
+
+type InProcess<Args, Context> = ToolFields &
+  ParametersOf<Args> &
+  Isolation & {
+    /** Its text or its value's JSON is the result. An exception is the error. */
+    run: (args: Args, call: ToolCall<Context>) => unknown
+  }
+
+type Isolation = {
+  /**
+   * Runs it in a process that loads the file of this `defineTool`, which must export the tool and
+   * open no Weir. Weir can kill such a tool, and give it a sandbox. Default: in this process.
+   */
+  isolated?: boolean
+} & Surroundings
+
+type Surroundings = {
+  /** The sandbox of its process. Default: that of the agent. */
+  sandbox?: SandboxSetting
+  /** The folder in which its process runs. */
+  cwd?: string
+  /** The variables that its process sees beside PATH. */
+  environment?: readonly string[]
+}
+
+type ProgramTool = ToolFields & { parameters: StandardSchema | JsonSchema } & (
+    | ({
+        /** A file whose default export is the function. It runs in its own process. */
+        module: string | URL
+      } & Surroundings)
+    | ({
+        /** A program and its arguments. It reads the arguments as JSON on standard input. */
+        command: readonly [string, ...string[]]
+      } & Surroundings)
+    | { http: { url: string | URL; headers?: Record<string, string>; outputBytesMax?: number } }
+  )
+
+/**
+ * A tool. The model gets `parameters` as a JSON Schema, and each call is judged by it. Then the
+ * schema's own refinements are checked. With `needsContext`, a call without its context never
+ * starts: `true`, or a schema that also checks the context.
+ */
+export function defineTool<Args = Record<string, unknown>, Context = unknown>(
+  tool: InProcess<Args, Context> & { needsContext: true | StandardSchema<Context> },
+): DefinedTool<Context>
+export function defineTool<Args = Record<string, unknown>, Context = unknown>(
+  tool: InProcess<Args, Context | undefined> & { needsContext?: false },
+): DefinedTool<Context | undefined>
+export function defineTool(tool: ProgramTool): DefinedTool
+export function defineTool(tool: object): DefinedTool {
+  const { name, isolated } = tool as { name: string; isolated?: unknown }
+  const defined = {
+    ...{ name, run: isolatedRun(tool) },
+    file: isolated === true ? callerFile() : undefined,
+  }
+  return { ...tool, name, [toolSymbol]: defined } as DefinedTool
+}
+
+/** services/executor/tools/module-child.ts finds an isolated tool by it. */
+export const toolSymbol: unique symbol = Symbol.for('weir-agents.tool')
+
+/** `file`: the one that exports an isolated tool. */
+export type Defined = { file: string | undefined }
+
+export function definedOf(tool: object): Defined | undefined {
+  return (tool as { [toolSymbol]?: Defined })[toolSymbol]
+}
+
+/** The function in the process of an isolated tool: it reads the arguments as its schema does. */
+function isolatedRun(tool: object) {
+  const { parameters, run } = tool as { parameters?: unknown; run?: unknown }
+  return async (args: unknown, call: ToolCall<unknown>): Promise<unknown> => {
+    if (typeof run !== 'function') throw new TypeError('the tool has no function run')
+    const checked = isStandardSchema(parameters) ? await checkBy(parameters)(args) : { value: args }
+    if ('problems' in checked) throw new TypeError(checked.problems.join('; '))
+    return run(checked.value, call)
+  }
+}
+
+/** The file that calls defineTool. */
+function callerFile(): string | undefined {
+  const [own, ...others] = getCallSites(20).map(({ scriptName }) => scriptName)
+  return others.find((script) => script !== own)
+}

@@ -1,0 +1,59 @@
+// The models of an agent in a program. A key comes from the environment by default, as in an agent
+// file, and one server's key never goes to another.
+
+/** The model of an agent, as an agent file writes it. */
+export type DefinedModel = Readonly<
+  { provider: 'anthropic' | 'openai-chat' | 'openai-responses'; name: string } & (
+    | AnthropicOptions
+    | OpenaiOptions
+    | OpenaiChatOptions
+  )
+>
+
+export type ModelOptions = {
+  /** Another server that speaks the same API. Default: the provider's own. */
+  baseUrl?: string
+  /** The key. Default: that of the environment; with `baseUrl`, none. */
+  apiKey?: string
+  /** Tokens of one response. Default: 8192. */
+  maxOutputTokens?: number
+  /** Default: the provider's own. */
+  temperature?: number
+  /** The share of probable tokens to choose from. Default: the provider's own. */
+  topP?: number
+  /** Further headers of its requests. */
+  headers?: Record<string, string>
+  /** `text`: the request asks a model without native tool calls to write them as text. */
+  toolCalls?: 'native' | 'text'
+}
+
+export type AnthropicOptions = ModelOptions & {
+  reasoningEffort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+  serviceTier?: 'auto' | 'standard_only'
+}
+
+export type OpenaiOptions = ModelOptions & {
+  reasoningEffort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+  serviceTier?: 'auto' | 'default' | 'flex' | 'scale' | 'priority' | 'fast'
+}
+
+/** `seed`: for repeatable sampling. */
+export type OpenaiChatOptions = OpenaiOptions & { seed?: number }
+
+/** Enough for an answer with several calls, and below the limit of every current model. */
+const outputTokensDefault = 8192
+
+/** A model of Anthropic's Messages API. Key: ANTHROPIC_API_KEY. */
+export function anthropic(name: string, options: AnthropicOptions = {}): DefinedModel {
+  return { provider: 'anthropic', name, maxOutputTokens: outputTokensDefault, ...options }
+}
+
+/** A model of OpenAI's Responses API. Key: OPENAI_API_KEY. */
+export function openai(name: string, options: OpenaiOptions = {}): DefinedModel {
+  return { provider: 'openai-responses', name, maxOutputTokens: outputTokensDefault, ...options }
+}
+
+/** A model of OpenAI's Chat Completions API, or of a server that speaks it. Key: OPENAI_API_KEY. */
+export function openaiChat(name: string, options: OpenaiChatOptions = {}): DefinedModel {
+  return { provider: 'openai-chat', name, maxOutputTokens: outputTokensDefault, ...options }
+}

@@ -1,0 +1,79 @@
+// Standard Schema (standardschema.dev), the interface of zod, valibot, arktype and others, as far as
+// Weir uses it. Weir depends on none of them.
+
+import type { Checked, ValueCheck } from '../../shared/agents/agents.ts'
+
+/** `Output`: the type of a value after its check. */
+export type StandardSchema<Output = unknown> = {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => Result<Output> | Promise<Result<Output>>
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined
+  }
+}
+
+type Result<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly Issue[] }
+
+type Issue = {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+/** A JSON Schema as data. */
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+/** A schema of arktype is a function. */
+export function isStandardSchema(value: unknown): value is StandardSchema {
+  const isPossible = typeof value === 'function' || (typeof value === 'object' && value !== null)
+  if (!isPossible || !('~standard' in value)) return false
+  const { '~standard': standard } = value as Partial<StandardSchema>
+  return typeof standard?.validate === 'function'
+}
+
+/**
+ * The JSON Schema of the model's arguments, by the converter of the schema's library. Without the
+ * dialect, which is the default one.
+ */
+export function jsonSchemaOf({ '~standard': standard }: StandardSchema): JsonSchema | string {
+  const { jsonSchema, vendor } = standard as { jsonSchema?: Converter; vendor: string }
+  if (typeof jsonSchema?.input !== 'function')
+    return `is a schema of ${vendor} without a converter to JSON Schema${adviceFor(vendor)}`
+  try {
+    const { $schema, ...schema } = jsonSchema.input({ target: 'draft-2020-12' })
+    return schema
+  } catch (error) {
+    return `is a schema of ${vendor} that has no JSON Schema: ${error instanceof Error ? error.message : String(error)}`
+  }
+}
+
+type Converter = { input?: (options: { target: string }) => Record<string, unknown> }
+
+function adviceFor(vendor: string): string {
+  return vendor === 'valibot'
+    ? '; wrap it in toStandardJsonSchema of @valibot/to-json-schema'
+    : '; must have one (~standard.jsonSchema)'
+}
+
+/** The schema's own check. The texts of its issues go to the model. */
+export function checkBy({ '~standard': standard }: StandardSchema): ValueCheck {
+  return (value) => {
+    const result = standard.validate(value)
+    return result instanceof Promise ? result.then(checkedOf) : checkedOf(result)
+  }
+}
+
+function checkedOf(result: Result<unknown>): Checked {
+  return result.issues === undefined
+    ? { value: result.value }
+    : { problems: result.issues.slice(0, issuesMax).map(problemOf) }
+}
+
+const issuesMax = 20
+
+function problemOf({ message, path = [] }: Issue): string {
+  const steps = path.map((step) => String(typeof step === 'object' ? step.key : step))
+  return steps.length === 0 ? message : `${steps.join('.')}: ${message}`
+}

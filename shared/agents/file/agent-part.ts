@@ -1,0 +1,68 @@
+// An agent from checked content, which is that of a file or of a program.
+
+import { basename, extname } from 'node:path'
+import { limits } from '../../contract/limits.ts'
+import { protectOwnPath } from '../../lib/sandbox/own-paths.ts'
+import { shown } from '../../settings/mistake.ts'
+import { readText } from '../../settings/text-file.ts'
+import type { Agent, Model } from '../agents.ts'
+import type { AgentContent } from './content.ts'
+import { modelOf } from './model-part.ts'
+import { settingsOf } from './settings-part.ts'
+import { exists, needs, referred, type Source } from './source.ts'
+import { toolsOf } from './tool-part.ts'
+
+/** Always returns an agent. If there are mistakes, it is never used. */
+export function agentOf<Provider extends string>(
+  source: Source<Provider>,
+  content: AgentContent,
+): Agent<Provider> {
+  return {
+    name: nameOf(source, content),
+    system: needs(source, 'model') ? systemOf(source, content) : '',
+    model: needs(source, 'model') ? modelOf(source, content.model ?? {}) : modelElsewhere(source),
+    tools: toolsOf(source, content.tools ?? [], content.sandbox),
+    settings: settingsOf(content),
+    ...textCallsIn(source, content),
+  }
+}
+
+/** A model without native calls calls no tool at all if its text calls do not run. */
+function textCallsIn(source: Source, { textCalls, model }: AgentContent): Pick<Agent, 'textCalls'> {
+  if (textCalls === undefined) return {}
+  if (model?.toolCalls === 'text' && textCalls !== 'run')
+    source.refuse(
+      ['textCalls'],
+      `is ${textCalls}; must be run with model.toolCalls: text, because that model has no other calls`,
+    )
+  return { textCalls }
+}
+
+/** A stand-in: other processes send the requests. */
+function modelElsewhere<Provider extends string>({ providers }: Source<Provider>): Model<Provider> {
+  return { provider: providers[0].name, name: '', apiKey: '', maxOutputTokens: 1 }
+}
+
+function nameOf(source: Source, content: AgentContent): string {
+  if ('name' in content || source.isCode === true) return content.name ?? ''
+  const fileName = basename(source.file, extname(source.file))
+  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(fileName))
+    source.refuse(
+      ['name'],
+      `is missing, and the file's name ${shown(fileName)} cannot stand in; must be 1 to 64 of a-z, 0-9 and -`,
+    )
+  return fileName
+}
+
+function systemOf(source: Source, { system, systemFile }: AgentContent): string {
+  if (system !== undefined || systemFile === undefined) return system ?? ''
+  const file = referred(source, ['systemFile'], systemFile)
+  if (file === undefined || !exists(source, ['systemFile'], file, 'file')) return ''
+  protectOwnPath(file.path)
+  const content = readText(file.path, limits.agentFileBytesMax)
+  const fault =
+    'fault' in content ? content.fault : content.text.trim() === '' ? 'is blank' : undefined
+  if (fault !== undefined)
+    source.refuse(['systemFile'], `refers to ${shown(file.name)}, which ${fault}`)
+  return 'text' in content ? content.text : ''
+}
