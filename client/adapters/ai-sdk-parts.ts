@@ -1,6 +1,6 @@
 // The prompts, answers and streams of AI SDK 7, as a guest's history.
-// PARTS-1. A prompt is judged with the model's own argument texts. The SDK shows `{}` for a text
-//     that is no object, and its schema's output for others. So each call carries its text in
+// The SDK's history shows `{}` for arguments that are no object, and its schema's output for others.
+// PARTS-1. A prompt is judged with the model's own argument texts. Each call carries its text in
 //     `providerMetadata.weir`, which comes back as `providerOptions.weir` in the next prompt.
 // PARTS-2. The model reads Weir's refusal in place of the SDK's own error.
 // PARTS-3. The calls of a stream are held until its end, because the SDK starts each as it comes.
