@@ -313,7 +313,7 @@ describe('the dependencies', () => {
 })
 
 /** Packages that the examples use with a framework. */
-const besideFrameworks = ['@ai-sdk/openai-compatible', '@langchain/openai', 'zod']
+const besideFrameworks = ['@ai-sdk/openai-compatible', '@langchain/openai']
 
 const compilerOptions = {
   strict: true,

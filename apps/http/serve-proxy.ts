@@ -11,6 +11,7 @@ import { commandSettingsWithOrigins, type SettingFlags } from '../terminal/comma
 import { listenForInterrupts } from '../terminal/interrupts.ts'
 import { printable } from '../terminal/printable.ts'
 import { startFrontServer } from './front-server.ts'
+import { isLoopback } from './server.ts'
 
 export type ProxyCommandOptions = SettingFlags & {
   upstream: string
@@ -18,6 +19,7 @@ export type ProxyCommandOptions = SettingFlags & {
   port: string
   agent: string
   json?: boolean
+  allowRemote?: boolean
 }
 
 /** `weir proxy --json` prints it as its first line. */
@@ -25,6 +27,7 @@ export type ProxyAddress = { port: number; anthropicBaseUrl: string; openaiBaseU
 
 /** Resolves to the exit code. Throws before it starts: `usage`, `settings.invalid`, `agent.invalid`. */
 export async function serveProxy(options: ProxyCommandOptions, out: Writable): Promise<0 | 1> {
+  refuseOpenPort(options)
   const { kind, settings } = placeOf(options)
   const log = createLog({ level: settings.logLevel, secrets: [] })
   const fronts = await openFronts({ kind, settings }, { log })
@@ -54,6 +57,15 @@ export async function serveProxy(options: ProxyCommandOptions, out: Writable): P
   } finally {
     await fronts.close()
   }
+}
+
+/** The server has no authentication: whoever reaches it can decide for any guest. */
+function refuseOpenPort({ host, allowRemote = false }: ProxyCommandOptions): void {
+  if (isLoopback(host) || allowRemote) return
+  throw new WeirError(
+    'usage',
+    `--host ${printable(host)} is open to other machines, and the server asks for no key: give 127.0.0.1, or --allow-remote if only your agents can reach this address`,
+  )
 }
 
 /** Without a place for the log it is in memory: nothing is written. */

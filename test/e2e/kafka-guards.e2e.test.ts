@@ -125,9 +125,9 @@ describe('weir guard over Kafka', () => {
             '--replication-factor',
             '1',
           )
-          expect(checked).toMatchObject({ code: 0, out: '15 topics, all as Weir needs them\n' })
+          expect(checked).toMatchObject({ code: 0, out: '16 topics, all as Weir needs them\n' })
           const doctor = (await run('doctor')).out
-          expect(doctor).toContain('15 topics that begin with')
+          expect(doctor).toContain('16 topics that begin with')
           expect(doctor).toMatch(/odd +guards +no process runs remote \(shadow\)/)
           guard.signal('SIGTERM')
           expect((await guard.ended).code).toBe(0)

@@ -46,6 +46,19 @@ async function started(...args: string[]) {
 }
 
 describe('weir proxy', () => {
+  it('listens where other machines can connect only if it is told to', async () => {
+    const open = ['--upstream', `${model.url}/v1`, '--host', '0.0.0.0']
+    expect(await commands.run(['proxy', ...open])).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining(
+        'the server asks for no key: give 127.0.0.1, or --allow-remote',
+      ),
+    })
+    const { address, child } = await started(...open, '--allow-remote')
+    expect(address.port).toBeGreaterThan(0)
+    child.kill('SIGTERM')
+  })
+
   it('stops incident I1 of an agent that changes its base URL only', async () => {
     const { address, child, ended } = await started('--upstream', `${model.url}/v1`)
     expect(address.openaiBaseUrl).toBe(`${address.anthropicBaseUrl}/v1`)

@@ -19,6 +19,10 @@ export function addProxy(program: Command): void {
     )
     .requiredOption('--upstream <url>', "the model provider's base URL, with or without /v1")
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .option(
+      '--allow-remote',
+      'listen also where other machines can connect; the server asks for no key',
+    )
     .option('--port <port>', 'the port of that address; 0: any free port', '4141')
     .option(
       '--agent <name>',
