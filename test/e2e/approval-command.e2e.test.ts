@@ -170,7 +170,7 @@ onTerminals('at a terminal', () => {
     await shows('or n and why: ')
     child.stdin.write('\u0003')
     await shows('cancelled: the client cancelled it')
-    expect(await ended).toMatchObject({ code: 3 })
+    expect(await ended).toMatchObject({ code: 130 })
     expect(await starts(here)).toEqual([])
   })
 })

@@ -175,7 +175,7 @@ describe('weir inspect', () => {
       new RegExp(`odd +lock +process ${asking.child.pid} writes there`),
     )
     asking.child.kill('SIGINT')
-    expect((await asking.ended).code).toBe(3)
+    expect(await asking.ended).toMatchObject({ code: null, signal: 'SIGINT' })
     const after = await commands.run(['inspect', 'slow'])
     expect(after.out).toContain('Conversation slow: idle, 1 turn\n')
     expect(after.out).toMatch(/ {2}cancelled after .*: the client cancelled it\n/)

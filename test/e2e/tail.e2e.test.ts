@@ -230,7 +230,7 @@ describe('weir tail', () => {
     ],
     [
       ['activity', '--type', 'round-outcome'],
-      /which activity does not have\. conversation-events has it\. Its types/,
+      /which activity does not have\. conversation-events and guest-events have it\. Its types/,
     ],
     [
       ['activity', '--partition', '4'],

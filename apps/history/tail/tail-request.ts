@@ -17,6 +17,7 @@ import {
 } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { alternatives } from '../../../shared/settings/mistake.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { instantOf, instantOfFlag } from '../../terminal/instant-text.ts'
 import { printable } from '../../terminal/printable.ts'
@@ -108,7 +109,7 @@ function typeNamed(given: string, topic: TopicName | GuardTopicName): MessageTyp
   const near = nearestName(given, types)
   const hint =
     elsewhere.length > 0
-      ? ` ${elsewhere.join(', ')} has it.`
+      ? ` ${alternatives(elsewhere, 'and')} ${elsewhere.length === 1 ? 'has' : 'have'} it.`
       : near === undefined
         ? ''
         : ` Did you mean ${near}?`
