@@ -89,7 +89,7 @@ describe('weir approvals, approve and reject', () => {
     expect(await run([...ask, 'and then?'])).toMatchObject({ code: 0 })
     expect((await starts(here)).length).toBeGreaterThanOrEqual(1)
     expect((await run(['inspect', 'c'])).out).toMatch(
-      new RegExp(`call 0: approved by ann \\(claimed\\) after .* \\(production, ${id}\\)`),
+      new RegExp(`call 0: approved by ann \\(claimed\\) after .* \\(production,\\s+${id}\\)`),
     )
   })
 
