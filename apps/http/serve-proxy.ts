@@ -59,7 +59,7 @@ export async function serveProxy(options: ProxyCommandOptions, out: Writable): P
   }
 }
 
-/** The server has no authentication: whoever reaches it can decide for any guest. */
+/** The server has no authentication: another machine could decide for any guest. */
 function refuseOpenPort({ host, allowRemote = false }: ProxyCommandOptions): void {
   if (isLoopback(host) || allowRemote) return
   throw new WeirError(

@@ -46,7 +46,7 @@ async function started(...args: string[]) {
 }
 
 describe('weir proxy', () => {
-  it('listens where other machines can connect only if it is told to', async () => {
+  it('listens where other machines can connect only with --allow-remote', async () => {
     const open = ['--upstream', `${model.url}/v1`, '--host', '0.0.0.0']
     expect(await commands.run(['proxy', ...open])).toMatchObject({
       code: 2,
