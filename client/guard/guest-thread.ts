@@ -12,12 +12,12 @@ import type { Logger } from 'pino'
 import type { GuestAgent } from '../../shared/agents/guest.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { GuestResult as ResultRecord } from '../../shared/contract/messages.ts'
+import type { Response, GuestResult as ResultRecord } from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { newest } from '../../shared/lib/newest.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
-import { roundKey } from '../../shared/transcript/round-key.ts'
+import { roundKey, type Words } from '../../shared/transcript/round-key.ts'
 import { adviceEdits, withEdits } from './advice-edits.ts'
 import {
   type Front,
@@ -148,19 +148,20 @@ export function createThreads({
             ...{ signal, hides },
           })
           const isPoll = waitMs !== undefined
-          const result = ofEach(spoken.calls, verdictsFrom(round, verdicts, { refuses, isPoll }))
+          const own = verdictsFrom(round, verdicts, { refuses, isPoll })
+          const result = ofEach(spoken.calls, calls, own)
           if (blocking && !isPoll && verdicts?.isSettled !== true && refuses)
-            await giveUp(place, round, result)
+            await giveUp(place, round, own)
           if (hides && result.some(({ verdict }) => verdict === 'refuse')) hiddenKeys.push(key)
           return result
         } catch (error) {
-          const result = verdictsFrom(round, undefined, { refuses, isPoll: false })
+          const own = verdictsFrom(round, undefined, { refuses, isPoll: false })
           if (signal?.aborted) {
-            if (blocking) await giveUp(place, round, result)
+            if (blocking) await giveUp(place, round, own)
             throw error
           }
           log.warn({ err: error, conversation: id }, 'a response of a guest could not be judged')
-          return result
+          return ofEach(spoken.calls, calls, own)
         }
       },
 
@@ -226,16 +227,35 @@ function counter(): (id: string) => number {
 }
 
 /**
- * One verdict for each call as the model sent them. Repeats of a call within a response are one call
- * of the round, with one verdict.
+ * One verdict for each call as the model sent them. The round has a call once, so only one of its
+ * repeats may run. What the round lacks is found by words: repeats may stand between calls of one id.
  */
-function ofEach(calls: readonly { id: string }[], verdicts: CallVerdict[]): CallVerdict[] {
-  if (calls.length === verdicts.length) return verdicts
-  const seen = counter()
-  return calls.flatMap(({ id }) => {
-    const own = verdicts.filter(({ callId }) => callId === id)
-    return own[seen(id)] ?? own.at(-1) ?? []
+function ofEach(
+  calls: readonly Words['calls'][number][],
+  recorded: Response['calls'],
+  verdicts: CallVerdict[],
+): CallVerdict[] {
+  if (calls.length === verdicts.length || verdicts.length === 0) return verdicts
+  let next = 0
+  return calls.map(({ id, name, arguments: sent }) => {
+    const call = recorded[next]
+    const verdict = verdicts[next]
+    const isNext = call?.id === id && call.name === name && sentOf(call) === sent
+    if (!isNext || verdict === undefined)
+      return { callId: id, name, verdict: 'refuse', ...repeatedCall }
+    next += 1
+    return verdict
   })
+}
+
+/** A text above the bound was cut, so nothing after such a call is found, and it is refused too. */
+function sentOf({ raw, repair }: Response['calls'][number]): string {
+  return repair?.sent ?? raw
+}
+
+const repeatedCall = {
+  text: 'Not run: this response has this call twice, with the same id and arguments. Only one may run.',
+  code: 'guest.repeated',
 }
 
 const unavailable = {

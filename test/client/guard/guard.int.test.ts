@@ -110,13 +110,27 @@ describe('a guard in memory', () => {
     })
   })
 
-  it('takes the same id forty times in one response', async () => {
+  it('lets one of forty equal calls of a response run, and refuses the others', async () => {
     const conversation = (await guardWith()).conversation('t')
     const calls = Array.from({ length: 40 }, () => good.calls[0]).flatMap((call) => call ?? [])
     const verdicts = await conversation.afterModel(answerOf(asked([]), { text: '', calls }))
-    expect(verdicts.map(({ verdict }) => verdict)).toEqual(calls.map(() => 'run'))
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(
+      calls.map((_, place) => (place === 0 ? 'run' : 'refuse')),
+    )
+    expect(verdicts[1]?.code).toBe('guest.repeated')
     const advice = await conversation.beforeModel(asked([{ text: '', calls }]))
     expect(advice.judged).toBe(true)
+  })
+})
+
+describe('a repeated call before another call of the same id', () => {
+  it('takes no verdict of the other call', async () => {
+    const conversation = (await guardWith()).conversation('t')
+    const calls = [good, good, saidCall('exec', { command: 'pwd' }, { id: 'c' })].flatMap(
+      (said) => said.calls,
+    )
+    const verdicts = await conversation.afterModel(answerOf(asked([]), { text: '', calls }))
+    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['run', 'refuse', 'run'])
   })
 })
 
