@@ -228,7 +228,7 @@ function counter(): (id: string) => number {
 
 /**
  * One verdict for each call as the model sent them. The round has a call once, so only one of its
- * repeats may run. What the round lacks is found by words: repeats may stand between calls of one id.
+ * repeats may run. A repeat is found by its words: it may stand between calls of one id.
  */
 function ofEach(
   calls: readonly Words['calls'][number][],
