@@ -72,6 +72,8 @@ export type FrontOptions = {
   blocking: boolean
   /** The policy in force now. */
   policy: () => Promise<Policy>
+  /** Names a request. Default: a random UUID. */
+  randomId?: () => string
   log: Logger
 }
 
@@ -105,6 +107,7 @@ export type Wait = { waitMs: Milliseconds; signal?: AbortSignal | undefined }
 
 export function createFront(options: FrontOptions): Front {
   const { bus, activity, topicPrefix, partitions, agent, blocking, log } = options
+  const { randomId = randomUUID } = options
   const topic = `${topicPrefix}guest-events`
 
   async function write(messages: (GuestRound | GuestResults)[]): Promise<void> {
@@ -179,7 +182,7 @@ export function createFront(options: FrontOptions): Front {
       ])
       try {
         for (let times = 0; ; times += 1) {
-          const requestId = randomUUID()
+          const requestId = randomId()
           await write([
             resultsRecord(turn, {
               phase: 'before_model',

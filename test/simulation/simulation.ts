@@ -7,6 +7,13 @@ import { guardTopicSpec, topicSpecs } from '../../shared/contract/topology.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { createBroker } from './broker.ts'
 import { deadLetters } from './checkers/dead-letters.ts'
+import { guestAdviceNext } from './checkers/guest-advice-next.ts'
+import { guestAllJudged } from './checkers/guest-all-judged.ts'
+import { guestOfferOnce } from './checkers/guest-offer-once.ts'
+import { guestResultOwn } from './checkers/guest-result-own.ts'
+import { guestRoundOnce } from './checkers/guest-round-once.ts'
+import { guestTurnsEnd } from './checkers/guest-turns-end.ts'
+import { guestVerdictBeforeRun } from './checkers/guest-verdict-before-run.ts'
 import { historyValid } from './checkers/history-valid.ts'
 import { noLateStart } from './checkers/no-late-start.ts'
 import { noSplice } from './checkers/no-splice.ts'
@@ -25,14 +32,16 @@ import { createCoordinator } from './coordinator.ts'
 import { type Checker, collectEvidence, type Evidence, type Finding } from './evidence.ts'
 import { createFaults, type FaultKind, type FaultRates, rollRates } from './faults.ts'
 import { createMachine } from './machine.ts'
-import { createRandom } from './random.ts'
+import { createRandom, type Random } from './random.ts'
 import { createScheduler } from './scheduler.ts'
 import { createSender } from './sender.ts'
 import { openStorage, type StorageKind } from './storage.ts'
 import type { System } from './system.ts'
-import { rollAgents } from './world/agents.ts'
+import { guestTools, rollAgents, rollGuest } from './world/agents.ts'
 import { startApprovers } from './world/approvers.ts'
+import { type FrontsOptions, startFronts } from './world/fronts.ts'
 import { guardNames, startGuards } from './world/guards.ts'
+import { startGuests } from './world/guests.ts'
 import { createLedger } from './world/ledger.ts'
 import { startOperator } from './world/operator.ts'
 import { connectTo, type World } from './world/provider.ts'
@@ -52,6 +61,13 @@ const checkers: Checker[] = [
   historyValid,
   deadLetters,
   unitsClose,
+  guestRoundOnce,
+  guestResultOwn,
+  guestVerdictBeforeRun,
+  guestOfferOnce,
+  guestAdviceNext,
+  guestAllJudged,
+  guestTurnsEnd,
 ]
 
 /** The values that the seed rolled, printed before the run. */
@@ -71,6 +87,8 @@ export type Rolled = {
   withApprovers?: boolean
   /** Whether an operator changes the policies of agents. Default: the seed decides. */
   operated?: boolean
+  /** Whether there are guests. Default: the seed decides. */
+  hasGuests?: boolean
   rates: FaultRates
 }
 
@@ -98,6 +116,9 @@ const settleMs = 120 * minute
  * delayed copy.
  */
 const idleMs = 30 * minute
+
+/** Long enough for the deadline of a guest's call, and then for its idle turn and its unit. */
+const guestIdleMs = 240 * minute
 
 /** Twice the need of the busiest seeds. A system beyond it keeps itself busy for ever. */
 const eventsMax = 20_000
@@ -139,6 +160,7 @@ export async function simulate(
     guarded,
     withApprovers,
     operated,
+    hasGuests,
   } = rolled
   const random = createRandom(`${seed}`)
   const stops: Finding[] = []
@@ -237,12 +259,24 @@ export async function simulate(
     impatience,
   })
 
+  const guestDice = random.fork('guests')
+  const guests =
+    (hasGuests ?? guestDice.chance(0.4))
+      ? startGuestsOf(
+          { ...rolled, system, ledger, scheduler, broker, coordinator, faults, log },
+          guestDice,
+        )
+      : undefined
+
   await scheduler.run(start + durationMs)
   cluster.calm()
-  await scheduler.run(start + durationMs + settleMs, () =>
-    ledger.sent.every(({ messageId }) => ended.has(messageId)),
+  guests?.calm()
+  await scheduler.run(
+    start + durationMs + settleMs,
+    () =>
+      ledger.sent.every(({ messageId }) => ended.has(messageId)) && (guests?.running ?? 0) === 0,
   )
-  await scheduler.run(scheduler.now() + idleMs)
+  await scheduler.run(scheduler.now() + (guests === undefined ? idleMs : guestIdleMs))
   // A former owner's late commit is older and true (protocol.md). It stands until an owner reads
   // from it, so every process restarts once more.
   cluster.restart()
@@ -250,6 +284,7 @@ export async function simulate(
   cluster.close()
   await scheduler.run(scheduler.now() + 5 * minute, () => cluster.running === 0)
 
+  for (const failure of ledger.guests.failures) stopped(failure)
   const evidence = collectEvidence({ broker, ledger, topicPrefix, partitions })
   const violations: Violation[] = stops.map((stop) => ({ ...stop, checker: 'nothing-stops' }))
   if (scheduler.events >= eventsMax || landed >= recordsMax)
@@ -276,5 +311,25 @@ export async function simulate(
     faults: faults.counts,
     events: scheduler.events,
     passedMs: scheduler.now() - start,
+  }
+}
+
+/** Two fronts with their guests. */
+function startGuestsOf(
+  options: Omit<FrontsOptions, 'random' | 'agent' | 'topicPrefix'> & { durationMs: number },
+  random: Random,
+): { calm(): void; readonly running: number } {
+  const agent = rollGuest(random.fork('agent'))
+  options.ledger.guests.isCalm = Object.values(options.faults.rates).every((rate) => rate === 0)
+  const fronts = startFronts({ ...options, random: random.fork('fronts'), agent, topicPrefix })
+  const guests = startGuests({
+    ...{ ...options, random, fronts, topicPrefix },
+    ...{ agent: agent.name, tools: guestTools },
+  })
+  return {
+    calm: fronts.calm,
+    get running() {
+      return guests.running
+    },
   }
 }

@@ -1,6 +1,7 @@
 // The system under test: the real stages with their real performers, on fakes of the model, the
 // tools and the bus. A canary is another System: the same with one part broken (broken/).
 
+import type { Front } from '../../client/guard/front.ts'
 import type { StartTool } from '../../services/executor/tools/tool.ts'
 import type { Provider } from '../../services/llm-gateway/providers/provider.ts'
 import { runEntry, type StageEntries, stageEntries } from '../../services/stages.ts'
@@ -19,6 +20,8 @@ export type System = {
   entries(parts: Parts): Entries
   /** The bus of one process. */
   bus(bus: Bus): Bus
+  /** A broken front. Default: the real one. */
+  front?(front: Front): Front
 }
 
 export function realEntries({ agents, connect, run }: Parts): Entries {

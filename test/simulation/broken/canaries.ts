@@ -4,6 +4,15 @@
 import { type FaultRates, faultKinds } from '../faults.ts'
 import type { Rolled } from '../simulation.ts'
 import type { System } from '../system.ts'
+import {
+  answersAtOnce,
+  dropsEarlyOutcomes,
+  forgetsKeys,
+  keyByPosition,
+  keyWithoutCount,
+  silentHead,
+  verdictByCallId,
+} from './guests.ts'
 import { anyClaimStarts, noClock, ownerIsInstance } from './performers.ts'
 import {
   commitFirst,
@@ -40,6 +49,7 @@ export type Canary = {
   guarded?: boolean
   withApprovers?: boolean
   operated?: boolean
+  hasGuests?: boolean
 }
 
 const quiet = Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as FaultRates
@@ -75,11 +85,18 @@ export const canaries: Canary[] = [
   { system: noClock, foundBy: 'no-late-start', weather: sleepy },
   { system: ownerIsInstance, foundBy: 'starts-bounded', weather: deadly },
   { system: anyClaimStarts, foundBy: 'starts-bounded' },
+  { system: keyWithoutCount, foundBy: 'guest-all-judged', hasGuests: true },
+  { system: keyByPosition, foundBy: 'guest-result-own', hasGuests: true },
+  { system: verdictByCallId, foundBy: 'guest-verdict-before-run', hasGuests: true },
+  { system: forgetsKeys, foundBy: 'guest-round-once', hasGuests: true },
+  { system: answersAtOnce, foundBy: 'guest-advice-next', hasGuests: true },
+  { system: dropsEarlyOutcomes, foundBy: 'guest-advice-next', weather: quiet, hasGuests: true },
+  { system: silentHead, foundBy: 'guest-advice-next', weather: quiet, hasGuests: true },
 ]
 
 /** The settings of a canary's runs: a seed with several processes, which meet on one partition. */
 export function rolledFor(
-  { weather, impatience, guarded, withApprovers, operated }: Canary,
+  { weather, impatience, guarded, withApprovers, operated, hasGuests }: Canary,
   rolled: Rolled,
 ): Rolled {
   const { seed, durationMs, storage, rates } = rolled
@@ -93,6 +110,7 @@ export function rolledFor(
     ...(guarded !== undefined && { guarded }),
     ...(withApprovers !== undefined && { withApprovers }),
     ...(operated !== undefined && { operated }),
+    hasGuests: hasGuests ?? false,
     rates: { ...rates, ...weather },
   }
 }

@@ -1,6 +1,8 @@
 // The agents of a simulation: their tools and settings, rolled by the seed.
 
 import { type Agent, type Agents, policyOf, type Tool } from '../../../shared/agents/agents.ts'
+import { defaultGuestSettings, type GuestAgent } from '../../../shared/agents/guest.ts'
+import type { Declaration } from '../../../shared/contract/messages.ts'
 import type { Random } from '../random.ts'
 
 const second = 1000
@@ -48,6 +50,33 @@ function rollAgent(random: Random, name: string): Agent {
       context: null,
       policy,
     },
+  }
+}
+
+/** The tools that a guest offers to its model. */
+export const guestTools: Declaration[] = ['read', 'send'].map((name) => ({
+  name,
+  description: `${name} something`,
+  schema: JSON.stringify({
+    type: 'object',
+    properties: { path: { type: 'string' } },
+    required: ['path'],
+  }),
+  idempotent: false,
+  timeoutMs: 60 * second,
+  poll: false,
+  hints: null,
+}))
+
+/** An agent that owns its model and its tools. Mostly it has the ceilings as its caps. */
+export function rollGuest(random: Random): Required<GuestAgent> {
+  const { settings } = rollAgent(random, 'guest')
+  const { version: _, ...policy } = settings.policy
+  const caps = random.chance(0.3) ? policy.caps : defaultGuestSettings.policy.caps
+  return {
+    name: 'gus',
+    settings: { ...settings, policy: policyOf({ ...policy, caps }) },
+    hints: {},
   }
 }
 

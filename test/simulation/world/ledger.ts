@@ -37,7 +37,55 @@ export type Sent = {
 /** Bytes that a foreign writer put into an inbox. */
 export type Garbage = { topic: string; partition: number; offset: number }
 
+/** A request of a guest to its model, as it goes on. `keys`: of the rounds that its history shows. */
+export type GuestAsked = {
+  conversation: string
+  turnKey: string
+  keys: string[]
+  mode: 'observing' | 'blocking' | 'hiding'
+  isForked: boolean
+  /** The rounds that the front has hidden in this request. */
+  hidden: number
+  rung: string
+  judged: boolean
+  beganAt: Milliseconds
+  time: Milliseconds
+}
+
+/** A call that a guest started. `judged`: its front had a verdict. `key`: of its round. */
+export type GuestRun = {
+  conversation: string
+  turnKey: string
+  key: string | undefined
+  ordinal: number
+  callId: string
+  /** The arguments as the model sent them. */
+  sent: string
+  text: string
+  judged: boolean
+  time: Milliseconds
+}
+
+/** A round that a front was about to write. `signal`: of the guest's request. */
+export type GuestProposed = {
+  conversation: string
+  turnKey: string
+  key: string
+  signal: AbortSignal | undefined
+}
+
+export type GuestLedger = {
+  /** No fault can strike in this seed. */
+  isCalm: boolean
+  asked: GuestAsked[]
+  runs: GuestRun[]
+  proposed: GuestProposed[]
+  /** Errors of the scripts. */
+  failures: unknown[]
+}
+
 export type Ledger = {
+  guests: GuestLedger
   streams: ModelStream[]
   starts: ToolStart[]
   sent: Sent[]
@@ -45,5 +93,8 @@ export type Ledger = {
 }
 
 export function createLedger(): Ledger {
-  return { streams: [], starts: [], sent: [], garbage: [] }
+  return {
+    ...{ streams: [], starts: [], sent: [], garbage: [] },
+    guests: { isCalm: false, asked: [], runs: [], proposed: [], failures: [] },
+  }
 }

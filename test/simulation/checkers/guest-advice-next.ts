@@ -1,0 +1,46 @@
+// G5: each judged request of a guest has the advice on the last round of its history. That round was
+// judged before the request went on. Without any fault Weir judges each request in time.
+
+import type { GuestRung } from '../../../shared/contract/messages.ts'
+import type { Checker, Finding } from '../evidence.ts'
+import type { GuestAsked } from '../world/ledger.ts'
+import { type GuestFacts, guestFacts } from './guest-facts.ts'
+
+const weights: Record<string, number> = {
+  none: 0,
+  nudge: 1,
+  text_only: 2,
+  end: 3,
+} satisfies Record<GuestRung, number>
+
+export const guestAdviceNext: Checker = {
+  name: 'guest-advice-next',
+  check(evidence) {
+    const facts = guestFacts(evidence)
+    return evidence.ledger.guests.asked.flatMap((asked): Finding[] => {
+      const problem = problemOf(asked, facts, evidence.ledger.guests.isCalm)
+      if (problem === undefined) return []
+      return [{ problem: `${problem}: ${JSON.stringify(asked)}`, conversation: asked.conversation }]
+    })
+  },
+}
+
+/** The guest of a fork does not see the other one's rounds, and a hiding front changes the keys. */
+function problemOf(asked: GuestAsked, facts: GuestFacts, isCalm: boolean): string | undefined {
+  const { keys, conversation, turnKey, judged, isForked, mode, time, rung } = asked
+  const key = keys.at(-1)
+  if (isCalm && !isForked && !judged) return 'it was not judged in time'
+  if (!judged || isForked || mode === 'hiding' || key === undefined) return undefined
+  const rounds = facts.roundsOf({ conversation, turnKey, key })
+  const newest = rounds.findLast(({ time: proposed }) => proposed <= time)
+  if (newest === undefined) return 'the last round of its history was not known'
+  const end = facts.endOf(newest.message)
+  if (end !== undefined && end <= time) return undefined // the turn began anew
+  const outcome = facts.outcomeOf(newest.message)
+  if (outcome === undefined || outcome.time > time)
+    return 'it went on before the last round of its history was judged'
+  const { intervention } = outcome.message
+  if (intervention !== null && (weights[rung] ?? 0) < (weights[intervention.rung] ?? 0))
+    return `it has the advice ${rung}, and its last round led to ${intervention.rung}`
+  return undefined
+}
