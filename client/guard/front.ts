@@ -293,7 +293,7 @@ async function verdictsOn(
           pending = message.calls.map((call) => ({ ...call, until: message.until }))
         break
       case 'guest-advice':
-        if (message.key === key) return overVerdicts(message, response)
+        if (message.key === key) return overVerdicts(message, response, seen.get(placeOf(message)))
         break
       default:
         message satisfies never
@@ -303,21 +303,28 @@ async function verdictsOn(
   }
 }
 
-/** The round is over, and calls without a refusal have run. Otherwise it does not count. */
+const neverAllowed = {
+  text: 'Not run: the round of this call is over, and no verdict allowed it.',
+  code: 'guest.over',
+}
+
+/**
+ * The round is over, or it does not count. A call that waited until the end of its round has no
+ * refusal, and nobody allowed it: only a verdict that was `seen` lets a call run (R6).
+ */
 function overVerdicts(
   { refused, isOpen, reason }: GuestAdvice,
   { calls }: SentRound['response'],
+  seen: readonly GuestCallVerdict[] = [],
 ): RoundVerdicts {
   if (!isOpen) return { calls: [], pending: [], isSettled: true, notCounted: reason }
   const texts = new Map(refused.map((call) => [call.ordinal, call]))
   return {
     calls: calls.map(({ ordinal, id, name }) => {
-      const refusal = texts.get(ordinal)
-      return {
-        ...{ ordinal, callId: id, name, text: refusal?.text ?? '', code: refusal?.code ?? '' },
-        verdict: refusal === undefined ? 'done' : 'refuse',
-        until: 0,
-      }
+      const own = seen.find((call) => call.ordinal === ordinal)
+      if (own?.verdict === 'run' || own?.verdict === 'done') return own
+      const { text, code } = texts.get(ordinal) ?? neverAllowed
+      return { ordinal, callId: id, name, text, code, verdict: 'refuse', until: 0 }
     }),
     pending: [],
     isSettled: true,

@@ -299,7 +299,7 @@ describe('after the model', () => {
     expect(written[1]).toMatchObject({ results: [{ status: 'skipped' }, { status: 'skipped' }] })
   })
 
-  it('takes a round that is over from its advice, with the refused calls', async () => {
+  it('lets no call of a round that is over run without its verdict, and has the texts of refused calls', async () => {
     const { thread } = await scripted((message) =>
       isRound(message)
         ? [
@@ -311,9 +311,23 @@ describe('after the model', () => {
         : [],
     )
     expect(await thread().afterModel(answerOf(request, both))).toMatchObject([
-      { verdict: 'run' },
+      { verdict: 'refuse', code: 'guest.over' },
       { verdict: 'refuse', text: 'No.', code: 'unknown-tool' },
     ])
+  })
+
+  it('refuses a call that waited until the end of its round', async () => {
+    const { thread } = await scripted((message) =>
+      isRound(message)
+        ? [
+            started(message.key),
+            verdicts(1, 'run', { verdict: 'wait', code: 'shell' }),
+            advice({ key: message.key, round: 1 }),
+          ]
+        : [],
+    )
+    const result = await thread().afterModel(answerOf(request, both))
+    expect(result.map(({ verdict }) => verdict)).toEqual(['run', 'refuse'])
   })
 
   it('refuses the calls of a round that the stage does not count', async () => {
