@@ -5,6 +5,7 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/whole-file.ts'
 import { listenForInterrupts } from '../terminal/interrupts.ts'
 import { ownCommand, shellWord } from '../terminal/own-command.ts'
+import { portOf } from '../terminal/port-flag.ts'
 import { printable } from '../terminal/printable.ts'
 import { demoAgentFile, question } from './agent.ts'
 import { startAnthropicServer } from './anthropic-server.ts'
@@ -64,13 +65,4 @@ function next(agent: string): string {
     `${weir} report asked.weir -o asked.html`,
   ]
   return `\nNext, in another terminal; Ctrl-C here ends the model:\n${steps.map((step) => `  ${printable(step)}\n`).join('')}`
-}
-
-function portOf(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (port <= 65_535) return port
-  throw new WeirError(
-    'usage',
-    `--port is ${JSON.stringify(text)}: give a whole number from 0 to 65535`,
-  )
 }

@@ -9,6 +9,7 @@ import { createLog } from '../../shared/lib/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { commandSettingsWithOrigins, type SettingFlags } from '../terminal/command-settings.ts'
 import { listenForInterrupts } from '../terminal/interrupts.ts'
+import { portOf } from '../terminal/port-flag.ts'
 import { printable } from '../terminal/printable.ts'
 import { startFrontServer } from './front-server.ts'
 import { isLoopback } from './server.ts'
@@ -88,13 +89,4 @@ Point an agent at it:
   ANTHROPIC_BASE_URL=${anthropicBaseUrl}
   OPENAI_BASE_URL=${openaiBaseUrl}
 `
-}
-
-function portOf(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (port <= 65_535) return port
-  throw new WeirError(
-    'usage',
-    `--port is ${JSON.stringify(text)}: give a whole number from 0 to 65535`,
-  )
 }

@@ -12,7 +12,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import type { Logger } from 'pino'
 import { limits } from '../../shared/contract/limits.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { listenFailure } from '../../shared/lib/listen-failure.ts'
 import { HttpError } from './http-error.ts'
 
 /** `incoming` and `outgoing` are Node's. */
@@ -111,25 +111,12 @@ async function listening(server: Server, host: string, port: number): Promise<vo
   try {
     await promise
   } catch (cause) {
-    throw cannotListen(host, port, cause as NodeJS.ErrnoException)
+    throw listenFailure(cause, {
+      ...{ server: 'the server', host, port },
+      advice: 'give another address with --host and --port (0: any free port)',
+    })
   }
   server.off('error', reject).on('error', () => {}) // a single connection could not be accepted
-}
-
-function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException): WeirError {
-  const reason = reasons[cause.code ?? ''] ?? cause.message
-  return new WeirError(
-    'settings.invalid',
-    `the server cannot listen on ${host}, port ${port}: ${reason}; give another address with --host and --port (0: any free port)`,
-    { cause },
-  )
-}
-
-const reasons: Record<string, string> = {
-  EADDRINUSE: 'the port is in use',
-  EACCES: 'this user lacks the permission',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'the host is unknown',
 }
 
 /** Keeps HTTP-SERVER-2. */

@@ -6,7 +6,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { WeirError } from '../../shared/lib/errors.ts'
+import { listenFailure } from '../../shared/lib/listen-failure.ts'
 import type { Health } from './health.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -79,7 +79,11 @@ export async function startHealthServer({
   try {
     await listening
   } catch (cause) {
-    throw cannotListen(host, port, cause as NodeJS.ErrnoException)
+    throw listenFailure(cause, {
+      ...{ server: 'the health server', host, port },
+      advice:
+        'give another address: --health-port PORT (WEIR_HEALTH_PORT; 0: any free port), --health-host HOST (WEIR_HEALTH_HOST)',
+    })
   }
   server.off('error', reject).on('error', () => {}) // a single connection could not be accepted
   return {
@@ -166,22 +170,4 @@ function pathOf(url: string): string {
 
 function urlOf({ address, port, family }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-}
-
-function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException): WeirError {
-  const reason = reasons[cause.code ?? ''] ?? cause.message
-  const advice =
-    'give another address: --health-port PORT (WEIR_HEALTH_PORT; 0: any free port), --health-host HOST (WEIR_HEALTH_HOST)'
-  return new WeirError(
-    'settings.invalid',
-    `the health server cannot listen on ${host}, port ${port}: ${reason}; ${advice}`,
-    { cause },
-  )
-}
-
-const reasons: Record<string, string> = {
-  EADDRINUSE: 'the port is in use',
-  EACCES: 'this user lacks the permission',
-  EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'the host is unknown',
 }

@@ -12,6 +12,7 @@ import {
   notPutTogether,
   objectAt,
   textAt,
+  toolsAt,
 } from './json-fields.ts'
 import { messagesUsage } from './token-counts/anthropic.ts'
 import {
@@ -37,12 +38,7 @@ export function readAnthropic({ request, answer }: ToRead, where: string): ReadE
   return {
     pieces,
     answer: answer === undefined ? undefined : answerOfMessages(answer, `${where} answer`),
-    tools:
-      tools === undefined || tools === null
-        ? undefined
-        : listAt(tools, `${where} tools`).flatMap((tool, at) =>
-            toolOf(tool, `${where} tools[${at}]`),
-          ),
+    tools: toolsAt(tools, where, toolOf),
   }
 }
 

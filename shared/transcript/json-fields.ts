@@ -17,6 +17,18 @@ export function listAt(value: unknown, where: string): unknown[] {
   throw invalid(where, `is ${shown(value)}; must be a list`)
 }
 
+/** The tools of a request. Undefined: it has no list of them. */
+export function toolsAt<Tool>(
+  tools: unknown,
+  where: string,
+  toolOf: (value: unknown, where: string) => Tool[],
+): Tool[] | undefined {
+  if (tools === undefined || tools === null) return undefined
+  return listAt(tools, `${where} tools`).flatMap((tool, at) =>
+    toolOf(tool, `${where} tools[${at}]`),
+  )
+}
+
 export function textAt(fields: Json, name: string, where: string): string {
   const value = fields[name]
   if (typeof value === 'string') return value

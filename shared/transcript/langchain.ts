@@ -5,7 +5,15 @@ import type { Usage } from '../contract/messages.ts'
 import { isObject } from '../lib/json/json-object.ts'
 import { alternatives, shown } from '../settings/mistake.ts'
 import { finishWord } from './finish-reasons.ts'
-import { type Json, jsonTextOf, listAt, notPutTogether, objectAt, textAt } from './json-fields.ts'
+import {
+  type Json,
+  jsonTextOf,
+  listAt,
+  notPutTogether,
+  objectAt,
+  textAt,
+  toolsAt,
+} from './json-fields.ts'
 import { jsonSchemaOf } from './json-schema.ts'
 import { saidOf } from './openai-content.ts'
 import {
@@ -28,12 +36,7 @@ export function readLangchain({ request, answer }: ToRead, where: string): ReadE
   return {
     pieces,
     answer: answer === undefined ? undefined : answerOfLangchain(answer, `${where} answer`),
-    tools:
-      tools === undefined || tools === null
-        ? undefined
-        : listAt(tools, `${where} tools`).flatMap((tool, at) =>
-            toolOf(tool, `${where} tools[${at}]`),
-          ),
+    tools: toolsAt(tools, where, toolOf),
   }
 }
 

@@ -23,6 +23,17 @@ export const whichBus: SettingKey[] = [
 /** The settings that define how long records are kept. */
 export const keeping: SettingKey[] = ['retention', 'toleratedDowntime']
 
+/** The settings of a command that runs stages for itself, or finds them on Kafka. */
+export const ownStages: SettingKey[] = [
+  ...whichBus,
+  'topicPrefix',
+  'logLevel',
+  'partitions',
+  ...keeping,
+  'synchronous',
+  'dataFolderBytesMax',
+]
+
 export const guardModes = ['shadow', 'enforce']
 
 /** The heading of the flags that many commands share. */

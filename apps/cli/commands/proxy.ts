@@ -2,18 +2,10 @@
 
 import type { Command } from 'commander'
 import { endWith } from '../../terminal/ending.ts'
-import { keeping, whichBus, withSettings } from './flags.ts'
+import { ownStages, withSettings } from './flags.ts'
 
 export function addProxy(program: Command): void {
-  withSettings(program.command('proxy'), [
-    ...whichBus,
-    'topicPrefix',
-    'logLevel',
-    'partitions',
-    ...keeping,
-    'synchronous',
-    'dataFolderBytesMax',
-  ])
+  withSettings(program.command('proxy'), ownStages)
     .description(
       'Guard agents that call their model through this proxy, until SIGTERM or SIGINT. An agent changes its base URL only. Without --data-folder the log is in memory.',
     )

@@ -3,12 +3,11 @@
 import { type Command, Option } from 'commander'
 import {
   guardModes,
-  keeping,
   listed,
+  ownStages,
   rawFlag,
   runImportedFlag,
   settingsOf,
-  whichBus,
   withSettings,
 } from './flags.ts'
 
@@ -16,15 +15,7 @@ const guardText =
   'run this guard in this process, on the embedded bus: shell, spend or a file, optionally with =OPTIONS, a JSON file; repeat for more. It stays registered, with its mode'
 
 export function addTalk(program: Command): void {
-  withSettings(program.command('ask'), [
-    ...whichBus,
-    'topicPrefix',
-    'logLevel',
-    'partitions',
-    ...keeping,
-    'synchronous',
-    'dataFolderBytesMax',
-  ])
+  withSettings(program.command('ask'), ownStages)
     .description(
       'Send one message to an agent. Shows the turn on stderr and prints the reply on stdout. Exit codes: 0 a reply, 3 the fallback.',
     )
@@ -52,15 +43,7 @@ export function addTalk(program: Command): void {
       )
     })
 
-  withSettings(program.command('chat'), [
-    ...whichBus,
-    'topicPrefix',
-    'logLevel',
-    'partitions',
-    ...keeping,
-    'synchronous',
-    'dataFolderBytesMax',
-  ])
+  withSettings(program.command('chat'), ownStages)
     .description('Talk to an agent in the terminal. In piped input, each line is a message.')
     .requiredOption('--agent <file>', 'the agent file')
     .option('--conversation <id>', 'continue this conversation; default: start a new one')
