@@ -63,6 +63,7 @@ check: types lint dead-code schemas-check import-rules ## check types, lint, for
 types: $(EVERYTHING)
 	$(NODE) node_modules/typescript/bin/tsc
 	$(NODE) node_modules/typescript/bin/tsc -p apps/report/page
+	$(NODE) node_modules/typescript/bin/tsc -p apps/http/console/page
 
 lint: $(EVERYTHING)
 	$(BIOME) check --error-on-warnings

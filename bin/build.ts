@@ -4,7 +4,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, globSync, readFileSync, rmSync } from 'node:fs'
-import { dirname, join, sep } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
@@ -25,13 +25,16 @@ const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 dropUnused(Object.values(exports).map(({ types }) => join(root, types)))
 
 // All other files of the sources are read at run time. They are the template of `weir init`, the
-// schema of agent files, the tool of the demo, and the page of `weir report`. The page's script is
-// copied unchanged: it is only text until a browser loads it.
-const page = join(root, 'apps', 'report', 'page', sep)
+// schema of agent files, the tool of the demo, and the pages of `weir report` and of the console. The
+// scripts of pages are copied unchanged: they are only text until a browser loads them.
+const pages = ['report', join('http', 'console')].map((app) => join(root, 'apps', app, 'page', sep))
 for (const folder of ['apps', 'client', 'services', 'shared'])
   cpSync(join(root, folder), join(dist, folder), {
     recursive: true,
-    filter: (path) => !path.endsWith('.ts') || path.startsWith(page),
+    // A page about a folder is for its sources.
+    filter: (path) =>
+      pages.some((page) => path.startsWith(page)) ||
+      !(path.endsWith('.ts') || basename(path) === 'README.md'),
   })
 cpSync(join(root, 'schemas', 'lock.json'), join(dist, 'schemas', 'lock.json'))
 

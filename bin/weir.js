@@ -32,7 +32,7 @@ const [command, subcommand] = process.argv.slice(2)
 const isService = command === 'up' || (command === 'guard' && subcommand === 'run')
 const cache = isService ? undefined : cacheFolder()
 if (cache !== undefined)
-  module.enableCompileCache(process.env.NODE_COMPILE_CACHE ?? join(cache, 'weir-agents'))
+  module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE ?? join(cache, 'weir-agents'))
 
 void import(program)
 

@@ -2,7 +2,7 @@
 // AGENT-CALLS-1. The conversation and the message are made of the call. So a second start of the
 //     call, after a crash, waits for the same turn.
 // AGENT-CALLS-2. The turn has the lowest caps of its agent and its tool, and at most the wall time
-//     and the tokens of the calling agent.
+//     and the tokens of the calling agent. Its tokens are reported with the end of the call.
 
 import type { Agent, Agents, FunctionCall } from '../shared/agents/agents.ts'
 import { policyOf } from '../shared/agents/agents.ts'
@@ -28,7 +28,8 @@ export function createAgentCalls(): AgentCalls {
   let weir: { agents: Agents; ask: AskAgent } | undefined
 
   return {
-    async run({ agent: { name }, caps, text }, caller, args, { idempotencyKey, signal, context }) {
+    async run({ agent: { name }, caps, text }, caller, args, call) {
+      const { idempotencyKey, signal, context } = call
       const agent = weir?.agents.get(name)
       if (weir === undefined || agent === undefined)
         throw new Error(`the agent '${name}' cannot be asked before Weir is open`)
@@ -39,7 +40,8 @@ export function createAgentCalls(): AgentCalls {
         text: text(args),
         ...{ context, signal },
       })
-      const { outcome, reply, reason } = await finished
+      const { outcome, reply, reason, totals } = await finished
+      call.countTokens?.({ inputTokens: totals.inputTokens, outputTokens: totals.outputTokens })
       if (outcome === 'answered') return reply
       throw new Error(`the agent '${name}' has no answer: ${reason}`)
     },

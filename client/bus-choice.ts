@@ -1,8 +1,10 @@
 // The bus as a program names it (`WeirOptions.bus`), and the same in settings.
 
+import type { Clock } from '../shared/lib/clock.ts'
 import type { BusName, SettingFlagValues, Settings } from '../shared/settings/settings.ts'
 
-export type EmbeddedBusChoice = { kind: 'embedded' }
+/** `clock`: for tests (weir-agents/testing). Default: the machine's. */
+export type EmbeddedBusChoice = { kind: 'embedded'; clock?: Clock }
 
 /** The options of Kafka's own tools. */
 export type KafkaBusChoice = {
@@ -81,4 +83,9 @@ function flagsOf(choice: GivenChoice): SettingFlagValues {
     ...(recordSigning !== undefined && { recordSigning: String(recordSigning) }),
     ...(pairs.length > 0 && { commandProperty: pairs }),
   }
+}
+
+/** Undefined: that of the machine. */
+export function clockOfChoice(choice: BusChoice | undefined): Clock | undefined {
+  return choice?.kind === 'embedded' ? choice.clock : undefined
 }

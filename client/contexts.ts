@@ -6,19 +6,28 @@
 import type { Context, ContextOf } from '../services/executor/tools/checked-start.ts'
 import { type SentMessage, type TurnId, turnKey } from '../shared/contract/ids.ts'
 import { limits } from '../shared/contract/limits.ts'
+import type { Milliseconds } from '../shared/lib/clock.ts'
 import type { Opening } from './opening.ts'
 
 export type Contexts = {
   of: ContextOf
   /** Keeps the context of a message. Returns the function that drops it. */
   keep(message: SentMessage, value: unknown): () => void
+  /** Those of now. */
+  kept(): readonly KeptContext[]
 }
 
-/** `read`: the message that opened a turn; undefined: the log has it no more. */
+export type KeptContext = { message: SentMessage; value: unknown }
+
+/**
+ * `read`: the message that opened a turn; undefined: the log has it no more. `othersBring`: resolves
+ * when no other process can still bring the context of a turn that was opened at that time.
+ */
 export function createContexts(
-  read: (turn: TurnId) => Promise<Pick<Opening, 'messageId' | 'settings'> | undefined>,
+  read: (turn: TurnId) => Promise<Opening | undefined>,
+  othersBring: (time: Milliseconds) => Promise<void> = async () => {},
 ): Contexts {
-  const kept = new Set<{ message: SentMessage; value: unknown }>()
+  const kept = new Set<KeptContext>()
   const openings = new Map<string, ReturnType<typeof read>>()
 
   function openingOf(turn: TurnId): ReturnType<typeof read> {
@@ -39,12 +48,15 @@ export function createContexts(
     async of(turn): Promise<Context | undefined> {
       const opening = await openingOf(turn)
       if (opening === undefined) return undefined
-      const own = [...kept].findLast(
-        ({ message: { conversation, messageId } }) =>
-          conversation === turn.conversation && messageId === opening.messageId,
-      )
-      if (own !== undefined) return { value: own.value }
       const { context } = opening.settings
+      const own = () =>
+        [...kept].findLast(
+          ({ message: { conversation, messageId } }) =>
+            conversation === turn.conversation && messageId === opening.messageId,
+        )
+      if (own() === undefined && context === null) await othersBring(opening.time)
+      const found = own()
+      if (found !== undefined) return { value: found.value }
       return context === null ? undefined : { value: JSON.parse(context) }
     },
 
@@ -53,5 +65,7 @@ export function createContexts(
       kept.add(entry)
       return () => kept.delete(entry)
     },
+
+    kept: () => [...kept],
   }
 }

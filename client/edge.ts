@@ -3,12 +3,15 @@
 // client-messages and read activity can be a client.
 
 import type { Agent } from '../shared/agents/agents.ts'
+import { batchesOf } from '../shared/bus/range.ts'
 import { refuseWithoutSpace } from '../shared/bus/space.ts'
-import type { Bus } from '../shared/contract/bus.ts'
+import { decode } from '../shared/codec/codec.ts'
+import type { Bus, Offset } from '../shared/contract/bus.ts'
+import { piecesOf, type WholeContent } from '../shared/contract/contents.ts'
 import type { ConversationId, SentMessage } from '../shared/contract/ids.ts'
 import type {
-  AttemptFailed,
   CancelRequested,
+  ContentSent,
   MessageOf,
   MessageType,
   Part,
@@ -17,12 +20,16 @@ import type {
 } from '../shared/contract/messages.ts'
 import { partitionOf } from '../shared/contract/partition.ts'
 import { toRecord } from '../shared/runtime/record.ts'
-import { findEarlierAnswer } from './earlier-answer.ts'
-import { createFeed, type Feed, type Listener, type Received } from './feed.ts'
+import { type EarlierAnswer, findEarlierAnswer } from './earlier-answer.ts'
+import { createFeed, type Feed, type Listener, type Listening, type Received } from './feed.ts'
+import type { CallPlace, WholeCall } from './turn-event.ts'
+import { wholeCall } from './whole-call.ts'
 
 const activityTypes = [
   'turn-started',
   'round-started',
+  'model-retry',
+  'model-answered',
   'call-rejected',
   'intervention-raised',
   'calls-waiting',
@@ -34,7 +41,10 @@ const activityTypes = [
   'turn-finished',
 ] as const
 
-const endOnly: ReadonlySet<MessageType> = new Set(['turn-finished'])
+const activitySet: ReadonlySet<MessageType> = new Set(activityTypes)
+
+/** For a listener that waits for the end of a turn only: other records are not decoded. */
+export const endOnly: ReadonlySet<MessageType> = new Set(['turn-finished'])
 
 export type Activity = MessageOf<(typeof activityTypes)[number]>
 
@@ -42,7 +52,12 @@ export type Activity = MessageOf<(typeof activityTypes)[number]>
  * `messageId`: the client's own id; the same id again in the same conversation is the same message
  * and changes nothing.
  */
-export type Question = SentMessage & { agent: Agent; text: string }
+export type Question = SentMessage & {
+  agent: Agent
+  text: string
+  /** The bytes of the contents that the agent's settings name. */
+  contents?: readonly WholeContent[]
+}
 
 export type Edge = {
   /**
@@ -61,22 +76,25 @@ export type Edge = {
    */
   cancel(message: SentMessage): Promise<void>
   /**
-   * Delivers the activity of a conversation from now on, until the returned function is called. A
-   * record may come twice.
+   * Delivers the activity of a conversation from now on, until `stop` is called. A record may come
+   * twice. `types`: only these; default: all.
    */
-  onActivity(conversation: ConversationId, listener: Listener<Activity>): Promise<() => void>
-  /** Delivers the parts that models stream in a conversation. They are read only meanwhile. */
-  onParts(conversation: ConversationId, listener: Listener<Part>): Promise<() => void>
-  /** Delivers the failed attempts of a conversation's requests to models. */
-  onFailedAttempts(
+  onActivity(
     conversation: ConversationId,
-    listener: Listener<AttemptFailed>,
-  ): Promise<() => void>
-  /**
-   * The end of the turn of a message that was sent before. Undefined: the turn is not over, or the
-   * message is unknown.
-   */
-  earlierAnswer(message: SentMessage): Promise<TurnFinished | undefined>
+    listener: Listener<Activity>,
+    types?: ReadonlySet<MessageType>,
+  ): Promise<Listening>
+  /** Delivers the parts that models stream in a conversation. They are read only meanwhile. */
+  onParts(conversation: ConversationId, listener: Listener<Part>): Promise<Listening>
+  /** Reads the activity of a conversation from one offset of its partition to another. */
+  readActivity(
+    conversation: ConversationId,
+    range: { from: Offset; to: Offset },
+  ): AsyncGenerator<Received<Activity>, void>
+  /** The turn of a message that was sent before. Undefined: it opened none. */
+  earlierAnswer(message: SentMessage): Promise<EarlierAnswer | undefined>
+  /** See whole-call.ts. */
+  wholeCall(conversation: ConversationId, place: CallPlace): Promise<WholeCall | undefined>
   /** Ends all listening. The bus stays open. */
   close(): void
 }
@@ -91,16 +109,15 @@ export function openEdge({
   topicPrefix: string
   partitions: number
 }): Edge {
-  const activity = createFeeds<Activity>('activity', new Set(activityTypes))
+  const activity = createFeeds<Activity>('activity', activitySet)
   const parts = createFeeds<Part>('model-deltas', new Set(['part'] as const))
-  const failed = createFeeds<AttemptFailed>('model-requests', new Set(['attempt-failed'] as const))
 
   async function* ask(question: Question, signal?: AbortSignal): AsyncGenerator<Activity, void> {
     const { conversation, messageId } = question
     const mailbox = createMailbox(signal)
-    const stop = await activity.of(conversation).listen(conversation, mailbox)
+    const { stop } = await activity.of(conversation).listen(conversation, mailbox)
     try {
-      await send(userMessage(question))
+      await sendQuestion(question)
       const seen = new Set<string>()
       for (;;) {
         const { id, message } = await mailbox.next()
@@ -115,8 +132,8 @@ export function openEdge({
   }
 
   /** One feed for each partition with a listener. */
-  function createFeeds<M extends Activity | Part | AttemptFailed>(
-    topic: 'activity' | 'model-deltas' | 'model-requests',
+  function createFeeds<M extends Activity | Part>(
+    topic: 'activity' | 'model-deltas',
     types: ReadonlySet<MessageType>,
   ) {
     const feeds = new Map<number, Feed<M>>()
@@ -133,8 +150,17 @@ export function openEdge({
     }
   }
 
-  async function send(message: UserMessage | CancelRequested): Promise<void> {
-    if (message.type === 'user-message') refuseWithoutSpace(bus)
+  /** The images and files go ahead of their message, each piece as one record. */
+  async function sendQuestion(question: Question): Promise<void> {
+    const { conversation, contents = [] } = question
+    refuseWithoutSpace(bus)
+    for (const content of contents)
+      for (const piece of piecesOf(content))
+        await send({ type: 'content-sent', conversation, ...piece })
+    await send(userMessage(question))
+  }
+
+  async function send(message: UserMessage | CancelRequested | ContentSent): Promise<void> {
     await bus.append([
       toRecord({
         topic: `${topicPrefix}client-messages`,
@@ -144,15 +170,32 @@ export function openEdge({
     ])
   }
 
+  async function* readActivity(
+    conversation: ConversationId,
+    { from, to }: { from: Offset; to: Offset },
+  ): AsyncGenerator<Received<Activity>, void> {
+    const range = {
+      topic: `${topicPrefix}activity`,
+      partition: partitionOf(conversation, partitions),
+      ...{ from, to },
+    }
+    for await (const records of batchesOf(bus, range))
+      for (const { key, value, id, offset } of records)
+        if (key === conversation && value !== null) {
+          const message = activityIn(value)
+          if (message !== undefined) yield { id, offset, message }
+        }
+  }
+
   return {
     ask,
 
     async reply(question, signal) {
       const { conversation, messageId } = question
       const mailbox = createMailbox(signal)
-      const stop = await activity.of(conversation).listen(conversation, mailbox, endOnly)
+      const { stop } = await activity.of(conversation).listen(conversation, mailbox, endOnly)
       try {
-        await send(userMessage(question))
+        await sendQuestion(question)
         for (;;) {
           const { message } = await mailbox.next()
           if (message.type === 'turn-finished' && message.messageId === messageId) return message
@@ -162,14 +205,19 @@ export function openEdge({
       }
     },
 
-    send: (question) => send(userMessage(question)),
+    send: sendQuestion,
     cancel: ({ conversation, messageId }) =>
       send({ type: 'cancel-requested', conversation, messageId }),
-    onActivity: (conversation, listener) =>
-      activity.of(conversation).listen(conversation, listener),
+    onActivity: (conversation, listener, types) =>
+      activity.of(conversation).listen(conversation, listener, types),
     onParts: (conversation, listener) => parts.of(conversation).listen(conversation, listener),
-    onFailedAttempts: (conversation, listener) =>
-      failed.of(conversation).listen(conversation, listener),
+    readActivity,
+    wholeCall: (conversation, place) =>
+      wholeCall(
+        { bus, topicPrefix, partition: partitionOf(conversation, partitions) },
+        conversation,
+        place,
+      ),
     earlierAnswer: (message) =>
       findEarlierAnswer(
         { bus, topicPrefix, partition: partitionOf(message.conversation, partitions) },
@@ -179,7 +227,6 @@ export function openEdge({
     close() {
       activity.close()
       parts.close()
-      failed.close()
     },
   }
 }
@@ -194,6 +241,12 @@ function userMessage({ agent, conversation, messageId, text }: Question): UserMe
     settings: agent.settings,
     declarations: agent.tools.map((tool) => tool.declaration),
   }
+}
+
+/** Undefined: it is no activity of a turn of this version. Throws if it cannot be decoded. */
+export function activityIn(value: Uint8Array): Activity | undefined {
+  const message = decode(value)
+  return activitySet.has(message.type) ? (message as Activity) : undefined
 }
 
 /** The records that no call of `next` has returned yet. At the end `next` throws its reason. */

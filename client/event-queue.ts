@@ -1,9 +1,9 @@
 // Events between a turn and the one reader of its events. Unread events are bounded (R7). Pieces of
 // text are joined; too much unread text becomes a reset, because the reply comes whole at the end.
-// Of too many other events the oldest are dropped, never the end.
+// Of too many or too large other events the oldest are dropped, never the end.
 
 import { limits } from '../shared/contract/limits.ts'
-import type { ReasoningDelta, TextDelta, TurnEvent } from './turn-events.ts'
+import type { Placed, ReasoningDelta, TextDelta, TurnEvent } from './turn-event.ts'
 
 export type EventQueue = {
   add(events: TurnEvent[]): void
@@ -17,6 +17,8 @@ export type EventQueue = {
 
 const over = { done: true, value: undefined } as const
 
+type Delta = (TextDelta | ReasoningDelta) & Placed
+
 type Bounds = { charactersMax: number; eventsMax: number }
 
 const bounds: Bounds = {
@@ -27,6 +29,8 @@ const bounds: Bounds = {
 export function createEventQueue({ charactersMax, eventsMax }: Bounds = bounds): EventQueue {
   let waiting: TurnEvent[] = []
   let characters = 0
+  /** Characters of the events that are no deltas. */
+  let others = 0
   /** The round whose text is dropped until a new attempt begins. */
   let muted: number | undefined
   let ended: { failure: { error: unknown } | undefined } | undefined
@@ -48,24 +52,26 @@ export function createEventQueue({ charactersMax, eventsMax }: Bounds = bounds):
     const first = waiting.shift()
     if (first?.type === 'text-delta' || first?.type === 'reasoning-delta')
       characters -= first.text.length
+    else if (first !== undefined) others -= weightOf(first)
     return first
   }
 
-  function gather(event: TextDelta | ReasoningDelta): void {
+  function gather(event: Delta): void {
     const last = waiting.at(-1)
     if (last?.type === event.type && last.round === event.round)
-      waiting[waiting.length - 1] = { ...last, text: last.text + event.text }
+      waiting[waiting.length - 1] = { ...event, text: last.text + event.text }
     else push(event)
   }
 
   function push(event: TurnEvent): void {
     waiting.push(event)
-    if (waiting.length > eventsMax) take()
+    if (event.type !== 'text-delta' && event.type !== 'reasoning-delta') others += weightOf(event)
+    while (waiting.length > eventsMax || (others > charactersMax && waiting.length > 1)) take()
   }
 
-  function mute({ conversation, turn, round }: TextDelta | ReasoningDelta): void {
+  function mute({ v, position, conversation, turn, round }: Delta): void {
     waiting = waiting.filter(({ type }) => type !== 'text-delta' && type !== 'reasoning-delta')
-    waiting.push({ type: 'text-reset', conversation, turn, round })
+    waiting.push({ v, position, type: 'text-reset', conversation, turn, round })
     characters = 0
     muted = round
   }
@@ -99,5 +105,21 @@ export function createEventQueue({ charactersMax, eventsMax }: Bounds = bounds):
       ended = { failure: undefined }
       wake()
     },
+  }
+}
+
+/** Characters of its large texts. */
+function weightOf(event: TurnEvent): number {
+  switch (event.type) {
+    case 'model-answered':
+      return event.calls.reduce((sum, call) => sum + call.arguments.length, event.text.length)
+    case 'call-finished':
+      return event.result.length
+    case 'call-rejected':
+      return event.text.length + event.arguments.length
+    case 'tool-started':
+      return event.arguments.length
+    default:
+      return 0
   }
 }

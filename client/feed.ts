@@ -2,12 +2,19 @@
 // clients would decode every record. It reads only while it has a listener.
 
 import { decode, typeIn } from '../shared/codec/codec.ts'
-import type { Bus, StoredRecord } from '../shared/contract/bus.ts'
+import type { Bus, Offset, StoredRecord } from '../shared/contract/bus.ts'
 import type { ConversationId } from '../shared/contract/ids.ts'
 import type { Message, MessageType } from '../shared/contract/messages.ts'
 
 /** `id`: of a derived record. */
-export type Received<M extends Message> = { id: string | undefined; message: M }
+export type Received<M extends Message> = {
+  id: string | undefined
+  offset: Offset
+  message: M
+}
+
+/** `from`: the listener gets all records from this offset on. */
+export type Listening = { from: Offset; stop: () => void }
 
 /** `onFailure`: no further record will come. */
 export type Listener<M extends Message> = {
@@ -17,14 +24,14 @@ export type Listener<M extends Message> = {
 
 export type Feed<M extends Message> = {
   /**
-   * Calls `onRecord` for each record of the conversation from now on, until the returned function
-   * is called. `types`: the types to receive; default: all.
+   * Calls `onRecord` for each record of the conversation from now on, until `stop` is called.
+   * `types`: the types to receive; default: all.
    */
   listen(
     conversation: ConversationId,
     listener: Listener<M>,
     types?: ReadonlySet<MessageType>,
-  ): Promise<() => void>
+  ): Promise<Listening>
   close(): void
 }
 
@@ -42,6 +49,8 @@ export function createFeed<M extends Message>(
 ): Feed<M> {
   const listeners = new Map<string, Listeners<M>>()
   let reading: Reading | undefined
+  /** The offset behind the newest record that was read. */
+  let next: Offset = 0
 
   function begin(): Reading {
     const stop = new AbortController()
@@ -51,6 +60,7 @@ export function createFeed<M extends Message>(
     /** Reads from the log's end. */
     async function start(signal: AbortSignal): Promise<void> {
       const from = (await bus.ends(topic)).find((ends) => ends.partition === partition)?.end ?? 0
+      next = from
       read(from, signal).catch((error: unknown) => {
         if (reading !== begun) return
         reading = undefined // the next listener tries again
@@ -63,12 +73,13 @@ export function createFeed<M extends Message>(
   async function read(from: number, signal: AbortSignal): Promise<void> {
     for await (const records of bus.follow({ topic, partition, from, signal }))
       for (const record of records) {
+        next = record.offset + 1
         const some = listeners.get(record.key)
         if (some !== undefined) deliver(some, record)
       }
   }
 
-  function deliver(some: Listeners<M>, { id, value }: StoredRecord): void {
+  function deliver(some: Listeners<M>, { id, offset, value }: StoredRecord): void {
     if (value === null) return
     const type = typeIn(value) // most records have no receiver, and decoding costs most here
     const receivers =
@@ -78,7 +89,8 @@ export function createFeed<M extends Message>(
     if (receivers.length === 0) return
     try {
       const message = decode(value)
-      if (isExpected(message)) for (const listener of receivers) listener.onRecord({ id, message })
+      if (isExpected(message))
+        for (const listener of receivers) listener.onRecord({ id, offset, message })
     } catch (error) {
       for (const listener of receivers) listener.onFailure(error)
     }
@@ -109,7 +121,7 @@ export function createFeed<M extends Message>(
         remove(conversation, listener)
         throw error
       }
-      return () => remove(conversation, listener)
+      return { from: next, stop: () => remove(conversation, listener) }
     },
 
     close() {

@@ -4,6 +4,9 @@ import type { Logger } from 'pino'
 import type { BesideSettings, BusSettings, OpenOptions } from '../shared/bus/kind.ts'
 import { busKindOf } from '../shared/bus/kinds.ts'
 import type { Bus, PartitionEnds } from '../shared/contract/bus.ts'
+import { limits } from '../shared/contract/limits.ts'
+import type { TopicName } from '../shared/contract/topology.ts'
+import { systemClock } from '../shared/lib/clock.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { pause } from '../shared/lib/pause.ts'
 import { protectOwnPath } from '../shared/lib/sandbox/own-paths.ts'
@@ -44,6 +47,34 @@ export async function openBusForStages(
     'bus.imported',
     `the log in ${settings.dataFolder} was made from a bundle (weir import), so its policies, rules and history are those of the bundle's writer. Read it with weir inspect, replay or report. If you trust the bundle, allow it with --run-imported (in a program: runImported)`,
   )
+}
+
+/**
+ * As openBusForStages, but waits while another process has the log to itself. `waits`: called once,
+ * with the error that names that process. Undefined: `signal` aborted first.
+ */
+export async function openBusOnceFree(
+  settings: BusSettings,
+  log: Logger,
+  {
+    waits,
+    signal,
+    ...options
+  }: Parameters<typeof openBusForStages>[2] & {
+    waits: (error: WeirError) => void
+    signal: AbortSignal
+  },
+): Promise<Bus | undefined> {
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    try {
+      return await openBusForStages(settings, log, options)
+    } catch (error) {
+      if (!(error instanceof WeirError && error.code === 'bus.locked')) throw error
+      if (isFirst) waits(error)
+    }
+    await pause(systemClock, limits.ownerTriedAgainMs, signal)
+  }
+  return undefined
 }
 
 /** Opens an existing log to read it. Errors as openBus, but never `bus.locked`. */
@@ -100,13 +131,15 @@ async function onceAnswered<Answer>(
 
 /**
  * The number of partitions that the topics have. Throws `bus.topic-missing`, and `bus.topic-differs`
- * if the log was made with another number (shared/runtime/partition-count.ts).
+ * if the log was made with another number (shared/runtime/partition-count.ts). `name`: a topic that
+ * this process may describe.
  */
 export async function partitionCount(
   bus: Pick<Bus, 'ends' | 'clock' | 'list'>,
   topicPrefix: string,
+  name: TopicName = 'conversation-events',
 ): Promise<number> {
-  const topic = `${topicPrefix}conversation-events`
+  const topic = topicPrefix + name
   const count = await endsOnceAnswered(bus, topic).then(
     (ends) => ends.length,
     (error: unknown) => {

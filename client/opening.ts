@@ -1,18 +1,24 @@
 // The message that opened a turn, read from the log.
 
-import { decode } from '../shared/codec/codec.ts'
 import type { Bus } from '../shared/contract/bus.ts'
 import type { MessageId } from '../shared/contract/ids.ts'
 import type { AgentSettings } from '../shared/contract/messages.ts'
+import { messageOf } from './history/message-of.ts'
 
 export type Place = { bus: Bus; topicPrefix: string; partition: number }
 
-/** `time`: of the record that opened the turn. */
-export type Opening = { messageId: MessageId; settings: AgentSettings; time: number }
+/** `agent`, `text`: of the message. `time`: of the record that opened the turn. */
+export type Opening = {
+  messageId: MessageId
+  agent: string
+  text: string
+  settings: AgentSettings
+  time: number
+}
 
 /**
  * A turn's number is the offset of the record that opened it: the message, or the `carried` record
- * with the message first in its queue.
+ * with the message first in its queue. Undefined: the record is gone or unreadable.
  */
 export async function openingOf(
   { bus, topicPrefix, partition }: Place,
@@ -24,14 +30,16 @@ export async function openingOf(
     from: turn,
     to: turn + 1,
     limit: 1,
+    bytesMax: 1,
   })
-  if (record === undefined || record.value === null) return undefined
-  const opened = decode(record.value)
+  const opened = messageOf(record?.value ?? null)
   const message =
-    opened.type === 'user-message'
-      ? opened
-      : opened.type === 'carried'
-        ? opened.state?.queue[0]
+    opened?.type === 'carried'
+      ? opened.state?.queue[0]
+      : opened?.type === 'user-message'
+        ? opened
         : undefined
-  return message && { messageId: message.messageId, settings: message.settings, time: record.time }
+  if (record === undefined || message === undefined) return undefined
+  const { messageId, agent, text, settings } = message
+  return { messageId, agent, text, settings, time: record.time }
 }

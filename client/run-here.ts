@@ -5,6 +5,7 @@ import type { RunningStages, StagesOptions } from '../services/stages.ts'
 import type { Guard } from '../shared/contract/guard.ts'
 import { retentionMsOf } from '../shared/contract/retention.ts'
 import { topicSpecs } from '../shared/contract/topology.ts'
+import type { RunningGuards } from '../shared/runtime/guards/start-guards.ts'
 
 /** Guards that run in this process, and the calls that wait for a person. */
 type StagesExtras = {
@@ -19,16 +20,11 @@ export async function runHere(
 ): Promise<Pick<RunningStages, 'failed' | 'close'>> {
   const { startStages } = await import('../services/stages.ts')
   if (own === undefined && approvals === undefined) return startStages(options)
-  const { bus, topicPrefix, partitions, retentionMs = retentionMsOf(), log } = options
+  const { bus, topicPrefix, partitions, retentionMs = retentionMsOf() } = options
   // Before the stages: no turn that was open goes on without the guards.
   await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
-  if (approvals !== undefined) {
-    const { keepApprovalRules } = await import('../services/approval/registration.ts')
-    await keepApprovalRules({ bus, topicPrefix }, approvals)
-  }
-  if (own === undefined) return startStages(options)
-  const { startGuards } = await import('../shared/runtime/guards/start-guards.ts')
-  const guards = await startGuards({ bus, topicPrefix, partitions, retentionMs, log, ...own })
+  const guards = await startExtras(options, { guards: own, approvals })
+  if (guards === undefined) return startStages(options)
   const stages = await startStages(options).catch(async (error: unknown) => {
     await guards.close()
     throw error
@@ -42,4 +38,33 @@ export async function runHere(
       await stages.close()
     },
   }
+}
+
+type BesideOptions = Pick<
+  StagesOptions,
+  'bus' | 'topicPrefix' | 'partitions' | 'retentionMs' | 'log'
+>
+
+/**
+ * Starts the guards of this process beside the process that runs the stages. The calls wait for
+ * them as if they ran there.
+ */
+export async function runBeside(
+  options: BesideOptions,
+  extras: StagesExtras,
+): Promise<{ close(): Promise<void> }> {
+  return (await startExtras(options, extras)) ?? { close: async () => {} }
+}
+
+async function startExtras(
+  { bus, topicPrefix, partitions, retentionMs = retentionMsOf(), log }: BesideOptions,
+  { guards, approvals }: StagesExtras,
+): Promise<RunningGuards | undefined> {
+  if (approvals !== undefined) {
+    const { keepApprovalRules } = await import('../services/approval/registration.ts')
+    await keepApprovalRules({ bus, topicPrefix }, approvals)
+  }
+  if (guards === undefined) return undefined
+  const { startGuards } = await import('../shared/runtime/guards/start-guards.ts')
+  return startGuards({ bus, topicPrefix, partitions, retentionMs, log, ...guards })
 }

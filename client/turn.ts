@@ -2,23 +2,31 @@
 // the message, then listens until the end. It decides nothing: the turn continues without it.
 
 import type { ConversationId, MessageId } from '../shared/contract/ids.ts'
-import { limits } from '../shared/contract/limits.ts'
 import type { TurnFinished } from '../shared/contract/messages.ts'
 import type { Clock } from '../shared/lib/clock.ts'
-import type { Edge, Question } from './edge.ts'
-import { createEventQueue } from './event-queue.ts'
-import { createTurnEvents, type TurnEvent } from './turn-events.ts'
+import { type Edge, endOnly, type Question } from './edge.ts'
+import type { CallPlace, TurnEvent, WholeCall } from './turn-event.ts'
 import { type OutputSchema, outputOf } from './turn-output.ts'
+import { openTurnReader, type TurnReader } from './turn-reader.ts'
 
 /**
- * One message and its events. You can iterate the events once, up to and including `turn-finished`.
- * Leaving the loop early only stops listening. Text is streamed from the start of the loop; all
- * other events are kept from the start of the turn.
+ * One message and its events, up to and including `turn-finished`. Each loop reads all events from
+ * the start of the turn, however late it begins. Leaving a loop early only stops listening, and a
+ * turn that nobody reads decodes its end only.
  */
 /** `Output`: the value that a question with `output` requires. */
 export type Turn<Output = unknown> = AsyncIterable<TurnEvent> & {
   readonly conversation: ConversationId
   readonly messageId: MessageId
+  /** Resolves when the message is written. Rejects if it cannot be. */
+  readonly sent: Promise<void>
+  /** The same events as the loop over the turn. */
+  readonly events: AsyncIterable<TurnEvent>
+  /**
+   * The model's text of all rounds as it is streamed. It goes on with the new text after a
+   * text-reset; `events` shows which text is void.
+   */
+  readonly textStream: AsyncIterable<string>
   /**
    * The end of the turn, with or without an answer: see `outcome` and `class`. Rejects, as the loop
    * does, only when Weir cannot go on or was closed. The turn continues when its data folder is
@@ -30,6 +38,10 @@ export type Turn<Output = unknown> = AsyncIterable<TurnEvent> & {
    * ends without an answer, and with `output.invalid` if only the schema's own check refuses it.
    */
   readonly output: Promise<Output>
+  /** The whole arguments and the whole result of a call. Undefined: the log has no such call. */
+  call(place: CallPlace): Promise<WholeCall | undefined>
+  /** The whole result of a call. Undefined: it has none yet. */
+  result(place: CallPlace): Promise<string | undefined>
   /**
    * Requests the end of the turn and of its running tools, or removes the message from the queue.
    * Resolves when the request is written. The end itself comes as an event.
@@ -60,18 +72,16 @@ export function askTurn({
   onOver,
 }: AskOptions): Turn & { fail(error: unknown): void } {
   const { conversation, messageId } = question
-  const events = createTurnEvents(messageId, question.agent.settings.attempts)
-  const queue = createEventQueue()
   const { promise: finished, resolve, reject } = Promise.withResolvers<TurnFinished>()
   const output =
     schema === undefined ? finished.then(({ reply }): unknown => reply) : outputOf(finished, schema)
   output.catch(() => {}) // a program that does not read it
   finished.catch(() => {}) // a program that reads only the events gets the error there
-  const stops: (() => void)[] = []
-  let isRead = false
-  let text: Promise<() => void> | undefined
-  let retries: Promise<(() => void) | undefined> | undefined
-  let isWaitingForCalls = false
+  const readers = new Set<TurnReader>()
+  /** The offset in the activity before the turn, once it is known. */
+  const { promise: beginning, resolve: beginAt, reject: failBeginning } = withOffset()
+  let stop = (): void => {}
+  let end: { finished: TurnFinished } | { error: unknown } | undefined
   let isOver = false
 
   const sent = send()
@@ -83,113 +93,98 @@ export function askTurn({
   else signal?.addEventListener('abort', onAbort, { once: true })
 
   async function send(): Promise<void> {
-    await undefined // a loop that starts at once sets isRead first, and misses no text
-    await listen(
-      edge.onActivity(conversation, {
-        onRecord: (received) => pass(events.activity(received)),
+    await undefined // a loop that starts at once opens its reader first, and misses no text
+    const listening = await edge.onActivity(
+      conversation,
+      {
+        onRecord({ message }) {
+          if (message.type === 'turn-finished' && message.messageId === messageId) finish(message)
+        },
         onFailure: fail,
-      }),
+      },
+      endOnly,
     )
-    if (isRead) await listenToText()
+    stop = listening.stop
+    if (end !== undefined) stop()
+    await Promise.all([...readers].map((reader) => reader.listening))
     const earlier = isNew ? undefined : await edge.earlierAnswer(question)
-    if (earlier !== undefined) pass(events.activity({ id: undefined, message: earlier }))
-    else if (!isOver) await edge.send(question)
+    beginAt(earlier?.from ?? listening.from)
+    if (earlier?.finished !== undefined) finish(earlier.finished)
+    else if (end === undefined) await edge.send(question)
   }
 
-  /** Listens once, however often it is called. */
-  function listenToText(): Promise<unknown> {
-    if (text === undefined) {
-      text = listen(
-        edge.onParts(conversation, {
-          onRecord: ({ message }) => pass(events.part(message)),
-          onFailure: fail,
-        }),
-      )
-      retries = listenToRetries()
-    }
-    return text
-  }
-
-  /** A failure of this listening is no failure of the turn: its events are only notices. */
-  function listenToRetries(): Promise<(() => void) | undefined> {
-    return listen(
-      edge.onFailedAttempts(conversation, {
-        onRecord: ({ message }) => pass(events.attemptFailed(message)),
-        onFailure: () => {},
-      }),
-    ).catch(() => undefined)
-  }
-
-  async function listen(listening: Promise<() => void>): Promise<() => void> {
-    const stop = await listening
-    if (isOver) stop()
-    else stops.push(stop)
-    return stop
-  }
-
-  function pass(newEvents: TurnEvent[]): void {
-    if (isOver) return
-    queue.add(newEvents)
-    if (events.finished === undefined) return
-    resolve(events.finished)
-    if (events.isOver) end()
-    else waitForCalls()
-  }
-
-  /** Bounded: a running call may never report its end. */
-  function waitForCalls(): void {
-    if (isWaitingForCalls) return
-    isWaitingForCalls = true
-    const waitMs = question.agent.settings.policy.graceMs + limits.shutdownGraceMs
-    stops.push(clock.after(waitMs, () => pass(events.endNow())))
+  function finish(record: TurnFinished): void {
+    if (end !== undefined) return
+    end = { finished: record }
+    stop()
+    resolve(record)
+    endIfUnread()
   }
 
   function fail(error: unknown): void {
-    if (isOver) return
-    if (events.finished !== undefined) {
-      pass(events.endNow()) // the turn is over, only the results of its last calls are missing
-      return
+    if (end === undefined) {
+      end = { error }
+      stop()
+      failBeginning(error)
+      reject(error)
     }
-    reject(error)
-    end({ error })
+    for (const reader of readers) reader.fail(error)
+    endIfUnread()
   }
 
-  function end(failure?: { error: unknown }): void {
+  function endIfUnread(): void {
+    if (isOver || end === undefined || readers.size > 0) return
     isOver = true
-    queue.end(failure)
     signal?.removeEventListener('abort', onAbort)
-    for (const stop of stops) stop()
     onOver()
   }
 
   async function cancel(): Promise<void> {
     await sent
-    if (!isOver) await edge.cancel(question)
+    if (end === undefined) await edge.cancel(question)
   }
 
-  async function leave(): Promise<IteratorReturnResult<undefined>> {
-    queue.leave()
-    const stop = await text?.catch(() => undefined)
-    stop?.()
-    retries?.then((stopRetries) => stopRetries?.()).catch(() => {})
-    return { done: true, value: undefined }
+  function read(): AsyncIterator<TurnEvent, undefined> {
+    const reader = openTurnReader({
+      ...{ edge, clock, question, beginning },
+      onOver() {
+        readers.delete(reader)
+        endIfUnread()
+      },
+    })
+    readers.add(reader)
+    if (end !== undefined && 'error' in end) reader.fail(end.error)
+    return reader
   }
 
+  async function wholeCall(place: CallPlace): Promise<WholeCall | undefined> {
+    await sent
+    return edge.wholeCall(conversation, place)
+  }
+
+  const events = { [Symbol.asyncIterator]: read }
   return {
     conversation,
     messageId,
+    sent,
+    events,
+    textStream: { [Symbol.asyncIterator]: () => textOf(events) },
     finished,
     output,
+    call: wholeCall,
+    result: async (place) => (await wholeCall(place))?.result ?? undefined,
     cancel,
     fail,
-    [Symbol.asyncIterator]() {
-      if (isRead)
-        throw new Error(
-          'the events of a turn can be read once: read them in one loop, and wait for `finished` elsewhere',
-        )
-      isRead = true
-      sent.then(() => isOver || listenToText()).catch(fail)
-      return { next: queue.next, return: leave }
-    },
+    [Symbol.asyncIterator]: read,
   }
+}
+
+function withOffset(): PromiseWithResolvers<number> {
+  const beginning = Promise.withResolvers<number>()
+  beginning.promise.catch(() => {}) // a turn without a reader
+  return beginning
+}
+
+async function* textOf(events: AsyncIterable<TurnEvent>): AsyncGenerator<string, undefined> {
+  for await (const event of events) if (event.type === 'text-delta') yield event.text
 }

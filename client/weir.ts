@@ -16,9 +16,11 @@ import type {
   Model as ModelOf,
 } from '../shared/agents/agents.ts'
 import { secretsOf } from '../shared/agents/secrets.ts'
-import { busKindOf, busNamesWhere } from '../shared/bus/kinds.ts'
+import type { BusKind, LocalBus } from '../shared/bus/kind.ts'
+import { busKindOf } from '../shared/bus/kinds.ts'
 import { compiledSchema } from '../shared/contract/arguments/compiled-schema.ts'
 import type { Bus } from '../shared/contract/bus.ts'
+import { contentRef, type WholeContent } from '../shared/contract/contents.ts'
 import type { Guard } from '../shared/contract/guard.ts'
 import {
   type ConversationId,
@@ -33,18 +35,30 @@ import { partitionOf } from '../shared/contract/partition.ts'
 import { retentionMsOf } from '../shared/contract/retention.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log.ts'
-import { alternatives } from '../shared/settings/mistake.ts'
+import { alternatives, shown } from '../shared/settings/mistake.ts'
 import { busNames, readSettings, type Settings } from '../shared/settings/settings.ts'
 import { type AgentCalls, createAgentCalls } from './agent-calls.ts'
 import { agentsInFiles, agentsOfProgram } from './agents-in-files.ts'
-import { type BusChoice, flagsOfChoice } from './bus-choice.ts'
+import { type BusChoice, clockOfChoice, flagsOfChoice } from './bus-choice.ts'
 import { type Contexts, createContexts } from './contexts.ts'
+import {
+  type Conversation,
+  type ConversationsOptions,
+  type ConversationsPage,
+  conversationIn,
+  conversationsIn,
+} from './conversation.ts'
 import type { DefinedAgent } from './define/define-agent.ts'
 import { type Edge, openEdge } from './edge.ts'
+import { checkGuards, needOptions } from './given-options.ts'
 import { refuseUnknownKeys } from './known-keys.ts'
+import { type McpAgents, openMcpAgents } from './mcp-agents.ts'
 import { keepPartitionCount, openBus, openBusForStages, partitionCount } from './open-bus.ts'
 import { openingOf } from './opening.ts'
-import { runHere } from './run-here.ts'
+import { contentsOf, type FileInput, type ImageInput } from './question-contents.ts'
+import { runBeside, runHere } from './run-here.ts'
+import { createSharedFolder, type SharedFolder } from './shared-folder.ts'
+import { type StagesChoice, stagesChoices } from './stages-choice.ts'
 import { type AskOptions, askTurn, type Turn } from './turn.ts'
 import { type OutputSchema, outputText } from './turn-output.ts'
 
@@ -72,7 +86,17 @@ export type {
   TurnOutcome,
 } from '../shared/contract/messages.ts'
 export type { ErrorCode } from '../shared/lib/errors.ts'
+export type { ExportOptions } from './bundle/exported-conversation.ts'
+export type { BundleContent } from './bundle/written-bundle.ts'
 export type { EmbeddedBusChoice, KafkaBusChoice } from './bus-choice.ts'
+export type {
+  Conversation,
+  ConversationsOptions,
+  ConversationsPage,
+  ConversationsWhere,
+} from './conversation.ts'
+export type { EventsOptions } from './conversation-events.ts'
+export type { ConversationTurn, TurnsOptions } from './conversation-turns.ts'
 export { type AgentToolOptions, asTool } from './define/as-tool.ts'
 export { type DefinedAgent, defineAgent } from './define/define-agent.ts'
 export { type DefinedTool, defineTool, type ToolCall } from './define/define-tool.ts'
@@ -87,15 +111,21 @@ export {
   openaiChat,
 } from './define/models.ts'
 export type { JsonSchema, StandardSchema } from './define/standard-schema.ts'
+export type { CallCard, ConversationMessage } from './history/messages.ts'
+export type { ConversationSummary } from './history/summary.ts'
+export type { FileInput, ImageInput } from './question-contents.ts'
 export type { Turn } from './turn.ts'
 export type {
-  ModelRetry,
+  CallInput,
+  CallPlace,
   ReasoningDelta,
   TextDelta,
   TextReset,
   TurnEvent,
   TurnWaiting,
-} from './turn-events.ts'
+  WholeCall,
+} from './turn-event.ts'
+export { turnEventVersion } from './turn-event.ts'
 export { WeirError }
 
 /** `provider`: the name of a provider that this version knows. */
@@ -114,13 +144,14 @@ export type WeirOptions = {
   /** The place of the log. Default: a file in `dataFolder`. */
   bus?: BusChoice
   /**
-   * `here`: this process runs all stages. `elsewhere`: other processes run them (`weir up`); the
-   * end of this process stops no turn. Default: `here` on the embedded bus, which allows one
-   * process, and `elsewhere` on Kafka.
+   * The process that runs the stages. `auto`: on the embedded bus, this process if no other one runs
+   * them in the data folder, and also once that one ends. On Kafka, other processes. `here`: this
+   * process. `elsewhere`: other processes, such as `weir up`. Then the end of this process stops no
+   * turn. Default `auto`.
    */
-  stages?: 'here' | 'elsewhere'
+  stages?: StagesChoice
   /**
-   * The folder of the log, `weir.db`, for one process at a time. On Kafka: the folder of local
+   * The folder of the log, `weir.db`. Several processes can share it. On Kafka: the folder of local
    * copies of tables. Default `.weir` in the working folder.
    */
   dataFolder?: string
@@ -197,6 +228,13 @@ type QuestionFields = {
   system?: string
   /** 1 byte to 1 MiB, not blank. */
   text: string
+  /**
+   * Images for the model: PNG, JPEG, GIF or WebP. With `files` at most 16, of 8 MiB each and 10 MiB
+   * together. The log keeps each once, by its hash, as long as the history.
+   */
+  images?: readonly ImageInput[]
+  /** Files for the model: PDF, or text in UTF-8. */
+  files?: readonly FileInput[]
   /** The conversation to continue or begin. At most 256 bytes. Default: a new one. */
   conversation?: ConversationId
   /**
@@ -230,6 +268,13 @@ export type Weir = AsyncDisposable & {
    */
   cancel(message: { conversation: ConversationId; messageId: MessageId }): Promise<void>
   /**
+   * A page of the conversations, the latest activity first; `where`: those that match. Throws
+   * `usage` with the accepted conditions.
+   */
+  conversations(options?: ConversationsOptions): Promise<ConversationsPage>
+  /** Reads a conversation of the log: its messages and events. Throws `message.invalid`. */
+  conversation(id: ConversationId): Conversation
+  /**
    * The calls that wait for a person, in all conversations of this log, oldest first. The events of
    * a turn name the turn's calls: `approval-pending`.
    */
@@ -260,53 +305,130 @@ export const Weir = { open }
 
 /**
  * Starts Weir in this process. Throws `agent.invalid` with every mistake of the agent files, and
- * `settings.invalid` for options or the client's properties. `bus.locked`: the data folder is in
- * use. `bus.topic-missing`: on Kafka, before `weir topics create`. Other errors come from the bus.
+ * `settings.invalid` for options or the client's properties. `bus.locked`: another process has the
+ * data folder, and `stages` is `here`, or that process accepts no others. `bus.unreachable`:
+ * `stages` is `elsewhere`, and no process runs them. `bus.topic-missing`: on Kafka, before `weir
+ * topics create`. Other errors come from the bus.
  */
 async function open(options: WeirOptions): Promise<Weir> {
   refuseInTool()
-  refuseUnknownKeys(options, optionNames, { code: 'settings.invalid', subject: 'Weir.open' })
+  const asked = { code: 'settings.invalid', subject: 'Weir.open' } as const
+  needOptions(options, { ...asked, example: '{ agents: [yours] }' })
+  refuseUnknownKeys(options, optionNames, asked)
+  checkGuards(options.guards)
   const settings = settingsOf(options)
-  const stages = stagesOf(options, settings)
+  const kind = busKindOf(settings)
+  const stages = stagesOf(options, kind)
   const agentCalls = createAgentCalls()
-  const agents = agentsOf(options.agents, stages, agentCalls)
-  if (stages === 'here') for (const { model } of agents.values()) providerNamed(model.provider)
+  const written = agentsOf(options.agents, stages, agentCalls)
+  if (stages !== 'elsewhere')
+    for (const { model } of written.values()) providerNamed(model.provider)
+  const log = options.log ?? createLog({ level: 'warn', secrets: secretsOf(written) })
+  const mcp = await openMcpAgents(written, log)
+  const parts = { options, settings, agents: mcp.agents, log }
+  const opening = kind.isLocal
+    ? openFolder({ ...parts, kind, stages })
+    : openShared({ ...parts, stages })
+  const place = await opening.catch(async (error: unknown) => {
+    await mcp.close()
+    throw error
+  })
+  const { bus, partitions } = place
+  const { topicPrefix } = settings
+  // Loaded for the first decision: it imports the engines of the rules.
+  const approvals = async () =>
+    (await import('../services/approval/approvals.ts')).openApprovals({
+      bus,
+      append: (records) => bus.append(records),
+      topicPrefix,
+      partitions,
+    })
+  return weirOf({
+    ...{ ...place, mcp, agentCalls, approvals },
+    log: { bus, topicPrefix, partitions, hasIndex: kind.isLocal, source: settings.bus },
+    edge: openEdge({ bus, topicPrefix, partitions }),
+  })
+}
+
+type OpenParts = { options: WeirOptions; settings: Settings; agents: Agents; log: Logger }
+
+/** The log as this process uses it. `folder`: it shares the log's folder with others. */
+type Place = {
+  bus: Bus
+  partitions: number
+  contexts: Contexts
+  running: Pick<RunningStages, 'failed' | 'close'>
+  folder?: SharedFolder
+}
+
+async function openFolder({
+  options,
+  settings,
+  agents,
+  log,
+  kind,
+  stages,
+}: OpenParts & { kind: LocalBus; stages: StagesChoice }): Promise<Place> {
+  const { topicPrefix, partitions, dataFolder } = settings
+  const retentionMs = retentionMsOf(settings.retention)
+  const parts = { agents, topicPrefix, partitions, retentionMs, log, dataFolder }
+  const folder = createSharedFolder({
+    ...{ kind, settings, stages, agents, log, runImported: options.runImported },
+    clock: clockOfChoice(options.bus),
+    guards: options.guards?.guards.map(({ name }) => name) ?? [],
+    runStages: (bus) => runHere({ ...parts, bus, contextOf: contexts.of }, options),
+    runBeside: (bus) => runBeside({ ...parts, bus }, options),
+  })
+  const { bus } = folder
+  const contexts = createContexts(
+    ({ conversation, turn }) =>
+      openingOf({ bus, topicPrefix, partition: partitionOf(conversation, partitions) }, turn),
+    (time) => folder.contextsArrive(time),
+  )
+  try {
+    await folder.join(contexts)
+  } catch (error) {
+    await bus.close().catch(() => {}) // the first error explains more
+    throw error
+  }
+  return {
+    ...{ bus, partitions, contexts, folder },
+    running: { failed: folder.failed, close: folder.stop },
+  }
+}
+
+async function openShared({
+  options,
+  settings,
+  agents,
+  log,
+  stages,
+}: OpenParts & { stages: StagesChoice }): Promise<Place> {
   const { topicPrefix } = settings
   const retentionMs = retentionMsOf(settings.retention)
-  const log = options.log ?? createLog({ level: 'warn', secrets: secretsOf(agents) })
-  const bus =
-    stages === 'elsewhere'
-      ? await openBus(settings, log, { connectMs: askConnectMs })
-      : await openBusForStages(settings, log, { runImported: options.runImported })
+  const isHere = stages === 'here'
+  const bus = isHere
+    ? await openBusForStages(settings, log, { runImported: options.runImported })
+    : await openBus(settings, log, { connectMs: askConnectMs })
   try {
-    const partitions = await partitionsOf(bus, stages, options, settings)
+    const partitions = await partitionsOf(bus, isHere, options, settings)
     const contexts = createContexts(({ conversation, turn }) =>
       openingOf({ bus, topicPrefix, partition: partitionOf(conversation, partitions) }, turn),
     )
-    const parts = { bus, agents, topicPrefix, partitions, retentionMs, log }
-    const running =
-      stages === 'here'
-        ? await runHere({ ...parts, contextOf: contexts.of }, options)
-        : runElsewhere()
-    if (stages === 'here' && !busKindOf(settings).ownsTopics)
-      await keepPartitionCount({ bus, topicPrefix, partitions, log })
-    // Loaded for the first decision: it imports the engines of the rules.
-    const approvals = async () =>
-      (await import('../services/approval/approvals.ts')).openApprovals({
-        bus,
-        append: (records) => bus.append(records),
-        topicPrefix,
-        partitions,
-      })
-    return weirOf({
-      agents,
-      agentCalls,
-      contexts,
+    const parts = {
       bus,
-      running,
-      edge: openEdge({ bus, topicPrefix, partitions }),
-      approvals,
-    })
+      agents,
+      topicPrefix,
+      partitions,
+      retentionMs,
+      log,
+      dataFolder: settings.dataFolder,
+    }
+    const running = isHere
+      ? await runHere({ ...parts, contextOf: contexts.of }, options)
+      : { failed: new Promise<never>(() => {}), close: async () => {} }
+    if (isHere) await keepPartitionCount({ bus, topicPrefix, partitions, log })
+    return { bus, partitions, contexts, running }
   } catch (error) {
     await bus.close()
     throw error
@@ -322,14 +444,13 @@ const askConnectMs = 15_000
  */
 async function partitionsOf(
   bus: Bus,
-  stages: 'here' | 'elsewhere',
+  isHere: boolean,
   { partitions }: WeirOptions,
   settings: Settings,
 ): Promise<number> {
-  if (busKindOf(settings).ownsTopics) return settings.partitions
   const found = await partitionCount(bus, settings.topicPrefix).catch((error: unknown) => {
     const isNew = error instanceof WeirError && error.code === 'bus.topic-missing'
-    if (isNew && stages === 'here' && partitions !== undefined) return partitions
+    if (isNew && isHere && partitions !== undefined) return partitions
     throw error
   })
   if (partitions === undefined || partitions === found) return found
@@ -337,10 +458,6 @@ async function partitionsOf(
     'bus.topic-differs',
     `the topics have ${found} partitions, and the option partitions is ${partitions}: leave it out`,
   )
-}
-
-function runElsewhere(): Pick<RunningStages, 'failed' | 'close'> {
-  return { failed: new Promise<never>(() => {}), close: async () => {} }
 }
 
 /**
@@ -351,11 +468,7 @@ export function loadAgents(path: string, environment: NodeJS.ProcessEnv = proces
   return agentsInFiles(path, environment)
 }
 
-function agentsOf(
-  agents: WeirOptions['agents'],
-  stages: 'here' | 'elsewhere',
-  calls: AgentCalls,
-): Agents {
+function agentsOf(agents: WeirOptions['agents'], stages: StagesChoice, calls: AgentCalls): Agents {
   const needs = stages === 'elsewhere' ? [] : undefined
   if (typeof agents === 'string') return agentsInFiles(agents, process.env, needs)
   return agents instanceof Map
@@ -382,6 +495,8 @@ const questionNames = Object.keys({
   ...{
     agent: 1,
     text: 1,
+    images: 1,
+    files: 1,
     system: 1,
     output: 1,
     context: 1,
@@ -395,18 +510,28 @@ const questionNames = Object.keys({
 type AskNow = Pick<AskOptions, 'question' | 'isNew' | 'signal' | 'output'> & { context: unknown }
 
 type Parts = {
-  agents: Agents
+  mcp: McpAgents<Agents>
   agentCalls: AgentCalls
   contexts: Contexts
   bus: Bus
   running: Pick<RunningStages, 'failed' | 'close'>
   edge: Edge
+  log: Parameters<typeof conversationIn>[0]
   approvals: () => Promise<Approvals>
+  folder?: SharedFolder
 }
 
 function weirOf(parts: Parts): Weir {
-  const { agents, agentCalls, contexts, bus, running, edge, approvals } = parts
+  const { mcp, agentCalls, contexts, bus, running, edge, log, approvals, folder } = parts
+  const { agents } = mcp
   const turns = new Set<ReturnType<typeof askTurn>>()
+  const sending: Edge = {
+    ...edge,
+    send: (question) =>
+      folder === undefined
+        ? edge.send(question)
+        : folder.send(question.agent, question, () => edge.send(question)),
+  }
   let failure: { error: unknown } | undefined
   let closing: Promise<void> | undefined
 
@@ -431,10 +556,12 @@ function weirOf(parts: Parts): Weir {
 
   function askNow({ context, ...options }: AskNow): Turn {
     const drop = context === undefined ? () => {} : contexts.keep(options.question, context)
+    mcp.refresh(options.question.agent.name)
     const turn = askTurn({
-      ...{ edge, clock: bus.clock, ...options },
+      ...{ edge: sending, clock: bus.clock, ...options },
       onOver() {
         drop()
+        if (context !== undefined) folder?.over(options.question)
         turns.delete(turn)
       },
     })
@@ -454,6 +581,7 @@ function weirOf(parts: Parts): Weir {
     } finally {
       failTurns(closed())
       edge.close()
+      await mcp.close()
       await bus.close()
     }
   }
@@ -464,15 +592,22 @@ function weirOf(parts: Parts): Weir {
 
     ask<Context, Output>(given: Question<Context, Output>) {
       assertOpen()
-      refuseUnknownKeys(given, questionNames, { code: 'message.invalid', subject: 'ask' })
+      const asked = { code: 'message.invalid', subject: 'ask' } as const
+      needOptions(given, { ...asked, example: "{ agent: 'ops', text: 'Hello' }" })
+      refuseUnknownKeys(given, questionNames, asked)
       const { text, system, output, context, record = false, signal } = given
+      const contents = contentsOf(given.images, given.files)
       const { conversation = newId(), messageId } = given
       const name = typeof given.agent === 'string' ? given.agent : given.agent.name
       const agent = agents.get(name)
       if (agent === undefined) throw unknownAgent(name, agents)
       if (isConversationOfCall(conversation)) throw ofCall(conversation)
       const question = {
-        agent: forQuestion(agent, system, output, record ? contextText(context) : null),
+        agent: forQuestion(agent, {
+          ...{ system, output, contents },
+          context: record ? contextText(context) : null,
+        }),
+        contents,
         conversation: parseConversationId(conversation),
         messageId: parseMessageId(messageId ?? newId()),
         text: parseText(text),
@@ -485,6 +620,16 @@ function weirOf(parts: Parts): Weir {
     async cancel(message) {
       assertOpen()
       await edge.cancel(message)
+    },
+
+    async conversations(options = {}) {
+      assertOpen()
+      return conversationsIn(log, options)
+    },
+
+    conversation(id) {
+      assertOpen()
+      return conversationIn(log, id)
     },
 
     async approvals() {
@@ -510,11 +655,20 @@ function weirOf(parts: Parts): Weir {
 /** The agent with the settings of one question. */
 function forQuestion(
   agent: Agent,
-  system: string | undefined,
-  output: OutputSchema<unknown> | undefined,
-  context: string | null,
+  {
+    system,
+    output,
+    context,
+    contents,
+  }: {
+    system: string | undefined
+    output: OutputSchema<unknown> | undefined
+    context: string | null
+    contents: WholeContent[]
+  },
 ): Agent {
-  if (system === undefined && output === undefined && context === null) return agent
+  const isPlain = system === undefined && output === undefined && context === null
+  if (isPlain && contents.length === 0) return agent
   const bytes = Buffer.byteLength(system ?? '')
   if (bytes > limits.questionSystemBytesMax)
     throw new WeirError(
@@ -526,7 +680,8 @@ function forQuestion(
   const compiled = schema === null ? undefined : compiledSchema(schema)
   if (compiled?.kind === 'unusable')
     throw new WeirError('message.invalid', `output is an unusable schema: ${compiled.reason}`)
-  const ofQuestion = { system: system ?? null, output: schema, context }
+  const refs = contents.map(contentRef)
+  const ofQuestion = { system: system ?? null, output: schema, context, contents: refs }
   return { ...agent, settings: { ...agent.settings, ...ofQuestion } }
 }
 
@@ -580,16 +735,13 @@ function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Settings {
 
 const defaultBus: BusChoice = { kind: busNames[0] }
 
-function stagesOf({ stages }: WeirOptions, settings: Settings): 'here' | 'elsewhere' {
-  const { isLocal, title } = busKindOf(settings)
-  if (isLocal && stages === 'elsewhere') {
-    const others = busNamesWhere((kind) => !kind.isLocal).map((name) => `{ kind: '${name}', … }`)
+function stagesOf({ stages = 'auto' }: WeirOptions, { isLocal }: BusKind): StagesChoice {
+  if (!stagesChoices.includes(stages))
     throw new WeirError(
       'settings.invalid',
-      `stages cannot run elsewhere on ${title}, which one process has to itself: give bus ${alternatives(others)}, or leave stages out`,
+      `stages is ${JSON.stringify(stages)}; must be ${alternatives(stagesChoices)}`,
     )
-  }
-  return stages ?? (isLocal ? 'here' : 'elsewhere')
+  return stages === 'auto' && !isLocal ? 'elsewhere' : stages
 }
 
 /** Options are checked as settings, but no command line exists that an error could name. */
@@ -598,7 +750,9 @@ function aboutOptions({ code, message }: WeirError): WeirError {
 }
 
 /** Refuses a text that the conversation would refuse or that UTF-8 would change. */
-function parseText(text: string): string {
+function parseText(text: unknown): string {
+  if (typeof text !== 'string')
+    throw new WeirError('message.invalid', `text is ${shown(text)}; must be a text`)
   const bytes = Buffer.byteLength(text)
   const bytesMax = limits.userMessageBytesMax
   if (bytes < 1 || bytes > bytesMax)

@@ -3,13 +3,15 @@
 
 import type { Logger } from 'pino'
 import type { Agents } from '../shared/agents/agents.ts'
+import { secretsOf } from '../shared/agents/secrets.ts'
 import type { Bus, Subscription } from '../shared/contract/bus.ts'
 import type { Message } from '../shared/contract/messages.ts'
 import { type StageName, stageNames, topicSpecs } from '../shared/contract/topology.ts'
-import type { Milliseconds } from '../shared/lib/clock.ts'
+import { type Milliseconds, systemClock } from '../shared/lib/clock.ts'
 import type { Instruments } from '../shared/runtime/instruments.ts'
 import { type RunOptions, runStage, type StageEntry } from '../shared/runtime/run-stage.ts'
 import { echoSource } from './accumulator/echo.ts'
+import { createKeptTools, type KeptTools } from './executor/kept/kept-tools.ts'
 import { startExecutor } from './executor/performer.ts'
 import type { ContextOf } from './executor/tools/checked-start.ts'
 import { prepareSandboxes } from './executor/tools/sandbox-check.ts'
@@ -42,6 +44,8 @@ export type StagesOptions = {
   instruments?: Instruments
   /** The contexts of the questions that this process asks. Default: there is none. */
   contextOf?: ContextOf | undefined
+  /** Where results of command tools wait if this process dies. Default: they are lost then. */
+  dataFolder?: string | undefined
   /** For benches and tests that measure or drive the pipeline without real models and processes. */
   world?: World
 }
@@ -58,13 +62,14 @@ type PerformerParts = World & {
   agents: Agents
   contextOf?: ContextOf | undefined
   historyIdleMs?: Milliseconds | undefined
+  kept?: KeptTools | undefined
 }
 
 /** One line for each stage of the list that performs. */
-function performersOf({ agents, connect, run, contextOf, historyIdleMs }: PerformerParts) {
+function performersOf({ agents, connect, run, contextOf, historyIdleMs, kept }: PerformerParts) {
   return {
     'llm-gateway': startGateway({ agents, connect, echoOf: echoSource, historyIdleMs }),
-    executor: startExecutor({ agents, run, contextOf }),
+    executor: startExecutor({ agents, run, contextOf, kept }),
   } satisfies Record<PerformingStage, unknown>
 }
 
@@ -107,11 +112,16 @@ export function runEntry(
  */
 export async function startStages(options: StagesOptions): Promise<RunningStages> {
   const { bus, agents, topicPrefix, partitions, retentionMs, log, names, instruments } = options
-  const { contextOf } = options
+  const { contextOf, dataFolder } = options
   await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
   const { world = realWorld } = options
-  if (names === undefined || names.includes('executor')) prepareSandboxes(agents, log)
-  const entries = stageEntries({ ...world, agents, contextOf, historyIdleMs: retentionMs })
+  const runsTools = names === undefined || names.includes('executor')
+  if (runsTools) prepareSandboxes(agents, log)
+  const kept =
+    runsTools && dataFolder !== undefined
+      ? createKeptTools({ dataFolder, secrets: secretsOf(agents), log, clock: systemClock })
+      : undefined
+  const entries = stageEntries({ ...world, agents, contextOf, historyIdleMs: retentionMs, kept })
   const subscriptions = new Map<StageName, Subscription>()
   // All at once: on Kafka each one waits for its consumer group.
   const starts = (names ?? stageNames).map(async (name) => {
@@ -122,6 +132,7 @@ export async function startStages(options: StagesOptions): Promise<RunningStages
   })
   const close = async () => {
     await Promise.all([...subscriptions.values()].map((subscription) => subscription.close()))
+    kept?.close()
   }
   for (const start of await Promise.allSettled(starts)) {
     if (start.status === 'fulfilled') continue

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { runDemo } from '../apps/demo/demo.ts'
+import { startDemoProxy } from '../apps/http/demo-proxy.ts'
 import { readSettings } from '../shared/settings/settings.ts'
 import { output } from './support/output.ts'
 
@@ -13,7 +14,11 @@ test('README.md shows eight lines of the demo, each as the demo prints it', asyn
   expect(shown).toHaveLength(8)
 
   const { stream, text } = output()
-  await runDemo({ bad: 'reflex' }, readSettings({ logLevel: 'silent' }, {}), stream)
+  await runDemo(
+    { bad: 'reflex' },
+    { settings: readSettings({ logLevel: 'silent' }, {}), startProxy: startDemoProxy },
+    stream,
+  )
   const printed = text().split('\n')
   expect(shown.filter((line) => !printed.includes(line))).toEqual([])
 })

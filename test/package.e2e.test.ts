@@ -21,10 +21,11 @@ afterAll(() => project.close())
 describe('the packed package', () => {
   it('has compiled code and public declarations, and no source, test, bench, map or tool', () => {
     const isMeant = (file: string) =>
-      /^(package\.json|README\.md|LICENSE|bin\/weir\.js|dist\/schemas\/lock\.json|dist\/(apps|client|services|shared)\/.+|docs\/.+\.md)$/.test(
+      /^(package\.json|(README|AGENTS|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|bin\/weir\.js|dist\/schemas\/lock\.json|dist\/(apps|client|services|shared)\/.+|docs\/.+\.(md|png))$/.test(
         file,
       ) &&
-      (!/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file) || file.startsWith('dist/apps/report/page/')) // a text for the browser
+      (!/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file) ||
+        /^dist\/apps\/(report|http\/console)\/page\//.test(file)) // texts for the browser
     expect(project.files.filter((file) => !isMeant(file))).toEqual([])
     expect(project.files).toContain('dist/client/weir.js')
   })
@@ -33,6 +34,17 @@ describe('the packed package', () => {
     expect(project.files.filter((file) => textOf(project.installed, file).includes(root))).toEqual(
       [],
     )
+  })
+
+  it('has every file to which one of its pages links', () => {
+    const pages = project.files.filter((file) => file.endsWith('.md'))
+    const links = pages.flatMap((page) =>
+      [...textOf(project.installed, page).matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(
+        ([, path = '']) => join(dirname(page), path),
+      ),
+    )
+    expect(links.length).toBeGreaterThan(100)
+    expect(links.filter((path) => !project.files.includes(path))).toEqual([])
   })
 
   it('is small', () => {
@@ -151,6 +163,27 @@ describe('its commands', () => {
     }
   })
 
+  it('set up a TypeScript project whose types hold and whose tests pass without a key', async () => {
+    expect(await project.run(['weir', 'init', 'ts', '--template', 'typescript'])).toMatchObject({
+      code: 0,
+      errors: '',
+      out: expect.stringContaining('npm test'),
+    })
+    const cwd = join(project.folder, 'ts')
+    const { version } = JSON.parse(textOf(root, 'package.json'))
+    expect(JSON.parse(textOf(cwd, 'package.json'))).toMatchObject({
+      dependencies: { 'weir-agents': version },
+    })
+    const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+    expect(await project.run(['node', compiler, '--pretty', 'false'], { cwd })).toEqual({
+      code: 0,
+      out: '',
+      errors: '',
+    })
+    const tested = await project.run(['node', '--test'], { cwd })
+    expect(tested).toMatchObject({ code: 0, out: expect.stringContaining('pass 3') })
+  })
+
   it('know the shipped guards by name', async () => {
     const answer = await project.run([
       'weir',
@@ -196,6 +229,18 @@ describe('its commands', () => {
 })
 
 describe('a program', () => {
+  it('gets a clear error on a Node.js that is too old', async () => {
+    const older = `data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'22.17.1'}})`
+    const { code, errors } = await project.run([
+      ...['node', '--import', older, '--input-type=module', '--eval'],
+      "import 'weir-agents'",
+    ])
+    expect(code).toBe(1)
+    expect(errors).toContain(
+      `Node.js ${project.manifest.engines.node.slice(2)} or newer is needed, and this is 22.17.1`,
+    )
+  })
+
   it.each(examples)('imports it by its name: $name', async ({ name, printed }) => {
     const { folder, url, close } = await openExampleFolder()
     try {
@@ -259,7 +304,8 @@ describe('a program', () => {
   it('guards an agent of another framework with types that fit its own', async () => {
     for (const name of [...Object.keys(project.manifest.peerDependencies), ...besideFrameworks])
       project.link(name)
-    const files = ['guard-ai-sdk.ts', 'guard-langchain.ts', 'guard-openai-agents.ts']
+    const frameworks = ['guard-ai-sdk.ts', 'guard-langchain.ts', 'guard-openai-agents.ts']
+    const files = [...frameworks, 'guard-with-guards.ts']
     for (const name of files)
       writeFileSync(
         join(project.folder, name),

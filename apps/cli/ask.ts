@@ -3,6 +3,7 @@
 // After a signal, the process ends by that signal once the turn is cancelled and its fallback
 // printed, so a loop of a shell ends too.
 
+import { basename } from 'node:path'
 import type { Turn } from '../../client/turn.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
@@ -14,6 +15,7 @@ import { readMessageText } from '../terminal/message-text.ts'
 import { printableJson } from '../terminal/printable.ts'
 import { withSilenceNotice } from '../terminal/silence.ts'
 import { processStreams, type Streams } from '../terminal/streams.ts'
+import { contentFile } from './content-file.ts'
 import type { AgentOptions } from './open-agent.ts'
 import { areOneTerminal, showTurn } from './show-turn.ts'
 
@@ -23,6 +25,9 @@ export type AskOptions = AgentOptions & {
   conversation?: string
   json?: true
   raw?: true
+  /** Paths. */
+  image?: string[]
+  file?: string[]
 }
 
 /** `text`: undefined or `-` for standard input. Resolves to the exit code. */
@@ -34,6 +39,13 @@ export async function ask(
 ): Promise<0 | 3> {
   const { conversation, json = false, raw } = options
   const message = await readMessageText(text, input)
+  const contents = {
+    images: (options.image ?? []).map((path) => contentFile('--image', path)),
+    files: (options.file ?? []).map((path) => ({
+      name: basename(path),
+      data: contentFile('--file', path),
+    })),
+  }
   const screen = createScreen(errors, process.env)
   // Loaded late: the stages take a while to load, and a bad message needs none.
   const { openAgent, warnOfActiveGuards } = await import('./open-agent.ts')
@@ -42,6 +54,7 @@ export async function ask(
     const sent = weir.ask({
       agent: name,
       text: message,
+      ...contents,
       ...(conversation !== undefined && { conversation }),
     })
     const turn = withSilenceNotice(sent, settings, screen)

@@ -1,8 +1,9 @@
-// Opens Weir for a command with one agent: on the embedded bus with the stages in this process,
-// otherwise on Kafka.
+// Opens Weir for a command with one agent: on the embedded bus with the stages in the owner of the
+// data folder, which may be this process, otherwise on Kafka.
 
 import { agentsInFiles } from '../../client/agents-in-files.ts'
 import { choiceOfSettings } from '../../client/bus-choice.ts'
+import type { StagesChoice } from '../../client/stages-choice.ts'
 import { Weir, type WeirOptions } from '../../client/weir.ts'
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf, busNamesWhere } from '../../shared/bus/kinds.ts'
@@ -19,8 +20,8 @@ import type { Screen } from '../terminal/live-screen.ts'
 /** Guards to run in this process (see guards/named-guard.ts), and the mode of all of them. */
 type GuardFiles = { guard?: string[]; guardMode?: 'shadow' | 'enforce' }
 
-/** `runImported`: see WeirOptions. */
-export type AgentOptions = GuardFiles & { runImported?: boolean }
+/** `runImported`, `stages`: see WeirOptions. */
+export type AgentOptions = GuardFiles & { runImported?: boolean; stages?: StagesChoice }
 
 /** Warns of guards that stay in force after this run: later runs wait for them. */
 export async function warnOfActiveGuards(
@@ -45,16 +46,18 @@ export async function openAgent(
   agent: string,
   settings: Settings,
   screen: Screen,
-  { runImported = false, ...guardFiles }: AgentOptions = {},
+  { runImported = false, stages = 'auto', ...guardFiles }: AgentOptions = {},
 ): Promise<{ weir: Weir; name: string }> {
   const guards = await guardsOf(guardFiles, settings)
-  const agents = agentsInFiles(agent, process.env, busKindOf(settings).isLocal ? undefined : [])
+  // Other processes have the key and the programs of the agent.
+  const isElsewhere = stages === 'elsewhere' || (stages === 'auto' && !busKindOf(settings).isLocal)
+  const agents = agentsInFiles(agent, process.env, isElsewhere ? [] : undefined)
   const log = createLog({
     level: settings.logLevel,
     secrets: secretsOf(agents),
     destination: { write: (line) => screen.print(line) },
   })
-  const weir = await open({ agents, ...placeOf(settings), ...guards, runImported, log })
+  const weir = await open({ agents, ...placeOf(settings), ...guards, stages, runImported, log })
   const [name, another] = [...weir.agents.keys()]
   if (name !== undefined && another === undefined) return { weir, name }
   await weir.close()
@@ -106,7 +109,8 @@ async function open(options: WeirOptions): Promise<Weir> {
 
 function inUse(dataFolder: string, cause: WeirError): WeirError {
   const holder = /process \d+/.exec(cause.message)?.[0] ?? 'another process'
-  const advice = 'Wait until it ends, or use another data folder: --data-folder FOLDER'
+  const advice =
+    'It accepts no other processes. Wait until it ends, or use another data folder: --data-folder FOLDER'
   return new WeirError(
     'bus.locked',
     `the data folder ${dataFolder} is in use by ${holder}. ${advice}`,

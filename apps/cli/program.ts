@@ -6,6 +6,7 @@ import { version } from '../../shared/lib/version.ts'
 import { exitCodesHelp, runToItsEnd } from '../terminal/ending.ts'
 import { addApprovals } from './commands/approvals.ts'
 import { addBundles } from './commands/bundles.ts'
+import { addConsole } from './commands/console.ts'
 import { addDeadLetters } from './commands/dead-letters.ts'
 import { addDemo } from './commands/demo.ts'
 import { ownFlagsFirst, reportMissingLast } from './commands/flags.ts'
@@ -14,10 +15,13 @@ import { addHistory } from './commands/history.ts'
 import { addHooks } from './commands/hooks.ts'
 import { addJudging } from './commands/judging.ts'
 import { addKeys } from './commands/keys.ts'
+import { addMcp } from './commands/mcp.ts'
 import { addPolicy } from './commands/policy.ts'
 import { addProxy } from './commands/proxy.ts'
 import { addReset } from './commands/reset.ts'
+import { addApiKeys, addServe } from './commands/serve.ts'
 import { addSetup } from './commands/setup.ts'
+import { addStops } from './commands/stops.ts'
 import { addTalk } from './commands/talk.ts'
 import { addTopics } from './commands/topics.ts'
 import { addUp } from './commands/up.ts'
@@ -38,6 +42,7 @@ addTalk(program) // ask, chat
 
 program.commandsGroup('Guard an agent that runs elsewhere:')
 addProxy(program)
+addMcp(program)
 
 program.commandsGroup('Read the log:')
 addHistory(program) // inspect, report, conversations, tail
@@ -48,6 +53,9 @@ addJudging(program) // normalize, judge, replay
 
 program.commandsGroup('Run stages:')
 addUp(program)
+addServe(program)
+addConsole(program)
+addApiKeys(program)
 addTopics(program)
 addKeys(program)
 addReset(program)
@@ -57,6 +65,7 @@ program.commandsGroup('Control tool calls:')
 addGuard(program)
 addApprovals(program) // approvals, approve, reject
 addPolicy(program)
+addStops(program) // stop, stops, release
 
 program.commandsGroup('Guard other agents:')
 addHooks(program)

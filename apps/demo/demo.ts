@@ -1,10 +1,11 @@
-// `weir demo`: plays incident I1 twice against the same scripted model over real HTTP: first
-// through a plain agent loop, then through Weir.
+// `weir demo`: plays incident I1 three times against the same scripted model over real HTTP: through a
+// plain agent loop, through Weir, and through the plain loop at Weir's proxy.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openEdge } from '../../client/edge.ts'
+import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { startStages } from '../../services/stages.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
@@ -15,22 +16,28 @@ import { createLog } from '../../shared/lib/log.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { demoAgent, question } from './agent.ts'
-import { startAnthropicServer } from './anthropic-server.ts'
+import { type Reply, startAnthropicServer } from './anthropic-server.ts'
 import { type LoopEnd, runPlainLoop } from './plain-loop.ts'
 import { playTurn } from './play-turn.ts'
-import { type BadModel, reflexModel, thinkingMs } from './reflex-model.ts'
-import { createScreen, incident, plainLoop, type Screen } from './screen.ts'
+import { type BadModel, isWarned, mayCall, reflexModel, thinkingMs } from './reflex-model.ts'
+import { atProxy, createScreen, incident, type Play, plainLoop, type Screen } from './screen.ts'
 
 export type DemoOptions = { bad: BadModel; keptIn?: string | undefined }
 
+/** Starts the model proxy before `upstream`, with its log in memory. */
+export type StartProxy = (
+  upstream: string,
+  settings: Settings,
+) => Promise<{ url: string; close(): Promise<void> }>
+
 /**
- * Plays both halves and prints the comparison to `out`. Removes all that it started and wrote, but
+ * Plays the three parts and prints the comparison to `out`. Removes all that it started and wrote, but
  * keeps the log if a folder for it is named. Throws `output.exists` if that folder has a log: the
  * demo's stages do not know its agents and would fail its turns.
  */
 export async function runDemo(
   { bad, keptIn }: DemoOptions,
-  settings: Settings,
+  { settings, startProxy }: { settings: Settings; startProxy: StartProxy },
   out: NodeJS.WriteStream,
 ): Promise<void> {
   if (keptIn !== undefined && existsSync(logFileIn(keptIn)))
@@ -42,11 +49,12 @@ export async function runDemo(
   screen.title(incident)
   const plain = await playPlain(bad, screen)
   const weir = await playWeir({ bad, keptIn }, settings, screen)
-  screen.comparison(plain, weir)
+  const proxied = await playAtProxy(bad, { settings, startProxy }, screen)
+  screen.comparison({ plain, weir, proxied })
   screen.next(bad, keptIn)
 }
 
-async function playPlain(bad: BadModel, screen: Screen): Promise<LoopEnd & { requests: number }> {
+async function playPlain(bad: BadModel, screen: Screen): Promise<Play> {
   screen.half('Without Weir', plainLoop)
   const server = await startAnthropicServer(reflexModel(bad), thinkingMs)
   try {
@@ -58,11 +66,37 @@ async function playPlain(bad: BadModel, screen: Screen): Promise<LoopEnd & { req
   }
 }
 
+/** The plain loop is the same: it has another base URL. */
+async function playAtProxy(
+  bad: BadModel,
+  { settings, startProxy }: { settings: Settings; startProxy: StartProxy },
+  screen: Screen,
+): Promise<Play> {
+  screen.half('At its proxy', atProxy)
+  const model = reflexModel(bad)
+  const server = await startAnthropicServer((call: ModelCall, number: number): Reply => {
+    if (isWarned(call)) screen.advised(number, { isClosed: !mayCall(call) })
+    return model(call, number)
+  }, thinkingMs)
+  try {
+    const proxy = await startProxy(server.url, settings)
+    try {
+      const end = await runPlainLoop(demoAgent(proxy.url), question, screen.round)
+      screen.end(end.end)
+      return { ...end, requests: server.requests.length }
+    } finally {
+      await proxy.close()
+    }
+  } finally {
+    await server.close()
+  }
+}
+
 async function playWeir(
   { bad, keptIn }: DemoOptions,
   settings: Settings,
   screen: Screen,
-): Promise<LoopEnd & { requests: number }> {
+): Promise<Play> {
   screen.half('With Weir', 'its stages on the embedded bus: the same model, the same tool')
   const folder = keptIn === undefined ? makeFolder() : { path: keptIn, remove() {} }
   const server = await startAnthropicServer(reflexModel(bad), thinkingMs)

@@ -38,7 +38,7 @@ export async function runDemoOverStages(
   screen.end(plain.end)
   screen.half('With Weir', 'the stages that run on Kafka: the same model, the same tool')
   const weir = await counted(agent, () => throughStages(agent, conversation, settings, screen))
-  screen.comparison(plain, weir)
+  screen.comparison({ plain, weir })
   screen.nextOverStages(bad, conversation)
 }
 

@@ -1,7 +1,8 @@
 // The model of incident I1, as a script. It repeats `exec` with `{}` until it reads an
 // intervention. The stubborn one goes on until it has no tools.
 
-import type { Block, ModelCall, Reply } from './anthropic-server.ts'
+import type { Block, ModelCall } from '../../client/testing/anthropic-stream.ts'
+import type { Reply } from './anthropic-server.ts'
 
 /**
  * `reflex`: stops when it reads an intervention. `stubborn`: ignores it and repeats the call as
@@ -18,14 +19,22 @@ const explanation =
 
 export function reflexModel(kind: BadModel): (call: ModelCall, number: number) => Reply {
   return (call, number) => {
-    const isWarned = systemText(call).includes('SYSTEM INTERVENTION')
-    const mayCall = call.tool_choice?.type !== 'none'
-    const stops = !mayCall || (isWarned && kind === 'reflex')
+    const stops = !mayCall(call) || (isWarned(call) && kind === 'reflex')
     const block: Block = stops
       ? { type: 'text', text: explanation }
       : { type: 'tool_use', id: `toolu_${number}`, name: 'exec', input: '{}' }
     return { kind: 'message', blocks: [block] }
   }
+}
+
+/** Weir's own requests have the intervention in the system text, those of a guest in a message. */
+export function isWarned(call: ModelCall): boolean {
+  const last = JSON.stringify(call.messages.at(-1)?.content) ?? ''
+  return `${systemText(call)}${last}`.includes('SYSTEM INTERVENTION')
+}
+
+export function mayCall(call: ModelCall): boolean {
+  return call.tool_choice?.type !== 'none'
 }
 
 function systemText(call: ModelCall): string {

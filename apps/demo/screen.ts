@@ -1,5 +1,5 @@
-// The output of the demo: both halves line by line as they happen, then one comparison. It is 80
-// columns wide, with colours only if the terminal supports them.
+// The output of the demo: both halves line by line as they happen, then one comparison. On
+// a terminal, lines break between words. Colours only if the terminal supports them.
 
 import { styleText } from 'node:util'
 import type { Activity } from '../../client/edge.ts'
@@ -7,25 +7,41 @@ import type { ConversationId } from '../../shared/contract/ids.ts'
 import { onOneLine } from '../../shared/lib/text-cut.ts'
 import { callRejectedText, interventionText, roundStartedText } from '../terminal/activity-texts.ts'
 import { isCheckout, ownCommand, shellWord } from '../terminal/own-command.ts'
+import { columnsOfOutput } from '../terminal/paint.ts'
 import { printable } from '../terminal/printable.ts'
 import { wrapped } from '../terminal/word-wrap.ts'
 import type { LoopEnd } from './plain-loop.ts'
 import type { BadModel } from './reflex-model.ts'
 
-type Half = LoopEnd & { requests: number }
+export type Play = LoopEnd & { requests: number }
 
 export const incident = 'Incident I1: a model calls exec with {} and never gives it a command.'
 export const plainLoop = 'a plain loop: ask the model, run what it calls, ask again'
+export const atProxy = 'the plain loop again, with its base URL at weir proxy'
+
+const behindRound = ' '.repeat(6)
+/** With less space for it, a purpose stands below its command. */
+const purposeColumnsMin = 24
 
 export type Screen = ReturnType<typeof createScreen>
 
 export function createScreen(out: NodeJS.WriteStream) {
-  const paint = (format: Parameters<typeof styleText>[0], text: string) =>
-    styleText(format, text, { stream: out })
+  type Format = Parameters<typeof styleText>[0]
+  const paint = (format: Format, text: string) => styleText(format, text, { stream: out })
+  const columns = out.isTTY === true ? columnsOfOutput(out) : Number.POSITIVE_INFINITY
   const line = (text = ''): void => {
     out.write(`${text}\n`)
   }
-  const roundLine = (round: number, text: string) => line(`  ${String(round).padStart(2)}  ${text}`)
+  /** The text behind `start`, broken between words. Further lines stand below the first. */
+  const hanging = (start: string, text: string, format?: Format): void => {
+    const parts = wrapped(text, columns - start.length)
+    for (const [i, part] of parts.entries())
+      line(
+        `${i === 0 ? start : ' '.repeat(start.length)}${format === undefined ? part : paint(format, part)}`,
+      )
+  }
+  const roundLine = (round: number, text: string, format?: Format) =>
+    hanging(`  ${String(round).padStart(2)}  `, text, format)
 
   return {
     title: (text: string) => line(paint('bold', text)),
@@ -37,7 +53,7 @@ export function createScreen(out: NodeJS.WriteStream) {
 
     round: (round: number, text: string) => roundLine(round, text),
 
-    end: (text: string) => line(`      ${paint('red', text)}`),
+    end: (text: string) => hanging(behindRound, text, 'red'),
 
     activity(activity: Activity): void {
       switch (activity.type) {
@@ -46,13 +62,13 @@ export function createScreen(out: NodeJS.WriteStream) {
           return
         case 'round-started': {
           const text = roundStartedText(activity)
-          if (text !== undefined) roundLine(activity.round, paint('yellow', text))
+          if (text !== undefined) roundLine(activity.round, text, 'yellow')
           return
         }
         case 'call-rejected':
           return roundLine(activity.round, callRejectedText(activity))
         case 'intervention-raised':
-          if (!activity.shadow) line(`      ${paint('yellow', interventionText(activity))}`)
+          if (!activity.shadow) hanging(behindRound, interventionText(activity), 'yellow')
           return
         case 'tool-started':
           return roundLine(activity.round, `${onOneLine(activity.name)} started`)
@@ -62,20 +78,41 @@ export function createScreen(out: NodeJS.WriteStream) {
       }
     },
 
-    comparison(plain: Half, weir: Half): void {
-      const rows: [string, string | number, string | number][] = [
-        ['', 'without Weir', 'with Weir'],
-        ['rounds', plain.rounds, weir.rounds],
-        ['model requests', plain.requests, weir.requests],
-        ['tokens (4 characters each)', plain.tokens, weir.tokens],
-        ['tool starts', plain.toolStarts, weir.toolStarts],
+    /** `isClosed`: the request allows no call. */
+    advised(request: number, { isClosed }: { isClosed: boolean }): void {
+      const further = isClosed ? ', and allows no call' : ''
+      roundLine(request, `the proxy adds the intervention${further}`, 'yellow')
+    },
+
+    /** `proxied` undefined: this demo has no such play. */
+    comparison({ plain, weir, proxied }: { plain: Play; weir: Play; proxied?: Play }): void {
+      const plays: [string, Play][] = [
+        ['without Weir', plain],
+        ['with Weir', weir],
+        ...(proxied === undefined ? [] : [['at its proxy', proxied] satisfies [string, Play]]),
       ]
+      const rows: [name: string, of: (play: Play) => number][] = [
+        ['rounds', (play) => play.rounds],
+        ['model requests', (play) => play.requests],
+        ['tokens (4 characters each)', (play) => play.tokens],
+        ['tool starts', (play) => play.toolStarts],
+      ]
+      const row = (name: string, cells: (string | number)[]) =>
+        line(`  ${name.padEnd(28)}${cells.map((cell) => String(cell).padStart(14)).join('')}`)
       line()
-      for (const [name, left, right] of rows)
-        line(`  ${name.padEnd(28)}${String(left).padStart(14)}${String(right).padStart(14)}`)
+      row(
+        '',
+        plays.map(([title]) => title),
+      )
+      for (const [name, of] of rows)
+        row(
+          name,
+          plays.map(([, play]) => of(play)),
+        )
       line()
-      line(`  without Weir it was ${plain.end}`)
-      line(`  with Weir it ended ${weir.end}`)
+      hanging('  ', `without Weir it was ${plain.end}`)
+      hanging('  ', `with Weir it ended ${weir.end}`)
+      if (proxied !== undefined) hanging('  ', `at its proxy it ended: ${proxied.end}`)
     },
 
     /** `keptIn`: the data folder with the demo's log. */
@@ -84,8 +121,14 @@ export function createScreen(out: NodeJS.WriteStream) {
       line('Next:')
       const steps = stepsBehind(bad, keptIn)
       const width = Math.max(...steps.map(([command]) => command.length))
-      for (const [command, purpose] of steps)
-        line(`  ${printable(command.padEnd(width))}   ${paint('dim', purpose)}`)
+      const isBeside = columns - width - 5 >= purposeColumnsMin
+      for (const [command, purpose] of steps) {
+        if (isBeside) hanging(`  ${printable(command.padEnd(width))}   `, purpose, 'dim')
+        else {
+          line(`  ${printable(command)}`)
+          hanging(behindRound, purpose, 'dim')
+        }
+      }
     },
 
     nextOverStages(bad: BadModel, conversation: ConversationId): void {

@@ -1,10 +1,10 @@
-// Finds agents in a log by the messages to them: the policy that a message carries, and the names of
-// other agents. A message carries the agent's policy as its file had it, without an operator's
-// values.
+// Finds agents in a log by the messages to them, and guests by their rounds: the policy that such a
+// record carries, and the names of other agents. The policy is that of the agent's file, without an
+// operator's values.
 
+import { messageOf } from '../../client/history/message-of.ts'
+import { newestRecords, type ReadableTopics } from '../../client/history/newest-records.ts'
 import type { OwnPolicy } from './effective.ts'
-import { messageOf } from './message-of.ts'
-import { newestRecords, type ReadableTopics } from './newest-records.ts'
 
 /**
  * Records of the inbox to look through, newest first. An agent that was idle for so long is unknown,
@@ -13,8 +13,8 @@ import { newestRecords, type ReadableTopics } from './newest-records.ts'
 const recordsMax = 100_000
 
 /**
- * `own`: of the newest message to the agent; undefined: there is none. `others`: names of agents with
- * newer messages. `isWhole`: the whole log was looked through.
+ * `own`: of the newest record of the agent; undefined: there is none. `others`: names of agents with
+ * newer records. `isWhole`: the whole log was looked through.
  */
 export type AgentInLog = {
   own: (OwnPolicy & { from: 'log' }) | undefined
@@ -23,11 +23,26 @@ export type AgentInLog = {
 }
 
 export async function agentInLog(agent: string, log: ReadableTopics): Promise<AgentInLog> {
+  const asked = await agentInTopic(agent, 'conversation-events', log)
+  if (asked.own !== undefined) return asked
+  const guest = await agentInTopic(agent, 'guest-events', log)
+  return {
+    own: guest.own,
+    others: [...new Set([...asked.others, ...guest.others])],
+    isWhole: asked.isWhole && guest.isWhole,
+  }
+}
+
+async function agentInTopic(
+  agent: string,
+  topic: 'conversation-events' | 'guest-events',
+  log: ReadableTopics,
+): Promise<AgentInLog> {
   const others = new Set<string>()
   let read = 0
-  for await (const { value, time } of newestRecords(log, 'conversation-events')) {
+  for await (const { value, time } of newestRecords(log, topic)) {
     const message = messageOf(value)
-    if (message?.type === 'user-message') {
+    if (message?.type === 'user-message' || message?.type === 'guest-round') {
       const { policy } = message.settings
       if (message.agent === agent)
         return {

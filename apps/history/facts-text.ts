@@ -1,8 +1,8 @@
 // The facts about a turn or a conversation as short texts for people: for lists and for reports.
 
+import type { TurnFacts } from '../../client/history/turn-facts.ts'
 import { approvalGuard } from '../../shared/contract/approval-guard.ts'
 import { count, elapsed } from '../terminal/quantities.ts'
-import type { TurnFacts } from './turn-facts.ts'
 
 /**
  * The notable facts, the most important first: `loop stopped by identical-failure`, `2 calls vetoed
@@ -35,20 +35,4 @@ export function factTexts(facts: TurnFacts): string[] {
 function rungText({ rungs: { text_only = 0, end = 0 } }: TurnFacts): string {
   if (end > 0) return ', which ended the turn'
   return text_only > 0 ? ', up to a request without tools' : ''
-}
-
-const questionCharacters = 60
-
-/** The first words of a message, on one line. */
-export function firstWords(text: string): string {
-  // A message may be large, and only its beginning counts.
-  const line = text
-    .slice(0, 20 * questionCharacters)
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-  const characters = [...line]
-  if (characters.length <= questionCharacters) return line
-  const start = characters.slice(0, questionCharacters).join('')
-  const end = start.lastIndexOf(' ')
-  return `${end > questionCharacters / 2 ? start.slice(0, end) : start}…`
 }

@@ -2,32 +2,21 @@
 // Changes nothing.
 
 import { existsSync } from 'node:fs'
+import { endsOf, type ReadableLog } from '../../client/history/readable-log.ts'
 import { openBusReadOnly, partitionCount } from '../../client/open-bus.ts'
-import { type Bundle, openBundle } from '../../shared/bus/bundle/bus.ts'
+import { openBundle } from '../../shared/bus/bundle/bus.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
-import type { Bus, PartitionEnds } from '../../shared/contract/bus.ts'
-import type { GuardTopicName, TopicName } from '../../shared/contract/topology.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
 
-export type OpenLog = {
-  bus: Bus
-  topicPrefix: string
-  /** The number that the topics have, which may differ from the setting. */
-  partitions: number
-  /**
-   * The bus can list a table by key at once. Otherwise it would copy the table first, and a single
-   * read through it costs less.
-   */
-  hasIndex: boolean
+export type OpenLog = ReadableLog & {
   progress: Progress
   /** The file of a log on this machine. */
   logFile?: string | undefined
-  /** Undefined: this is a log and not a bundle. */
-  bundle?: Bundle | undefined
 }
 
 /**
@@ -47,6 +36,17 @@ export async function withLog<T>(
   { bundle, signal }: LogOptions = {},
 ): Promise<T> {
   if (bundle !== undefined) return withBundle(bundle, read, signal)
+  const log = await openLog(settings, createProgress(process.stderr, systemClock, process.env))
+  try {
+    return await read(log)
+  } finally {
+    log.progress.end()
+    await log.bus.close()
+  }
+}
+
+/** As withLog. The caller closes the bus. `progress`: default: none. */
+export async function openLog(settings: Settings, progress = silent): Promise<OpenLog> {
   const { topicPrefix } = settings
   const kind = busKindOf(settings)
   assertLogExists(settings)
@@ -54,23 +54,17 @@ export async function withLog<T>(
     connectMs,
     keepsTables: false,
   })
-  const progress = createProgress(process.stderr, systemClock, process.env)
   try {
     const partitions = await partitionsIn(bus, settings)
     const logFile = kind.isLocal ? kind.logFile(settings) : undefined
-    return await read({
-      bus,
-      topicPrefix,
-      partitions,
-      hasIndex: logFile !== undefined,
-      progress,
-      logFile,
-    })
-  } finally {
-    progress.end()
+    return { bus, topicPrefix, partitions, hasIndex: logFile !== undefined, progress, logFile }
+  } catch (error) {
     await bus.close()
+    throw error
   }
 }
+
+const silent: Progress = { expect() {}, read() {}, end() {} }
 
 /** As withLog, for a bundle. */
 export async function withBundle<T>(
@@ -123,17 +117,4 @@ async function partitionsIn(bus: Bus, settings: Settings): Promise<number> {
     'bus.topic-missing',
     `${kind.isLocal ? kind.logFile(settings) : kind.title} has no topics with the prefix '${topicPrefix}': give the prefix of the writing Weir (--topic-prefix, WEIR_TOPIC_PREFIX)`,
   )
-}
-
-/** Empty: the log is older than the topic. */
-export async function endsOf(
-  { bus, topicPrefix }: { bus: Pick<Bus, 'ends'>; topicPrefix: string },
-  topic: TopicName | GuardTopicName,
-): Promise<PartitionEnds[]> {
-  try {
-    return await bus.ends(topicPrefix + topic)
-  } catch (error) {
-    if (error instanceof WeirError && error.code === 'bus.topic-missing') return []
-    throw error
-  }
 }

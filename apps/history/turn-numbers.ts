@@ -3,11 +3,11 @@
 // TURN-NUMBERS-1. The oldest turn of which the log has anything is 1. The history names each turn,
 //     also those that a bundle has only as context.
 
+import { scan } from '../../client/history/scan.ts'
 import type { ConversationId, TurnId } from '../../shared/contract/ids.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { historyPrefix, historyTurn } from '../../shared/contract/topology.ts'
 import type { OpenLog } from './open-log.ts'
-import { scan } from './scan.ts'
 
 /** Undefined: the history has no such turn. */
 export type NumberOf = (turn: TurnId) => number | undefined

@@ -10,6 +10,7 @@ import { hookRoutes } from './fronts/hooks/hook-routes.ts'
 import { type HostSessions, hostSessions } from './fronts/hooks/host-sessions.ts'
 import { createProxy, type ModelProxy } from './fronts/proxy/proxy.ts'
 import { upstreamAt } from './fronts/proxy/upstream.ts'
+import type { VetoOptions } from './fronts/proxy/veto/veto.ts'
 import { guardsByAgent } from './guards-by-agent.ts'
 import { guestRoutes } from './guest-routes.ts'
 import { type HttpServer, startHttpServer } from './server.ts'
@@ -20,8 +21,12 @@ export type FrontServerOptions = {
   port: number
   /** Undefined: there is no proxy. */
   upstream: string | undefined
+  /** Undefined: the proxy does not hold calls. */
+  veto?: VetoOptions | undefined
   /** The guest at the root of the proxy. */
   agent: string
+  /** As for `startHttpServer`. */
+  advice?: string
   log: Logger
 }
 
@@ -31,16 +36,19 @@ export async function startFrontServer({
   host,
   port,
   upstream,
+  veto,
   agent,
+  advice,
   log,
 }: FrontServerOptions): Promise<HttpServer> {
   fronts.front({ agent }) // an unusable name fails here
   const holding = guardsByAgent(async (name) => fronts.front({ agent: name }))
   const sessions = hostSessions(systemClock)
   const proxy =
-    upstream === undefined ? undefined : proxyTo(upstream, { fronts, agent, sessions, log })
+    upstream === undefined ? undefined : proxyTo(upstream, { fronts, veto, agent, sessions, log })
   const server = await startHttpServer({
     ...{ host, port, log },
+    ...(advice !== undefined && { advice }),
     routes: [
       guestRoutes(holding),
       hookRoutes({ guardOf: holding.guardOf, sessions, clock: systemClock, log }),
@@ -60,19 +68,20 @@ function proxyTo(
   upstream: string,
   {
     fronts,
+    veto,
     agent,
     sessions,
     log,
-  }: Pick<FrontServerOptions, 'fronts' | 'agent' | 'log'> & { sessions: HostSessions },
+  }: Pick<FrontServerOptions, 'fronts' | 'veto' | 'agent' | 'log'> & { sessions: HostSessions },
 ): ModelProxy {
   const watching = guardsByAgent(async (name) => fronts.front({ agent: name, mode: 'observing' }))
   const held = guardsByAgent(async (name) => fronts.front({ agent: name, mode: 'blocking' }))
   return createProxy({
     ...{ upstream: upstreamAt(upstream), agent, log, fallback: defaultGuestSettings.fallback },
-    sessions,
-    async conversationOf(name, id, { turn, holds }) {
+    ...{ sessions, veto },
+    async conversationOf(name, id, { turn, holds, hides }) {
       const guard = await (holds ? held : watching).guardOf(name)
-      return guard.conversation(id, { turn })
+      return guard.conversation(id, { turn, hides })
     },
   })
 }

@@ -9,6 +9,7 @@ export type ErrorStatus =
   | 409
   | 413
   | 415
+  | 422
   | 429
   | 500
   | 502
@@ -18,11 +19,19 @@ export type ErrorStatus =
 export class HttpError extends Error {
   readonly status: ErrorStatus
   readonly code: string
+  /** Of the answer, beside those of its body. */
+  readonly headers: Record<string, string>
 
-  constructor(status: ErrorStatus, code: string, message: string) {
-    super(message)
+  constructor(
+    status: ErrorStatus,
+    code: string,
+    message: string,
+    { headers = {}, ...options }: ErrorOptions & { headers?: Record<string, string> } = {},
+  ) {
+    super(message, options)
     this.name = 'HttpError'
     this.status = status
     this.code = code
+    this.headers = headers
   }
 }

@@ -1,6 +1,8 @@
 // The body of a request, whole and bounded (R7).
 
 import type { IncomingMessage } from 'node:http'
+import { limits } from '../../shared/contract/limits.ts'
+import { boundedJson } from '../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { HttpError } from './http-error.ts'
 
@@ -22,20 +24,17 @@ export async function jsonOf(
   incoming: IncomingMessage,
   bytesMax: number,
 ): Promise<Record<string, unknown>> {
-  const value = jsonIn((await bytesOf(incoming, bytesMax)).toString('utf8'))
-  if (!isObject(value)) throw new HttpError(400, 'http.body', 'the body must be a JSON object')
+  const text = (await bytesOf(incoming, bytesMax)).toString('utf8')
+  const value = boundedJson(text, limits.jsonDepthMax)
+  if (!isObject(value)) throw notAnObject()
   return value
+}
+
+export function notAnObject(): HttpError {
+  const most = `with at most ${limits.jsonDepthMax} levels`
+  return new HttpError(400, 'http.body', `the body must be a JSON object ${most}`)
 }
 
 function tooLarge(bytesMax: number): HttpError {
   return new HttpError(413, 'http.body', `the body is larger than ${bytesMax} bytes`)
-}
-
-/** The value; undefined: not JSON. */
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

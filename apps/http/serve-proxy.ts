@@ -2,17 +2,17 @@
 // stages run elsewhere.
 
 import type { Writable } from 'node:stream'
-import { type FrontsPlace, openFronts } from '../../client/guard/guard.ts'
-import { busKindOf } from '../../shared/bus/kinds.ts'
+import { openFronts } from '../../client/guard/guard.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
-import type { Settings } from '../../shared/settings/settings.ts'
-import { commandSettingsWithOrigins, type SettingFlags } from '../terminal/command-settings.ts'
-import { listenForInterrupts } from '../terminal/interrupts.ts'
+import type { SettingFlags } from '../terminal/command-settings.ts'
 import { portOf } from '../terminal/port-flag.ts'
 import { printable } from '../terminal/printable.ts'
+import { refuseOpenAddress } from './front-address.ts'
 import { startFrontServer } from './front-server.ts'
-import { isLoopback } from './server.ts'
+import type { VetoOptions } from './fronts/proxy/veto/veto.ts'
+import { frontsPlaceOf } from './fronts-place.ts'
+import { untilStopped } from './until-stopped.ts'
 
 export type ProxyCommandOptions = SettingFlags & {
   upstream: string
@@ -21,6 +21,8 @@ export type ProxyCommandOptions = SettingFlags & {
   agent: string
   json?: boolean
   allowRemote?: boolean
+  veto?: boolean
+  vetoOauth?: boolean
 }
 
 /** `weir proxy --json` prints it as its first line. */
@@ -28,21 +30,17 @@ export type ProxyAddress = { port: number; anthropicBaseUrl: string; openaiBaseU
 
 /** Resolves to the exit code. Throws before it starts: `usage`, `settings.invalid`, `agent.invalid`. */
 export async function serveProxy(options: ProxyCommandOptions, out: Writable): Promise<0 | 1> {
-  refuseOpenPort(options)
-  const { kind, settings } = placeOf(options)
+  refuseOpenAddress(options.host, { flag: '--host', allowRemote: options.allowRemote })
+  const veto = vetoOf(options)
+  const { kind, settings } = frontsPlaceOf(options)
   const log = createLog({ level: settings.logLevel, secrets: [] })
   const fronts = await openFronts({ kind, settings }, { log })
   try {
     const server = await startFrontServer({
       ...{ fronts, host: options.host, port: portOf(options.port), agent: options.agent },
-      ...{ upstream: options.upstream, log },
+      ...{ upstream: options.upstream, veto, log },
     })
-    const stop = Promise.withResolvers<0 | 1>()
-    const stopListening = listenForInterrupts(() => stop.resolve(0))
-    fronts.failed.catch((error: unknown) => {
-      log.fatal({ err: error }, 'a stage cannot go on')
-      stop.resolve(1)
-    })
+    const { ended, release } = untilStopped(fronts.failed, log)
     const address: ProxyAddress = {
       port: server.port,
       anthropicBaseUrl: server.url,
@@ -50,9 +48,9 @@ export async function serveProxy(options: ProxyCommandOptions, out: Writable): P
     }
     out.write(options.json ? `${JSON.stringify(address)}\n` : textOf(address, options))
     try {
-      return await stop.promise
+      return await ended
     } finally {
-      stopListening()
+      release()
       await server.close()
     }
   } finally {
@@ -60,23 +58,10 @@ export async function serveProxy(options: ProxyCommandOptions, out: Writable): P
   }
 }
 
-/** The server has no authentication: another machine could decide for any guest. */
-function refuseOpenPort({ host, allowRemote = false }: ProxyCommandOptions): void {
-  if (isLoopback(host) || allowRemote) return
-  throw new WeirError(
-    'usage',
-    `--host ${printable(host)} is open to other machines, and the server asks for no key: give 127.0.0.1, or --allow-remote if only your agents can reach this address`,
-  )
-}
-
-/** Without a place for the log it is in memory: nothing is written. */
-function placeOf(options: ProxyCommandOptions): FrontsPlace {
-  const found = commandSettingsWithOrigins(options)
-  const settings = Object.fromEntries(
-    Object.entries(found).map(([key, { value }]) => [key, value]),
-  ) as Settings
-  if (!busKindOf(settings).isLocal) return { kind: 'shared', settings }
-  return { kind: found.dataFolder.origin.kind === 'default' ? 'memory' : 'folder', settings }
+/** `--veto-oauth` alone would leave all other clients without a veto. */
+function vetoOf({ veto = false, vetoOauth = false }: ProxyCommandOptions): VetoOptions | undefined {
+  if (vetoOauth && !veto) throw new WeirError('usage', '--veto-oauth needs --veto: give both')
+  return veto ? { coversSubscriptions: vetoOauth } : undefined
 }
 
 function textOf(

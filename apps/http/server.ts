@@ -31,6 +31,10 @@ export type HttpServerOptions = {
   host: string
   port: number
   log: Logger
+  /** The flags that set the address, for the error of one that is in use. */
+  advice?: string
+  /** Origins of pages that may call it, such as `https://chat.example`. Default: its own only. */
+  origins?: ReadonlySet<string>
   routes: ((app: HttpApp) => void)[]
 }
 
@@ -39,12 +43,14 @@ export async function startHttpServer({
   host,
   port,
   log,
+  advice = 'give another address with --host and --port (0: any free port)',
+  origins = new Set(),
   routes,
 }: HttpServerOptions): Promise<HttpServer> {
   const app: HttpApp = new Hono()
   if (isLoopback(host))
     app.use(async (context, next) => {
-      refuseForeign(context.env.incoming.headers)
+      refuseForeign(context.env.incoming.headers, origins)
       await next()
     })
   for (const add of routes) add(app)
@@ -72,7 +78,7 @@ export async function startHttpServer({
     },
   )
   server.maxConnections = limits.httpConnectionsMax
-  await listening(server, host, port)
+  await listening(server, { host, port, advice })
   const { port: taken } = server.address() as AddressInfo
   return {
     port: taken,
@@ -87,7 +93,10 @@ export function isLoopback(host: string): boolean {
 }
 
 /** Keeps HTTP-SERVER-1. */
-function refuseForeign({ host = '', origin }: { host?: string; origin?: string }): void {
+function refuseForeign(
+  { host = '', origin }: { host?: string; origin?: string },
+  origins: ReadonlySet<string>,
+): void {
   const asked = URL.parse(`http://${host}`)
   if (asked === null || !isLoopback(asked.hostname.replace(/^\[|\]$/g, '')))
     throw new HttpError(
@@ -95,8 +104,17 @@ function refuseForeign({ host = '', origin }: { host?: string; origin?: string }
       'http.host',
       'this server answers on this machine only: call it as 127.0.0.1, or start it with --host',
     )
-  if (origin !== undefined && URL.parse(origin)?.host !== asked.host)
-    throw new HttpError(403, 'http.origin', 'this server does not answer pages of other sites')
+  refuseOrigin(origin, asked.host, origins)
+}
+
+/** Throws 403 for a page of another site. `host`: with its port, as the request names the server. */
+export function refuseOrigin(
+  origin: string | undefined,
+  host: string,
+  origins: ReadonlySet<string>,
+): void {
+  if (origin === undefined || origins.has(origin) || URL.parse(origin)?.host === host) return
+  throw new HttpError(403, 'http.origin', 'this server does not answer pages of other sites')
 }
 
 function answerOf(context: HttpContext, { status, code, message }: HttpError): Response {
@@ -104,17 +122,17 @@ function answerOf(context: HttpContext, { status, code, message }: HttpError): R
   return context.json({ type: 'error', error: { type: code, message } }, status)
 }
 
-async function listening(server: Server, host: string, port: number): Promise<void> {
+async function listening(
+  server: Server,
+  { host, port, advice }: Required<Pick<HttpServerOptions, 'host' | 'port' | 'advice'>>,
+): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
   server.listen(port, host, resolve)
   try {
     await promise
   } catch (cause) {
-    throw listenFailure(cause, {
-      ...{ server: 'the server', host, port },
-      advice: 'give another address with --host and --port (0: any free port)',
-    })
+    throw listenFailure(cause, { server: 'the server', host, port, advice })
   }
   server.off('error', reject).on('error', () => {}) // a single connection could not be accepted
 }

@@ -6,6 +6,7 @@
 
 import { typeIn } from '../../shared/codec/codec.ts'
 import type { Offset, StoredRecord } from '../../shared/contract/bus.ts'
+import type { TurnId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Carried, Message } from '../../shared/contract/messages.ts'
 import type { StageName } from '../../shared/contract/topology.ts'
@@ -39,7 +40,7 @@ export function beginningsIn({
   eventsFrom,
   anewAt = 0,
 }: {
-  hasTurn(turn: number): boolean
+  hasTurn(turn: TurnId): boolean
   eventsFrom: Offset
   anewAt?: Offset
 }): Beginnings {
@@ -75,7 +76,10 @@ export function beginningsIn({
       const found = messageIn(content)
       const message = found?.type === 'dead-letter' ? messageIn(found.value) : found
       if (message === undefined || !('conversation' in message)) return 'yes'
-      if (stage !== 'conversation') return hasTurn(turnOf(message) ?? -1) ? 'yes' : 'no'
+      if (stage !== 'conversation') {
+        const { conversation } = message
+        return hasTurn({ conversation, turn: turnOf(message) ?? -1 }) ? 'yes' : 'no'
+      }
       if (anewAt > 0 && inputOffset >= anewAt) return 'yes'
       const from = knownFrom.get(message.conversation)
       return from === undefined ? 'unknown' : inputOffset >= from ? 'yes' : 'no'

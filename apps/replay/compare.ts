@@ -220,8 +220,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
   function written({ pairs }: Replayed, input: StoredRecord, { records, outputs }: Applied): void {
     // Some more records are read than judged, because the brokers' clocks differ.
     for (const { message } of outputs)
-      if (message.type === 'turn-started' && range.hasTurn?.(message.turn) !== false)
-        tally.turns += 1
+      if (message.type === 'turn-started' && range.hasTurn?.(message) !== false) tally.turns += 1
     records.forEach((record, n) => {
       const pair = pairs.get(record.topic)
       if (pair === undefined)

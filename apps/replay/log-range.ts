@@ -5,22 +5,22 @@
 // LOG-RANGE-2. A unit is judged only if its beginning is in the range. Otherwise it would be a
 //     false difference. A complete log is judged as a whole.
 
+import { endsOf } from '../../client/history/readable-log.ts'
 import { firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
 import type { Bus, Offset, PartitionEnds } from '../../shared/contract/bus.ts'
-import { stages, type TopicName, topics } from '../../shared/contract/topology.ts'
+import type { TurnId } from '../../shared/contract/ids.ts'
+import { inboxOf, stages, type TopicName, topics } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { endsOf } from '../history/open-log.ts'
 
 /**
- * A log without the means to write. `turns`: whether all records of the turn are there that the
- * record at this offset of conversation-events opened. Only a bundle, and a log made of one, has
- * it.
+ * A log without the means to write. `turns`: whether all records of the turn are there. Only a
+ * bundle, and a log made of one, has it.
  */
 export type ReadLog = {
   bus: Pick<Bus, 'ends' | 'read'>
   topicPrefix: string
   partitions: number
-  turns?: ((partition: number, turn: Offset) => boolean) | undefined
+  turns?: ((partition: number, turn: TurnId) => boolean) | undefined
   /** The offset in conversation-events from which on an imported log has its own records. */
   beginsAnewAt?: ((partition: number) => Offset) | undefined
   /** Records before the begin were left out with their turns, not deleted. */
@@ -47,7 +47,7 @@ export type PartitionRange = {
   partition: number
   topics: TopicRange[]
   /** Whether the beginning of a turn is there. Undefined: the log is whole. */
-  hasTurn: ((turn: Offset) => boolean) | undefined
+  hasTurn: ((turn: TurnId) => boolean) | undefined
   /** The conversation's stage folds from this offset on without earlier records. 0: from the first. */
   anewAt: Offset
   /** The time of the newest record of an inbox. 0: there is none. */
@@ -58,6 +58,9 @@ export type PartitionRange = {
 const replayedTopics = [
   ...new Set(Object.values(stages).flatMap(({ inbox, ports }) => [inbox, ...Object.values(ports)])),
 ] as TopicName[]
+
+/** A turn's number is an offset in one of them. */
+const turnInboxes: readonly TopicName[] = [stages.conversation.inbox, stages.guest.inbox]
 
 /** In the order of the given partitions. */
 export async function rangesOf(
@@ -80,17 +83,17 @@ export async function rangesOf(
     })
     const cut = await cutOf(ends)
     const ranges = await Promise.all(ends.map((one) => topicRange(one, cut)))
-    const events = ends.find(({ name }) => name === stages.conversation.inbox)
-    const turnsFrom =
-      cut === undefined || events === undefined
-        ? 0
-        : await firstOffsetSince(
-            log.bus,
-            { topic: events.topic, partition, from: events.begin, to: events.end },
-            cut,
-          )
+    const turnsFrom = new Map<TopicName, Offset>()
+    for (const { name, topic, begin, end } of ends)
+      if (cut !== undefined && turnInboxes.includes(name))
+        turnsFrom.set(
+          name,
+          await firstOffsetSince(log.bus, { topic, partition, from: begin, to: end }, cut),
+        )
     const isWhole = cut === undefined && log.turns === undefined
-    const hasTurn = (turn: Offset) => turn >= turnsFrom && log.turns?.(partition, turn) !== false
+    const hasTurn = (turn: TurnId) =>
+      turn.turn >= (turnsFrom.get(inboxOf(turn.conversation)) ?? 0) &&
+      log.turns?.(partition, turn) !== false
     return {
       partition,
       topics: ranges,

@@ -174,12 +174,16 @@ function readOnly({ bus, topicPrefix, partitions, logFile, bundle }: OpenLog): R
   const read: ReadLog = { bus: { ends: bus.ends, read: bus.read }, topicPrefix, partitions }
   if (bundle === undefined) {
     const imported = logFile === undefined ? undefined : importedTurnsIn(logFile)
-    return { ...read, turns: imported?.has, beginsAnewAt: imported?.beginsAnewAt }
+    return {
+      ...read,
+      turns: imported && ((partition, { turn }) => imported.has(partition, turn)),
+      beginsAnewAt: imported?.beginsAnewAt,
+    }
   }
   const whole = new Set<string>()
-  for (const { partition, turn, whole: isWhole } of bundle.turns())
-    if (isWhole) whole.add(`${partition}/${turn}`)
-  return { ...read, turns: (partition, turn) => whole.has(`${partition}/${turn}`), isBundle: true }
+  const nameOf = ({ conversation, turn }: TurnId) => `${turn} ${conversation}`
+  for (const turn of bundle.turns()) if (turn.whole) whole.add(nameOf(turn))
+  return { ...read, turns: (_, turn) => whole.has(nameOf(turn)), isBundle: true }
 }
 
 /** Throws `usage`. */

@@ -2,6 +2,7 @@
 // records. Pure.
 
 import type { Declaration, ResultStatus } from '../../shared/contract/messages.ts'
+import { inboxOf } from '../../shared/contract/topology.ts'
 import { all, inOrder, type Logged } from '../history/inspect/logged.ts'
 import type { RoundTimeline, Timeline, TurnTimeline } from '../history/inspect/timeline.ts'
 import { earlierCalls } from './earlier-calls.ts'
@@ -32,7 +33,9 @@ export function reportData(
   const byMessage = new Map(timeline.turns.map(({ messageId, turn }) => [messageId, turn]))
   const byTurn = Map.groupBy(inOrder(given), (record) => turnOf(record, byMessage))
   const opened = new Set(
-    given.filter(({ topic }) => topic === 'conversation-events').map(({ offset }) => offset),
+    given
+      .filter(({ topic }) => topic === inboxOf(timeline.conversation))
+      .map(({ offset }) => offset),
   )
   const turns = timeline.turns.map((turn) => {
     const records = byTurn.get(turn.turn) ?? []

@@ -2,28 +2,26 @@
 // you can send it to others.
 
 import { basename } from 'node:path'
+import { newestIds } from '../../client/history/newest-records.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
-import { partitionOf } from '../../shared/contract/partition.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { existingRecords } from '../history/inspect/existing-records.ts'
-import { inOrder, type Logged } from '../history/inspect/logged.ts'
+import { inOrder } from '../history/inspect/logged.ts'
 import { contextTurns, recordsOf } from '../history/inspect/recorded.ts'
-import type { Timeline, TurnTimeline } from '../history/inspect/timeline.ts'
-import { timelineOf } from '../history/inspect/timeline-of.ts'
 import { missingBeginning } from '../history/missing-beginning.ts'
-import { newestIds } from '../history/newest-records.ts'
 import { type OpenLog, withLog } from '../history/open-log.ts'
 import { printable } from '../terminal/printable.ts'
 import { count } from '../terminal/quantities.ts'
-import { isPlayed, transcriptSource } from '../transcripts/made-up-settings.ts'
+import { transcriptSource } from '../transcripts/made-up-settings.ts'
+import { reportOf } from './conversation-report.ts'
 import { indexEntry, listedEntry } from './index-entry.ts'
 import type { IndexEntry, ReportIndex } from './page/data.ts'
 import { pageHtml } from './page-html.ts'
-import { type MadeReport, reportData } from './report-data.ts'
+import type { MadeReport } from './report-data.ts'
 
 export type ReportOptions = {
   conversation?: ConversationId
@@ -119,15 +117,6 @@ function aboutBundle({
   }
 }
 
-/**
- * The time at which the log was read; for a bundle, the time of the export. Undefined: the
- * conversation comes from a transcript, so its times are made up.
- */
-function readAt({ bundle }: OpenLog, { turns }: Timeline): number | undefined {
-  if (isPlayed(turns)) return undefined
-  return bundle === undefined ? systemClock.now() : Date.parse(bundle.facts.madeAt)
-}
-
 // ── Reading ──
 
 /** `gone`: the number of conversations with only their activity left in the log. */
@@ -173,55 +162,4 @@ async function read(
       'nothing to report: the log no longer has the records of any conversation',
     )
   return { entries, reports, gone }
-}
-
-/** `turn`: its number for people. Undefined: all turns. */
-type Showing = {
-  log: OpenLog
-  turn: number | undefined
-  reasoning: boolean
-  context: readonly number[]
-}
-
-function reportOf(
-  conversation: ConversationId,
-  records: Logged[],
-  { log, turn, reasoning, context }: Showing,
-) {
-  const timeline = timelineOf(conversation, records, { reasoning, context })
-  const only = turn === undefined ? undefined : turnNumbered(timeline, turn)
-  const selected = only === undefined ? records : records.filter((record) => isOfTurn(record, only))
-  const shown = only === undefined ? timeline : { ...timeline, turns: [only], messages: [] }
-  const where = {
-    partition: partitionOf(conversation, log.partitions),
-    topicPrefix: log.topicPrefix,
-    readAt: readAt(log, timeline),
-  }
-  return {
-    report: reportData(shown, selected, where),
-    from: records[0]?.time ?? null,
-  }
-}
-
-/**
- * True for the turn's own records, the record that opened it, and the message that it answers.
- */
-function isOfTurn({ topic, offset, message }: Logged, { turn, messageId }: TurnTimeline): boolean {
-  if (topic === 'conversation-events' && offset === turn) return true
-  if (message?.type === 'user-message') return message.messageId === messageId
-  return message !== undefined && 'turn' in message && message.turn === turn
-}
-
-function turnNumbered({ conversation, turns }: Timeline, number: number): TurnTimeline {
-  const found = turns.find((one) => one.number === number)
-  if (found !== undefined) return found
-  const there = turns.map((one) => one.number).slice(-10)
-  const known =
-    there.length === 0
-      ? 'it has no turn'
-      : `its ${there.length === turns.length ? '' : 'newest '}turns are ${there.join(', ')}`
-  throw new WeirError(
-    'usage',
-    `conversation ${printable(conversation)} has no turn ${number}; ${known}`,
-  )
 }

@@ -205,6 +205,7 @@ const failureWords: Record<FailureClass, string> = {
   cancelled: 'it was cancelled',
   context_full: 'the conversation no longer fits into the context of the model',
   degenerate: 'the model repeated the same text without end',
+  stopped: 'an operator stopped it',
 }
 
 // ── Loops ──

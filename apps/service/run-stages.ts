@@ -2,13 +2,17 @@
 // wait for a signal or a failure, close everything in bounded time.
 
 import type { Logger } from 'pino'
-import { openBusForStages } from '../../client/open-bus.ts'
+import { createContexts } from '../../client/contexts.ts'
+import { openBusOnceFree } from '../../client/open-bus.ts'
+import { openingOf } from '../../client/opening.ts'
+import { createStageHost } from '../../client/stage-host.ts'
 import { startStages } from '../../services/stages.ts'
 import type { Agents } from '../../shared/agents/agents.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus, Subscription } from '../../shared/contract/bus.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
 import type { GuardMode } from '../../shared/contract/messages.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
 import { type StageName, topicSpecs } from '../../shared/contract/topology.ts'
 import type { GuardInstruments } from '../../shared/runtime/guards/guard-instruments.ts'
@@ -24,6 +28,17 @@ import { failoverWarning } from './guards/failover.ts'
 import { type ReaderName, readerOfGuard } from './read-partitions.ts'
 import { topicsThere } from './topics-there.ts'
 
+/** A part of the process beside its stages, started when they run. It closes first. */
+export type Beside = {
+  name: string
+  start(place: {
+    bus: Bus
+    topicPrefix: string
+    partitions: number
+    log: Logger
+  }): Promise<{ close(): Promise<void> }>
+}
+
 export type RunOptions = {
   stages: readonly StageName[]
   agents: Agents
@@ -33,6 +48,7 @@ export type RunOptions = {
   /** The guards of this process, and the mode of all of them. */
   guards: readonly Guard[]
   guardMode?: GuardMode | undefined
+  beside: readonly Beside[]
   /** See WeirOptions. */
   runImported?: boolean | undefined
   log: Logger
@@ -53,7 +69,9 @@ export async function runStages(options: RunOptions): Promise<'stopped' | 'faile
   const { log, stop } = options
   const open: Open = []
   let isStopping = false
-  const ended = run(options, open).catch((error: unknown) => {
+  const stopping = new AbortController()
+  void stop.then(() => stopping.abort())
+  const ended = run({ ...options, stopping: stopping.signal }, open).catch((error: unknown) => {
     if (!isStopping) log.fatal({ err: error }, 'the stages cannot be started') // a stop also makes a start fail
   })
   const end = await Promise.race([
@@ -65,7 +83,7 @@ export async function runStages(options: RunOptions): Promise<'stopped' | 'faile
 }
 
 /** Resolves when a stage cannot go on. Rejects when the stages cannot start. */
-async function run(options: RunOptions, open: Open): Promise<void> {
+async function run(options: RunOptions & { stopping: AbortSignal }, open: Open): Promise<void> {
   const {
     stages,
     agents,
@@ -78,16 +96,33 @@ async function run(options: RunOptions, open: Open): Promise<void> {
     opened,
     started,
     failed,
+    beside,
   } = options
-  const bus = await openBusForStages(settings, log, {
+  const { topicPrefix } = settings
+  const { isLocal, ownsTopics } = busKindOf(settings)
+  const contexts = createContexts(({ conversation, turn }) =>
+    openingOf(
+      { bus, topicPrefix, partition: partitionOf(conversation, settings.partitions) },
+      turn,
+    ),
+  )
+  const host = createStageHost({
+    ...{ agents, topicPrefix, partitions: settings.partitions, keep: contexts.keep },
+    guards: guards.map(({ name }) => name),
+  })
+  const found = await openBusOnceFree(settings, log, {
     runImported: options.runImported,
     ...(guards.length > 0 && { replicationFactor: settings.replicationFactor }),
+    linkHost: host,
+    signal: options.stopping,
+    waits: ({ message }) =>
+      log.info({ reason: message }, 'another process runs the stages; this one waits for its end'),
   })
+  if (found === undefined) return
+  const bus = found
   open.push({ name: 'the bus', close: () => bus.close() })
   opened(bus)
-  const { topicPrefix } = settings
   const retentionMs = retentionMsOf(settings.retention)
-  const { ownsTopics } = busKindOf(settings)
   const { setPartitions } = options
   const partitions = ownsTopics
     ? settings.partitions
@@ -116,8 +151,15 @@ async function run(options: RunOptions, open: Open): Promise<void> {
     log,
     names: stages,
     instruments,
+    ...(isLocal && { contextOf: contexts.of }),
+    dataFolder: settings.dataFolder,
   })
+  host.serve()
   open.push({ name: 'the stages', close: () => running.close() })
+  for (const { name, start } of beside) {
+    const { close } = await start({ bus, topicPrefix, partitions, log })
+    open.push({ name, close })
+  }
   const guardSubscriptions = [...(own?.subscriptions ?? [])].map(
     ([name, one]) => [readerOfGuard(name), one] as const,
   )

@@ -7,6 +7,7 @@
 
 import type { Logger } from 'pino'
 import { agentsInFiles } from '../../client/agents-in-files.ts'
+import { type McpAgents, openMcpAgents } from '../../client/mcp-agents.ts'
 import type { Agents } from '../../shared/agents/agents.ts'
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
@@ -27,7 +28,7 @@ import { createLagReader } from './lag.ts'
 import { createLogClock } from './log-clock.ts'
 import { createMetrics } from './metrics.ts'
 import { createReadPartitions, readerOfGuard } from './read-partitions.ts'
-import { runStages } from './run-stages.ts'
+import { type Beside, runStages } from './run-stages.ts'
 import { agentParts, selectedStages, stagesWithAgents } from './selected-stages.ts'
 import { partitionsSetBy, serviceSettings } from './service-settings.ts'
 
@@ -40,13 +41,16 @@ export type UpOptions = SettingFlags & {
   runImported?: boolean
 }
 
-/** Resolves to the exit code. Throws before it starts: `usage`, `settings.invalid`, `agent.invalid`. */
-export async function up(options: UpOptions): Promise<0 | 1> {
+/**
+ * Resolves to the exit code. `beside`: parts that also run in this process. Throws before it
+ * starts: `usage`, `settings.invalid`, `agent.invalid`.
+ */
+export async function up(options: UpOptions, beside: readonly Beside[] = []): Promise<0 | 1> {
   const stages = selectedStages(options.stages)
   const settings = serviceSettings(options)
-  const agents = agentsFor(stages, settings)
+  const written = agentsFor(stages, settings, { isNeeded: beside.length === 0 })
   const guards = await guardsOf(options)
-  const log = createLog({ level: settings.logLevel, secrets: secretsOf(agents) })
+  const log = createLog({ level: settings.logLevel, secrets: secretsOf(written) })
   const logClock = createLogClock()
   const { clock, skewMs } = logClock
   const partitions = createReadPartitions(clock)
@@ -72,6 +76,7 @@ export async function up(options: UpOptions): Promise<0 | 1> {
     metrics,
   })
   logStart(log, stages, settings, server.url)
+  let mcp: McpAgents | undefined
 
   const stop = Promise.withResolvers<void>()
   const stopListening = listenForInterrupts((signal) => {
@@ -80,6 +85,8 @@ export async function up(options: UpOptions): Promise<0 | 1> {
     stop.resolve()
   })
   try {
+    mcp = await openMcpAgents(written, log)
+    const { agents } = mcp
     const end = await runStages({
       ...{
         stages,
@@ -89,6 +96,7 @@ export async function up(options: UpOptions): Promise<0 | 1> {
         log,
         guards,
         guardMode: options.guardMode,
+        beside,
         runImported: options.runImported,
         stop: stop.promise,
       },
@@ -105,6 +113,7 @@ export async function up(options: UpOptions): Promise<0 | 1> {
     return end === 'stopped' ? 0 : 1
   } finally {
     stopListening()
+    await mcp?.close()
     await server.close()
   }
 }
@@ -115,10 +124,17 @@ async function guardsOf({ guards: folder, guard: named = [] }: UpOptions): Promi
   return guards
 }
 
-/** Reads only the parts that the stages use: the variables of the others need not be set. */
-function agentsFor(stages: readonly StageName[], { agents }: Settings): Agents {
+/**
+ * Reads only the parts that the stages use: the variables of the others need not be set. A process
+ * with fronts needs no agents: guests have their own models and tools.
+ */
+function agentsFor(
+  stages: readonly StageName[],
+  { agents }: Settings,
+  { isNeeded }: { isNeeded: boolean },
+): Agents {
   const inNeed = stagesWithAgents(stages)
-  if (inNeed.length === 0) return new Map()
+  if (inNeed.length === 0 || (agents === '' && !isNeeded)) return new Map()
   if (agents === '')
     throw new WeirError(
       'usage',
@@ -133,7 +149,7 @@ function logStart(
   settings: Settings,
   health: string,
 ): void {
-  const { bus, dataFolder, topicPrefix } = settings
+  const { bus, topicPrefix } = settings
   const kind = busKindOf(settings)
   log.info(
     { version: version(), bus, ...kind.describe(settings), stages, topicPrefix, health },
@@ -141,10 +157,6 @@ function logStart(
   )
   if (!kind.isLocal) return
   const missing = stageNames.filter((name) => !stages.includes(name))
-  log.warn(
-    { dataFolder },
-    `${kind.title} has one writer, and this process is it: weir ask, weir chat and other stages cannot use this data folder meanwhile; open turns continue`,
-  )
   if (missing.length > 0)
     log.warn(
       { missing },

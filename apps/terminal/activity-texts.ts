@@ -1,6 +1,5 @@
 // The events of a turn as texts, the same on every screen.
 
-import type { ModelRetry } from '../../client/turn-events.ts'
 import type {
   ApprovalDecided,
   CallFinished,
@@ -8,6 +7,7 @@ import type {
   CallsWaiting,
   GuardVerdictGiven,
   InterventionRaised,
+  ModelRetry,
   PendingCall,
   RoundStarted,
   TurnFinished,

@@ -2,7 +2,7 @@
 // shows once which stages are missing.
 
 import type { Turn } from '../../client/turn.ts'
-import type { TurnEvent } from '../../client/turn-events.ts'
+import type { TurnEvent } from '../../client/turn-event.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'
@@ -53,13 +53,9 @@ export function watchForSilence(
       cancelWait()
     }
   }
-  const { conversation, messageId, finished, output } = turn
   return {
-    conversation,
-    messageId,
-    finished,
-    output,
-    cancel: () => turn.cancel(),
+    ...turn,
+    events: { [Symbol.asyncIterator]: events },
     [Symbol.asyncIterator]: events,
   }
 }

@@ -5,7 +5,8 @@
 // TERMINAL-TRANSCRIPT-3. Text stands at the margin and events are indented: they differ even
 //     without colours.
 
-import type { TurnEvent } from '../../client/turn-events.ts'
+import type { Activity } from '../../client/edge.ts'
+import type { ReasoningDelta, TextDelta, TextReset, TurnWaiting } from '../../client/turn-event.ts'
 import { callInTurn } from '../../shared/contract/ids.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import { reasons } from '../../shared/contract/turn-texts.ts'
@@ -28,6 +29,9 @@ import type { Tone } from './paint.ts'
 import { printable } from './printable.ts'
 import { durationText } from './quantities.ts'
 import { cutToColumns, flow, wrapped } from './word-wrap.ts'
+
+/** An event of a turn, or a record of its activity. */
+export type ShownEvent = Activity | TurnWaiting | TextDelta | ReasoningDelta | TextReset
 
 /** `isOpen`: the next line continues this one. */
 export type Line = { text: string; tone: Tone; isOpen?: true }
@@ -76,7 +80,7 @@ export function beginTranscript(now: Milliseconds): Transcript {
 /** `now`: the time of the event, on the clock that the live line uses too. */
 export function transcribe(
   before: Transcript,
-  event: TurnEvent,
+  event: ShownEvent,
   layout: Layout,
   now: Milliseconds,
 ): { transcript: Transcript; lines: Line[] } {
@@ -89,6 +93,7 @@ export function transcribe(
         }
   if (event.type === 'reasoning-delta')
     return { transcript: doing(before, 'thinking', now), lines: [] }
+  if (event.type === 'model-answered') return { transcript: before, lines: [] } // its text is there
   const { transcript, lines } = layout.isTerminal ? endText(before) : endPipedText(before, event)
   const applied = applyEvent(transcript, event, layout, now)
   return { transcript: applied.transcript, lines: [...lines, ...applied.lines] }
@@ -238,9 +243,12 @@ function applyEvent(
   }
 }
 
-type NonTextEvent = Exclude<TurnEvent, { type: 'text-delta' | 'reasoning-delta' }>
+type NonTextEvent = Exclude<
+  ShownEvent,
+  { type: 'text-delta' | 'reasoning-delta' | 'model-answered' }
+>
 
-function toneOf(status: Extract<TurnEvent, { type: 'call-finished' }>['status']): Tone {
+function toneOf(status: Extract<ShownEvent, { type: 'call-finished' }>['status']): Tone {
   switch (status) {
     case 'ok':
     case 'skipped':

@@ -2,6 +2,7 @@
 // runtime as a bundle. You can judge it, replay it with Weir's thresholds, and read it.
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
+import { createTurnTally } from '../../client/bundle/turn-tally.ts'
 import type { BundleWriter } from '../../shared/bus/bundle/writer.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Message } from '../../shared/contract/messages.ts'
@@ -10,7 +11,6 @@ import { systemClock } from '../../shared/lib/clock.ts'
 import { refuseTaken } from '../../shared/lib/whole-file.ts'
 import { createLeftOut, type LeftOut } from '../../shared/transcript/left-out.ts'
 import { invalid, type Transcript } from '../../shared/transcript/transcript.ts'
-import { createTurnTally } from '../bundles/export/turn-tally.ts'
 import { makeBundle } from '../bundles/make-bundle.ts'
 import { printableLines } from '../terminal/printable.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'

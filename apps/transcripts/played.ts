@@ -226,8 +226,16 @@ function resultOf(ordinal: number, result: TranscriptResult, ending: Ending): Ca
         'no result in the transcript',
       ),
       durationMs: 0,
+      contents: [],
+      tokens: null,
     }
-  return { ordinal, ...ending(result.text, result.isError), durationMs: 0 }
+  return {
+    ordinal,
+    ...ending(result.text, result.isError),
+    durationMs: 0,
+    contents: [],
+    tokens: null,
+  }
 }
 
 function recordedEnding(text: string, isError: boolean): ReturnType<Ending> {

@@ -112,7 +112,7 @@ function answerOf(messages: readonly Message[], text: string): Answer | undefine
 
 const fields = [
   ...['type', 'id', 'name', 'content', 'status', 'tool_call_id'],
-  ...['tool_calls', 'invalid_tool_calls', 'usage_metadata'],
+  ...['tool_calls', 'invalid_tool_calls', 'usage_metadata', 'response_metadata'],
 ]
 
 /** A message with its fields only. Some of them are getters of its class. */

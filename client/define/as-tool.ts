@@ -1,6 +1,8 @@
 // An agent as a tool of another agent: each call is a turn in a conversation made of the call.
 
 import type { Caps } from '../../shared/contract/messages.ts'
+import { needOptions } from '../given-options.ts'
+import { refuseUnknownKeys } from '../known-keys.ts'
 import type { DefinedAgent } from './define-agent.ts'
 import type { DefinedTool } from './define-tool.ts'
 import type { JsonSchema, StandardSchema } from './standard-schema.ts'
@@ -25,6 +27,10 @@ export type AgentTurn = {
   text: (args: unknown) => string
 }
 
+const optionNames = Object.keys({
+  ...{ name: 1, description: 1, caps: 1, parameters: 1, text: 1 },
+} satisfies Record<keyof AgentToolOptions<never>, 1>)
+
 const agentSymbol: unique symbol = Symbol('agent')
 const wallMsDefault = 600_000
 /** The turn ends by its own wall time first, and the caller gets its reason. */
@@ -45,12 +51,16 @@ const task: JsonSchema = {
 
 /**
  * A tool that asks `agent`. It is idempotent: a second start for the same call asks the same
- * question. A cancel of the calling turn cancels the agent's turn too.
+ * question. A cancel of the calling turn cancels the agent's turn too. Throws `agent.invalid` for
+ * options that do not exist.
  */
 export function asTool<Context = unknown, Args = { task: string }>(
   agent: DefinedAgent<Context>,
   options: AgentToolOptions<Args>,
 ): DefinedTool<Context> {
+  const asked = { code: 'agent.invalid', subject: 'asTool' } as const
+  needOptions(options, { ...asked, example: "{ name: 'search', description: 'Finds pages.' }" })
+  refuseUnknownKeys(options, optionNames, asked)
   const { name, description, caps = {}, parameters = task } = options
   const { text = defaultText as (args: Args) => string } = options
   const wallMs = caps.wallMs ?? wallMsDefault

@@ -46,6 +46,19 @@ type AgentFields<Tools> = {
   toolTries?: number
   /** The use of calls that the model writes as text. */
   textCalls?: TextCallsMode
+  /** Servers of the Model Context Protocol. Their tools are named SERVER__TOOL. */
+  mcp?: Record<string, DefinedMcpServer>
+  /** Names of servers whose hints on their tools are believed. */
+  trust?: string[]
+  /**
+   * The part of a conversation that stays when the model's context is full: the newest `rounds` or
+   * `tokens`. `summarise`: the agent that writes a summary of the rest, or its name. Default:
+   * `drop`. Without `history` the turn ends with the class `context_full`.
+   */
+  history?: {
+    keep: { rounds: number } | { tokens: number }
+    summarise?: DefinedAgent<never> | 'drop' | (string & {})
+  }
   /** The sandbox of the tools in other processes that set none themselves. */
   sandbox?: SandboxSetting
   /** Refuses tools that run in this process, which no sandbox holds. Default: false. */
@@ -65,4 +78,23 @@ export function defineAgent<const Tools extends readonly DefinedTool<never>[] = 
   agent: AgentFields<Tools>,
 ): DefinedAgent<ContextsOf<Tools>> {
   return { ...agent }
+}
+
+/** A program that speaks MCP, or the URL of a server over streamable HTTP. */
+export type DefinedMcpServer = (
+  | { command: string[]; cwd?: string; env?: string[]; sandbox?: SandboxSetting }
+  | {
+      url: string
+      headers?: Record<string, string>
+      auth?: { clientId: string; clientSecret: string; scope?: string } | { tokenFile: string }
+    }
+) & {
+  /** Patterns of the server's own tool names. Default: all. */
+  allow?: string[]
+  deny?: string[]
+  /** Milliseconds that a call may run without progress. Default: 60,000. */
+  timeoutMs?: number
+  /** Milliseconds that a call may run in all. Default: 300,000. */
+  wallMs?: number
+  outputBytesMax?: number
 }

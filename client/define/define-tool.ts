@@ -1,7 +1,7 @@
 // A tool in a program: its declaration for the model and the function, file, program or URL that
 // runs its calls. Only types and data: Weir.open checks them.
 
-import { getCallSites } from 'node:util'
+import util from 'node:util'
 import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
 import {
   checkBy,
@@ -136,6 +136,6 @@ function isolatedRun(tool: object) {
 
 /** The file that calls defineTool. */
 function callerFile(): string | undefined {
-  const [own, ...others] = getCallSites(20).map(({ scriptName }) => scriptName)
+  const [own, ...others] = util.getCallSites(20).map(({ scriptName }) => scriptName)
   return others.find((script) => script !== own)
 }

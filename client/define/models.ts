@@ -23,6 +23,11 @@ export type ModelOptions = {
   topP?: number
   /** Further headers of its requests. */
   headers?: Record<string, string>
+  /**
+   * Sends the requests, as the global `fetch` does: for a proxy of yours, or a test. It sees the key.
+   * Default: Weir's own HTTP client.
+   */
+  fetch?: typeof globalThis.fetch
   /** `text`: the request asks a model without native tool calls to write them as text. */
   toolCalls?: 'native' | 'text'
 }

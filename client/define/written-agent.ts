@@ -2,11 +2,11 @@
 // Hostile or careless input: any value, from a program without types.
 
 import { fileURLToPath } from 'node:url'
-import type { FunctionTool, ValueCheck } from '../../shared/agents/agents.ts'
+import type { FunctionTool, Model, ValueCheck } from '../../shared/agents/agents.ts'
 import type { WrittenAgent } from '../../shared/agents/code/agents-in-code.ts'
 import type { ToolCode } from '../../shared/agents/file/content.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import type { Path } from '../../shared/settings/mistake.ts'
+import { type Path, shown } from '../../shared/settings/mistake.ts'
 import type { AgentCalls } from '../agent-calls.ts'
 import { agentTurnOf } from './as-tool.ts'
 import { definedOf } from './define-tool.ts'
@@ -17,18 +17,41 @@ export function writtenAgent(agent: unknown, calls: Pick<AgentCalls, 'run'>): Wr
   const mistakes: { path: Path; text: string }[] = []
   const refuse = (path: Path, text: string) => void mistakes.push({ path, text })
   if (!isObject(agent)) return { content: plain(agent, [], refuse), codes: [], mistakes }
-  const { tools, ...rest } = agent
-  const content = plainMembers(rest, [], refuse)
+  const { tools, model, ...others } = agent
+  const { data, fetch } = writtenModel(model, refuse)
+  const content = plainMembers({ ...withSummariser(others), model: data }, [], refuse)
+  const sends = fetch && { fetch }
   if (!Array.isArray(tools)) {
     if (tools !== undefined) content.tools = plain(tools, ['tools'], refuse)
-    return { content, codes: [], mistakes }
+    return { content, ...sends, codes: [], mistakes }
   }
   const written = tools.map((tool, index) => {
     const { data, code } = writtenTool(tool, ['tools', index], refuse)
     return { data, code: { ...code, ...agentCode(tool, String(agent.name), calls) } }
   })
   content.tools = written.map(({ data }) => data)
-  return { content, codes: written.map(({ code }) => code), mistakes }
+  return { content, ...sends, codes: written.map(({ code }) => code), mistakes }
+}
+
+/** A model without its `fetch`, and that. */
+function writtenModel(model: unknown, refuse: Refuse): { data: unknown; fetch?: Model['fetch'] } {
+  if (!isObject(model) || model.fetch === undefined) return { data: model }
+  const { fetch, ...data } = model
+  if (typeof fetch === 'function') return { data, fetch: fetch as Model['fetch'] }
+  refuse(['model', 'fetch'], `is ${shown(fetch)}; must be a function`)
+  return { data }
+}
+
+/** The agent that summarises, by its name. */
+function withSummariser(agent: Record<string, unknown>): Record<string, unknown> {
+  const summariser = summariserOf(agent)
+  if (summariser === undefined || !isObject(agent.history)) return agent
+  return { ...agent, history: { ...agent.history, summarise: summariser.name } }
+}
+
+function summariserOf({ history }: Record<string, unknown>): Record<string, unknown> | undefined {
+  const summarise = isObject(history) ? history.summarise : undefined
+  return isObject(summarise) ? summarise : undefined
 }
 
 function agentCode(tool: unknown, caller: string, calls: Pick<AgentCalls, 'run'>): ToolCode {
@@ -37,10 +60,12 @@ function agentCode(tool: unknown, caller: string, calls: Pick<AgentCalls, 'run'>
   return { run: (args, call) => calls.run(turn, caller, args, call), runsAgent: turn.agent.name }
 }
 
-/** These agents and those that are tools of them, each once. */
+/** These agents, those that are tools of them and those that summarise for them, each once. */
 export function withAgentsOfTools(agents: readonly unknown[]): unknown[] {
   const all = new Set<unknown>(agents)
   for (const agent of all) {
+    const summariser = isObject(agent) ? summariserOf(agent) : undefined
+    if (summariser !== undefined) all.add(summariser)
     const tools: unknown = isObject(agent) ? agent.tools : undefined
     for (const tool of Array.isArray(tools) ? tools : []) {
       const turn = isObject(tool) ? agentTurnOf(tool) : undefined

@@ -11,7 +11,7 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { policyReader } from '../../shared/runtime/policy-reader.ts'
 import { createFront } from './front.ts'
-import { openActivity } from './guest-activity.ts'
+import type { Activity } from './guest-activity.ts'
 import { conversationOfGuest } from './guest-agent.ts'
 import type { GuestConversation } from './guest-conversation.ts'
 import { createThreads, type ThreadOptions } from './guest-thread.ts'
@@ -27,6 +27,8 @@ export const stagesOfGuests: readonly StageName[] = [
 
 export type FrontOnOptions = {
   bus: Bus
+  /** All fronts of a process share one, because each one decodes the records of all guests. */
+  activity: Activity
   topicPrefix: string
   partitions: number
   agent: Required<GuestAgent>
@@ -40,12 +42,12 @@ export type FrontOnOptions = {
 /** `conversation`: also with the options of a front that hides refused rounds. */
 export type FrontOn = {
   conversation(id: string, options?: ThreadOptions): GuestConversation
-  close(): void
 }
 
-/** A front on an open bus, whose stages run here or elsewhere. Closing it leaves the bus open. */
+/** A front on an open bus, whose stages run here or elsewhere. */
 export function frontOn({
   bus,
+  activity,
   topicPrefix,
   partitions,
   agent,
@@ -55,13 +57,12 @@ export function frontOn({
   answerWithinMs = mode === 'blocking' ? limits.guestHoldMs : limits.guestAdviceMs,
 }: FrontOnOptions): FrontOn {
   const blocking = mode === 'blocking'
-  const activity = openActivity({ bus, topicPrefix, partitions })
   const read = policyReader({ bus, topicPrefix })
   const front = createFront({
     ...{ bus, activity, topicPrefix, partitions, agent, blocking, log },
-    policy: async (): Promise<Policy> => {
+    policy: async (conversation): Promise<Policy> => {
       const own = agent.settings.policy
-      const policy = await policyInForce(read, { agent: agent.name, own, log })
+      const policy = await policyInForce(read, { agent: agent.name, conversation, own, log })
       if (typeof policy !== 'string') return policy
       throw new WeirError('settings.invalid', policy) // keeps R6
     },
@@ -72,6 +73,5 @@ export function frontOn({
   })
   return {
     conversation: (id, options = {}) => threads(conversationOfGuest(agent.name, id), options),
-    close: activity.close,
   }
 }

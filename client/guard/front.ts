@@ -5,7 +5,7 @@
 //     is known by its key, and a result counts once.
 // FRONT-2. A front listens before it writes, so it misses no answer.
 // FRONT-3. A verdict belongs to a turn and a round, never to a call id. The record round-started
-//     names both for a key.
+//     names both for a key of a turn.
 // FRONT-4. Rounds that the log does not know are sent again before the guest asks its model, with
 //     their results and in their order.
 
@@ -70,8 +70,8 @@ export type FrontOptions = {
   partitions: number
   agent: { name: string; settings: AgentSettings }
   blocking: boolean
-  /** The policy in force now. */
-  policy: () => Promise<Policy>
+  /** The policy in force now for this conversation. */
+  policy: (conversation: ConversationId) => Promise<Policy>
   /** Names a request. Default: a random UUID. */
   randomId?: () => string
   log: Logger
@@ -178,7 +178,7 @@ export function createFront(options: FrontOptions): Front {
     async beforeModel(turn, { rounds, hiddenKeys = [] }, { waitMs, signal }) {
       const [inbox, policy] = await Promise.all([
         openInbox(activity, turn.conversation, bus.clock),
-        options.policy(),
+        options.policy(turn.conversation),
       ])
       try {
         for (let times = 0; ; times += 1) {
@@ -210,18 +210,18 @@ export function createFront(options: FrontOptions): Front {
     async proposeRound(turn, round, { waitMs, signal, hides = false }) {
       const [inbox, policy] = await Promise.all([
         openInbox(activity, turn.conversation, bus.clock), // keeps FRONT-2
-        options.policy(),
+        options.policy(turn.conversation),
       ])
       try {
         await write([roundRecord(turn, round, { policy, hides })])
-        return await verdictsOn(round, { inbox, waitMs, signal, clock: bus.clock })
+        return await verdictsOn({ ...round, ...turn }, { inbox, waitMs, signal, clock: bus.clock })
       } finally {
         inbox.close()
       }
     },
 
     async report(turn, { results, phase, keys = [] }) {
-      const policy = await options.policy()
+      const policy = await options.policy(turn.conversation)
       await write([resultsRecord(turn, { phase, results, keys: [...keys], policy })])
     },
   }
@@ -262,9 +262,12 @@ export function finalKey(key: string, counts: HiddenCounts): string {
   return hidden === 0 ? key : roundKey(words, Number(key.slice(words.length + 1)) + hidden)
 }
 
-/** Reads activity until no call of the round waits. Keeps FRONT-3. */
+/**
+ * Reads activity until no call of the round waits. Keeps FRONT-3. A reader that is late also delivers
+ * older records, and the keys of another turn are the same.
+ */
 async function verdictsOn(
-  { key, response }: SentRound,
+  { key, turnKey, response }: Pick<SentRound, 'key' | 'response'> & Pick<GuestTurn, 'turnKey'>,
   { inbox, waitMs, signal, clock }: Wait & { inbox: Inbox; clock: Bus['clock'] },
 ): Promise<RoundVerdicts | undefined> {
   const until = clock.monotonic() + waitMs
@@ -283,7 +286,7 @@ async function verdictsOn(
     const placeOf = ({ turn, round }: { turn: number; round: number }) => `${turn} ${round}`
     switch (message.type) {
       case 'round-started':
-        if (message.key === key) place = placeOf(message)
+        if (message.key === key && message.turnKey === turnKey) place = placeOf(message)
         break
       case 'guest-verdicts':
         seen.set(placeOf(message), message.calls)
@@ -293,7 +296,9 @@ async function verdictsOn(
           pending = message.calls.map((call) => ({ ...call, until: message.until }))
         break
       case 'guest-advice':
-        if (message.key === key) return overVerdicts(message, response, seen.get(placeOf(message)))
+        // Another front's name of the turn is in it, if that front wrote the round first.
+        if (message.key === key && (message.turnKey === turnKey || placeOf(message) === place))
+          return overVerdicts(message, response, seen.get(placeOf(message)))
         break
       default:
         message satisfies never

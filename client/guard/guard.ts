@@ -3,22 +3,27 @@
 // Owns: opening and closing. Does not own: the records (front.ts), reading histories (history.ts).
 
 import type { Logger } from 'pino'
-import { defaultGuestSettings, type GuestAgent } from '../../shared/agents/guest.ts'
+import { type Approvals, openApprovals } from '../../services/approval/approvals.ts'
+import { defaultGuestSettings, type GuestAgent, type Guests } from '../../shared/agents/guest.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
+import { limits } from '../../shared/contract/limits.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
-import { type Milliseconds, systemClock } from '../../shared/lib/clock.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
 import { readSettings, type Settings } from '../../shared/settings/settings.ts'
-import { flagsOfChoice, type KafkaBusChoice } from '../bus-choice.ts'
+import { flagsOfChoice } from '../bus-choice.ts'
 import { keepPartitionCount, openBus, openBusForStages, partitionCount } from '../open-bus.ts'
 import { runHere } from '../run-here.ts'
-import type { WeirOptions } from '../weir.ts'
 import { type FrontOn, type FrontOnOptions, frontOn, stagesOfGuests } from './bus-front.ts'
+import { guardHost } from './guard-host.ts'
+import { checkGuardOptions, checkThread, type GuardOptions } from './guard-options.ts'
+import { openActivity } from './guest-activity.ts'
 import { guestAgent } from './guest-agent.ts'
 import type { Guard } from './guest-conversation.ts'
+import { stagesAtRest } from './stages-at-rest.ts'
 
 export type {
   Advice,
@@ -30,48 +35,26 @@ export type {
   GuestRequest,
   GuestResult,
 } from './guest-conversation.ts'
-export type { GuestAgent }
+export type { GuardOptions, GuestAgent }
 export { defaultGuestSettings, WeirError }
 
-export type GuardOptions = {
-  /**
-   * The guest's name, the path of its file, or its settings as a value. A name means
-   * `agents/<name>.yaml` if that file exists, and otherwise the defaults.
-   */
-  agent: string | GuestAgent
-  /**
-   * `blocking`: a call starts only after a verdict `run`. `observing`: calls cannot be held, so
-   * guards and approvals decide nothing. Default `blocking`.
-   */
-  mode?: 'blocking' | 'observing'
-  /** Guards that run in this process, as for `Weir.open`. */
-  guards?: WeirOptions['guards']
-  /** The calls that wait for a person, as for `Weir.open`. */
-  approvals?: WeirOptions['approvals']
-  /** The folder of the log. Default: the log is in memory, without a file. */
-  dataFolder?: string
-  /** The log is on Kafka, and `weir up` runs the stages. */
-  kafka?: Omit<KafkaBusChoice, 'kind'> & { topicPrefix?: string }
-  /** When Weir does not answer in time. Default `run` for observing, `refuse` for blocking. */
-  onUnavailable?: 'run' | 'refuse'
-  /**
-   * Milliseconds that `beforeModel` and `afterModel` wait for an answer. Default 2 seconds for
-   * observing, 10 minutes for blocking.
-   */
-  answerWithinMs?: Milliseconds
-  /** A pino logger. Default: lines of JSON at `warn` and above on standard error. */
-  log?: Logger
-}
-
-/** Guards an agent that runs elsewhere. Without `dataFolder` or `kafka` nothing is written. */
+/**
+ * Guards an agent that runs elsewhere. Without `dataFolder` or `kafka` nothing is written. Throws
+ * `settings.invalid` and `agent.invalid` for options, and `bus.locked` for a folder in use.
+ */
 export async function openGuard(options: GuardOptions): Promise<Guard> {
+  checkGuardOptions(options)
   const agent = guestAgent(options.agent) // before anything is opened
   const fronts = await openFronts(frontsPlace(options), options)
   const front = fronts.front({ ...options, agent })
   return {
-    conversation: (id, { turn } = {}) => front.conversation(id, { turn }),
+    conversation(id, options = {}) {
+      checkThread(id, options)
+      return front.conversation(id, { turn: options.turn })
+    },
     failed: fronts.failed,
     close: fronts.close,
+    [Symbol.asyncDispose]: fronts.close,
   }
 }
 
@@ -79,6 +62,8 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
 export type FrontsPlace = { kind: 'memory' | 'folder' | 'shared'; settings: Settings }
 
 export type Fronts = FrontsOn & {
+  /** For a front that shows a waiting call to its person. */
+  approvals: Pick<Approvals, 'decide'>
   /** Rejects with the first stage that cannot go on; never resolves. */
   readonly failed: Promise<never>
   close(): Promise<void>
@@ -96,16 +81,22 @@ export async function openFronts(
       'the stages run elsewhere on Kafka, and so do guards and approvals: leave guards and approvals out',
     )
   const log = options.log ?? createLog({ level: 'warn', secrets: [] })
-  const bus = await busOf(kind, settings, log)
+  const guards = options.guards?.guards.map(({ name }) => name) ?? []
+  const bus = await busOf(kind, settings, { log, guards })
   const { topicPrefix } = settings
   try {
-    const partitions = isElsewhere ? await partitionCount(bus, topicPrefix) : settings.partitions
+    // A user with the rights of a front may describe no other inbox.
+    const partitions = isElsewhere
+      ? await partitionCount(bus, topicPrefix, 'guest-events')
+      : settings.partitions
+    const atRest = stagesAtRest()
     const running = isElsewhere
       ? { failed: new Promise<never>(() => {}), close: async () => {} }
       : await runHere(
           {
             ...{ bus, agents: new Map(), topicPrefix, partitions, log },
-            retentionMs: retentionMsOf(settings.retention),
+            instruments: atRest.instruments,
+            retentionMs: kind === 'memory' ? limits.memoryLogMs : retentionMsOf(settings.retention),
             names: stagesOfGuests,
           },
           options,
@@ -115,6 +106,11 @@ export async function openFronts(
     let closing: Promise<void> | undefined
     const close = async () => {
       try {
+        // Later nobody runs the stages until the folder is opened again.
+        if (kind === 'folder')
+          await Promise.race([atRest.wait(bus, limits.guestCloseMs), running.failed]).catch(
+            (error: unknown) => log.warn({ err: error }, 'the newest records were not judged'),
+          )
         await running.close()
       } finally {
         fronts.close()
@@ -123,6 +119,10 @@ export async function openFronts(
     }
     return {
       front: fronts.front,
+      approvals: openApprovals({
+        ...{ bus, topicPrefix, partitions },
+        append: (records) => bus.append(records),
+      }),
       failed: running.failed,
       close() {
         closing ??= close()
@@ -141,21 +141,24 @@ export type FrontOptions = Pick<GuardOptions, 'agent' | 'mode' | 'onUnavailable'
 /** Throws `agent.invalid` for a name that no guest can have. */
 export type FrontsOn = { front(options: FrontOptions): Pick<FrontOn, 'conversation'> }
 
-/** Fronts on an open log. Stages that judge guests must run on it. */
-export function frontsOn(
-  place: Pick<FrontOnOptions, 'bus' | 'topicPrefix' | 'partitions' | 'log'>,
-): FrontsOn & { close(): void } {
-  const opened: FrontOn[] = []
+/**
+ * Fronts on an open log, with one reader of it. Stages that judge guests must run on it. `guests`:
+ * those of agent files. The file of another name is searched.
+ */
+export function frontsOn({
+  guests = new Map(),
+  ...place
+}: Pick<FrontOnOptions, 'bus' | 'topicPrefix' | 'partitions' | 'log'> & {
+  guests?: Guests
+}): FrontsOn & { close(): void } {
+  const activity = openActivity(place)
   return {
     front({ agent, mode, onUnavailable, answerWithinMs }) {
       const choice = { mode, onUnavailable, answerWithinMs }
-      const front = frontOn({ ...place, ...choice, agent: guestAgent(agent) })
-      opened.push(front)
-      return front
+      const known = typeof agent === 'string' ? guests.get(agent) : undefined
+      return frontOn({ ...place, ...choice, activity, agent: known ?? guestAgent(agent) })
     },
-    close() {
-      for (const front of opened) front.close()
-    },
+    close: activity.close,
   }
 }
 
@@ -175,8 +178,25 @@ function frontsPlace({ dataFolder, kafka }: GuardOptions): FrontsPlace {
   return { kind: dataFolder === undefined ? 'memory' : 'folder', settings }
 }
 
-async function busOf(kind: FrontsPlace['kind'], settings: Settings, log: Logger): Promise<Bus> {
+async function busOf(
+  kind: FrontsPlace['kind'],
+  settings: Settings,
+  { log, guards }: { log: Logger; guards: readonly string[] },
+): Promise<Bus> {
   if (kind === 'shared') return openBus(settings, log)
-  if (kind === 'folder') return openBusForStages(settings, log)
+  if (kind === 'folder')
+    return openBusForStages(settings, log, {
+      linkHost: guardHost(settings.dataFolder, guards),
+    }).catch((error: unknown) => {
+      throw error instanceof WeirError && error.code === 'bus.locked' ? inUse(error) : error
+    })
   return openEmbeddedBus({ file: ':memory:', clock: systemClock, keepFrom: foldFrom, log })
+}
+
+/** One process has the log of guests, and others reach it over HTTP. */
+function inUse({ code, message }: WeirError): WeirError {
+  return new WeirError(
+    code,
+    `${message}. To guard several programs, let one weir proxy or weir up --front-port have the data folder and send their requests to it, or put the log on Kafka`,
+  )
 }

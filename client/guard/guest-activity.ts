@@ -80,7 +80,7 @@ export function openActivity({
       let isOpen = true
       try {
         const feed = await feedOf(conversation)
-        const stop = await feed.listen(conversation, {
+        const { stop } = await feed.listen(conversation, {
           onRecord: ({ message }) => onMessage(message),
           onFailure,
         })

@@ -41,7 +41,8 @@ export function guestAgent(given: string | GuestAgent): Required<GuestAgent> {
 
 export const guestName = /^[a-z0-9][a-z0-9-]{0,63}$/
 
-function parseGuestName(name: string): string {
+/** Throws `agent.invalid`. */
+export function parseGuestName(name: string): string {
   if (guestName.test(name)) return name
   throw new WeirError(
     'agent.invalid',

@@ -84,10 +84,15 @@ export type GuestConversation = {
   endTurn(): Promise<void>
 }
 
-export type Guard = {
+/** `await using` closes it at the end of the block. */
+export type Guard = AsyncDisposable & {
   /** Keeps no state: make one per call if you like. `turn`: your id of a run, if you have one. */
   conversation(id: string, options?: { turn?: string }): GuestConversation
   /** Rejects with the first stage that cannot go on; never resolves. */
   readonly failed: Promise<never>
+  /**
+   * With a data folder it waits until reported records are judged, at most 5 seconds. Until then the
+   * stages of this process run, and so does the process.
+   */
   close(): Promise<void>
 }

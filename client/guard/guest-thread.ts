@@ -1,7 +1,7 @@
 // A conversation of a guest in one front, on top of the records (front.ts): requests and answers in
 // a known format become rounds, and records become advice and verdicts.
 // GUEST-THREAD-1. A call runs only after a verdict on its own round, unless Weir does not answer and
-//     the front may then run it (R6).
+//     the front may then run it (R6). A front that only observes runs every call.
 // GUEST-THREAD-2. A front that gives up on a waiting call reports it as not run, so no approval
 //     stays open for it.
 // GUEST-THREAD-3. Memory only names a turn or a round that no request shows. Without it, a result
@@ -144,12 +144,13 @@ export function createThreads({
         const place = turnIn(history)
         try {
           const verdicts = await front.proposeRound(place, round, {
-            waitMs: calls.length === 0 ? 0 : (waitMs ?? waitMsDefault),
+            waitMs: calls.length === 0 || !(blocking || refuses) ? 0 : (waitMs ?? waitMsDefault),
             ...{ signal, hides },
           })
           const isPoll = waitMs !== undefined
+          if (!blocking && (verdicts !== undefined || !refuses)) return spoken.calls.map(allowed)
           const own = verdictsFrom(round, verdicts, { refuses, isPoll })
-          const result = ofEach(spoken.calls, calls, own)
+          const result = ofEach(spoken.calls, calls, own, refuses)
           if (blocking && !isPoll && verdicts?.isSettled !== true && refuses)
             await giveUp(place, round, own)
           if (hides && result.some(({ verdict }) => verdict === 'refuse')) hiddenKeys.push(key)
@@ -161,7 +162,8 @@ export function createThreads({
             throw error
           }
           log.warn({ err: error, conversation: id }, 'a response of a guest could not be judged')
-          return ofEach(spoken.calls, calls, own)
+          if (!(blocking || refuses)) return spoken.calls.map(allowed)
+          return ofEach(spoken.calls, calls, own, refuses)
         }
       },
 
@@ -228,14 +230,23 @@ function counter(): (id: string) => number {
 
 /**
  * One verdict for each call as the model sent them. The round has a call once, so only one of its
- * repeats may run. A repeat is found by its words: it may stand between calls of one id.
+ * repeats may run. A repeat is found by its words: it may stand between calls of one id. A response
+ * above the limits has no call in its round, so no verdict allows one.
  */
 function ofEach(
   calls: readonly Words['calls'][number][],
   recorded: Response['calls'],
   verdicts: CallVerdict[],
+  refuses: boolean,
 ): CallVerdict[] {
-  if (calls.length === verdicts.length || verdicts.length === 0) return verdicts
+  if (calls.length === verdicts.length) return verdicts
+  if (recorded.length === 0)
+    return calls.map(({ id: callId, name }) => ({
+      ...{ callId, name },
+      ...(refuses
+        ? { verdict: 'refuse' as const, ...beyondLimits }
+        : { verdict: 'run' as const, text: '', code: '' }),
+    }))
   let next = 0
   return calls.map(({ id, name, arguments: sent }) => {
     const call = recorded[next]
@@ -248,9 +259,18 @@ function ofEach(
   })
 }
 
+function allowed({ id: callId, name }: { id: string; name: string }): CallVerdict {
+  return { callId, name, verdict: 'run', text: '', code: '' }
+}
+
 /** A text above the bound was cut, so nothing after such a call is found, and it is refused too. */
 function sentOf({ raw, repair }: Response['calls'][number]): string {
   return repair?.sent ?? raw
+}
+
+const beyondLimits = {
+  text: `Not run: this response is above the limits of Weir, such as ${limits.responseCallsMax} calls in one response. Make fewer calls at once.`,
+  code: 'guest.limits',
 }
 
 const repeatedCall = {
@@ -273,8 +293,7 @@ function verdictsFrom(
   const pending = new Map(verdicts?.pending.map((call) => [call.ordinal, call]))
   return response.calls.map(({ ordinal, id: callId, name }) => {
     const call = known.get(ordinal)
-    if (call?.verdict === 'run' || call?.verdict === 'done')
-      return { callId, name, verdict: 'run', text: '', code: '' }
+    if (call?.verdict === 'run' || call?.verdict === 'done') return allowed({ id: callId, name })
     if (call?.verdict === 'refuse')
       return { callId, name, verdict: 'refuse', text: call.text, code: call.code }
     if (isPoll && verdicts?.notCounted === undefined) {
@@ -287,7 +306,7 @@ function verdictsFrom(
       }
     }
     // Keeps GUEST-THREAD-1.
-    if (!refuses) return { callId, name, verdict: 'run', text: '', code: '' }
+    if (!refuses) return allowed({ id: callId, name })
     const why =
       verdicts?.notCounted === undefined
         ? unavailable

@@ -25,6 +25,8 @@ import {
 } from '../../shared/transcript/transcript.ts'
 import { readAnswer, readRequest } from './formats.ts'
 import type { GuestAnswer, GuestRequest } from './guest-conversation.ts'
+import { knownWordsHash } from './known-words.ts'
+import { withoutReminders } from './reminders.ts'
 
 /** A round in a history. `results`: of its calls, as far as the history has them. */
 export type HistoryRound = { key: string; spoken: TranscriptResponse; results: GuestResult[] }
@@ -53,7 +55,7 @@ export function historyOf(request: GuestRequest): GuestHistory {
   const user = turns.length === 0 || (isUnknown && turns.length === 1) ? null : turn.user
   const counts = new Map<string, number>()
   const hashes = turn.responses.map((response) => {
-    const words = wordsHash(response)
+    const words = knownWordsHash(response)
     const n = (counts.get(words) ?? 0) + 1
     counts.set(words, n)
     return roundKey(words, n)
@@ -128,9 +130,14 @@ export function toolsFor(
   }
 }
 
+/** Of the calls that the round has: one that comes twice, with the same words, counts once. */
 function resultsOf(key: string, { calls }: TranscriptResponse): GuestResult[] {
   const seen = new Map<string, number>()
-  return calls.flatMap(({ id, result }) => {
+  const sent = new Set<string>()
+  return calls.flatMap(({ id, name, arguments: args, result }) => {
+    const words = JSON.stringify([id, name, args])
+    if (id !== '' && sent.has(words)) return []
+    sent.add(words)
     const nth = seen.get(id) ?? 0
     seen.set(id, nth + 1)
     if (result === undefined) return []
@@ -149,9 +156,4 @@ const turnTextDigits = 12
 function turnKeyOf(turns: readonly TranscriptTurn[]): string {
   const text = withoutReminders(turns.at(-1)?.user ?? '')
   return `u${turns.length}:${hash('sha256', text).slice(0, turnTextDigits)}`
-}
-
-/** Clients put blocks into a user's text that change from request to request. */
-export function withoutReminders(text: string): string {
-  return text.replace(/<system-reminder>[\s\S]*?(<\/system-reminder>|$)/g, '').trim()
 }

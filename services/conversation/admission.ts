@@ -3,6 +3,7 @@
 // reason: they are lowered (turn-rules.ts).
 
 import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
+import { contentsFault } from '../../shared/contract/contents.ts'
 import { conversationIdFault, messageIdFault } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { AgentSettings, Declaration, UserMessage } from '../../shared/contract/messages.ts'
@@ -17,6 +18,7 @@ export function refusalOf(message: UserMessage): string | undefined {
     sizeRefusal(message) ??
     blankRefusal(message) ??
     settingsFault(message.settings) ??
+    contentsFault('the message', message.settings.contents) ??
     outputRefusal(message.settings)
   )
 }

@@ -11,6 +11,7 @@ import type {
   Caps,
   QueuedMessage,
   RoundOutcome,
+  TokenSum,
   Totals,
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
@@ -30,7 +31,7 @@ export type Turn = {
   caps: Caps
   /** The end to which rounds with slow guards extended it. 0: none did. */
   extendedTo: Milliseconds
-  /** The sum over all finished rounds. */
+  /** The sum over all finished rounds, with the turns of agents that their calls ran. */
   used: { calls: number; inputTokens: number; outputTokens: number }
   requested: RequestedRound
   /** Rounds that were requested because a reply did not fit its schema. */
@@ -76,7 +77,7 @@ export function openTurn(
   }
   const { messageId, agent } = message
   const records: Output[] = [
-    userEntry({ conversation, turn: offset }, text),
+    userEntry({ conversation, turn: offset }, text, message.settings.contents),
     requestOf(conversation, turn),
     {
       to: 'activity',
@@ -101,18 +102,25 @@ export function requestNext(
 }
 
 /**
- * The turn after a round: with its calls and tokens, including refused calls and cached tokens, and
- * with the caps of the operator.
+ * The turn after a round, with the caps of the operator. Refused calls, cached tokens and the tokens
+ * of agents that its calls ran count.
  */
-export function addRound(turn: Turn, { response, policy }: RoundOutcome): Turn {
+export function addRound(turn: Turn, { response, results, policy }: RoundOutcome): Turn {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = response.usage
+  const ofAgents = (name: keyof TokenSum) =>
+    results.reduce((sum, { tokens }) => sum + (tokens?.[name] ?? 0), 0)
   return {
     ...turn,
     caps: lowestCaps(turn.caps, policy.caps),
     used: {
       calls: turn.used.calls + response.calls.length,
-      inputTokens: turn.used.inputTokens + inputTokens + cacheReadTokens + cacheWriteTokens,
-      outputTokens: turn.used.outputTokens + outputTokens,
+      inputTokens:
+        turn.used.inputTokens +
+        inputTokens +
+        cacheReadTokens +
+        cacheWriteTokens +
+        ofAgents('inputTokens'),
+      outputTokens: turn.used.outputTokens + outputTokens + ofAgents('outputTokens'),
     },
   }
 }

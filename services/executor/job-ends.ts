@@ -30,6 +30,7 @@ export function createJobEnds({ owner, writes: { write, track }, runs }: Parts) 
     if (job?.phase === 'queued') job.leaveLine()
     if (job?.phase === 'claimed') job.free()
     if (job?.phase === 'running') runs.stop(job, job.task.graceMs, 'its turn is over')
+    if (job?.phase === 'left') job.leave()
   }
 }
 

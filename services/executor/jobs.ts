@@ -21,6 +21,11 @@ export type Job =
       isChecked?: true
     }
   | { phase: 'running'; task: RunTask; tool: Releasable; stopping: boolean; free: () => void }
+  /**
+   * Another owner's claim. `stop`: its tool is to end, if that owner is dead. `leave`: nobody needs
+   * its end any more.
+   */
+  | { phase: 'left'; stop: () => void; leave: () => void }
   | { phase: 'over' }
 
 export type Claimed = Extract<Job, { phase: 'claimed' }>

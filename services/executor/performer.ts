@@ -1,7 +1,7 @@
 // Executor, performer: claims calls, runs their tools, and writes the outcomes into the executor's
 // own inbox. Owns: the jobs of each unit. Does not own: any decision; the reducer decides (R4).
 // EXECUTOR-PERFORMER-1. A tool starts only from a claim that this owner sent and the log accepted,
-//     not cancelled, younger than startWithin on both clocks. A claim starts at most one tool.
+//     not cancelled, not stopped, younger than startWithin. A claim starts at most one tool.
 // EXECUTOR-PERFORMER-2. A claim is sent only with a place to run the call, once for each (call,
 //     try). Its place comes back exactly once.
 // EXECUTOR-PERFORMER-3. A claim that does not start is given back (an outcome without a result).
@@ -21,16 +21,21 @@ import type {
   StartPerformer,
 } from '../../shared/contract/performer.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
-import { guardKeyPrefix } from '../../shared/contract/topology.ts'
+import { guardKeyPrefix, stopKeyPrefix } from '../../shared/contract/topology.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import type { Slots } from '../../shared/lib/slots.ts'
+import { createStopWatch } from '../../shared/runtime/stop-watch.ts'
+import { stopOfCall, stoppedCall, stopsInForce } from '../../shared/runtime/stops.ts'
 import { createClaims } from './claims.ts'
 import { absentGuardVeto, unreadableGuardsVeto } from './guards/absent-guards.ts'
 import { createRelay } from './guards/verdict-relay.ts'
 import { createJobEnds, releaseClaims } from './job-ends.ts'
 import { type Claimed, type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
+import type { KeptTools } from './kept/kept-tools.ts'
+import { createLeftClaims } from './left-claims.ts'
 import { type ProgramHash, programHasher } from './program/program-hash.ts'
 import { createProgramHashes } from './program/program-hashes.ts'
+import { callsStoppedBy } from './stopped-calls.ts'
 import type { ExecutorTask, ToolTask } from './tasks.ts'
 import { createToolRuns } from './tool-runs.ts'
 import type { ContextOf } from './tools/checked-start.ts'
@@ -44,16 +49,17 @@ type Parts = {
   contextOf?: ContextOf | undefined
   programHash: ProgramHash
   slotsOf: (agent: string, tool: string) => Slots
+  kept?: KeptTools | undefined
 }
 
-type ExecutorOptions = Pick<Parts, 'agents' | 'run' | 'contextOf'> & {
+type ExecutorOptions = Pick<Parts, 'agents' | 'run' | 'contextOf' | 'kept'> & {
   programHash?: ProgramHash
   slots?: Slots
 }
 
 /**
- * `agents`: with the commands, which only this process knows. `run` starts tools. `contextOf`: the
- * contexts of this process's questions. `slots`: the
+ * `agents`: with the commands, which only this process knows. `run` starts tools, and `kept` those
+ * that outlive this process. `contextOf`: the contexts of this process's questions. `slots`: the
  * places for running tools, shared by all partitions of a process. So are the places of a tool with
  * a `concurrency`.
  */
@@ -61,37 +67,57 @@ export function startExecutor({
   agents,
   run,
   contextOf,
+  kept,
   programHash = programHasher(agents),
   slots = toolPlaces(limits.runningToolsMax),
 }: ExecutorOptions): StartPerformer<ExecutorTask> {
   const slotsOf = createToolSlots(agents, slots)
-  return (context) => performerOf({ agents, run, contextOf, programHash, slotsOf }, context)
+  return (context) => performerOf({ agents, run, contextOf, kept, programHash, slotsOf }, context)
 }
 
 function performerOf(
-  { agents, run, contextOf, programHash, slotsOf }: Parts,
+  { agents, run, contextOf, kept, programHash, slotsOf }: Parts,
   context: PerformerContext,
 ): Performer<ExecutorTask> {
   const { log, owner, machineClock: clock = context.clock } = context
   const units = new Map<string, Jobs>()
   const writes = createWrites(context, () => {
     closing = true
+    watch.close()
     relay.close()
+    left.close()
     releaseClaims(units, { drop, release: drop })
   })
   const { write, track } = writes
   const relay = createRelay(context, (verdicts) => track(write('self', verdicts)))
   const claims = createClaims({ clock, owner, slotsOf, writes })
-  const runs = createToolRuns({ context, agents, run, contextOf, programHash, writes })
+  const runs = createToolRuns({ context, clock, agents, run, contextOf, kept, programHash, writes })
+  const left = createLeftClaims({ context, clock, kept, runs, writes })
   const programs = createProgramHashes({ agents, programHash }, (message) =>
     track(write('self', [message])),
   )
   const { drop, giveBack } = createJobEnds({ owner, writes, runs })
+  /** The newest tasks of each unit. */
+  const wanted = new Map<string, ExecutorTask[]>()
+  const watch = createStopWatch({
+    ...{ context, clock },
+    hasWork: () => wanted.size > 0,
+    found(records) {
+      const stopped = [...wanted.values()].flatMap((tasks) => callsStoppedBy(records, tasks))
+      if (stopped.length === 0) return
+      const written = write('self', stopped)
+      track(written)
+      return written
+    },
+  })
   let closing = false
 
   return {
     reconcile(unit, tasks) {
       if (closing) return
+      if (tasks.length === 0) wanted.delete(unit)
+      else wanted.set(unit, tasks)
+      watch.begin()
       relay.reconcile(
         unit,
         tasks.filter((task) => task.kind === 'await-verdict'),
@@ -106,7 +132,9 @@ function performerOf(
 
     async close(how) {
       closing = true
+      watch.close()
       relay.close()
+      left.close()
       releaseClaims(units, { drop, release: giveBack })
       if (how === 'shutdown') runs.releaseAgents()
       const cancelStop =
@@ -147,7 +175,8 @@ function performerOf(
         }
         return
       case 'running':
-        if (task.cancelled && !job.stopping) runs.stop(job, task.graceMs, 'the turn was cancelled')
+        if (task.cancelled && !job.stopping)
+          runs.stop(job, task.graceMs, task.stopReason ?? 'the turn was cancelled')
         return
       case 'queued':
       case undefined:
@@ -158,6 +187,7 @@ function performerOf(
         job?.leaveLine()
         jobs.set(name, { phase: 'over' })
         return
+      case 'left':
       case 'over':
         return
       default:
@@ -165,36 +195,45 @@ function performerOf(
     }
   }
 
-  /** Starts the tool, unless a guard is missing or the claim ended meanwhile. Never rejects. */
+  /** Starts the tool, unless a guard is missing, an operator stopped it or the claim ended. */
   async function startUnlessVetoed(jobs: Jobs, task: RunTask, job: Claimed): Promise<void> {
     const veto = await vetoOf(task)
     if (jobs.get(nameOf(task)) !== job) return // dropped, given back or cancelled
     if (closing || isLate(clock, job.sentAt, task.startWithinMs))
       return giveBack(jobs, nameOf(task), job)
-    if (veto === undefined) return runs.start(jobs, task, job.free)
-    log.warn({ ...tryIdOf(task), reason: veto.reason }, 'a call was vetoed before its start')
+    if (veto === undefined) return runs.start(jobs, task, job)
+    log.warn({ ...tryIdOf(task), reason: veto.reason }, 'a call was refused before its start')
     runs.refuse(jobs, task, veto, job.free)
   }
 
   async function vetoOf(task: RunTask): Promise<CallEnding | undefined> {
     try {
       const { declaration, clearedAt, guards } = task
-      const registered = await context.policies(guardKeyPrefix)
+      const records = await context.policies(guardKeyPrefix, stopKeyPrefix)
+      const stops = stopsInForce(records, task)
+      if (typeof stops === 'string') return unreadableGuardsVeto()
+      const stop = stopOfCall(stops, declaration.name)
+      if (stop !== undefined) return stoppedCall(stop, false)
+      const registered = records.filter(({ key }) => key.startsWith(guardKeyPrefix))
       return absentGuardVeto(registered, { tool: declaration.name, clearedAt, guards })
     } catch (error) {
-      log.error({ err: error, ...tryIdOf(task) }, 'the registrations of guards cannot be read')
+      log.error({ err: error, ...tryIdOf(task) }, 'the guards and stops in policies cannot be read')
       return unreadableGuardsVeto()
     }
   }
 
-  /** Another owner's claim won. If the bus proves that owner dead, the claim lapses at once. */
+  /** Another owner's claim won, perhaps that of a dead one (left-claims.ts). */
   function leaveToOther(jobs: Jobs, task: RunTask): void {
     const name = nameOf(task)
-    if (jobs.get(name)?.phase === 'over') return
+    const job = jobs.get(name)
+    if (job?.phase === 'left') {
+      if (task.cancelled) job.stop()
+      return
+    }
+    if (job?.phase === 'over') return
     drop(jobs, name)
-    jobs.set(name, { phase: 'over' })
-    if (context.formerOwnersDead)
-      track(write('self', [{ type: 'lapsed', ...tryIdOf(task), owner: task.owner }]))
+    jobs.set(name, { phase: 'over' }) // a write may reconcile before it returns
+    jobs.set(name, left.follow(task))
   }
 }
 

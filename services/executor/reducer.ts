@@ -5,7 +5,8 @@
 // Owns: the guards that a call waits for (guards/waiting.ts), the claim that may start a call, when
 // a call counts as lost, the round's results. The calls of guests are in guest-calls.ts.
 // Does not own: starting and stopping processes (performer.ts), fetching verdicts
-// (verdict-relay.ts), judging calls and results (guards, loop-detector).
+// (verdict-relay.ts), judging calls and results (guards, loop-detector), the stops of an operator
+// (stops.ts).
 //
 // EXEC-1. The log is the lock (R4): the first claim of a ready call wins, and only an outcome of
 //     that claim (try, owner) is its outcome.
@@ -28,12 +29,14 @@ import { type TryId, turnKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   Call,
+  CallsStopped,
   Cancel,
   Claim,
   Declaration,
   GuardVerdict,
   Lapsed,
   Outcome,
+  Policy,
   ProgramsHashed,
   RoundCleared,
   Tick,
@@ -49,6 +52,7 @@ import {
 } from '../../shared/contract/stage.ts'
 import { guestOwner, isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { stopOfCall, stoppedCall } from '../../shared/runtime/stops.ts'
 import {
   applyPrograms,
   askForApproval,
@@ -73,6 +77,7 @@ import {
   verdictsOf,
 } from './guest-calls.ts'
 import { notRun, rejected } from './results.ts'
+import { applyStop } from './stops.ts'
 import { type ExecutorTask, tasksOf } from './tasks.ts'
 import {
   callFinished,
@@ -91,6 +96,7 @@ type Inbox =
   | Cancel
   | GuardVerdict
   | ProgramsHashed
+  | CallsStopped
   | Claim
   | Outcome
   | Lapsed
@@ -116,6 +122,8 @@ export const executor: Stage<Turn, Inbox, ExecutorTask> = {
         return onVerdict(turn, message, time)
       case 'programs-hashed':
         return onPrograms(turn, message, time)
+      case 'calls-stopped':
+        return onStopped(turn, message, time)
       case 'claim':
         return onClaim(turn, message, time)
       case 'outcome':
@@ -187,12 +195,19 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
   const isLate = time >= message.expiresAt // even if it is extended (keeps EXEC-5)
   for (const call of calls) {
     const ridesAlong = decided.get(call.ordinal)
-    const start = ridesAlong ?? admission(turn, isLate, call, declarations.get(call.name))
+    const start =
+      ridesAlong ?? admission({ turn, policy, isLate }, call, declarations.get(call.name))
     if (!('status' in start)) {
       round.calls.push({ call, phase: phaseOf(round, call, start) })
       continue
     }
-    const result = chargeResult(round, { durationMs: 0, ...start, ordinal: call.ordinal })
+    const result = chargeResult(round, {
+      durationMs: 0,
+      contents: [],
+      tokens: null,
+      ...start,
+      ordinal: call.ordinal,
+    })
     round.calls.push({ call, phase: { kind: 'done', result } })
     if (ridesAlong === undefined) records.push(callFinished(turn, round, call, result))
   }
@@ -210,13 +225,14 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
  * checks repeat the validator's: a call that cannot be judged does not run (R6).
  */
 function admission(
-  turn: Turn,
-  isLate: boolean,
+  { turn, policy, isLate }: { turn: Turn; policy: Policy; isLate: boolean },
   call: Call,
   declaration: Declaration | undefined,
 ): Declaration | CallEnding {
   if (turn.cancelled) return notRun('cancelled', false)
   if (isLate) return notRun('expired', false)
+  const stop = stopOfCall(policy.stops, call.name)
+  if (stop !== undefined) return stoppedCall(stop, false)
   if (declaration === undefined) return rejected('this tool was not offered.', 'tool not offered')
   // A call without arguments is valid for a tool without parameters: the validator's explicit rule
   // (I1.1).
@@ -243,6 +259,16 @@ function onPrograms(
   const round = turn?.rounds.find(({ round }) => round === message.round)
   if (turn === undefined || round === undefined) return { state: turn }
   return reportFinishedRounds(turn, applyPrograms(turn, round, message), time)
+}
+
+function onStopped(
+  turn: Turn | undefined,
+  message: CallsStopped,
+  time: Milliseconds,
+): Reaction<Turn> {
+  const round = turn?.rounds.find(({ round }) => round === message.round)
+  if (turn === undefined || round === undefined) return { state: turn }
+  return reportFinishedRounds(turn, applyStop(turn, round, message), time)
 }
 
 function onCancel(turn: Turn, message: Cancel, time: Milliseconds): Reaction<Turn> {
@@ -278,13 +304,9 @@ function onOutcome(turn: Turn | undefined, message: Outcome, time: Milliseconds)
   const { result } = message
 
   if (result === null) {
-    const why = phase.cancelled ? 'cancelled' : time >= round.expiresAt ? 'expired' : undefined
-    if (why !== undefined)
-      return reportFinishedRounds(
-        turn,
-        [finishCall(turn, round, open, notRun(why, phase.lapsed))],
-        time,
-      )
+    const ending = endingOfReturned(phase, time >= round.expiresAt)
+    if (ending !== undefined)
+      return reportFinishedRounds(turn, [finishCall(turn, round, open, ending)], time)
     open.phase = {
       kind: 'ready',
       declaration: phase.declaration,
@@ -303,6 +325,13 @@ function onOutcome(turn: Turn | undefined, message: Outcome, time: Milliseconds)
     )
   }
   return reportFinishedRounds(turn, [finishCall(turn, round, open, result)], time)
+}
+
+/** The end of a claim that was given back. Undefined: the call can be claimed again. */
+function endingOfReturned(phase: Claimed, isExpired: boolean): CallEnding | undefined {
+  if (phase.stop !== undefined) return stoppedCall(phase.stop, phase.lapsed)
+  if (phase.cancelled) return notRun('cancelled', phase.lapsed)
+  return isExpired ? notRun('expired', phase.lapsed) : undefined
 }
 
 /** Keeps GUEST-CALLS-2 and GUEST-CALLS-3. */

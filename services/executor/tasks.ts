@@ -6,6 +6,7 @@ import type { Declaration, GuardInForce } from '../../shared/contract/messages.t
 import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
 import { guestOwner } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { stopReason } from '../../shared/runtime/stops.ts'
 import { isAsked, needsPrograms } from './guards/approval-asking.ts'
 import type { OpenCall, Round, Turn } from './turn.ts'
 
@@ -16,6 +17,8 @@ export type ToolTask = TryId & { expiresAt: Milliseconds } & (
         kind: 'run'
         owner: string
         cancelled: boolean
+        /** The reason of an operator who stopped it. Undefined: none did. */
+        stopReason: string | undefined
         agent: string
         declaration: Declaration
         /** The guards that the round names, and the round's append time. */
@@ -33,11 +36,16 @@ export type ToolTask = TryId & { expiresAt: Milliseconds } & (
       }
   )
 
-/** Copy the guard's answer to a waiting round into the inbox. `since`: when the round arrived. */
+/**
+ * Copy the guard's answer to a waiting round into the inbox. `since`: when the round arrived.
+ * `calls`: those that wait for it.
+ */
 export type VerdictTask = RoundId & {
   kind: 'await-verdict'
   guard: string
   since: Milliseconds
+  agent: string
+  calls: { ordinal: number; tool: string }[]
 }
 
 /** Find the programs of these calls and write their hashes into the inbox. */
@@ -67,12 +75,13 @@ function taskOf(
   if (phase.kind === 'claimed' && phase.owner === guestOwner) return undefined // the guest runs it
   const callTry = { conversation, turn, round, ordinal: call.ordinal, try: phase.try, expiresAt }
   if (phase.kind === 'ready') return { kind: 'claim', ...callTry, agent, tool: call.name }
-  const { owner, cancelled, declaration } = phase
+  const { owner, cancelled, stop, declaration } = phase
   return {
     kind: 'run',
     ...callTry,
     owner,
     cancelled,
+    stopReason: stop && stopReason(stop),
     agent,
     declaration,
     guards: policy.guards,
@@ -88,10 +97,14 @@ function taskOf(
 
 function verdictTask(
   { conversation, turn }: Turn,
-  { round, clearedAt }: Round,
+  { round, agent, clearedAt, calls }: Round,
   guard: string,
 ): VerdictTask {
-  return { kind: 'await-verdict', conversation, turn, round, guard, since: clearedAt }
+  const waiting = calls.flatMap(({ call: { ordinal, name }, phase }) =>
+    phase.kind === 'waiting' && phase.guards.includes(guard) ? [{ ordinal, tool: name }] : [],
+  )
+  const of = { conversation, turn, round, guard, since: clearedAt, agent }
+  return { kind: 'await-verdict', ...of, calls: waiting }
 }
 
 function programTask({ conversation, turn }: Turn, { round, agent, calls }: Round): ProgramTask {

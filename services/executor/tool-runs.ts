@@ -8,12 +8,22 @@
 import { type Agents, findDeclared, type ToolRun } from '../../shared/agents/agents.ts'
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import type { CallEnding } from '../../shared/contract/call-endings.ts'
+import { contentRef, piecesOf } from '../../shared/contract/contents.ts'
 import { tryIdOf } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { PerformerContext } from '../../shared/contract/performer.ts'
-import type { Milliseconds } from '../../shared/lib/clock.ts'
+import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { secretMask } from '../../shared/lib/secret-mask.ts'
-import { type Jobs, nameOf, type Running, type RunTask } from './jobs.ts'
+import {
+  type Claimed,
+  type Instant,
+  type Jobs,
+  nameOf,
+  type Running,
+  type RunTask,
+} from './jobs.ts'
+import type { KeptTools } from './kept/kept-tools.ts'
+import type { KeptResult } from './kept/result-files.ts'
 import type { ProgramHash } from './program/program-hash.ts'
 import { bounded, rejected } from './results.ts'
 import { type ContextOf, startChecked } from './tools/checked-start.ts'
@@ -24,9 +34,11 @@ import type { Writes } from './writes.ts'
 
 export type ToolRuns = {
   /** Starts the tool of an accepted claim. `free` gives the place back when it ends. */
-  start(jobs: Jobs, task: RunTask, free: () => void): void
+  start(jobs: Jobs, task: RunTask, claimed: Pick<Claimed, 'sentAt' | 'free'>): void
   /** Reports a call that must not start. */
   refuse(jobs: Jobs, task: RunTask, ending: CallEnding, free: () => void): void
+  /** Reports the end of a tool that outlived its owner. True when the log has it. */
+  reportLeft(task: RunTask, result: KeptResult): Promise<boolean>
   stop(job: Running, graceMs: Milliseconds, why: string): void
   stopAll(why: string): void
   /** Gives back the calls that run a turn of another agent. */
@@ -34,23 +46,28 @@ export type ToolRuns = {
 }
 
 export type ToolRunsOptions = {
-  context: Pick<PerformerContext, 'clock' | 'log' | 'owner'>
+  context: Pick<PerformerContext, 'clock' | 'log'>
+  /** For the time that a claim has left. */
+  clock: Clock
   agents: Agents
   run: StartTool
   contextOf?: ContextOf | undefined
+  kept?: KeptTools | undefined
   programHash: ProgramHash
   writes: Writes
 }
 
 export function createToolRuns({
   context,
+  clock: machineClock,
   agents,
   run,
   contextOf,
+  kept,
   programHash,
   writes,
 }: ToolRunsOptions): ToolRuns {
-  const { clock, log, owner } = context
+  const { clock, log } = context
   const { write, track } = writes
   const hideSecrets = secretMask(secretsOf(agents))
   const jobsRunning = new Set<Running>()
@@ -67,7 +84,7 @@ export function createToolRuns({
       log.error({ ...tryIdOf(task), agent: task.agent, tool: task.declaration.name }, ending.fault)
     if (ending.printed !== undefined)
       log.debug({ ...tryIdOf(task), printed: ending.printed }, 'the tool printed beside its result')
-    await report(task, ending, durationMs)
+    if (await report(task, ending, durationMs)) kept?.forget(task)
   }
 
   /** Reports `tool-started` when the tool has run for a moment, or when it ends before that. */
@@ -106,14 +123,31 @@ export function createToolRuns({
     }
   }
 
-  function report(
+  async function report(
     task: RunTask,
-    { status, text, reason, isGivenBack }: ToolEnding,
+    { status, text, reason, isGivenBack, contents: whole = [], tokens }: ToolEnding,
     durationMs: Milliseconds,
   ): Promise<boolean> {
+    const { owner } = task
     if (isGivenBack)
       return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result: null }])
-    const result = bounded({ ordinal: task.ordinal, status, text, reason, durationMs })
+    // Before the outcome: the next request waits for no piece.
+    const { conversation } = task
+    for (const content of whole)
+      for (const piece of piecesOf(content))
+        if (!(await write('history', [{ type: 'content-kept', conversation, ...piece }])))
+          return false
+    const contents = whole.map(contentRef)
+    const { ordinal } = task
+    const result = bounded({
+      ordinal,
+      status,
+      text,
+      reason,
+      durationMs,
+      contents,
+      tokens: tokens ?? null,
+    })
     return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result }])
   }
 
@@ -123,7 +157,7 @@ export function createToolRuns({
   }
 
   return {
-    start(jobs, task, free) {
+    start(jobs, task, { sentAt, free }) {
       const name = nameOf(task)
       jobs.set(name, { phase: 'over' })
       const tool = findDeclared(agents, task.agent, task.declaration)
@@ -141,8 +175,15 @@ export function createToolRuns({
       // Nothing happens between the check of the program and the start (keeps TOOL-RUNS-2).
       const start = (checked: ToolCall) =>
         program === undefined || program === programHash(tool.run)
-          ? run(tool.run, program === undefined ? checked : { ...checked, isBound: true })
+          ? begin(tool.run, program === undefined ? checked : { ...checked, isBound: true })
           : neverStarted(changedProgram(tool.run.kind, program))
+      const begin = (toolRun: ToolRun, checked: ToolCall) =>
+        kept === undefined || toolRun.kind !== 'command'
+          ? run(toolRun, checked)
+          : kept.start(toolRun, checked, {
+              claim: task,
+              leftMs: leftOf(machineClock, sentAt, task),
+            })
       const started = startSafely(() =>
         startChecked({
           tool,
@@ -165,6 +206,10 @@ export function createToolRuns({
       track(report(task, ending, 0))
     },
 
+    reportLeft(task, { ending, durationMs }) {
+      return report(task, withoutSecrets(ending), durationMs)
+    },
+
     stop,
 
     stopAll(why) {
@@ -175,6 +220,12 @@ export function createToolRuns({
       for (const { tool } of jobsRunning) tool.release?.()
     },
   }
+}
+
+/** How long the claim allows a start, by the clock that has less left. */
+function leftOf(clock: Clock, sentAt: Instant, { startWithinMs }: RunTask): Milliseconds {
+  const passed = Math.max(clock.now() - sentAt.wall, clock.monotonic() - sentAt.monotonic)
+  return startWithinMs - passed
 }
 
 /** The call never ran. `program`: the hash of the approved one. */

@@ -3,6 +3,7 @@
 
 import type { CallEnding } from '../../shared/contract/call-endings.ts'
 import type { TurnId } from '../../shared/contract/ids.ts'
+import { limits } from '../../shared/contract/limits.ts'
 import type {
   Call,
   CallResult,
@@ -10,12 +11,13 @@ import type {
   GuardWish,
   Outcome,
   RoundCleared,
+  StopInForce,
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { guestOwner, isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { AwaitedGuard } from './guards/guard-answer.ts'
-import { bounded, bytesOf } from './results.ts'
+import { bounded, bytesOf, cutWithNote } from './results.ts'
 
 /** An open turn: with a running round, between its rounds, or only a cancel to remember. */
 export type Turn = TurnId & {
@@ -75,6 +77,8 @@ export type Phase =
       owner: string
       time: Milliseconds
       cancelled: boolean
+      /** The operator's stop that cancelled it. */
+      stop?: StopInForce
     }
   | { kind: 'done'; result: CallResult }
 
@@ -105,7 +109,13 @@ export function finishCall(
   open: OpenCall,
   ending: CallEnding | CallResult,
 ): Output {
-  const result = chargeResult(round, { durationMs: 0, ...ending, ordinal: open.call.ordinal })
+  const result = chargeResult(round, {
+    durationMs: 0,
+    contents: [],
+    tokens: null,
+    ...ending,
+    ordinal: open.call.ordinal,
+  })
   open.phase = { kind: 'done', result }
   return callFinished(turn, round, open.call, result)
 }
@@ -127,7 +137,7 @@ export function callFinished(
   { ordinal, name }: Call,
   result: CallResult,
 ): Output {
-  const { status, reason, durationMs } = result
+  const { status, reason, durationMs, text } = result
   return {
     to: 'activity',
     message: {
@@ -140,6 +150,8 @@ export function callFinished(
       status,
       reason,
       durationMs,
+      result: cutWithNote(text, limits.activityResultBytesMax),
+      resultBytes: Buffer.byteLength(text),
     },
   }
 }

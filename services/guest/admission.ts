@@ -51,7 +51,14 @@ function keyFault(field: string, key: string): string | undefined {
 /** The policy's bounds are those of an agent's settings. */
 function policyFault(policy: Policy): string | undefined {
   const others = { fallback: '', attempts: 1, stallMs: 1, firstByteMs: null }
-  return settingsFault({ ...others, system: null, output: null, context: null, policy })
+  return settingsFault({
+    ...others,
+    system: null,
+    output: null,
+    context: null,
+    contents: [],
+    policy,
+  })
 }
 
 function sizeFault(field: string, text: string, min: number, max: number): string | undefined {

@@ -7,9 +7,11 @@ import type {
   GuestAdvice,
   GuestResults,
   GuestRound,
+  StopInForce,
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import { stopOfTurn, stopReason } from '../../shared/runtime/stops.ts'
 import { hiddenOf, type OpenTurn, type Place } from './turn.ts'
 
 type Fields = Omit<GuestAdvice, 'type' | 'conversation'>
@@ -20,7 +22,7 @@ const nothing = {
   ...{ rule: null, cap: null, unknown: [], refused: [], hidden: [], isOpen: true, requestId: '' },
 } satisfies Fields
 
-/** The advice of an open turn: that of its newest round that is over. */
+/** The advice of an open turn: that of its newest round that is over, or a stop's. */
 export function advice(
   { conversation }: Conversation,
   turn: OpenTurn,
@@ -29,23 +31,28 @@ export function advice(
   const { class: _, ...last } = turn.last
   const [turnKey = ''] = turn.names
   const own = { turn: turn.turn, turnKey, hidden: hiddenOf(turn) }
-  return answer({ conversation }, { ...nothing, ...last, ...own, ...fields })
+  const stop = last.rung === 'end' ? {} : endBy(turn.stop)
+  return answer({ conversation }, { ...nothing, ...last, ...stop, ...own, ...fields })
 }
 
 /** The answer to a request of a turn that is over. */
 export function adviceOfEnded(
   { conversation }: Conversation,
   { turn, hidden, stopped, cap }: EndedTurn,
-  { turnKey, requestId }: GuestResults,
+  { turnKey, requestId, policy }: GuestResults,
   unknown: string[],
 ): Output {
   const fields = { ...nothing, turn, turnKey, hidden, requestId }
   return answer(
     { conversation },
     stopped === ''
-      ? { ...fields, unknown }
+      ? { ...fields, unknown, ...endBy(stopOfTurn(policy.stops)) }
       : { ...fields, rung: 'end', reason: stopped, cap, isOpen: false },
   )
+}
+
+function endBy(stop: StopInForce | undefined): Partial<Fields> {
+  return stop === undefined ? {} : { rung: 'end', text: '', reason: stopReason(stop) }
 }
 
 /** The end of a turn that failed, for a front that awaits its outstanding round. */

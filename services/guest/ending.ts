@@ -4,6 +4,7 @@
 import type { RoundOutcome, TurnFinished } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { reasons } from '../../shared/contract/turn-texts.ts'
+import { stopReason } from '../../shared/runtime/stops.ts'
 import { capsNow, type OpenTurn, type Place, totalsOf } from './turn.ts'
 
 /** `stopped`: the reason why the turn never opens again; empty: it may. */
@@ -20,8 +21,10 @@ export const endingReasons = {
 }
 
 /** The end of a turn without a reply. Advice to end it is the reason, if there was one. */
-export function endingOf({ last, isCancelled }: OpenTurn, reason: string): Ending {
+export function endingOf({ last, isCancelled, stop }: OpenTurn, reason: string): Ending {
   const common = { reply: '', cap: last.cap }
+  if (last.rung !== 'end' && stop !== undefined)
+    return { ...common, outcome: 'failed', reason: stopReason(stop), class: 'stopped', stopped: '' }
   if (last.rung !== 'end')
     return { ...common, outcome: 'cancelled', reason, class: 'cancelled', stopped: '' }
   if (isCancelled)

@@ -12,8 +12,8 @@
 //     repeats the answer (G1, G9). One round is outstanding at a time (G2).
 // GUEST-2. Records wait in order for the outstanding round, and the first of them reports its
 //     results at once (G2). One beyond the limits is dropped: `unknown` brings it back (G8).
-// GUEST-3. A turn's own names count first, then closed names, then known rounds (G3). Only a request
-//     opens an ended turn again. No rung ends a turn (G7).
+// GUEST-3. A turn's own names count first, then closed names, then the oldest round, if it is known
+//     (G3). Only a request opens an ended turn again. No rung ends a turn (G7).
 // GUEST-4. A unit ends or begins anew only by a `guest-carried` that counts: no record came after
 //     the one that led to it, or the unit is not open (G10). One is in flight at a time.
 // GUEST-5. A round whose guest has gone on waits for no result (G6). So no round stays outstanding
@@ -364,7 +364,8 @@ function onRequestOfEnded({ place, state, records }: Step, message: GuestResults
 
 /**
  * The turn that a record belongs to. `ended`: the newest one, which is over. `closed`: one before
- * it. `other`: none that the unit knows. Keeps GUEST-3.
+ * it. `other`: none that the unit knows. Keeps GUEST-3: a later round can have words that another
+ * turn has too, such as its reply.
  */
 function turnOf(
   { turn, newest, turns }: Guest,
@@ -374,8 +375,10 @@ function turnOf(
   if (turn?.names.includes(turnKey)) return 'open'
   if (newest?.names.includes(turnKey)) return 'ended'
   if (turns.includes(turnKey)) return 'closed'
-  if (turn !== undefined && keys.some((key) => turn.known.has(key))) return 'open'
-  if (newest?.known.some(({ key }) => keys.includes(key))) return 'ended'
+  const [oldest] = keys
+  if (oldest === undefined) return 'other'
+  if (turn?.known.has(oldest)) return 'open'
+  if (newest?.known.some(({ key }) => key === oldest)) return 'ended'
   return 'other'
 }
 

@@ -19,6 +19,7 @@ import type {
   HiddenRounds,
   Policy,
   RoundOutcome,
+  StopInForce,
   Totals,
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
@@ -28,6 +29,7 @@ import { userEntry } from '../../shared/contract/turn-endings.ts'
 import { underCeilings } from '../../shared/contract/turn-rules.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import { stopOfTurn, withStops } from '../../shared/runtime/stops.ts'
 import { type Advice, noAdvice } from './advice.ts'
 
 /** The position of a record that the stage reads. */
@@ -56,6 +58,8 @@ export type OpenTurn = {
   /** The advice of the newest round that is over. */
   last: Advice
   isCancelled: boolean
+  /** The operator's stop of the turn, as the newest record of a front has it. */
+  stop: StopInForce | undefined
   /** The time of the newest record of a front. */
   activeAt: Milliseconds
 }
@@ -98,6 +102,7 @@ export function openTurn(
     formerIds: new Set(),
     last: noAdvice,
     isCancelled: false,
+    stop: undefined,
     activeAt: time,
   }
   const records: Output[] = [
@@ -133,6 +138,7 @@ export function noteRecord(
   turn.names = withName(turn.names, turnKey)
   turn.blocking = blocking
   turn.caps = lowestCaps(turn.caps, policy.caps)
+  turn.stop = stopOfTurn(policy.stops)
   turn.activeAt = time
 }
 
@@ -143,7 +149,9 @@ export function withName(names: string[], name: string): string[] {
 
 /** Begins a round: the pipeline judges it as one that the gateway finished. */
 export function propose({ conversation }: Place, turn: OpenTurn, message: GuestRound): Output[] {
-  const { key, hides, response, offered, policy, agent } = message
+  const { key, hides, response, offered, agent } = message
+  // An observing front has let its calls run, and none of them may count as refused.
+  const policy = message.blocking ? message.policy : withStops(message.policy, [])
   // A guest's call is never tried again: its tool is not Weir's.
   const declarations = message.declarations.map((one) => ({ ...one, idempotent: false }))
   turn.used.rounds += 1
@@ -223,7 +231,14 @@ export function goOn(place: Place, turn: OpenTurn): Output[] {
   if (outstanding === undefined) return []
   return outstanding.calls
     .filter((call) => call.reported === undefined)
-    .flatMap((call) => reported(place, turn, outstanding, call, { ...gone, durationMs: 0 }))
+    .flatMap((call) =>
+      reported(place, turn, outstanding, call, {
+        ...gone,
+        durationMs: 0,
+        contents: [],
+        tokens: null,
+      }),
+    )
 }
 
 const gone = outcomeUnknown(
@@ -248,7 +263,14 @@ function reported(
 /** The result for the executor, with the reason that `weir judge` finds in a transcript. */
 function endingOf({ status, text, durationMs }: GuestResult): Omit<CallResult, 'ordinal'> {
   const within = cutToBytes(text, limits.resultBytesMax)
-  return { status, text: within, reason: reasonOf(status, within), durationMs }
+  return {
+    status,
+    text: within,
+    reason: reasonOf(status, within),
+    durationMs,
+    contents: [],
+    tokens: null,
+  }
 }
 
 function reasonOf(status: GuestResult['status'], text: string): string {

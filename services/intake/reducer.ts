@@ -1,19 +1,26 @@
-// Intake: copies the messages of clients into the conversation's inbox. So a client needs no write
-// access to the inbox of a stage, where it could forge the records of others.
+// Intake: copies the messages of clients into the conversation's inbox, and their images and files
+// into the history. So a client needs no write access to the inbox of a stage or to the history,
+// where it could forge the records of others.
 // Reads: client-messages.
-// Writes: user-message and cancel-requested to conversation-events, cancel-requested to guest-events.
+// Writes: user-message and cancel-requested to conversation-events, cancel-requested to guest-events,
+// content-kept to history.
 // A cancel of a guest goes to guest-events (`topicOf`).
 // Owns: the types of records that a client may write. A record of another type, or one that cannot be read, goes to
 // dead-letters, as the runtime does it for every inbox.
 // Does not own: whether a message opens a turn, its sizes, and how many may wait (conversation).
+// Whether the pieces of a content make its hash (llm-gateway).
 //
 // INTAKE-1. Stateless. The copy has the id of its message in client-messages, so a message that is
 //     copied twice is applied once (R3), in the order of the client's writes.
+// INTAKE-2. A piece that no content can have is dropped, so nothing of it stays in the history.
 
-import type { CancelRequested, UserMessage } from '../../shared/contract/messages.ts'
+import { isPossiblePiece } from '../../shared/contract/contents.ts'
+import type { CancelRequested, ContentSent, UserMessage } from '../../shared/contract/messages.ts'
 import type { Reaction, Stage } from '../../shared/contract/stage.ts'
 
-export const intake: Stage<never, UserMessage | CancelRequested> = {
+type In = UserMessage | CancelRequested | ContentSent
+
+export const intake: Stage<never, In> = {
   name: 'intake',
   unit: () => '',
   due: () => undefined,
@@ -23,6 +30,8 @@ export const intake: Stage<never, UserMessage | CancelRequested> = {
   failed: (_, { message }) => copied(message),
 }
 
-function copied(message: UserMessage | CancelRequested): Reaction<never> {
-  return { records: [{ to: 'conversation', message }] }
+function copied(message: In): Reaction<never> {
+  if (message.type !== 'content-sent') return { records: [{ to: 'conversation', message }] }
+  if (!isPossiblePiece(message)) return {}
+  return { records: [{ to: 'history', message: { ...message, type: 'content-kept' } }] }
 }

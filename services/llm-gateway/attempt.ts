@@ -8,8 +8,8 @@
 // ATTEMPT-2. The provider is not called without the history, readable limits, or time left (R6).
 // ATTEMPT-3. Whole or nothing: a cut, stalled or broken answer is attempt-failed, and none of its
 //     parts counts. So is an error of our own code: the round would wait for nothing (R8).
-// ATTEMPT-4. After its stop it writes nothing more. Earlier records are harmless: parts count only
-//     if a decision names them.
+// ATTEMPT-4. After its stop it writes nothing more, but for the failure if an operator's stop ended
+//     it. Earlier records are harmless: parts count only if a decision names them.
 // ATTEMPT-5. It waits for one of the process's stream places before it reads its history. That
 //     bounds the answers in memory. Waiting attempts are served in order.
 
@@ -31,6 +31,7 @@ import type { PerformerContext } from '../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { Slots } from '../../shared/lib/slots.ts'
 import { version } from '../../shared/lib/version.ts'
+import { stopOfTurn } from '../../shared/runtime/stops.ts'
 import {
   type AcceptedForms,
   inAcceptedForm,
@@ -39,15 +40,25 @@ import {
   type SentRequest,
 } from './accepted-form.ts'
 import { type Answer, streamAnswer } from './answer.ts'
+import { readContents } from './contents.ts'
 import { withReminder } from './degenerate/reminder.ts'
 import { earlierTexts } from './echo-check.ts'
+import { withSummary } from './history-summary.ts'
 import { instructionsOf } from './instructions.ts'
+import { StoppedByOperator, stopBeforeRequest, stoppedAttempt } from './operator-stops.ts'
 import { PartWriter } from './part-writer.ts'
 import { policyInForce } from './policy-in-force.ts'
 import { contextFull, historyTooLarge, isContextEnd } from './providers/context-full.ts'
 import type { Connect, Failed, ProviderRequest } from './providers/provider.ts'
 import { shortReason } from './providers/short-reason.ts'
 import type { AttemptTask } from './reducer.ts'
+import {
+  afterShortening,
+  type Shortened,
+  type Shortening,
+  shortenedHistory,
+  type WrittenSummaries,
+} from './shorten-history.ts'
 import { orStopped, stopped } from './wire/abortable-wait.ts'
 
 export type GatewayOptions = {
@@ -73,6 +84,7 @@ export type Gateway = GatewayOptions & {
   streams: Slots
   /** Remembers the requests that each agent's provider accepts, so the next one is right at once. */
   forms: AcceptedForms
+  summaries: WrittenSummaries
 }
 
 /** Never rejects. An error in it is a failed attempt, because its round needs an end (ATTEMPT-3). */
@@ -86,16 +98,26 @@ export async function runAttempt(
   const id = { conversation, turn, round, attempt: context.randomId() }
   const log = context.log.child(id)
   const free = await streamPlace(gateway.streams, conversation, stop)
-  if (free === stopped) return
   const attempt: Attempt = { gateway, context, task, stop, id, log }
+  if (free !== stopped) {
+    try {
+      const observed = await observe(attempt)
+      if (observed !== undefined && !stop.aborted) return void (await observed.write())
+    } catch (error) {
+      if (!stop.aborted) await writeBroken(attempt, error)
+    } finally {
+      free()
+    }
+  }
+  const why: unknown = stop.reason
+  if (why instanceof StoppedByOperator) await writeStopped(attempt, why)
+}
+
+async function writeStopped(attempt: Attempt, { stop }: StoppedByOperator): Promise<void> {
   try {
-    const observed = await observe(attempt)
-    if (observed === undefined || stop.aborted) return
-    await observed.write()
+    await attempt.context.write('self', [attemptFailed(attempt, stoppedAttempt(stop))])
   } catch (error) {
-    if (!stop.aborted) await writeBroken(attempt, error)
-  } finally {
-    free()
+    attempt.log.warn({ err: error }, 'the end of a stopped attempt could not be written')
   }
 }
 
@@ -157,7 +179,10 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
   await context.write('self', [
     { type: 'attempt-started', ...id, owner: context.owner, weir: version() },
   ])
+  const { agent, conversation } = task.request
+  const byOperator = await stopBeforeRequest(context, { agent, conversation })
   if (stop.aborted || isExpired(attempt)) return undefined
+  if (byOperator !== undefined) return ending(attempt, attemptFailed(attempt, byOperator))
   log.debug(
     {
       failures: task.failures,
@@ -190,9 +215,12 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
     return undefined
   }
   noteOutcome(gateway.forms, sent, answer)
-  if (answer.kind === 'failed')
-    return ending(attempt, attemptFailed(attempt, answer, sent), finished)
-  return ending(attempt, conclusion(attempt, ready, answer, finished.parts), finished)
+  const ended = answer.kind === 'failed' ? answer : failureOf(answer)
+  if (ended === undefined)
+    return ending(attempt, conclusion(attempt, ready, answer as Answer, finished.parts), finished)
+  const failed = await afterShortening(shorteningOf(attempt), ready.agent, ready.shortened, ended)
+  if (stop.aborted) return undefined
+  return ending(attempt, attemptFailed(attempt, failed, sent), finished)
 }
 
 type FinishedParts = Awaited<ReturnType<PartWriter['finishWithRest']>>
@@ -226,20 +254,29 @@ function ending(
   return { write: () => writeWhole([...records, { to: 'self', message }]) }
 }
 
-/** The result of an answer that reached its end. */
+/** The reason why an answer that has ended does not count. Undefined: it does. */
+function failureOf(answer: Answer): Failed | undefined {
+  if (answer.stop === 'cut') return cutOff
+  // A text that ends at the context limit is still the best possible reply. Calls would be cut too,
+  // and there would be no room for their results.
+  return isContextEnd(answer.finish) && !answer.isReply
+    ? contextFull(`the provider says ${answer.finish}`)
+    : undefined
+}
+
+function shorteningOf({ gateway, context, task, stop, log }: Attempt): Shortening {
+  const { agents, connect, summaries } = gateway
+  return { agents, connect, summaries, context, task, stop, log }
+}
+
+/** The result of an answer that reached its end and counts. */
 function conclusion(
   attempt: Attempt,
   ready: Ready,
   answer: Answer,
   parts: number,
-): AttemptFailed | AttemptFinished {
+): AttemptFinished {
   const { id, log } = attempt
-  if (answer.stop === 'cut') return attemptFailed(attempt, cutOff)
-  // A text that ends at the context limit is still the best possible reply. Calls would be cut too,
-  // and there would be no room for their results.
-  if (isContextEnd(answer.finish) && !answer.isReply)
-    return attemptFailed(attempt, contextFull(`the provider says ${answer.finish}`))
-
   const { finish, stop: stopReason } = answer
   const usage = boundedUsage(answer.usage)
   const declarations = ready.declarations.filter((declaration) => answer.mentions(declaration.name))
@@ -284,13 +321,15 @@ type Ready = {
   declarations: Declaration[]
   request: ProviderRequest
   policy: Policy
+  shortened: Shortened
 }
 
 /**
  * Collects everything that the call of the provider needs. Never rejects, because its result is
  * ignored after a stop.
  */
-async function prepare({ gateway, context, task, log }: Attempt): Promise<Ready | Failed> {
+async function prepare(attempt: Attempt): Promise<Ready | Failed> {
+  const { gateway, context, task, log } = attempt
   const { request } = task
   const { conversation, turn, historyRound, settings, nudge, callsLeft } = request
   const agent = gateway.agents.get(request.agent)
@@ -312,11 +351,19 @@ async function prepare({ gateway, context, task, log }: Attempt): Promise<Ready 
         `history entry ${turn}/${historyRound} did not come within ${limits.historyWaitMs} ms`,
         true,
       )
-    const policy = await policyInForce(context, { agent: request.agent, own: settings.policy, log })
+    const target = { agent: request.agent, conversation }
+    const policy = await policyInForce(context, { ...target, own: settings.policy, log })
     if (typeof policy === 'string') return notReady('policies.unreadable', policy, true)
-    const history = entries.filter((entry) => entry.type === 'history-entry')
+    const stop = stopOfTurn(policy.stops)
+    if (stop !== undefined) return stoppedAttempt(stop)
+    const shortening = shorteningOf(attempt)
+    const whole = entries.filter((entry) => entry.type === 'history-entry')
+    const shortened = await shortenedHistory(shortening, agent, whole)
+    const history = withSummary(shortened.entries, shortened.summary)
     const tooLarge = historyTooLarge(history)
-    if (tooLarge !== undefined) return tooLarge
+    if (tooLarge !== undefined) return await afterShortening(shortening, agent, shortened, tooLarge)
+    const contents = await readContents(context, conversation, history)
+    if (typeof contents === 'string') return notReady('history.missing', contents, false)
     const system = instructionsOf(agent, settings)
     const providerRequest = {
       ...(system !== undefined && { system }),
@@ -324,9 +371,10 @@ async function prepare({ gateway, context, task, log }: Attempt): Promise<Ready 
       tools: declarations,
       textOnly: callsLeft === 0,
       history,
+      contents,
       rebuilt: task.rebuilt,
     }
-    return { kind: 'ready', agent, declarations, request: providerRequest, policy }
+    return { kind: 'ready', agent, declarations, request: providerRequest, policy, shortened }
   } catch (error) {
     log.warn({ err: error }, 'the tables history and policies cannot be read')
     return notReady('policies.unreadable', 'the tables history and policies cannot be read', true)
@@ -432,6 +480,7 @@ function attemptFailed(
     class: failed.class,
     retryable,
     retryAfterMs,
+    historyShortened: failed.historyShortened ?? false,
     ...refused,
   }
 }

@@ -1,6 +1,6 @@
 // Determines the policy of a round and stamps it on the round, so no later stage looks anything up
 // (R2). The layers, from bottom to top: the agent's policy from the user's message, the operator's
-// settings for all agents, those for this agent, the operator's caps, the guards.
+// settings for all agents, those for this agent, the operator's caps, the guards, the stops.
 //
 // Every attempt reads all of it again, so a change counts from the next model response on, without
 // a restart. The version is a hash of the content: each round names the policy that judged it.
@@ -11,8 +11,14 @@ import { overlaid } from '../../shared/agents/policy/overlay.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { AgentPolicy, Policy } from '../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../shared/contract/performer.ts'
-import { everyAgent, guardKeyPrefix, policyKeyPrefix } from '../../shared/contract/topology.ts'
+import {
+  everyAgent,
+  guardKeyPrefix,
+  policyKeyPrefix,
+  stopKeyPrefix,
+} from '../../shared/contract/topology.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
+import { type StopTarget, stopsInForce, withStops } from '../../shared/runtime/stops.ts'
 import { guardsInForce, withGuards } from './guards-in-force.ts'
 import { withOperatorCaps } from './operator-caps.ts'
 
@@ -22,18 +28,21 @@ import { withOperatorCaps } from './operator-caps.ts'
  */
 export async function policyInForce(
   { policy: read, policies: list }: Pick<PerformerContext, 'policy' | 'policies'>,
-  { agent, own, log }: { agent: string; own: Policy; log: Pick<Logger, 'warn'> },
+  { agent, conversation, own, log }: StopTarget & { own: Policy; log: Pick<Logger, 'warn'> },
 ): Promise<Policy | string> {
   const ofAgents = [policyKeyPrefix + everyAgent, policyKeyPrefix + agent]
-  const [operator, guardsSet, ...set] = await Promise.all([
+  const [operator, records, ...set] = await Promise.all([
     read('operator-limits'),
-    list(guardKeyPrefix),
+    list(guardKeyPrefix, stopKeyPrefix),
     ...ofAgents.map(read),
   ])
   if (operator !== undefined && operator.type !== 'operator-limits')
     return `the policy 'operator-limits' is a ${operator.type}`
+  const guardsSet = records.filter(({ key }) => key.startsWith(guardKeyPrefix))
   const guards = guardsInForce(guardsSet.map(({ message }) => message))
   if (typeof guards === 'string') return guards
+  const stops = stopsInForce(records, { agent, conversation })
+  if (typeof stops === 'string') return stops
   let policy = own
   for (const [at, message] of set.entries()) {
     if (message === undefined) continue
@@ -47,7 +56,7 @@ export async function policyInForce(
         'ignored unusable settings of an operator',
       )
   }
-  return withGuards(withOperatorCaps(policy, operator), guards)
+  return withStops(withGuards(withOperatorCaps(policy, operator), guards), stops)
 }
 
 /** Ignores unusable entries. The agent's value then stays, and it always has one. */

@@ -1,5 +1,6 @@
 // llm-gateway: gets one answer of the model for each round, by one attempt after another.
-// Reads: model-requests. Writes: model-opened and model-finished to model-deltas.
+// Reads: model-requests. Writes: model-opened and model-finished to model-deltas, model-retry to
+// activity.
 // Owns: an open round from its request to model-finished, its failed attempts, and the time of the
 // next attempt.
 // Does not own: calling the provider (performer.ts), folding an answer's parts (accumulator), the
@@ -13,8 +14,8 @@
 //     costs nothing: its owner is gone, and the next owner starts another at once.
 // GATE-4. Nothing starts at or after expiresAt. A cancel that comes before its round is remembered
 //     until then; otherwise the round would run afterwards.
-// GATE-5. A refused history is rebuilt once, refused reasoning is answered once, and a request that
-//     forbids calls becomes plain text once, beyond the tries (I5.4). A repeated refusal ends it.
+// GATE-5. A refused history is rebuilt once, refused reasoning answered once, a forbidden call made
+//     plain text once, a full context shortened some times, beyond the tries (I5.4). Then it ends.
 
 import { roundIdOf, roundKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -45,6 +46,7 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
  * `plain`: it refused a request in which no tool may be called, so attempts send plain text.
  * `reasoningRefused`: it refused the history's reasoning, so attempts answer that.
  * `degenerate`: an attempt repeated itself without end, so the next one reminds the model.
+ * `answered`: failed attempts whose refusal changed the form of the next ones. They cost no try.
  */
 export type OpenRound = {
   phase: 'open'
@@ -55,6 +57,9 @@ export type OpenRound = {
   plain: boolean
   reasoningRefused: ReasoningRefusal
   degenerate: boolean
+  answered: number
+  /** How often the history was shortened because the context was full. */
+  shortened: number
 }
 
 /** A cancel without its round (GATE-4). */
@@ -74,6 +79,8 @@ export type AttemptTask = {
   plain: boolean
   reasoningRefused: ReasoningRefusal
   degenerate: boolean
+  /** Undefined: 0. */
+  shortened?: number
 }
 
 type Inbox = ModelRequest | Cancel | AttemptStarted | AttemptFailed | AttemptFinished | Tick
@@ -101,6 +108,8 @@ export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
             plain: false,
             reasoningRefused: 'none',
             degenerate: false,
+            answered: 0,
+            shortened: 0,
           },
           records: [opened(message)],
         }
@@ -119,6 +128,7 @@ export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
         if (round?.phase !== 'open' || round.failed.includes(message.attempt))
           return { state: round }
         round.failed.push(message.attempt)
+        if (message.historyShortened) return sentShorter(round, message, time)
         const { historyRefused, toolsRefused, reasoningRefused } = message
         if (historyRefused || toolsRefused || reasoningRefused !== 'none')
           return sentOtherwise(round, message, time)
@@ -128,9 +138,11 @@ export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
           message.retryable &&
           triesIn(round) < triesOf(round.request) &&
           retryAt < round.request.expiresAt
-        return again
-          ? { state: { ...round, retryAt, degenerate: round.degenerate || isDegenerate } }
-          : { records: [failedRound(round.request, message)] }
+        if (!again) return { records: [failedRound(round.request, message)] }
+        return {
+          state: { ...round, retryAt, degenerate: round.degenerate || isDegenerate },
+          records: [retrying(round, message, retryAt - time)],
+        }
       }
 
       case 'attempt-finished':
@@ -162,9 +174,10 @@ export const llmGateway: Stage<Round, Inbox, AttemptTask> = {
 /** Keeps GATE-5. An attempt that was under way when another one was refused adds nothing new. */
 function sentOtherwise(
   round: OpenRound,
-  { historyRefused, toolsRefused, reasoningRefused: refused }: AttemptFailed,
+  failed: AttemptFailed,
   time: Milliseconds,
 ): Reaction<Round> {
+  const { historyRefused, toolsRefused, reasoningRefused: refused } = failed
   if (time >= round.request.expiresAt) return { records: [failedRound(round.request, expired)] }
   const rebuilt = round.rebuilt || historyRefused
   const plain = round.plain || toolsRefused
@@ -174,7 +187,26 @@ function sentOtherwise(
     plain !== round.plain ||
     reasoningRefused !== round.reasoningRefused
   const retryAt = isNew ? null : round.retryAt
-  return { state: { ...round, rebuilt, plain, reasoningRefused, retryAt } }
+  const answered = round.answered + (isNew ? 1 : 0)
+  return {
+    state: { ...round, rebuilt, plain, reasoningRefused, retryAt, answered },
+    records: [retrying(round, failed, Math.max(0, (retryAt ?? time) - time))],
+  }
+}
+
+/** Keeps GATE-5 for a full context. */
+function sentShorter(
+  round: OpenRound,
+  message: AttemptFailed,
+  time: Milliseconds,
+): Reaction<Round> {
+  if (time >= round.request.expiresAt) return { records: [failedRound(round.request, expired)] }
+  if (round.shortened >= limits.historyShorteningsMax)
+    return { records: [failedRound(round.request, message)] }
+  return {
+    state: { ...round, shortened: round.shortened + 1, retryAt: null },
+    records: [retrying(round, message, 0)],
+  }
 }
 
 type Reason = { class: FailureClass; reason: string }
@@ -194,14 +226,17 @@ function retryDelay(failed: AttemptFailed): Milliseconds {
   return Math.min(Math.max(failed.retryAfterMs, 0), limits.retryAfterMsMax)
 }
 
-/** An answered refusal of reasoning costs no try. */
-function triesIn({ failed, reasoningRefused }: OpenRound): number {
-  return failed.length - (reasoningRefused === 'none' ? 0 : 1)
+/** Keeps GATE-5: an answered refusal and a shortened history cost no try. */
+function triesIn({ failed, answered, shortened }: OpenRound): number {
+  return failed.length - answered - shortened
 }
 
 function nextAttempt(round: OpenRound): AttemptTask {
-  const { request, failed, rebuilt, plain, reasoningRefused, degenerate } = round
-  const form = { rebuilt, plain, reasoningRefused, degenerate }
+  const { request, failed, rebuilt, plain, reasoningRefused, degenerate, shortened } = round
+  const form = {
+    ...{ rebuilt, plain, reasoningRefused, degenerate },
+    ...(shortened > 0 && { shortened }),
+  }
   return { key: `attempt ${failed.length}`, request, failures: failed.length, ...form }
 }
 
@@ -213,6 +248,21 @@ function opened(request: ModelRequest): Output {
       ...roundIdOf(request),
       offered: request.tools.map((tool) => tool.name),
       expiresAt: request.expiresAt,
+    },
+  }
+}
+
+function retrying(round: OpenRound, failed: AttemptFailed, waitMs: Milliseconds): Output {
+  const { attempt, reason } = failed
+  return {
+    to: 'activity',
+    message: {
+      type: 'model-retry',
+      ...roundIdOf(failed),
+      attempt,
+      next: round.failed.length + 1,
+      reason,
+      waitMs,
     },
   }
 }

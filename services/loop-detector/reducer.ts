@@ -1,7 +1,7 @@
 // Loop-detector: clears each round before it runs, and judges its results afterwards.
 // Reads: rounds-checked.
 // Writes: round-outcome and turn-extended to conversation-events and guest-events, round-cleared to
-// rounds-cleared, call-rejected and intervention-raised to activity.
+// rounds-cleared, model-answered, call-rejected and intervention-raised to activity.
 // Owns: the calls of a round that are cleared, the response of a round while it runs, the judgement
 // of its outcome, the ladder. Its memory is that of one turn, and a new turn begins without any.
 // Does not own: checking a call against its schema (validator), running it (executor), the caps and
@@ -41,6 +41,7 @@ import { latestOutcome, slowestTimeout } from '../../shared/contract/tool-deadli
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { modeFor } from '../../shared/runtime/guards/tool-pattern.ts'
+import { callRejected, modelAnswered } from './answer-report.ts'
 import { evidenceOf } from './evidence.ts'
 import { withGuardInterventions } from './guard-interventions.ts'
 import { emptyMemory, judge, type LoopMemory, rejectionsToShow } from './judgement.ts'
@@ -140,16 +141,17 @@ function onChecked(turn: Turn, checked: RoundChecked, time: Milliseconds): React
   const refused = decided
     .filter(({ status }) => status === 'rejected')
     .map((result) => callRejected(checked, result))
+  const reports = [modelAnswered(checked), ...refused]
   if (decided.length === response.calls.length)
-    return { state: turn, records: [...refused, ...judged(turn, checked, decided)] }
+    return { state: turn, records: [...reports, ...judged(turn, checked, decided)] }
   turn.outstanding = { checked, decided }
   const extendedTo = extensionOf(checked, decided, turn.extendableTo)
   if (extendedTo === null)
-    return { state: turn, records: [...refused, cleared(checked, decided, null)] }
+    return { state: turn, records: [...reports, cleared(checked, decided, null)] }
   turn.expiresAt = Math.max(turn.expiresAt, extendedTo)
   return {
     state: turn,
-    records: [...refused, turnExtended(checked, extendedTo), cleared(checked, decided, extendedTo)],
+    records: [...reports, turnExtended(checked, extendedTo), cleared(checked, decided, extendedTo)],
   }
 }
 
@@ -280,17 +282,6 @@ function outcomeOf(
       intervention,
       policy,
     },
-  }
-}
-
-function callRejected(
-  { conversation, turn, round, response }: RoundChecked,
-  { ordinal, reason }: CallResult,
-): Output {
-  const name = response.calls.find((call) => call.ordinal === ordinal)?.name ?? ''
-  return {
-    to: 'activity',
-    message: { type: 'call-rejected', conversation, turn, round, ordinal, name, reason },
   }
 }
 

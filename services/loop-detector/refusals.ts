@@ -6,7 +6,13 @@ import type { Call, CallResult, Rejection } from '../../shared/contract/messages
 
 /** Skips every call of a round. */
 export function allSkipped(calls: Call[], why: WhyNotRun): CallResult[] {
-  return calls.map(({ ordinal }) => ({ ordinal, ...skippedCall(why), durationMs: 0 }))
+  return calls.map(({ ordinal }) => ({
+    ordinal,
+    ...skippedCall(why),
+    durationMs: 0,
+    contents: [],
+    tokens: null,
+  }))
 }
 
 /**
@@ -42,7 +48,16 @@ export function completed(calls: Call[], ...known: CallResult[][]): CallResult[]
   )
   return calls
     .toSorted((a, b) => a.ordinal - b.ordinal)
-    .map(({ ordinal }) => results.get(ordinal) ?? { ordinal, ...noResultInTime, durationMs: 0 })
+    .map(
+      ({ ordinal }) =>
+        results.get(ordinal) ?? {
+          ordinal,
+          ...noResultInTime,
+          durationMs: 0,
+          contents: [],
+          tokens: null,
+        },
+    )
 }
 
 function overBudget(ordinal: number, callsLeft: number): CallResult {
@@ -60,9 +75,9 @@ function overBudget(ordinal: number, callsLeft: number): CallResult {
 }
 
 function rejectedResult({ ordinal, text, reason }: Rejection): CallResult {
-  return { ordinal, status: 'rejected', text, reason, durationMs: 0 }
+  return { ordinal, status: 'rejected', text, reason, durationMs: 0, contents: [], tokens: null }
 }
 
 function skipped(ordinal: number, text: string, reason: string): CallResult {
-  return { ordinal, status: 'skipped', text, reason, durationMs: 0 }
+  return { ordinal, status: 'skipped', text, reason, durationMs: 0, contents: [], tokens: null }
 }

@@ -8,6 +8,7 @@ import type {
   Declaration,
   Policy,
   TextCallsMode,
+  TokenSum,
   ToolRef,
 } from '../contract/messages.ts'
 import { defaultsOf, thresholds } from '../contract/thresholds.ts'
@@ -94,10 +95,50 @@ export type FunctionCall = {
   idempotencyKey: string
   /** The context of the question, if this process has it. */
   context: unknown
+  /** Only with `runsAgent`: reports the tokens of its turn, for the sum of the calling turn. */
+  countTokens?: (tokens: TokenSum) => void
 }
 
+/** A server of the Model Context Protocol. Its tools become tools of the agent. */
+export type McpServer = {
+  /** [a-z0-9-]: the beginning of its tools' names, before __. */
+  name: string
+  run: McpCommand | McpUrl
+  /** Patterns of the server's own tool names. Default: all. */
+  allow?: string[]
+  /** Patterns of tools that are left out, also if `allow` has them. */
+  deny?: string[]
+  /** Whether its hints are believed: a tool with readOnlyHint counts as no change. */
+  isTrusted: boolean
+  /** How long a call may run without progress. */
+  timeoutMs: Milliseconds
+  /** How long a call may run in all. */
+  wallMs: Milliseconds
+  /** Bytes of a result to keep. The rest is cut, with a note. */
+  outputBytesMax?: number
+}
+
+/** A program that speaks MCP on standard input and output. Fields as in CommandTool. */
+export type McpCommand = { kind: 'command' } & Pick<
+  CommandTool,
+  'argv' | 'cwd' | 'environment' | 'sandbox'
+>
+
+/** A server over streamable HTTP. `headers` are never logged. */
+export type McpUrl = {
+  kind: 'url'
+  url: string
+  headers: Record<string, string>
+  secrets?: string[]
+  /** OAuth. `tokenFile`: written by `weir mcp login`. */
+  auth?: { clientId: string; clientSecret: string; scope?: string } | { tokenFile: string }
+}
+
+/** A tool of an MCP server. `tool`: the server's own name of it. */
+export type McpTool = { kind: 'mcp'; server: McpServer; tool: string }
+
 /** Every kind of tool. services/executor/tools/start-tool.ts starts them. */
-export type ToolRun = CommandTool | HttpTool | ModuleTool | FunctionTool
+export type ToolRun = CommandTool | HttpTool | ModuleTool | FunctionTool | McpTool
 
 /**
  * A check of a value in this process. Returns the value to use, or the problems as texts for the
@@ -143,6 +184,8 @@ export type Model<Provider extends string = string> = {
   seed?: number
   /** Further headers of its requests. Never logged, because they may hold credentials. */
   headers?: Record<string, string>
+  /** Sends its requests. Default: over the network. Only in a program. */
+  fetch?: typeof globalThis.fetch
   /**
    * How it calls tools. Default: `native`. `text`: the request makes it write its calls as text,
    * because it has no other way.
@@ -156,11 +199,29 @@ export type Agent<Provider extends string = string> = {
   model: Model<Provider>
   tools: Tool[]
   settings: AgentSettings
+  /** The servers that give it further tools. */
+  mcp?: McpServer[]
+  /** Tools that a server had earlier: a round that was offered one still finds it. */
+  formerTools?: Tool[]
   /**
    * The use of calls that the model writes as text. Default: `run` if the model has no native calls
    * (`toolCalls: text`), otherwise `tell`. No message of a client changes it.
    */
   textCalls?: TextCallsMode
+  /**
+   * The part of a history that stays when the model's context is full. Undefined: the turn then
+   * ends with the class `context_full`.
+   */
+  history?: HistoryRule
+}
+
+/**
+ * `keep`: the newest rounds, or as many as have some `tokens`. `summarise`: the agent that writes
+ * the summary of the rest, or `drop`.
+ */
+export type HistoryRule = {
+  keep: { rounds?: number; tokens?: number }
+  summarise: string
 }
 
 /** The use of text calls in the responses of this agent's model. */
@@ -207,12 +268,14 @@ export function toolRef(declaration: Declaration): ToolRef {
  * match.
  */
 export function findTool(agents: Agents, agent: string, ref: ToolRef): Tool | undefined {
-  return agents
-    .get(agent)
-    ?.tools.find(
-      (tool) =>
-        tool.declaration.name === ref.name && declarationHash(tool.declaration) === ref.hash,
-    )
+  return toolOf(
+    agents.get(agent),
+    ({ declaration }) => declaration.name === ref.name && declarationHash(declaration) === ref.hash,
+  )
+}
+
+function toolOf(agent: Agent | undefined, matches: (tool: Tool) => boolean): Tool | undefined {
+  return agent?.tools.find(matches) ?? agent?.formerTools?.find(matches)
 }
 
 /**
@@ -224,7 +287,7 @@ export function findDeclared(
   agent: string,
   declaration: Declaration,
 ): Tool | undefined {
-  return agents.get(agent)?.tools.find((tool) => isSame(tool.declaration, declaration))
+  return toolOf(agents.get(agent), (tool) => isSame(tool.declaration, declaration))
 }
 
 function isSame(one: Declaration, other: Declaration): boolean {
@@ -261,18 +324,20 @@ export const defaultSettings: AgentSettings = {
   system: null,
   output: null,
   context: null,
+  contents: [],
   policy: defaultPolicy,
 }
 
 /** An agent names no guards. The gateway adds the guards in force. */
-type PolicyContent = Omit<Policy, 'version' | 'guards' | 'shadowed' | 'bindsPrograms'> &
-  Partial<Pick<Policy, 'guards' | 'shadowed' | 'bindsPrograms'>>
+type PolicyContent = Omit<Policy, 'version' | 'guards' | 'shadowed' | 'bindsPrograms' | 'stops'> &
+  Partial<Pick<Policy, 'guards' | 'shadowed' | 'bindsPrograms' | 'stops'>>
 
 /** A policy with its version: the first 16 hex digits of the sha-256 of its content. */
 export function policyOf({
   guards = [],
   shadowed = [],
   bindsPrograms = false,
+  stops = [],
   ...content
 }: PolicyContent): Policy {
   // Older records have versions without these fields, so a policy without them keeps
@@ -282,6 +347,7 @@ export function policyOf({
     ...(guards.length > 0 && { guards }),
     ...(shadowed.length > 0 && { shadowed }),
     ...(bindsPrograms && { bindsPrograms }),
+    ...(stops.length > 0 && { stops }),
   })
   return {
     version: createHash('sha256').update(text).digest('hex').slice(0, 16),
@@ -289,5 +355,6 @@ export function policyOf({
     guards,
     shadowed,
     bindsPrograms,
+    stops,
   }
 }

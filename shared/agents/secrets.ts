@@ -2,7 +2,7 @@
 // Sources: the values of `${NAME}` and `${file:…}` in URLs and headers, keys of models, and variables
 // with a telling name that a tool sees.
 
-import type { Agents, HttpTool, Model, ToolRun } from './agents.ts'
+import type { Agents, CommandTool, HttpTool, McpServer, Model, ToolRun } from './agents.ts'
 import { variableValue } from './file/variables.ts'
 
 const telling = /auth|key|token|secret|pass|credential|cookie|session|signature/i
@@ -13,8 +13,9 @@ const otherMin = 16
 
 /** `environment`: the one that tools get their variables from. */
 export function secretsOf(agents: Agents, environment: NodeJS.ProcessEnv = process.env): string[] {
-  const found = [...agents.values()].flatMap(({ model, tools }) => [
+  const found = [...agents.values()].flatMap(({ model, tools, mcp = [] }) => [
     ...secretsOfModel(model),
+    ...mcp.flatMap(({ run }) => secretsOfServer(run, environment)),
     ...tools.flatMap(({ run }) => secretsOfTool(run, environment)),
   ])
   return [...new Set(found)].filter((secret) => secret !== '')
@@ -24,9 +25,32 @@ export function secretsOfModel({ apiKey, secrets = [] }: Model): string[] {
   return [apiKey, ...secrets]
 }
 
+/** The same for servers without an agent. */
+export function secretsOfServers(
+  servers: readonly McpServer[],
+  environment: NodeJS.ProcessEnv,
+): string[] {
+  const found = servers.flatMap(({ run }) => secretsOfServer(run, environment))
+  return [...new Set(found)].filter((secret) => secret !== '')
+}
+
 function secretsOfTool(run: ToolRun, environment: NodeJS.ProcessEnv): string[] {
-  if (run.kind === 'function') return []
+  if (run.kind === 'function' || run.kind === 'mcp') return []
   if (run.kind === 'http') return run.secrets ?? writtenSecrets(run)
+  return secretsIn(run, environment)
+}
+
+function secretsOfServer(run: McpServer['run'], environment: NodeJS.ProcessEnv): string[] {
+  if (run.kind === 'command') return secretsIn(run, environment)
+  const { auth } = run
+  const own = auth !== undefined && 'clientSecret' in auth ? [auth.clientSecret] : []
+  return [...(run.secrets ?? writtenSecrets(run)), ...own]
+}
+
+function secretsIn(
+  run: Pick<CommandTool, 'environment'>,
+  environment: NodeJS.ProcessEnv,
+): string[] {
   return (run.environment ?? [])
     .filter((name) => telling.test(name))
     .map((name) => variableValue(name, environment) ?? '')

@@ -3,10 +3,13 @@
 
 import type { Logger } from 'pino'
 import type { Bus, Commit, Offset, TopicSpec } from '../contract/bus.ts'
-import type { Milliseconds } from '../lib/clock.ts'
+import type { Clock, Milliseconds } from '../lib/clock.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { SendRequest } from './embedded/beside.ts'
 import type { Imported } from './embedded/import.ts'
+import type { OwnerLink } from './embedded/link.ts'
 import type { LockState } from './embedded/lock.ts'
+import type { LinkHost } from './embedded/owner-links.ts'
 import type { ClusterSurvey } from './kafka/cluster-survey.ts'
 import type { GroupPlace } from './kafka/group-admin.ts'
 
@@ -40,8 +43,12 @@ export type OpenOptions = {
   connectMs?: Milliseconds | undefined
   /** Copies of topics that this bus creates. Default: the brokers' default. */
   replicationFactor?: number | undefined
+  /** For a log in this process. Default: the machine's. */
+  clock?: Clock | undefined
   /** False: keeps no copies of tables on disk. */
   keepsTables?: boolean | undefined
+  /** Answers the links of other processes, on a local bus. Default: they are refused. */
+  linkHost?: LinkHost | undefined
 }
 
 type Capabilities = {
@@ -81,6 +88,13 @@ export type LocalBus = Capabilities & {
   writerListens(settings: Pick<Settings, 'dataFolder'>): Promise<boolean>
   /** The bus through the process that writes the file. Undefined: none accepts requests. */
   openBesideWriter(settings: BesideSettings, log: Logger): Promise<Bus | undefined>
+  /**
+   * A link to the process that owns the file and answers links. Undefined: there is none now. Throws
+   * `bus.unreachable` if the owner is another user's.
+   */
+  link(settings: Pick<Settings, 'dataFolder'>): Promise<OwnerLink | undefined>
+  /** The file beside its owners. `request` reaches the owner of the moment. */
+  openLinked(settings: BesideSettings, log: Logger, request: SendRequest): Promise<Bus>
   /** Makes the file from records that have offsets and times already. */
   importLog(imported: Imported): Promise<void>
 }

@@ -20,6 +20,9 @@ export const limits = {
   /** Rounds that a front names in one request, and bytes of the key of a turn or a round. */
   guestKeysMax: 64,
   guestKeyBytesMax: 64,
+  /** Rounds whose hash a front's process keeps, and the characters of the calls of one. */
+  guestWordsKeptMax: 8_192,
+  guestWordsCharsMax: 512,
   /** Keys of closed turns that a guest's unit keeps, and names of one turn. */
   guestTurnsKeptMax: 16,
   /** How long an open turn of a guest waits for its next record. */
@@ -31,12 +34,16 @@ export const limits = {
   /** The wait of a front for advice, and of a front that holds calls for their verdicts. */
   guestAdviceMs: 2 * second,
   guestHoldMs: 10 * minute,
+  /** The wait of a closing guard until its stages have handled the records in its folder. */
+  guestCloseMs: 5 * second,
   /** Requests of guests that wait for an answer in one process of a front. */
   guestsOpenMax: 10_000,
   /** How often a front sends the rounds that the log does not know, for one request of a guest. */
   guestCatchUpsMax: 3,
   /** Rounds of a guest that a front has sent at once and that are not judged yet. */
   guestRoundsSentMax: 3,
+  /** How long a log in memory keeps records that no open turn needs. */
+  memoryLogMs: 60 * minute,
   /** How long the executor keeps the outcomes of a guest's round that has not arrived. */
   guestEarlyMs: 1 * minute,
   /** Messages that may wait while a turn is open, and their bytes together. */
@@ -71,6 +78,8 @@ export const limits = {
   textCallsBytesMax: 2 * MiB,
   /** Nesting of one call's arguments. */
   argumentDepthMax: 100,
+  /** Nesting of a body, of an answer of a provider, and of a message of an MCP server. */
+  jsonDepthMax: 512,
   /** Bytes and nesting of one tool's schema, and how many compiled ones a process keeps. */
   schemaBytesMax: 256 * KiB,
   schemaDepthMax: 128,
@@ -108,6 +117,13 @@ export const limits = {
    * Few models accept so much.
    */
   historyBytesMax: 16 * MiB,
+  /** How often a round shortens the history because the model's context is full. */
+  historyShorteningsMax: 3,
+  /** Bytes of the summary of a history, and of the text that the summarising agent gets. */
+  historySummaryBytesMax: 16 * KiB,
+  historySummarisedBytesMax: 256 * KiB,
+  /** Summaries that a gateway remembers until its copy of the table has them. */
+  historySummariesKeptMax: 256,
   /**
    * Keys of the history that one step of its expiry checks, the time between two steps, and the
    * time between two passes over all keys.
@@ -170,6 +186,13 @@ export const limits = {
    * further request of the conversation repeats.
    */
   outputBytesDefault: 32 * KiB,
+  /**
+   * Bytes of a response's text, of one call's arguments and of one result in the activity, for
+   * clients. The history has the whole texts.
+   */
+  activityTextBytesMax: 64 * KiB,
+  activityArgumentBytesMax: 64 * KiB,
+  activityResultBytesMax: 16 * KiB,
   /** Bytes of all results of a round together. */
   roundResultsBytesMax: 2 * MiB,
   /**
@@ -210,6 +233,16 @@ export const limits = {
   graceMsMax: 10 * minute,
   /** Bytes of a recorded context as JSON. */
   recordedContextBytesMax: 64 * KiB,
+  /**
+   * Images and files of a message or of a result, bytes of one and of all of them together, and
+   * bytes of the name of a file.
+   */
+  contentsMax: 16,
+  contentBytesMax: 8 * MiB,
+  contentsBytesMax: 10 * MiB,
+  contentNameBytesMax: 256,
+  /** Bytes of a piece of a content: a record that each Kafka broker accepts. */
+  contentPieceBytesMax: 512 * KiB,
   /** Turns of which a process keeps the message that opened them, for the contexts of tools. */
   openingsMax: 1_000,
   /** Bytes of the text that a message adds to the agent's instructions. */
@@ -269,6 +302,10 @@ export const limits = {
    * answer lies between them.
    */
   guardStampedMs: 10 * minute,
+  /** Stops that may be in force at once. */
+  stopsMax: 64,
+  /** How often a process that runs tools or model requests looks for new stops. */
+  stopLookMs: 250,
   /** How long a guard may judge one round. */
   guardJudgeMsMax: 1 * second,
   /**
@@ -297,13 +334,31 @@ export const limits = {
   /** Such requests that are open at once: one for each partition (8) of each guard (32). */
   outsideRequestsMax: 256,
   /**
-   * How long a guard in another process waits for a new process that writes the bus, and the time
-   * between two tries to reach it.
+   * How long a guard or a message of another process waits for a new process that writes the bus.
+   * The time between two tries of a guard to reach it.
    */
   ownerAwaitedMs: 1 * minute,
   ownerAskedAgainMs: 1 * second,
   /** How long such a guard, when it ends, waits for the acknowledgement of its last answer. */
   ownerLastWordMs: 2 * second,
+  /** Processes beside the owner of a data folder that are linked to it, such as web workers. */
+  ownerLinksMax: 256,
+  /** Requests of one link that are open at once. Further ones wait in the process that sends them. */
+  linkRequestsMax: 64,
+  /** How long a request on a link waits for its answer. */
+  linkAnswerMs: 30 * second,
+  /** The contexts of questions that the owner holds for other processes, together, as JSON. */
+  linkContextBytesMax: 64 * MiB,
+  /** How often a process beside the owner tries to take its place, once it has ended. */
+  ownerTriedAgainMs: 100,
+  /** How long Weir.open waits for an owner that is starting or ending. */
+  ownerStartMs: 15 * second,
+  /**
+   * How long a process that lacks an agent of the last owner leaves the place to others. How long
+   * the new owner waits for the contexts of other processes.
+   */
+  ownerSucceededMs: 2 * second,
+  ownerContextMs: 1 * second,
   /** Bytes of an agent file, and of a file with its instructions. */
   agentFileBytesMax: 1 * MiB,
   /** Bytes of a file that ${file:…} in an agent file names. */
@@ -321,6 +376,15 @@ export const limits = {
   /** Tools that one executor process runs at once. One turn has at most half of them. */
   runningToolsMax: 16,
   /**
+   * Bytes of a file with the result of a command tool: JSON may need six for one of its text. How
+   * long such a file waits for an executor: longer than any claim. Folders of executors in one data
+   * folder. How often a next owner looks for a result.
+   */
+  keptResultBytesMax: 2 * MiB,
+  keptResultMs: 120 * minute,
+  keptFoldersMax: 64,
+  leftClaimLookMs: 250,
+  /**
    * How long a tool-started record is held back. For a quick tool, one write then has its start and
    * its end.
    */
@@ -334,6 +398,22 @@ export const limits = {
    * one after 5 seconds.
    */
   toolConnectionIdleMs: 4 * second,
+  /** How long an MCP server may take to connect, or to list its tools. */
+  mcpConnectMsMax: 20 * second,
+  /** How long an MCP server may take to name its revision before an older one is assumed. */
+  mcpProbeMsMax: 3 * second,
+  /** How long the list of an MCP server counts, unless the server says that it changed. */
+  mcpListKeptMs: 60 * second,
+  /** Pages of the list of an MCP server. */
+  mcpToolPagesMax: 64,
+  /** Tools of an MCP server that an agent gets. */
+  mcpToolsMax: 512,
+  /** Tools of earlier lists that a round may still call. */
+  mcpFormerToolsMax: 1024,
+  /** The description of a tool of an MCP server. The rest is cut. */
+  mcpDescriptionBytesMax: 16 * KiB,
+  /** A message of an MCP server. */
+  mcpMessageBytesMax: 16 * MiB,
   /**
    * How long the process of a module tool may go on loading its module after the end of the call
    * that started it.
@@ -381,6 +461,10 @@ export const limits = {
   unreadTextCharactersMax: 8 * MiB,
   /** Other events that wait for that reader. Beyond that, the oldest are left out. */
   unreadEventsMax: 10_000,
+  /** Conversations that a list can have. */
+  conversationsListedMax: 100_000,
+  /** The wait for the history of a call's round, which follows the result of its last call. */
+  wholeCallWaitMs: 5 * second,
   /** The wait before the ends of inboxes are requested again, after a broker could not answer. */
   endsRetryMs: 1 * second,
   /** Refused records that a commit names. Kafka's brokers bound its bytes. */
@@ -389,8 +473,14 @@ export const limits = {
   readBackRecordsMax: 512,
   /** Bytes of the body of a hook: a call's arguments and its result. */
   hookBodyBytesMax: 16 * MiB,
-  /** Hooks of calls that begin within this time are calls of one message. */
-  hookJoinMs: 20,
+  /** Calls of a host without a history that begin within this time are calls of one message. */
+  callJoinMs: 20,
+  /** A conversation of the MCP gateway without a call for this time begins a new turn. */
+  gatewayIdleMs: 10 * minute,
+  /** Calls of one conversation that the gateway holds at once, waiting or running. */
+  gatewayCallsMax: 256,
+  /** How often a host that wants progress gets it while its call waits for a person. */
+  gatewayPingMs: 10 * second,
   /** The wait of a hook for the verdicts of a message that also passes the proxy. */
   hookProxyMs: 5 * second,
   /** Sessions of hosts that a server follows, and the newest calls of each. */
@@ -406,8 +496,56 @@ export const limits = {
   frontBodyBytesMax: 64 * MiB,
   /** Conversations whose names a proxy remembers, oldest first out. */
   frontConversationsMax: 10_000,
+  /** How often a proxy with a veto repeats one request after a refused answer. */
+  proxyRepeatsMax: 3,
+  /** The wait of such a proxy for advice, and for the next bytes of the upstream. */
+  proxyAdviceMs: 30 * second,
+  proxySilenceMs: 10 * minute,
+  /** How often a client that waits in a stream gets an event without content. */
+  proxyPingMs: 10 * second,
   /** Names of guests that one server serves. */
   frontAgentsMax: 64,
+  /**
+   * The console: open turns that it follows, those and the recent decisions that it shows, and pairs
+   * of agent and rule with stops in one minute. It shows the totals of the rest.
+   */
+  consoleTurnsMax: 10_000,
+  consoleTurnsShownMax: 200,
+  consoleDecisionsMax: 50,
+  consolePairsMax: 200,
+  /** Waiting calls of the console's inbox, and the bytes of the arguments that it shows at once. */
+  consoleInboxMax: 1_000,
+  consoleInboxBytesMax: 4 * MiB,
+  /** Tools whose last approved arguments the console keeps, and the bytes of one. */
+  consoleApprovedMax: 256,
+  consoleApprovedBytesMax: 64 * KiB,
+  /** A turn without a record for so long is shown as stalled, unless a person or a guest has it. */
+  consoleStalledMs: 2 * minute,
+  /** Open streams of the console, the pause between two states, and the longest silence. */
+  consoleViewersMax: 256,
+  consolePauseMs: 200,
+  consoleRefreshMs: 5 * second,
+  /** Reports of conversations that the console makes at once. */
+  consoleReportsMax: 2,
+  /** Bytes of a request to the console. */
+  consoleBodyBytesMax: 64 * KiB,
+  /** Bytes and nesting of the JSON body of a request to the HTTP edge. */
+  edgeBodyBytesMax: 4 * MiB,
+  edgeBodyDepthMax: 64,
+  /** Requests of one key in a minute, unless a flag sets another number. */
+  edgeRequestsPerMinute: 6_000,
+  /** Principals whose requests a server counts, and messages that it remembers, oldest first out. */
+  edgePrincipalsMax: 10_000,
+  edgeMessagesMax: 10_000,
+  /** A repeated message without an id is the same one for this time behind its end. */
+  edgeRepeatMs: 10 * minute,
+  /** How often an open stream of the edge gets a comment. */
+  edgePingMs: 15 * second,
+  /** Answers to approvals in one request of a chat client. */
+  edgeAnswersMax: 256,
+  /** Keys in a file of API keys, and its bytes. */
+  edgeKeysMax: 10_000,
+  edgeKeyFileBytesMax: 8 * MiB,
   /** How long a shutdown waits for running tools and streams. */
   shutdownGraceMs: 10 * second,
   /**

@@ -14,11 +14,14 @@ export type Message =
   | AttemptStarted
   | CallFinished
   | CallRejected
+  | CallsStopped
   | CallsWaiting
   | Cancel
   | CancelRequested
   | Carried
   | Claim
+  | ContentKept
+  | ContentSent
   | DeadLetter
   | GuardRegistration
   | GuardVerdict
@@ -29,12 +32,16 @@ export type Message =
   | GuestRound
   | GuestVerdicts
   | HistoryEntry
+  | HistorySummary
   | InterventionRaised
   | Lapsed
+  | ModelAnswered
   | ModelFinished
   | ModelOpened
   | ModelRequest
+  | ModelRetry
   | OperatorLimits
+  | OperatorStop
   | Outcome
   | Part
   | PartitionCount
@@ -213,6 +220,11 @@ export type AttemptFailed = {
    */
   historyRefused: boolean
   /**
+   * the context of the model is full, and a history-summary of this attempt stands for the
+   * beginning of the history; the next attempt sends the rest, and costs no try
+   */
+  historyShortened: boolean
+  /**
    * the provider refused a request that forbids tool calls but mentions tools or calls; the next
    * attempt sends it as plain text without tools, for the first time
    */
@@ -303,6 +315,10 @@ export type CallFinished = {
   reason: string
   /** milliseconds that the tool ran */
   durationMs: number
+  /** the text for the model, cut to limits.activityResultBytesMax with a note */
+  result: string
+  /** bytes of the whole result in UTF-8; -1: an older version wrote this, without the result */
+  resultBytes: number
 }
 
 /** Activity: a call was refused before it could run. Derived, written by the loop-detector. */
@@ -320,6 +336,29 @@ export type CallRejected = {
   name: string
   /** the short reason */
   reason: string
+  /**
+   * the text for the model, cut to limits.activityResultBytesMax; empty: an older version wrote
+   * this
+   */
+  text: string
+}
+
+/**
+ * An operator's stop counts for these calls of a round. Those that have not started never start. At
+ * now, claimed ones are stopped. Observed, written by the executor.
+ */
+export type CallsStopped = {
+  type: 'calls-stopped'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the calls */
+  ordinals: number[]
+  /** the stop */
+  stop: StopInForce
 }
 
 /** Activity: calls of a round wait for guards. Derived, written by the executor. */
@@ -397,6 +436,38 @@ export type Claim = {
   try: number
   /** the writer, new for every assignment of the partition (R4) */
   owner: string
+}
+
+/**
+ * A piece of an image or a file of a conversation. Derived, written by intake into the table
+ * history under (conversation, hash, piece), so equal contents are kept once.
+ */
+export type ContentKept = {
+  type: 'content-kept'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** SHA-256 of the whole content, in hex */
+  hash: string
+  /** the piece, from 0 */
+  piece: number
+  /** its bytes */
+  data: Uint8Array
+}
+
+/**
+ * A piece of an image or a file that a client sends ahead of its message. Observed, written by the
+ * edge.
+ */
+export type ContentSent = {
+  type: 'content-sent'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** SHA-256 of the whole content, in hex */
+  hash: string
+  /** the piece, from 0 */
+  piece: number
+  /** its bytes */
+  data: Uint8Array
 }
 
 /**
@@ -657,6 +728,8 @@ export type HistoryEntry = {
   round: number
   /** round 0: the user's text */
   user: string | null
+  /** round 0: the images and files of the user's message */
+  contents: Content[]
   /** the model's response; null: there is none */
   response: Response | null
   /** one for each call, by ordinal */
@@ -665,6 +738,33 @@ export type HistoryEntry = {
   nudge: string | null
   /** the reason why there is no response, or a note that calls may have run */
   note: string | null
+}
+
+/**
+ * Stands for the beginning of a conversation's history in the requests of its model. The entries
+ * stay. Observed, written by the gateway into the table history under (conversation, summary); the
+ * newest one counts.
+ */
+export type HistorySummary = {
+  type: 'history-summary'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn whose request did not fit */
+  turn: number
+  /** the round whose request did not fit */
+  round: number
+  /** the turn of the last entry that it stands for */
+  throughTurn: number
+  /** the round of the last entry that it stands for */
+  throughRound: number
+  /** the number of entries that it stands for, with those of earlier summaries */
+  entries: number
+  /** the agent that wrote it; empty: the entries are left out without a summary */
+  by: string
+  /** the text for the model */
+  text: string
+  /** the reason why there is no summary; empty: none was wanted, or there is one */
+  note: string
 }
 
 /**
@@ -702,6 +802,32 @@ export type Lapsed = {
   try: number
   /** the writer, new for every assignment of the partition (R4) */
   owner: string
+}
+
+/**
+ * Activity: a round has its response. Derived, written by the loop-detector before it judges the
+ * calls.
+ */
+export type ModelAnswered = {
+  type: 'model-answered'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the attempt that counts, as its parts name it; empty: a guest's */
+  attempt: string
+  /** the visible text, cut to limits.activityTextBytesMax */
+  text: string
+  /** bytes of the whole text in UTF-8 */
+  textBytes: number
+  /** the calls, in the order in which they began */
+  calls: AnsweredCall[]
+  /** the reason why the model stopped */
+  stop: Stop
+  /** tokens of the attempt */
+  usage: Usage
 }
 
 /**
@@ -792,6 +918,28 @@ export type ModelRequest = {
 }
 
 /**
+ * Activity: an attempt to get the model's response failed, and another one follows. Derived,
+ * written by the gateway.
+ */
+export type ModelRetry = {
+  type: 'model-retry'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the attempt that failed, as its parts name it */
+  attempt: string
+  /** the number of the next attempt of the round, from 2 */
+  next: number
+  /** the cause of the failure */
+  reason: string
+  /** milliseconds from this record to the next attempt */
+  waitMs: number
+}
+
+/**
  * The operator's caps. Of each cap, the lower of the operator's and the agent's counts. Observed,
  * written by an operator into the table policies.
  */
@@ -799,6 +947,29 @@ export type OperatorLimits = {
   type: 'operator-limits'
   /** upper bounds */
   caps: Caps
+}
+
+/**
+ * Stops model requests and tool calls until an operator releases it. Observed, written by an
+ * operator into the table policies. A tombstone releases it.
+ */
+export type OperatorStop = {
+  type: 'operator-stop'
+  /** the kind of thing that is stopped */
+  scope: StopScope
+  /**
+   * the agent, the pattern of tool names or the conversation; empty at all. The key of the record
+   * is stop: and the id: the scope, a colon and this name, or all
+   */
+  name: string
+  /** the rule for tools and model requests that run already */
+  mode: StopMode
+  /** the reason, for people and models */
+  reason: string
+  /** the author's name as they gave it, for people */
+  setBy: string
+  /** time of writing in milliseconds, by the writer's clock, for people */
+  setAt: number
 }
 
 /** The end of a claimed call. Observed, written by the executor that claimed it. */
@@ -1171,8 +1342,29 @@ export type AgentSettings = {
   output: string | null
   /** the client's context for the tools, as JSON text, if the client records it; null: none */
   context: string | null
+  /** the images and files of this message */
+  contents: Content[]
   /** the policy of its rounds */
   policy: Policy
+}
+
+/** A call of a response, for people and clients. */
+export type AnsweredCall = {
+  /** its position in the response, from 0; part of its identity */
+  ordinal: number
+  /** the provider's id, or empty; not part of the identity, because models reuse ids */
+  id: string
+  /** the tool's name as sent */
+  name: string
+  /**
+   * the argument text as the tool would get it, cut to limits.activityArgumentBytesMax; empty if no
+   * arguments were sent
+   */
+  arguments: string
+  /** bytes of the whole argument text in UTF-8 */
+  argumentsBytes: number
+  /** the reason why it can never run; null: the arguments are the text of a JSON object */
+  problem: CallProblem | null
 }
 
 /**
@@ -1278,6 +1470,10 @@ export type CallResult = {
   reason: string
   /** milliseconds that the tool ran; 0 if it did not */
   durationMs: number
+  /** the images of the result */
+  contents: Content[]
+  /** tokens of the agent's turn that the call ran; null: it ran none */
+  tokens: TokenSum | null
 }
 
 /** A guard's verdict on one call. */
@@ -1318,6 +1514,20 @@ export type CarriedState = {
   queue: QueuedMessage[]
   /** ids of accepted messages, oldest first, to detect a client's repeats */
   recentMessageIds: string[]
+}
+
+/** An image or a file of a message, by its hash. Its bytes are in content-kept records. */
+export type Content = {
+  /** SHA-256 of its bytes, in hex */
+  hash: string
+  /** the media type, as its first bytes show it */
+  mediaType: string
+  /** its size in bytes */
+  bytes: number
+  /** the number of its pieces */
+  pieces: number
+  /** the name of the file; empty for an image */
+  name: string
 }
 
 /**
@@ -1386,7 +1596,8 @@ export type EvidenceRef = {
  * `internal`: Weir is broken. `cancelled`: a client cancelled it. `context_full`: the conversation
  * no longer fits into the model's context; begin a new one, or use a model with a larger context.
  * `degenerate`: the model repeated the same characters without end, also after a reminder if a try
- * was left. A reader that does not know a newer symbol reads the default, the most cautious one.
+ * was left. `stopped`: an operator's stop is in force. A reader that does not know a newer symbol
+ * reads the default, the most cautious one.
  */
 export type FailureClass =
   | 'deterministic'
@@ -1399,6 +1610,7 @@ export type FailureClass =
   | 'cancelled'
   | 'context_full'
   | 'degenerate'
+  | 'stopped'
 
 /**
  * The answer of an enforcing guard to a round. `verdicts`: it answered in time. `silent`: it did
@@ -1699,6 +1911,8 @@ export type Policy = {
    * approval guard, or an older version wrote this
    */
   bindsPrograms: boolean
+  /** the operator's stops in force for this round; only the gateway and fronts write them */
+  stops: StopInForce[]
 }
 
 /** One setting of a policy, under the name that commands use. */
@@ -1847,6 +2061,31 @@ export type Rung = 'nudge' | 'text_only' | 'end'
  */
 export type Stop = 'end' | 'calls' | 'length' | 'refusal' | 'cut' | 'other'
 
+/** An operator's stop at the time of a model response or a call. */
+export type StopInForce = {
+  /** the kind of thing that is stopped */
+  scope: StopScope
+  /** the agent, the pattern of tool names or the conversation; empty at all */
+  name: string
+  /** the rule for running work */
+  mode: StopMode
+  /** the operator's reason */
+  reason: string
+}
+
+/**
+ * The rule of a stop for running work. `drain`: it ends normally. `now`: running tools and model
+ * requests are stopped. A reader that does not know a newer symbol reads the default, the most
+ * cautious one.
+ */
+export type StopMode = 'drain' | 'now'
+
+/**
+ * The kind of thing that a stop stops. `tool`: calls whose tool matches a pattern; turns go on. A
+ * reader that does not know a newer symbol reads the default, the most cautious one.
+ */
+export type StopScope = 'all' | 'agent' | 'tool' | 'conversation'
+
 /**
  * Visible text in the form of calls (I2). If they were recovered, they replace the text in the
  * response. If they cannot run, the text stays.
@@ -1880,6 +2119,14 @@ export type TextCallsHold = 'tell' | 'echo' | 'frame' | 'shape'
  * newer symbol reads the default, the most cautious one that is not silent.
  */
 export type TextCallsMode = 'off' | 'tell' | 'run'
+
+/** Tokens of several answers together. */
+export type TokenSum = {
+  /** tokens read, cached ones included */
+  inputTokens: number
+  /** tokens written, thinking included */
+  outputTokens: number
+}
 
 /**
  * Facts about a tool beyond its schema, for the pipeline's guards. The author of the tool knows
@@ -1918,9 +2165,9 @@ export type Totals = {
   rounds: number
   /** calls that the model made */
   calls: number
-  /** input tokens of all answers, cached ones included */
+  /** input tokens of all answers, cached ones and those of agents that its calls ran included */
   inputTokens: number
-  /** output tokens of all answers */
+  /** output tokens of all answers, those of agents that its calls ran included */
   outputTokens: number
   /** milliseconds from the record that opened the turn to its end, by append time */
   wallMs: number

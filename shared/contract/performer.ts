@@ -12,7 +12,7 @@ import type { Message } from './messages.ts'
 import type { Port } from './topology.ts'
 
 /** A record of the table `policies`. `time`: its append time. */
-export type PolicyRecord = { message: Message; time: Milliseconds }
+export type PolicyRecord = { key: string; message: Message; time: Milliseconds }
 
 export type PerformerContext = {
   /** New for every assignment of the partition, and not persisted (R4). */
@@ -44,13 +44,18 @@ export type PerformerContext = {
    * round) exists. Undefined if it does not appear within `waitMs`.
    */
   history(upTo: RoundId, waitMs: Milliseconds): Promise<Message[] | undefined>
+  /**
+   * The record of the table `history` under this key. Undefined if it does not appear within
+   * `waitMs`.
+   */
+  kept(key: string, waitMs: Milliseconds): Promise<Message | undefined>
   /** A record of the table `policies`, or undefined. */
   policy(key: string): Promise<Message | undefined>
   /**
-   * The records of the table `policies` whose keys begin with `prefix`. Rejects if one of them
-   * cannot be read.
+   * The records of the table `policies` whose keys begin with one of these prefixes, by one read.
+   * Rejects if one of them cannot be read.
    */
-  policies(prefix: string): Promise<PolicyRecord[]>
+  policies(...prefixes: string[]): Promise<PolicyRecord[]>
   /**
    * Batches of this partition of a guard's topic, from about `since` on, until `signal` aborts.
    * They are not decoded, because any program may write there. Rejects if the topic cannot be read.

@@ -11,7 +11,7 @@ import type { Milliseconds } from '../lib/clock.ts'
 import type { TopicKind, TopicSpec } from './bus.ts'
 import { type ConversationId, type RoundId, roundKey, type TurnId } from './ids.ts'
 import { limits } from './limits.ts'
-import type { Message, MessageType } from './messages.ts'
+import type { ContentKept, Message, MessageType, OperatorStop } from './messages.ts'
 import { retentionMsOf } from './retention.ts'
 
 /** The keys of the table of stages below. */
@@ -78,7 +78,11 @@ export const topics: Record<TopicName, Topic> = {
   // The one topic that a client writes.
   'client-messages': {
     kind: 'log',
-    records: { 'user-message': ['edge'], 'cancel-requested': ['edge'] },
+    records: {
+      'content-sent': ['edge'],
+      'user-message': ['edge'],
+      'cancel-requested': ['edge'],
+    },
   },
   'conversation-events': {
     kind: 'log',
@@ -149,6 +153,7 @@ export const topics: Record<TopicName, Topic> = {
       'verdicts-requested': ['guest'],
       lapsed: ['executor performer'],
       'programs-hashed': ['executor performer'],
+      'calls-stopped': ['executor performer'],
       'guard-verdict': ['executor performer'],
       tick: ['runtime'],
     },
@@ -166,7 +171,11 @@ export const topics: Record<TopicName, Topic> = {
   'guard-verdicts.approval': { kind: 'log', records: { 'guard-verdict': ['approval'] } },
   history: {
     kind: 'table',
-    records: { 'history-entry': ['conversation', 'guest'] },
+    records: {
+      'history-entry': ['conversation', 'guest'],
+      'content-kept': ['intake', 'executor performer'],
+      'history-summary': ['llm-gateway performer'],
+    },
     tombstones: ['llm-gateway performer'],
   },
   policies: {
@@ -176,6 +185,7 @@ export const topics: Record<TopicName, Topic> = {
       'partition-count': ['operator', 'runtime'],
       'agent-policy': ['operator'],
       'guard-registration': ['operator'],
+      'operator-stop': ['operator'],
     },
     tombstones: ['operator'],
   },
@@ -186,6 +196,8 @@ export const topics: Record<TopicName, Topic> = {
       'round-started': ['conversation', 'guest'],
       'guest-advice': ['guest'],
       'guest-verdicts': ['executor'],
+      'model-retry': ['llm-gateway'],
+      'model-answered': ['loop-detector'],
       'call-rejected': ['loop-detector'],
       'intervention-raised': ['loop-detector'],
       'calls-waiting': ['executor'],
@@ -223,6 +235,14 @@ export const guardKeyPrefix = 'guard:'
 export const policyKeyPrefix = 'policy:'
 export const everyAgent = '*'
 
+/** The prefix of the keys of stops in `policies`. The id of the stop follows it. */
+export const stopKeyPrefix = 'stop:'
+
+/** The id of a stop: `all`, `agent:bank`, `tool:pay_*`, `conversation:c1`. One scope has one. */
+export function stopId({ scope, name }: Pick<OperatorStop, 'scope' | 'name'>): string {
+  return scope === 'all' ? scope : `${scope}:${name}`
+}
+
 /** The key of the log's partition count in `policies`. */
 export const partitionCountKey = 'partition-count'
 
@@ -248,7 +268,7 @@ const wirings = {
     inbox: 'client-messages',
     unit: 'none',
     mayHaveActed: false,
-    ports: common,
+    ports: { ...common, history: 'history' },
   },
   conversation: {
     inbox: 'conversation-events',
@@ -283,7 +303,13 @@ const wirings = {
     inbox: 'model-requests',
     unit: 'round',
     mayHaveActed: false,
-    ports: { ...common, self: 'model-requests', response: 'model-deltas', history: 'history' },
+    ports: {
+      ...common,
+      self: 'model-requests',
+      response: 'model-deltas',
+      history: 'history',
+      activity: 'activity',
+    },
   },
   accumulator: {
     inbox: 'model-deltas',
@@ -312,6 +338,7 @@ const wirings = {
       self: 'rounds-cleared',
       verdict: 'rounds-checked',
       person: 'approvals',
+      history: 'history',
       activity: 'activity',
     },
   },
@@ -342,9 +369,25 @@ export function guestConversation(agent: string, thread: string): ConversationId
   return `${guestPrefix}${agent}:${thread}`
 }
 
+/** The guest of a conversation. Undefined: the conversation belongs to no guest. */
+export function guestOf(conversation: ConversationId): string | undefined {
+  if (!isGuest(conversation)) return undefined
+  const rest = conversation.slice(guestPrefix.length)
+  const end = rest.indexOf(':')
+  return end > 0 ? rest.slice(0, end) : undefined
+}
+
 /** Whether the conversation is that of a guest: an agent that owns its model and its tools. */
 export function isGuest(conversation: ConversationId): boolean {
   return conversation.startsWith(guestPrefix)
+}
+
+/**
+ * The topic with the records that open the turns of a conversation. A turn's number is an offset in
+ * it.
+ */
+export function inboxOf(conversation: ConversationId): 'conversation-events' | 'guest-events' {
+  return isGuest(conversation) ? 'guest-events' : 'conversation-events'
 }
 
 /** The port `conversation` leads to two topics: the conversation's and the guests'. */
@@ -381,6 +424,10 @@ export function keyOf(message: Message): string {
   switch (message.type) {
     case 'history-entry':
       return historyKey(message)
+    case 'history-summary':
+      return summaryKey(message.conversation)
+    case 'content-kept':
+      return contentKey(message)
     case 'operator-limits':
       return 'operator-limits'
     case 'partition-count':
@@ -389,6 +436,8 @@ export function keyOf(message: Message): string {
       return policyKeyPrefix + message.agent
     case 'guard-registration':
       return guardKeyPrefix + message.name
+    case 'operator-stop':
+      return stopKeyPrefix + stopId(message)
     case 'dead-letter':
       return message.key
     default:
@@ -401,6 +450,20 @@ export function historyKey(entry: RoundId): string {
   return roundKey(entry)
 }
 
+/** The key of a conversation's newest summary in the history: `["c","summary",0]`. */
+export function summaryKey(conversation: ConversationId): string {
+  return JSON.stringify([conversation, 'summary', 0])
+}
+
+/** The key of a piece of a content in the history: `["c","<hash>",0]`. */
+export function contentKey({
+  conversation,
+  hash,
+  piece,
+}: Pick<ContentKept, 'conversation' | 'hash' | 'piece'>): string {
+  return JSON.stringify([conversation, hash, piece])
+}
+
 /** The prefix of all history keys of a conversation. */
 export function historyPrefix(conversation: ConversationId): string {
   return `${JSON.stringify([conversation]).slice(0, -1)},`
@@ -408,17 +471,20 @@ export function historyPrefix(conversation: ConversationId): string {
 
 /** The conversation of a key of the history. Undefined: not such a key. */
 export function historyConversation(key: string): string | undefined {
-  return historyTurn(key)?.conversation
+  return partsOf(key)?.[0]
 }
 
-/** The turn of a key of the history. Undefined: not such a key. */
+/** The turn of a key of the history. Undefined: a key of no entry. */
 export function historyTurn(key: string): TurnId | undefined {
+  const [conversation, turn] = partsOf(key) ?? []
+  return conversation !== undefined && typeof turn === 'number' ? { conversation, turn } : undefined
+}
+
+function partsOf(key: string): [string, unknown, unknown] | undefined {
   try {
     const parts: unknown = JSON.parse(key)
-    if (!Array.isArray(parts) || parts.length !== 3) return undefined
-    const [conversation, turn] = parts as unknown[]
-    return typeof conversation === 'string' && typeof turn === 'number'
-      ? { conversation, turn }
+    return Array.isArray(parts) && parts.length === 3 && typeof parts[0] === 'string'
+      ? (parts as [string, unknown, unknown])
       : undefined
   } catch {
     return undefined

@@ -2,7 +2,7 @@
 // guests write them.
 
 import type { RoundId, TurnId } from './ids.ts'
-import type { Cancel, HistoryEntry, RoundOutcome } from './messages.ts'
+import type { Cancel, Content, HistoryEntry, RoundOutcome } from './messages.ts'
 import type { Output } from './stage.ts'
 import type { Port } from './topology.ts'
 import { notes } from './turn-texts.ts'
@@ -47,14 +47,18 @@ export function lostEntry(
 }
 
 /** The history entry of the user's message: round 0. */
-export function userEntry({ conversation, turn }: TurnId, user: string): Output {
-  const content = { results: [], nudge: null, response: null, note: null }
+export function userEntry(
+  { conversation, turn }: TurnId,
+  user: string,
+  contents: Content[] = [],
+): Output {
+  const content = { contents, results: [], nudge: null, response: null, note: null }
   return {
     to: 'history',
     message: { type: 'history-entry', conversation, turn, round: 0, user, ...content },
   }
 }
 
-function entry(of: Omit<HistoryEntry, 'type' | 'user'>): Output {
-  return { to: 'history', message: { type: 'history-entry', user: null, ...of } }
+function entry(of: Omit<HistoryEntry, 'type' | 'user' | 'contents'>): Output {
+  return { to: 'history', message: { type: 'history-entry', user: null, contents: [], ...of } }
 }

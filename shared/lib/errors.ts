@@ -14,10 +14,13 @@ export const errorCodes = [
   'settings.invalid',
   'agent.invalid',
   'agent.unknown',
+  'agent.differs',
   'message.invalid',
   // the output of a turn: there is none, or the schema's own check refuses it
   'output.missing',
   'output.invalid',
+  // a server of tools that gives no list of them
+  'mcp.unreachable',
   // bus: the log itself
   'bus.unwritable',
   'bus.full',
@@ -61,6 +64,10 @@ export const errorCodes = [
   'approval.ambiguous',
   // policies: an agent without one
   'policy.unknown',
+  // stops: a scope that is stopped already, an unknown one, and a model request that is stopped
+  'stop.taken',
+  'stop.unknown',
+  'stop.in-force',
   // a sandbox that this machine cannot make, or whose paths are unusable
   'sandbox.unavailable',
   'sandbox.refused',

@@ -27,6 +27,11 @@ export function shortened(text: string, bytesMax: number): string {
   return cut === text ? text : `${cutToBytes(text, bytesMax - 3)}…`
 }
 
+/** The text with a full stop, unless it ends a sentence already. */
+export function asSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
 /** The characters read for one line. Removing terminal codes is quadratic on some texts. */
 const lineCharactersMax = 4_096
 

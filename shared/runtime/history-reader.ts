@@ -10,7 +10,7 @@ import { decode } from '../codec/codec.ts'
 import type { Bus, StoredRecord } from '../contract/bus.ts'
 import type { ConversationId, RoundId } from '../contract/ids.ts'
 import type { HistoryEntry } from '../contract/messages.ts'
-import { historyKey, historyPrefix } from '../contract/topology.ts'
+import { historyKey, historyPrefix, historyTurn } from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 
 /** All entries up to the last one, in order of (turn, round), and the bytes of their records. */
@@ -100,8 +100,9 @@ export function historyReader({
   return read
 }
 
-function entryOf({ value }: StoredRecord): { entry: HistoryEntry; bytes: number } | undefined {
-  return value === null
+/** Undefined: a tombstone, or a piece of a content, which stands under the same prefix. */
+function entryOf({ key, value }: StoredRecord): { entry: HistoryEntry; bytes: number } | undefined {
+  return value === null || historyTurn(key) === undefined
     ? undefined
     : { entry: decode(value) as HistoryEntry, bytes: value.byteLength }
 }

@@ -17,10 +17,13 @@ export function policyReader({
       const record = await bus.get({ ...table, key, waitMs: 0 })
       return record?.value ? decode(record.value) : undefined
     },
-    async policies(prefix) {
-      const records = await bus.list({ ...table, prefix })
-      return records.flatMap(({ value, time }) =>
-        value === null ? [] : [{ message: decode(value), time }],
+    async policies(...prefixes) {
+      const [only = '', ...more] = prefixes
+      const records = await bus.list({ ...table, prefix: more.length === 0 ? only : '' })
+      return records.flatMap(({ key, value, time }) =>
+        value === null || !prefixes.some((prefix) => key.startsWith(prefix))
+          ? []
+          : [{ key, message: decode(value), time }],
       )
     },
   }

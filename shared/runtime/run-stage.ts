@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { firstOffsetSince } from '../bus/range.ts'
+import { decode } from '../codec/codec.ts'
 import type { Appended, Bus, Subscription } from '../contract/bus.ts'
 import { limits } from '../contract/limits.ts'
 import type { Message } from '../contract/messages.ts'
@@ -169,6 +170,10 @@ function performerContext({
       partition,
       bytesMax: limits.historyKeptBytesMax,
     }),
+    async kept(key, waitMs) {
+      const record = await bus.get({ topic: `${topicPrefix}history`, partition, key, waitMs })
+      return record === undefined || record.value === null ? undefined : decode(record.value)
+    },
     ...policyReader({ bus, topicPrefix }),
     async *guardVerdicts({ guard, since, signal }) {
       const topic = topicPrefix + guardTopicName(guard)

@@ -114,11 +114,16 @@ function resultOf(part: Json, where: string): Piece {
         ? value.map((one) => (isObject(one) ? textOfPart(one) : String(one))).join('\n')
         : value instanceof Error
           ? value.message
-          : jsonTextOf(value),
+          : type === 'error-text' && typeof value === 'string'
+            ? value.replace(errorName, '')
+            : jsonTextOf(value),
     isError: denied || type === 'error-text' || type === 'error-json',
     where,
   }
 }
+
+/** The SDK puts it before the message of a plain error. Without it the message itself is compared. */
+const errorName = /^Error: /
 
 function textOfPart(part: Json): string {
   return typeof part.text === 'string' ? part.text : `[${String(part.type)}]`

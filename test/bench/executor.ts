@@ -124,7 +124,15 @@ function recordsOf(calls: number, guard?: GuardMode): Recorded[] {
       ...claim,
       type: 'outcome',
       ordinal,
-      result: { ordinal, status: 'ok', text: 'a short result', reason: '', durationMs: 1 },
+      result: {
+        ordinal,
+        status: 'ok',
+        text: 'a short result',
+        reason: '',
+        durationMs: 1,
+        contents: [],
+        tokens: null,
+      },
     }
   })
   return [

@@ -170,6 +170,8 @@ function roundOf(n: number, result: (n: number) => string): [RoundChecked, Round
           text,
           reason: isError ? `the module ${n} has no such needle` : '',
           durationMs: 1,
+          contents: [],
+          tokens: null,
         },
       ],
     },

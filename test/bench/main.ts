@@ -9,6 +9,7 @@ import { benchBus } from './bus.ts'
 import { benchCodec } from './codec.ts'
 import { benchConversation } from './conversation.ts'
 import { benchExecutor } from './executor.ts'
+import { benchGuest } from './guest.ts'
 import { benchJudgement } from './judgement.ts'
 import { benchKafka } from './kafka.ts'
 import { benchLoopDetector } from './loop-detector.ts'
@@ -31,6 +32,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['judgement', benchJudgement],
   ['executor', benchExecutor],
   ['pipeline', benchPipeline],
+  ['guest', benchGuest],
   ['proxy', benchProxy],
   ['replay', benchReplay],
   ['report', benchReport],

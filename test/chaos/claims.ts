@@ -9,6 +9,7 @@
 // left, and is neither cancelled nor expired. Otherwise its outcome is unknown.
 
 import type {
+  CallsStopped,
   Claim,
   MessageOf,
   Outcome,
@@ -55,6 +56,8 @@ export type ClearedCall = {
   startWithinMs: number
   /** The call was decided before it reached the executor, and must never start. */
   decided: boolean
+  /** An operator's stop named it. */
+  isStopped: boolean
   at: string
   /** The guards that the call waited for, with their verdicts during that time. */
   guards: AwaitedGuard[]
@@ -67,7 +70,14 @@ export type ClearedCall = {
 type Phase =
   | { kind: 'waiting' }
   | { kind: 'ready'; try: number; lapsed: boolean }
-  | { kind: 'claimed'; claim: AcceptedClaim; lapsed: boolean; cancelled: boolean }
+  | {
+      kind: 'claimed'
+      claim: AcceptedClaim
+      lapsed: boolean
+      cancelled: boolean
+      /** Its end if it is given back after a stop. */
+      never?: ResultStatus
+    }
   | { kind: 'done' }
 
 type OpenCall = ClearedCall & Waiting & { round: number; deadlineMs: number; phase: Phase }
@@ -81,6 +91,7 @@ export function clearedCalls(evidence: Evidence): Map<string, ClearedCall> {
   const types = [
     'round-cleared',
     'cancel',
+    'calls-stopped',
     'turn-ended',
     'guard-verdict',
     'claim',
@@ -109,6 +120,9 @@ export function clearedCalls(evidence: Evidence): Map<string, ClearedCall> {
         cancel(opened)
         break
       }
+      case 'calls-stopped':
+        stop(turn, message)
+        break
       case 'turn-ended':
         turns.delete(key)
         break
@@ -152,7 +166,9 @@ function clear(turn: Turn, message: RoundCleared, time: number, at: string): Ope
       declaration === undefined || (call.problem !== null && call.problem !== 'no_arguments')
     const ending =
       known ??
-      (turn.cancelled || time >= message.expiresAt ? 'skipped' : isUnable ? 'rejected' : undefined)
+      (turn.cancelled || time >= message.expiresAt ? 'skipped' : undefined) ??
+      stopStatus(message, call.name) ??
+      (isUnable ? 'rejected' : undefined)
     const guards = ending === undefined ? guardsOf(message, call.name, time) : []
     return {
       key: callKey(message, call.ordinal),
@@ -168,6 +184,7 @@ function clear(turn: Turn, message: RoundCleared, time: number, at: string): Ope
         message.policy.startWithinMs + (declaration?.timeoutMs ?? 0) + message.policy.graceMs,
       expiresAt: Math.max(message.expiresAt, message.extendedTo ?? 0),
       decided: known !== undefined,
+      isStopped: false,
       at,
       guards,
       counted: [],
@@ -201,6 +218,30 @@ function cancel(turn: Turn): void {
   }
 }
 
+/** A call that has not been claimed never starts. At `now` a claimed one is to be stopped. */
+function stop(turn: Turn | undefined, { round, ordinals, stop }: CallsStopped): void {
+  const never = stop.scope === 'tool' ? 'rejected' : 'skipped'
+  for (const call of turn?.calls ?? []) {
+    if (call.round !== round || !ordinals.includes(call.ordinal)) continue
+    call.isStopped = true
+    const { phase } = call
+    if (phase.kind === 'waiting' || phase.kind === 'ready') {
+      call.awaited = undefined
+      end(call, phase.kind === 'ready' && phase.lapsed ? 'outcome_unknown' : never)
+    } else if (phase.kind === 'claimed' && stop.mode === 'now' && !phase.cancelled) {
+      phase.cancelled = true
+      phase.never = never
+    }
+  }
+}
+
+/** The first stop of a turn in the policy of its round, otherwise one of the call's tool. */
+function stopStatus({ policy }: RoundCleared, tool: string): ResultStatus | undefined {
+  const stops = policy.stops ?? []
+  if (stops.some(({ scope }) => scope !== 'tool')) return 'skipped'
+  return stops.some(({ name }) => name === tool) ? 'rejected' : undefined
+}
+
 function claim(turn: Turn | undefined, record: LoggedMessage<'claim'>, time: number): void {
   const { message } = record
   const call = find(turn, message)
@@ -220,12 +261,12 @@ function claim(turn: Turn | undefined, record: LoggedMessage<'claim'>, time: num
 function conclude(turn: Turn | undefined, message: Outcome, time: number): void {
   const call = find(turn, message)
   if (call?.phase.kind !== 'claimed') return
-  const { claim, lapsed, cancelled } = call.phase
+  const { claim, lapsed, cancelled, never = 'skipped' } = call.phase
   if (claim.try !== message.try || claim.owner !== message.owner) return
   const { result } = message
   if (result === null) {
     claim.end = { kind: 'given back', time }
-    if (cancelled || time >= call.expiresAt) end(call, lapsed ? 'outcome_unknown' : 'skipped')
+    if (cancelled || time >= call.expiresAt) end(call, lapsed ? 'outcome_unknown' : never)
     else call.phase = { kind: 'ready', try: claim.try + 1, lapsed }
     return
   }

@@ -5,6 +5,7 @@
 
 import type {
   ApprovalAnswer,
+  GuestRung,
   Message,
   MessageOf,
   MessageType,
@@ -106,6 +107,22 @@ export type ModelAnswer = {
   calls: { name: string; raw: string }[]
 }
 
+/** A call that a guest ran. `mark`: its unique argument. `text`: its result. */
+export type GuestRun = { conversation: string; mark: string; at: number; text: string }
+
+/**
+ * The advice that a guest got for a request. `round`: the number of the request in its turn.
+ * `isStubborn`: the guest repeats one broken call.
+ */
+export type GuestAsked = {
+  conversation: string
+  turn: number
+  round: number
+  rung: GuestRung
+  judged: boolean
+  isStubborn: boolean
+}
+
 export type Evidence = {
   partitions: number
   /** In the order of each partition. */
@@ -116,6 +133,7 @@ export type Evidence = {
   decisions: Decision[]
   disturbances: Disturbance[]
   exits: UnexpectedExit[]
+  guests: { runs: GuestRun[]; asked: GuestAsked[] }
   committed: Committed[]
 }
 

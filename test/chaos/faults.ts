@@ -8,6 +8,7 @@ import type { Disturbance } from './evidence.ts'
 import type { Member } from './fleet.ts'
 import { type GuardWorld, inflictOnGuard, leftOut } from './guard-faults.ts'
 import type { Fault } from './plan.ts'
+import { stopAndRelease } from './stop-faults.ts'
 
 /** `signal` aborts when the run fails. `answered` counts turns so far. */
 type World = GuardWorld & {
@@ -44,6 +45,8 @@ export async function inflict(fault: Fault, world: World): Promise<Inflicted> {
         kind,
         ...(await killAndStart(await allOfAStage(world, fault.pick), fault.downMs, world)),
       }
+    case 'kill-front':
+      return { kind, ...(await killFront(fault.pick, fault.downMs, world)) }
     case 'zombie':
       return { kind, ...(await zombie(fault.pick, fault.lingerMs, world)) }
     case 'churn':
@@ -54,6 +57,8 @@ export async function inflict(fault: Fault, world: World): Promise<Inflicted> {
       return { kind, ...(await brokerFault(world, () => killBroker(world, fault.downMs))) }
     case 'broker-pause':
       return { kind, ...(await brokerFault(world, () => pauseBroker(world, fault.forMs))) }
+    case 'stop':
+      return { kind, ...(await stopAndRelease(fault, world)) }
     default:
       return { kind, ...(await inflictOnGuard(fault, world)) }
   }
@@ -114,6 +119,19 @@ async function killAndStart(
     hit,
     detail: `${members.map(({ name }) => name).join(', ') || 'nobody'}, with ${owned} partitions`,
   }
+}
+
+/** A front has no partitions. It is hit if it was alive, and guests go on all the time. */
+async function killFront(pick: number, downMs: number, { fleet }: World): Promise<Seen> {
+  const fronts = [...fleet.members].filter(
+    ({ job, state }) => job.kind === 'front' && state === 'up',
+  )
+  const member = fronts[Math.floor(pick * fronts.length)]
+  if (member === undefined) return { hit: false, detail: 'nobody' }
+  const hit = await fleet.kill(member)
+  await sleep(downMs)
+  fleet.start(member)
+  return { hit, detail: member.name }
 }
 
 /**

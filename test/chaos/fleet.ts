@@ -15,12 +15,19 @@ import { type Logins, placeOf } from './users.ts'
 export const weir = fileURLToPath(new URL('../../bin/weir', import.meta.url))
 const guardFile = fileURLToPath(new URL('guards/risk.ts', import.meta.url))
 
+/** The guests of a run have their own model. */
+const noModel = 'http://127.0.0.1:9'
+
 /** The longest time until a process of Weir handles signals, on a busy machine. */
 const startingMs = 20_000
 
-/** The job of a process. `optionsFile` belongs to a guard, for guards/risk.ts. */
+/**
+ * The job of a process. `frontPort`: it also serves guests there. `optionsFile` belongs to a guard,
+ * for guards/risk.ts.
+ */
 export type Job =
-  | { kind: 'stages'; stages: string[] }
+  | { kind: 'stages'; stages: string[]; frontPort?: number }
+  | { kind: 'front'; port: number }
   | { kind: 'guard'; guard: string; optionsFile: string }
 
 export type Member = {
@@ -89,7 +96,8 @@ export function createFleet(options: FleetOptions): Fleet {
     const child = spawn(weir, argumentsOf(member, options), {
       cwd: folder,
       env: { ...environment(), CHAOS_PROCESS: nameOf(member), CHAOS_STARTS: options.startsFile },
-      stdio: ['ignore', log, log],
+      // A proxy prints its address for a person.
+      stdio: ['ignore', member.job.kind === 'front' ? 'ignore' : log, log],
     })
     closeSync(log)
     children.add(child)
@@ -231,8 +239,7 @@ function argumentsOf(
     `client.id=${name}`,
     '--log-level',
     'info',
-    '--health-port',
-    '0',
+    ...(job.kind === 'front' ? [] : ['--health-port', '0']),
     ...(keys === undefined ? [] : ['--record-signing', keys.folderOf(name, principalsOf(job))]),
   ]
   switch (job.kind) {
@@ -246,14 +253,32 @@ function argumentsOf(
         agentFile,
         '--partitions',
         `${partitions}`,
+        ...(job.frontPort === undefined ? [] : ['--front-port', `${job.frontPort}`]),
       ]
+    case 'front':
+      return ['proxy', ...place, '--port', `${job.port}`, '--upstream', noModel]
     case 'guard':
       return ['guard', 'run', guardFile, ...place, '--options', job.optionsFile, '--replace']
   }
 }
 
 function principalsOf(job: Job): string[] {
-  return job.kind === 'stages' ? job.stages : guardPrincipals(job.guard)
+  switch (job.kind) {
+    case 'stages':
+      return stagePrincipals(job)
+    case 'front':
+      return ['front']
+    case 'guard':
+      return guardPrincipals(job.guard)
+  }
+}
+
+/** A process that serves guests is also a front. */
+export function stagePrincipals({
+  stages,
+  frontPort,
+}: Pick<Extract<Job, { kind: 'stages' }>, 'stages' | 'frontPort'>): string[] {
+  return frontPort === undefined ? stages : [...stages, 'front']
 }
 
 /** A guard's process registers itself, so it is also an operator. */

@@ -74,7 +74,7 @@ export function createOperator({
       while (!signal.aborted && Date.now() < change.from + commandMs) {
         const { code, errors } = await run([...args, ...place])
         // A command whose reply came too late may have succeeded already.
-        if (code === 0 || (args[1] === 'remove' && errors.includes('is registered;'))) {
+        if (code === 0 || isDone(args, errors)) {
           change.to = Date.now()
           return true
         }
@@ -83,6 +83,13 @@ export function createOperator({
       return false
     },
   }
+}
+
+/** An earlier try of the command has done it. */
+function isDone([command, action]: string[], errors: string): boolean {
+  if (command === 'stop') return errors.includes('is stopped already')
+  if (command === 'release') return errors.includes('no stop has the id')
+  return action === 'remove' && errors.includes('is registered;')
 }
 
 function run(args: string[]): Promise<{ code: number | null; errors: string }> {

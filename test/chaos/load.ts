@@ -90,7 +90,8 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
       try {
         const earlier = tries > 0 ? await edge.earlierAnswer(message) : undefined
         const patience = AbortSignal.any([AbortSignal.timeout(patienceMs), over.signal])
-        const { outcome, reply } = earlier ?? (await edge.reply(questionOf(message), patience))
+        const { outcome, reply } =
+          earlier?.finished ?? (await edge.reply(questionOf(message), patience))
         message.taken = true
         message.answer = { outcome, reply }
         answered += 1

@@ -10,12 +10,23 @@ import type { GuardName } from './guard-world.ts'
 export type Fault =
   | { kind: 'kill'; pick: number; downMs: number }
   | { kind: 'kill-stage'; pick: number; downMs: number }
+  | { kind: 'kill-front'; pick: number; downMs: number }
   | { kind: 'zombie'; pick: number; lingerMs: number }
   | { kind: 'churn'; pick: number; forMs: number }
   | { kind: 'broker-restart' }
   | { kind: 'broker-kill'; downMs: number }
   | { kind: 'broker-pause'; forMs: number }
   | GuardFault
+  | StopFault
+
+/** An operator's stop, released after `forMs`. */
+export type StopFault = {
+  kind: 'stop'
+  scope: 'agent' | 'tool'
+  name: string
+  mode: 'drain' | 'now'
+  forMs: number
+}
 
 /**
  * `to`: from the other mode, and back again after `forMs`, for these patterns of tools or for all.
@@ -62,6 +73,13 @@ function cycle(random: Random): PlannedFault[] {
       atMs: within(5, 110),
       fault: { kind: 'kill-stage', pick: random.unit(), downMs: within(0, 3) },
     },
+    ...Array.from(
+      { length: 2 },
+      (): PlannedFault => ({
+        atMs: within(3, 115),
+        fault: { kind: 'kill-front', pick: random.unit(), downMs: within(0, 3) },
+      }),
+    ),
     { atMs: within(2, 50), fault: { kind: 'zombie', pick: random.unit(), lingerMs: within(0, 4) } },
     {
       atMs: within(55, 95),
@@ -69,6 +87,22 @@ function cycle(random: Random): PlannedFault[] {
     },
     { atMs: within(10, 90), fault: { kind: 'churn', pick: random.unit(), forMs: 16_000 } },
     ...guardFaults(random.fork('guards')),
+    ...stopFaults(random.fork('stops')),
+  ]
+}
+
+/** In this order, because a scope has one stop. */
+function stopFaults(random: Random): PlannedFault[] {
+  const within = (from: number, to: number) => random.between(from * 1_000, to * 1_000)
+  const stop = (from: number, fault: Omit<StopFault, 'kind' | 'forMs'>): PlannedFault => ({
+    atMs: within(from, from + 5),
+    fault: { kind: 'stop', ...fault, forMs: within(3, 6) },
+  })
+  return [
+    stop(16, { scope: 'agent', name: 'worker', mode: 'now' }),
+    stop(56, { scope: 'tool', name: 'pay', mode: 'drain' }),
+    stop(70, { scope: 'tool', name: 'look', mode: 'now' }),
+    stop(100, { scope: 'agent', name: 'worker', mode: 'drain' }),
   ]
 }
 

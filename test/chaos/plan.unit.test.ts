@@ -22,7 +22,9 @@ const kinds = [
   'churn',
   ...guardKinds,
   'kill',
+  'kill-front',
   'kill-stage',
+  'stop',
   'zombie',
 ]
 

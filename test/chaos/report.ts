@@ -2,11 +2,13 @@
 
 import { roundsOf } from './checkers/approvals.ts'
 import { messagesIn } from './checkers/messages-end.ts'
+import { startsInStops } from './checkers/no-start-after-stop.ts'
 import { explainUnknowns } from './checkers/unknown-explained.ts'
 import { addressOf, type Evidence, recordsOf, turnKey, type Violation } from './evidence.ts'
 import type { Inflicted } from './faults.ts'
 import { guardLines } from './guard-report.ts'
 import type { GuardChange } from './guard-world.ts'
+import { isGuestRecord, withRecords } from './guest-calls.ts'
 import type { LineKind } from './log-lines.ts'
 import type { FaultKind } from './plan.ts'
 import type { ReplayResult } from './replay.ts'
@@ -17,6 +19,7 @@ export type RunFacts = {
   processStarts: number
   guardChanges: GuardChange[]
   repeats: number
+  guestRepeats: number
   modelRequests: number
   toolsEnded: number
   /** The output of `weir replay` for the topics. */
@@ -50,8 +53,10 @@ export function report(evidence: Evidence, violations: Violation[], facts: RunFa
   ].join('\n')
 }
 
-function counts(evidence: Evidence, facts: RunFacts): string[] {
-  const { records, sent } = evidence
+function counts(all: Evidence, facts: RunFacts): string[] {
+  const evidence = withRecords(all, { ofGuests: false })
+  const { sent } = evidence
+  const { records } = all
   const finished = recordsOf(evidence, 'turn-finished')
   const results = recordsOf(evidence, 'round-outcome').flatMap(({ message }) => message.results)
   const seen = new Set<string>()
@@ -71,8 +76,10 @@ function counts(evidence: Evidence, facts: RunFacts): string[] {
     `unknown outcomes explained by: ${tally(explainUnknowns(evidence).map(({ why }) => why ?? 'NOTHING'))}`,
     `records: ${records.length} (${tally(records.map(({ topic }) => topic))}), repeats of derived ones: ${repeats}`,
     `replayed: ${facts.replayed.turns} turns, ${facts.replayed.decisions} decisions the same again`,
+    guestLine(all, facts),
     ...guardLines(evidence, facts.guardChanges),
     approvalLine(evidence),
+    stopLine(evidence),
     `faults (hit of planned): ${tallyFaults(facts)}`,
     ...facts.inflicted
       .filter(({ hit }) => !hit)
@@ -85,12 +92,27 @@ function counts(evidence: Evidence, facts: RunFacts): string[] {
   ]
 }
 
+function guestLine(evidence: Evidence, { guestRepeats }: RunFacts): string {
+  const { runs, asked } = evidence.guests
+  const outcomes = recordsOf(evidence, 'round-outcome').filter(isGuestRecord)
+  const results = outcomes.flatMap(({ message }) => message.results.map(({ status }) => status))
+  const advice = asked.map(({ rung, judged }) => (judged ? rung : 'unjudged'))
+  return `guests: ${asked.length} requests (${tally(advice)}), ${outcomes.length} rounds, calls: ${tally(results)}; ran: ${runs.length}, requests sent again: ${guestRepeats}`
+}
+
 function approvalLine(evidence: Evidence): string {
   const calls = [...roundsOf(evidence).values()].flatMap((round) => round.calls)
   const counted = evidence.decisions.filter(({ call, by }) =>
     calls.some((one) => one.key === call && one.by === by),
   ).length
   return `calls that needed a person: ${tally(calls.map(({ outcome }) => outcome ?? 'OPEN'))}; people decided ${evidence.decisions.length} times, ${counted} of them first and in time`
+}
+
+function stopLine(evidence: Evidence): string {
+  const stops = recordsOf(evidence, 'operator-stop').length
+  const ages = startsInStops(evidence).map(({ ageMs }) => ageMs)
+  const refused = recordsOf(evidence, 'calls-stopped').flatMap(({ message }) => message.ordinals)
+  return `stops: ${stops}, calls named by them: ${refused.length}, starts behind their records: ${ages.length}, the last one ${Math.max(0, ...ages)} ms`
 }
 
 function tallyFaults({ inflicted, planned }: RunFacts): string {

@@ -15,10 +15,12 @@ import { check } from './check.ts'
 import { clientPrincipals, openClient } from './client.ts'
 import type { Evidence, Violation } from './evidence.ts'
 import { type Inflicted, inflict } from './faults.ts'
-import { createFleet, type Fleet, guardPrincipals } from './fleet.ts'
+import { createFleet, type Fleet, guardPrincipals, stagePrincipals } from './fleet.ts'
+import { freePorts } from './free-ports.ts'
 import { type Groups, watchGroups } from './groups.ts'
 import { type GuardWorld, membersOf, startVersion } from './guard-faults.ts'
 import { createOperator, type GuardName, guardNames } from './guard-world.ts'
+import { type GuestLoad, startGuests } from './guests.ts'
 import { stageNames } from './inboxes.ts'
 import { type Load, startLoad } from './load.ts'
 import { troubleIn } from './log-lines.ts'
@@ -85,10 +87,18 @@ const layout: Record<string, string[]> = {
   'all-1': stageNames,
 }
 
+/** The process that also serves guests. */
+const withFronts = 'all-1'
+const frontNames = ['front-1', 'front-2']
+const guestClients = 4
+
 /** The principals of each process that a run can start. */
 const jobs: string[][] = [
-  ...Object.values(layout),
+  ...Object.entries(layout).map(([name, stages]) =>
+    stagePrincipals({ stages, ...(name === withFronts && { frontPort: 0 }) }),
+  ),
   ...stageNames.map((stage) => [stage]),
+  ['front'],
   ...guardNames.map(guardPrincipals),
   clientPrincipals,
   ['operator'],
@@ -150,7 +160,14 @@ export async function runChaos({
       logins,
     })
     cleanUp.push(() => fleet.killAll())
-    for (const [name, stages] of Object.entries(layout)) fleet.add(name, { kind: 'stages', stages })
+    const [ofStages = 0, ...ports] = await freePorts(frontNames.length + 1)
+    for (const [name, stages] of Object.entries(layout))
+      fleet.add(name, {
+        ...{ kind: 'stages', stages },
+        ...(name === withFronts && { frontPort: ofStages }),
+      })
+    for (const [at, name] of frontNames.entries())
+      fleet.add(name, { kind: 'front', port: ports[at] ?? 0 })
     const versions = new Map<GuardName, number>()
     startVersion('ledger', { fleet, folder, versions })
     const waits = watchWaits({ bus: client.bus, prefix, partitions })
@@ -163,9 +180,14 @@ export async function runChaos({
       random: random.fork('load'),
       clients,
     })
+    const guests = startGuests({
+      fronts: [ofStages, ...ports].map((port) => `http://127.0.0.1:${port}`),
+      random: random.fork('guests'),
+      clients: guestClients,
+    })
     const groups = watchGroups(bootstrapServers, prefix)
     cleanUp.push(() => groups.close())
-    await warmUp({ load, groups, fleet, folder })
+    await warmUp({ load, guests, groups, fleet, folder })
     await operator.command(['guard', 'mode', 'ledger', 'enforce'], neverAborted)
     await operator.command(['approvals', 'rules', writeRules(folder)], neverAborted)
     times.lap('start')
@@ -186,7 +208,8 @@ export async function runChaos({
       totalMs: minutes * 60_000,
     })
     times.lap('faults')
-    const isDrained = await load.drain(drainMs)
+    const drained = await Promise.all([load.drain(drainMs), guests.drain(drainMs)])
+    const isDrained = drained.every(Boolean)
     await approvers.close()
     times.lap('drain')
     const kafka = new kafkajs.Kafka({
@@ -221,6 +244,7 @@ export async function runChaos({
       decisions: approvers.decisions,
       disturbances,
       exits,
+      guests: { runs: guests.runs, asked: guests.asked },
       committed,
     }
     const violations = [
@@ -237,6 +261,7 @@ export async function runChaos({
       processStarts: fleet.starts(),
       guardChanges: operator.changes,
       repeats: load.repeats(),
+      guestRepeats: guests.repeats(),
       modelRequests: provider.requests(),
       toolsEnded: ended,
       replayed,
@@ -265,20 +290,24 @@ export async function runChaos({
 /** Waits until turns get answers and the whole fleet is in its groups. */
 async function warmUp({
   load,
+  guests,
   groups,
   fleet,
   folder,
 }: {
   load: Load
+  guests: Pick<GuestLoad, 'turns'>
   groups: Groups
   fleet: Fleet
   folder: string
 }): Promise<void> {
   const deadline = Date.now() + warmUpMs
-  while (load.answered() < 3 || ((await groups.owned())?.size ?? 0) < fleet.members.size) {
+  const members = [...fleet.members].filter(({ job }) => job.kind !== 'front').length
+  const hasAnswers = () => load.answered() >= 3 && guests.turns() >= 3
+  while (!hasAnswers() || ((await groups.owned())?.size ?? 0) < members) {
     if (Date.now() > deadline)
       throw new Error(
-        `no three turns were answered, or not all of the fleet has joined, within ${warmUpMs} ms; the logs are in ${folder}/logs`,
+        `no three turns of agents and of guests were answered, or not all of the fleet has joined, within ${warmUpMs} ms; the logs are in ${folder}/logs`,
       )
     await sleep(200)
   }

@@ -209,6 +209,7 @@ export function evidenceOf(lines: Line[], starts: Start[], answered = calls): Ev
     ],
     decisions: [],
     disturbances: [],
+    guests: { runs: [], asked: [] },
     exits: [],
     committed: [
       committed(

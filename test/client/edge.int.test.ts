@@ -137,6 +137,7 @@ describe('a client', () => {
       user: 'hello',
       response: null,
       results: [],
+      contents: [],
       nudge: null,
       note: null,
     })
@@ -145,7 +146,7 @@ describe('a client', () => {
     ])
     await finish('c', 'm1', 'conversation/0/0/1')
     expect(await earlierAnswer({ conversation: 'c', messageId: 'm1' })).toMatchObject({
-      reply: 'reply to m1',
+      finished: { reply: 'reply to m1' },
     })
   })
 

@@ -1,9 +1,16 @@
 import { describe, expect, it } from '@jest/globals'
 import { createEventQueue, type EventQueue } from '../../client/event-queue.ts'
-import type { TurnEvent } from '../../client/turn-events.ts'
-import { roundStarted, turnFinished } from '../support/activity.ts'
+import type { TurnEvent } from '../../client/turn-event.ts'
+import type { MessageOf } from '../../shared/contract/messages.ts'
+import * as activity from '../support/activity.ts'
 
-const place = { conversation: 'c', turn: 7, round: 1 }
+const placed = { v: 1, position: '0' } as const
+const place = { ...placed, conversation: 'c', turn: 7, round: 1 }
+const roundStarted = (): TurnEvent => ({
+  ...placed,
+  ...(activity.roundStarted() as MessageOf<'round-started'>),
+})
+const turnFinished = (): TurnEvent => ({ ...placed, ...activity.turnFinished() })
 const text = (piece: string, round = 1): TurnEvent => ({
   type: 'text-delta',
   ...place,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Activity } from '../../client/edge.ts'
-import { createTurnEvents, type TurnEvent, type TurnEvents } from '../../client/turn-events.ts'
-import { limits } from '../../shared/contract/limits.ts'
-import type { AttemptFailed, Part } from '../../shared/contract/messages.ts'
+import type { TurnEvent } from '../../client/turn-event.ts'
+import { createTurnEvents, type TurnEvents } from '../../client/turn-events.ts'
+import type { Part } from '../../shared/contract/messages.ts'
 import {
   callFinished,
   part,
@@ -21,7 +21,7 @@ function eventsOf(events: TurnEvents, ...records: (Activity | Part)[]): string[]
       ids += 1
       return record.type === 'part'
         ? events.part(record)
-        : events.activity({ id: `conversation/0/${ids}/0`, message: record })
+        : events.activity({ id: `conversation/0/${ids}/0`, offset: ids, message: record })
     })
     .map(brief)
 }
@@ -82,7 +82,7 @@ describe('the events of a turn', () => {
 
   it('come once, however often a record was written', () => {
     const events = createTurnEvents('m')
-    const twice = { id: 'conversation/0/1/0', message: turnStarted() }
+    const twice = { id: 'conversation/0/1/0', offset: 1, message: turnStarted() }
     expect([...events.activity(twice), ...events.activity(twice)]).toHaveLength(1)
   })
 })
@@ -150,10 +150,11 @@ describe('streamed text', () => {
       eventsOf(
         started(),
         part(0, ['one']),
+        roundStarted(2),
         part(0, ['two'], { round: 2, attempt: 'b' }),
         part(1, ['late']),
       ),
-    ).toEqual(['text-delta one', 'text-delta two'])
+    ).toEqual(['text-delta one', 'round-started', 'text-delta two'])
   })
 
   it('is skipped until a new attempt if its beginning is missing', () => {
@@ -178,7 +179,7 @@ describe('streamed text', () => {
     expect(eventsOf(started(), part(0, ['other'], { turn: 3 }))).toEqual([])
   })
 
-  it('waits for the turn if it comes before the turn is known', () => {
+  it('waits for its round if it comes before the round is known', () => {
     const events = createTurnEvents('m')
     expect(
       eventsOf(
@@ -186,9 +187,10 @@ describe('streamed text', () => {
         part(0, ['early']),
         part(0, ['other'], { turn: 3 }),
         turnStarted(),
+        roundStarted(),
         part(1, ['!']),
       ),
-    ).toEqual(['turn-started', 'text-delta early', 'text-delta !'])
+    ).toEqual(['turn-started', 'round-started', 'text-delta early', 'text-delta !'])
   })
 })
 
@@ -220,64 +222,5 @@ describe('the end of a turn', () => {
 
   it('does not come from endNow before it is known', () => {
     expect(createTurnEvents('m').endNow()).toEqual([])
-  })
-})
-
-describe('a failed attempt', () => {
-  const failed = (fields: Partial<AttemptFailed> = {}): AttemptFailed => ({
-    ...{ type: 'attempt-failed', conversation: 'c', turn: 7, round: 1, attempt: 'a1' },
-    ...{ reason: 'the provider answered 429', class: 'transient', retryable: true },
-    ...{
-      retryAfterMs: 1_000,
-      historyRefused: false,
-      toolsRefused: false,
-      reasoningRefused: 'none',
-    },
-    ...fields,
-  })
-  const begun = (attempts: number) => {
-    const events = createTurnEvents('m', attempts)
-    eventsOf(events, turnStarted(), roundStarted())
-    return events
-  }
-
-  it('is reported with the reason and the wait, once, while another attempt follows', () => {
-    const events = begun(3)
-    expect(events.attemptFailed(failed())).toEqual([
-      {
-        ...{ type: 'model-retry', conversation: 'c', turn: 7, round: 1 },
-        ...{ reason: 'the provider answered 429', waitMs: 1_000 },
-      },
-    ])
-    expect(events.attemptFailed(failed())).toEqual([])
-    expect(events.attemptFailed(failed({ attempt: 'a2' }))).toHaveLength(1)
-    expect(events.attemptFailed(failed({ attempt: 'a3' }))).toEqual([])
-    expect(events.attemptFailed(failed({ round: 2 }))).toHaveLength(1)
-  })
-
-  it.each([
-    ['of another turn', failed({ turn: 8 })],
-    ['that no retry can mend', failed({ retryable: false })],
-  ])('%s is not reported', (_, message) => {
-    expect(begun(3).attemptFailed(message)).toEqual([])
-  })
-
-  it('that is sent in another form is no try, and has no wait', () => {
-    const refused = failed({ retryable: false, historyRefused: true, retryAfterMs: 5_000 })
-    expect(begun(1).attemptFailed(refused)).toMatchObject([{ waitMs: 0 }])
-  })
-
-  it('is reported once the turn is known, and never after its end', () => {
-    const events = createTurnEvents('m', 3)
-    expect(events.attemptFailed(failed())).toEqual([])
-    expect(eventsOf(events, turnStarted())).toEqual(['turn-started', 'model-retry'])
-    eventsOf(events, turnFinished())
-    expect(events.attemptFailed(failed({ attempt: 'a2' }))).toEqual([])
-  })
-
-  it('never names a negative wait, nor one above the limit', () => {
-    const waitOf = (retryAfterMs: number) => begun(3).attemptFailed(failed({ retryAfterMs }))[0]
-    expect(waitOf(-5)).toMatchObject({ waitMs: 0 })
-    expect(waitOf(1e12)).toMatchObject({ waitMs: limits.retryAfterMsMax })
   })
 })

@@ -73,7 +73,7 @@ describe('a turn', () => {
     expect(followed).toEqual(['activity'])
     const events = turn[Symbol.asyncIterator]()
     await settled()
-    expect(followed).toEqual(['activity', 'model-deltas', 'model-requests'])
+    expect(followed).toEqual(['activity', 'model-deltas'])
     await events.return?.()
     await settled()
     expect(followed).toEqual(['activity'])
@@ -91,6 +91,7 @@ describe('a turn', () => {
     })()
     await settled()
     await write('activity', turnStarted())
+    await write('activity', roundStarted())
     await write('model-deltas', part(0, ['Hello']))
     await write('model-deltas', part(1, ['.']))
     await settled()
@@ -113,11 +114,19 @@ describe('a turn', () => {
     })()
     await settled()
     await write('model-deltas', part(1, ['lo.']))
+    await write('activity', roundStarted(2))
+    await settled()
     await write('model-deltas', part(0, ['Next.'], { round: 2, attempt: 'b' }))
     await settled()
     await write('activity', turnFinished())
     await reading
-    expect(yielded).toEqual(['turn-started', 'round-started', 'Next.', 'turn-finished'])
+    expect(yielded).toEqual([
+      'turn-started',
+      'round-started',
+      'round-started',
+      'Next.',
+      'turn-finished',
+    ])
   })
 
   it('ends with the error when the activity cannot be read any further', async () => {

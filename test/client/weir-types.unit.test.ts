@@ -91,6 +91,7 @@ async function program(weir: Weir, error: unknown): Promise<string> {
         | 'reasoning-delta'
         | 'text-reset'
         | 'model-retry'
+        | 'model-answered'
       )
     | ('call-rejected' | 'intervention-raised' | 'calls-waiting' | 'guard-verdict-given')
     | ('approval-pending' | 'approval-decided')
@@ -107,7 +108,13 @@ async function program(weir: Weir, error: unknown): Promise<string> {
         same<typeof event.durationMs, number>(true)
         break
       case 'turn-finished':
-        same<typeof event, TurnFinished>(true)
+        same<typeof event.totals, TurnFinished['totals']>(true)
+        break
+      case 'model-answered':
+        same<(typeof event.calls)[number]['input'], Record<string, unknown> | null>(true)
+        break
+      case 'tool-started':
+        same<typeof event.arguments, string>(true)
         break
       case 'turn-started':
         // @ts-expect-error it has no text

@@ -10,11 +10,10 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import {
   type AnthropicServer,
-  type Block,
-  type ModelCall,
   type Reply,
   startAnthropicServer,
 } from '../../apps/demo/anthropic-server.ts'
+import type { Block, ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { type Turn, type TurnEvent, Weir, type WeirOptions } from '../../client/weir.ts'
 import { until } from '../support/inbox.ts'
 import { recordedTool, testAgent } from '../support/pipeline.ts'
@@ -56,7 +55,7 @@ async function open(options: Partial<WeirOptions> = {}): Promise<Weir> {
   return weir
 }
 
-async function all(turn: Turn): Promise<TurnEvent[]> {
+async function all(turn: AsyncIterable<TurnEvent>): Promise<TurnEvent[]> {
   const events: TurnEvent[] = []
   for await (const event of turn) events.push(event)
   return events
@@ -85,10 +84,11 @@ describe('a turn', () => {
         'round-started',
         'reasoning-delta',
         'text-delta',
+        'model-answered',
         'tool-started',
         'call-finished',
       ],
-      ...['round-started', 'text-delta', 'turn-finished'],
+      ...['round-started', 'text-delta', 'model-answered', 'turn-finished'],
     ])
     expect(textOf(events)).toBe('I look.All is well.')
     expect(await turn.finished).toMatchObject({
@@ -96,7 +96,7 @@ describe('a turn', () => {
       reply: 'All is well.',
       conversation: turn.conversation,
     })
-    expect(events.at(-1)).toEqual(await turn.finished)
+    expect(events.at(-1)).toMatchObject(await turn.finished)
   })
 
   it('finishes even if the caller reads no events', async () => {
@@ -112,11 +112,39 @@ describe('a turn', () => {
     expect(await turn.finished).toMatchObject({ reply: 'Hello.' })
   })
 
-  it('yields its events to one reader only', async () => {
+  it('yields the same events to each reader, also to one that begins after its end', async () => {
+    answer = (_, number) =>
+      number === 1 ? says(text('I look.'), call('act', {})) : says(text('All is well.'))
     const turn = (await open()).ask({ agent, text: 'go' })
-    const events = all(turn)
-    await expect(all(turn)).rejects.toThrow('can be read once')
-    expect(typesOf(await events)).toContain('turn-finished')
+    const whole = (events: TurnEvent[]) => events.filter(({ type }) => type !== 'text-delta')
+    const [one, other] = await Promise.all([all(turn), all(turn.events)])
+    expect(other).toEqual(one)
+    const late = await all(turn)
+    expect(whole(late)).toEqual(whole(one))
+    expect(textOf(late)).toBe(textOf(one))
+  })
+
+  it('streams its text alone', async () => {
+    answer = (_, number) =>
+      number === 1 ? says(text('I look.'), call('act', {})) : says(text('All is well.'))
+    let streamed = ''
+    for await (const piece of (await open()).ask({ agent, text: 'go' }).textStream)
+      streamed += piece
+    expect(streamed).toBe('I look.All is well.')
+  })
+
+  it('has the arguments and the results of its calls', async () => {
+    answer = (_, number) =>
+      number === 1 ? says(call('act', { sleepMs: 1 })) : says(text('All is well.'))
+    const turn = (await open()).ask({ agent, text: 'go' })
+    const events = await all(turn)
+    const started = events.find((event) => event.type === 'tool-started')
+    expect(started).toMatchObject({ arguments: '{"sleepMs":1}', input: { sleepMs: 1 } })
+    const ended = events.find((event) => event.type === 'call-finished')
+    if (ended === undefined) throw new Error('no call finished')
+    expect(ended.resultBytes).toBe(Buffer.byteLength(ended.result))
+    expect(await turn.result(ended)).toBe(ended.result)
+    expect(await turn.call(ended)).toMatchObject({ name: 'act', arguments: '{"sleepMs":1}' })
   })
 
   it('continues its own conversation only', async () => {
@@ -146,9 +174,10 @@ describe('a turn', () => {
       'turn-started',
       'round-started',
       'text-delta',
-      'model-retry',
       'text-reset',
+      'model-retry',
       'text-delta',
+      'model-answered',
       'turn-finished',
     ])
   })
@@ -276,9 +305,18 @@ describe('an invalid question', () => {
 })
 
 describe('opening', () => {
-  it('refuses a data folder in use', async () => {
-    await open()
-    await expect(open()).rejects.toMatchObject({ code: 'bus.locked' })
+  it("refuses a data folder in use with stages 'here', and shares it otherwise", async () => {
+    await using _owner = await open()
+    await expect(open({ stages: 'here' })).rejects.toMatchObject({ code: 'bus.locked' })
+    const beside = await open()
+    expect(await beside.ask({ agent, text: 'go' }).finished).toMatchObject({ reply: 'Hello.' })
+  })
+
+  it('refuses a part in the stages that does not exist, and names the parts', async () => {
+    await expect(open({ stages: 'there' as 'here' })).rejects.toMatchObject({
+      code: 'settings.invalid',
+      message: 'stages is "there"; must be auto, here or elsewhere',
+    })
   })
 
   it('refuses a broken agent file and bad options, and names the options', async () => {
@@ -334,7 +372,6 @@ describe('closing', () => {
 
 describe('options that do not go together', () => {
   it.each<[Partial<WeirOptions>, RegExp]>([
-    [{ stages: 'elsewhere' }, /stages cannot run elsewhere on the embedded bus/],
     [{ bus: { kind: 'kafka' } }, /bus is kafka, and no broker is configured/],
     [
       // As JavaScript, or a configuration file, may pass it.

@@ -4,7 +4,8 @@
 // one.
 
 import { describe, expect, it } from '@jest/globals'
-import type { ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
+import type { Reply } from '../../apps/demo/anthropic-server.ts'
+import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { encode } from '../../shared/codec/codec.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -126,7 +127,7 @@ describe('a record that cannot be applied', () => {
     await withPipeline({ model: script() }, async (pipeline) => {
       for (const [topic, message] of strangers) await put(pipeline, [message], topic)
       await expectGoesOn(pipeline)
-      expect(await pipeline.records('activity')).toHaveLength(3)
+      expect(await pipeline.records('activity')).toHaveLength(4)
     })
   })
 

@@ -12,11 +12,11 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import {
   type AnthropicServer,
-  type ModelCall,
   type Reply,
   startAnthropicServer,
 } from '../../apps/demo/anthropic-server.ts'
 import { openEdge } from '../../client/edge.ts'
+import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { type RunningStages, startStages } from '../../services/stages.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'

@@ -1,7 +1,8 @@
 // `weir chat` from a shell: piped in, and at a terminal.
 
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
+import type { Reply } from '../../apps/demo/anthropic-server.ts'
+import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { call, says, text, textsOf } from '../support/script.ts'
 import { type CommandFolder, onTerminals, openCommandFolder } from '../support/weir-command.ts'
 

@@ -6,6 +6,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
+import type { UserAccess } from '../../apps/service/topics/print-acls.ts'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { Guard } from '../../shared/contract/guard.ts'
@@ -54,6 +55,24 @@ export default {
   judge: (state, { calls }) => ({ state, verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'reject', code: 'removes', text: 'Nothing may be removed.' })) }),
 }
 `
+
+/** The guards for which `weir topics acls` prints rights, each with the topics that it may write. */
+async function guardUsers(
+  run: (...args: string[]) => Promise<{ out: string }>,
+  ...more: string[]
+): Promise<string[]> {
+  const { out } = await run('topics', 'acls', '--as', 'json', ...more)
+  const { users } = JSON.parse(out) as { users: UserAccess[] }
+  return users
+    .filter(({ principal }) => principal.startsWith('guard.'))
+    .map(({ principal, rights }) => {
+      const written = rights.filter(
+        ({ resource, operations }) => resource === 'topic' && operations.includes('Write'),
+      )
+      return `${principal}: ${written.map(({ name }) => name).join()}`
+    })
+    .toSorted()
+}
 
 describe('weir guard over Kafka', () => {
   it('runs one guard as a service with health and metrics, and topics, doctor and tail know it and another', async () => {
@@ -126,6 +145,11 @@ describe('weir guard over Kafka', () => {
             '1',
           )
           expect(checked).toMatchObject({ code: 0, out: '16 topics, all as Weir needs them\n' })
+          expect(await guardUsers(run)).toEqual([])
+          expect(await guardUsers(run, '--registered')).toEqual([
+            `guard.no-removal: ${topicPrefix}guard-verdicts.no-removal`,
+            `guard.remote: ${topicPrefix}guard-verdicts.remote`,
+          ])
           const doctor = (await run('doctor')).out
           expect(doctor).toContain('16 topics that begin with')
           expect(doctor).toMatch(/odd +guards +no process runs remote \(shadow\)/)

@@ -11,6 +11,8 @@ import { pino } from 'pino'
 import { type AnthropicServer, startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
 import { topicsThere } from '../../apps/service/topics-there.ts'
 import { type Edge, openEdge } from '../../client/edge.ts'
+import { stagesOfGuests } from '../../client/guard/bus-front.ts'
+import { openGuard } from '../../client/guard/guard.ts'
 import { openBus } from '../../client/open-bus.ts'
 import { openApprovals } from '../../services/approval/approvals.ts'
 import { setApprovalRules } from '../../services/approval/registration.ts'
@@ -35,6 +37,7 @@ import {
 import { registerGuard } from '../../shared/runtime/guards/guard-registry.ts'
 import { type RunningGuards, startGuards } from '../../shared/runtime/guards/start-guards.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
+import { answerOf, requestOf, type Said, saidCall } from '../support/guest-requests.ts'
 import { until } from '../support/inbox.ts'
 import { brokerStartMs, startBroker } from '../support/kafka/broker.ts'
 import type { Broker } from '../support/kafka/broker-options.ts'
@@ -42,6 +45,7 @@ import { brokerWithUsers, grant, loginAddress, loginProperties } from '../suppor
 import { userMessage } from '../support/messages.ts'
 import { recordedTool, testAgent } from '../support/pipeline.ts'
 import { call, says, script, text } from '../support/script.ts'
+import { waitMaxMs } from '../support/wait-limit.ts'
 
 const topicPrefix = 'weir.'
 const partitions = 2
@@ -173,8 +177,7 @@ describe('one user per principal with the printed rights', () => {
       const failed = Promise.race(running.map((one) => one.failed))
       edge = openEdge({ bus: await busAs('edge'), topicPrefix, partitions })
       const question = { agent, conversation: 'c', messageId: 'm', text: 'deploy' }
-      for (const listen of [edge.onParts, edge.onFailedAttempts])
-        await listen('c' as never, { onRecord: () => {}, onFailure: () => {} })
+      await edge.onParts('c', { onRecord: () => {}, onFailure: () => {} })
       const turn = edge.ask(question, AbortSignal.timeout(60_000))
       const approver = await busAs('approver')
       const approvals = openApprovals({
@@ -201,11 +204,47 @@ describe('one user per principal with the printed rights', () => {
       const { earlierAnswer } = edge
       await until(async () => {
         const answer = await earlierAnswer({ conversation: 'c', messageId: 'm' } as never)
-        return answer?.outcome === 'answered'
+        return answer?.finished?.outcome === 'answered'
       })
       expect((await readFile(startsFile, 'utf8')).trim().split('\n')).toHaveLength(1)
     } finally {
       edge?.close()
+      await Promise.all(running.map((one) => one.close()))
+    }
+  }, 120_000)
+
+  it('judges a guest whose front is another user than the stages', async () => {
+    const running: RunningStages[] = []
+    try {
+      for (const stage of stagesOfGuests)
+        running.push(
+          await startStages({
+            ...{ bus: await busAs(stage), topicPrefix, partitions, log, names: [stage] },
+            agents: new Map(),
+          }),
+        )
+      const guard = await openGuard({
+        ...{ agent: 'coder', answerWithinMs: waitMaxMs, log },
+        kafka: {
+          ...{ topicPrefix, bootstrapServer: loginAddress(broker) },
+          properties: Object.fromEntries(
+            loginProperties('front').map((line) => line.split(/=(.*)/).slice(0, 2)),
+          ),
+        },
+      })
+      try {
+        const conversation = guard.conversation('t')
+        const asked = (responses: Said[]) => requestOf('anthropic', [{ user: 'Go.', responses }])
+        const said = saidCall('look', { at: '.' }, { id: 'c', result: 'a.ts' })
+        expect(await conversation.afterModel(answerOf(asked([]), said))).toMatchObject([
+          { callId: 'c', verdict: 'run' },
+        ])
+        expect(await conversation.beforeModel(asked([said]))).toMatchObject({ judged: true })
+        await conversation.endTurn()
+      } finally {
+        await guard.close()
+      }
+    } finally {
       await Promise.all(running.map((one) => one.close()))
     }
   }, 120_000)

@@ -6,7 +6,10 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { reflexModel } from '../../apps/demo/reflex-model.ts'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
+import { contentOf, contentRef } from '../../shared/contract/contents.ts'
+import { limits } from '../../shared/contract/limits.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'
+import { png } from '../support/contents.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { type PipelineOptions, withPipeline } from '../support/pipeline.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
@@ -50,6 +53,24 @@ describe('a turn over Kafka', () => {
       const again = await ask('and again')
       expect(again.finished.outcome).toBe('answered')
     })
+  })
+
+  it('gives an image of several pieces to the model, also in the next turn', async () => {
+    const image = contentOf(png(limits.contentPieceBytesMax + 9, 5), 'image/png')
+    const sent = Buffer.from(image.data).toString('base64')
+    await withPipeline(
+      onKafka({ model: () => says(text('Seen.')) }),
+      async ({ ask, agent, edge, server }) => {
+        const settings = { ...agent.settings, contents: [contentRef(image)] }
+        const question = { agent: { ...agent, settings }, text: 'look', contents: [image] }
+        const first = await edge.reply({ ...question, conversation: 'c', messageId: 'm' })
+        expect(first.outcome).toBe('answered')
+        expect((await ask('and again')).finished.outcome).toBe('answered')
+        for (const request of server.requests)
+          expect(JSON.stringify(request.messages[0])).toContain(sent)
+        expect(server.requests).toHaveLength(2)
+      },
+    )
   })
 
   it('ends the reflex loop as on the embedded bus: the fourth request has the intervention, and no tool ever starts', async () => {

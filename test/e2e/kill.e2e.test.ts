@@ -2,22 +2,23 @@
 // result, and no tool that may not be repeated starts twice. The tools' own records prove it.
 
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import {
   type AnthropicServer,
-  type ModelCall,
   type Reply,
   startAnthropicServer,
 } from '../../apps/demo/anthropic-server.ts'
+import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { HistoryEntry, TurnFinished } from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { compiled, compileStages } from '../support/compiled.ts'
+import { until } from '../support/inbox.ts'
 import { call, says, text } from '../support/script.ts'
 import type { WeirProcessOptions } from '../support/weir-process.ts'
 
@@ -51,11 +52,14 @@ type Seen = {
 
 /**
  * Runs Weir to the end and kills it as `kill` demands: `dieAt` by itself at a step, `afterMs` from
- * outside.
+ * outside, and `whileToolRuns` when the first tool has started.
  */
-async function runKilled(kill: { dieAt?: number; afterMs?: number[] }): Promise<Seen> {
+async function runKilled(
+  kill: { dieAt?: number; afterMs?: number[]; whileToolRuns?: true },
+  play = model,
+): Promise<Seen> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-kill-'))
-  const server = await startAnthropicServer(model)
+  const server = await startAnthropicServer(play)
   try {
     const options = {
       file: join(folder, 'weir.db'),
@@ -68,6 +72,10 @@ async function runKilled(kill: { dieAt?: number; afterMs?: number[] }): Promise<
       kills += (await runProcess({ ...options, dieAt: kill.dieAt })) === 'killed' ? 1 : 0
     for (const afterMs of kill.afterMs ?? [])
       kills += (await runProcess({ ...options, dieAt: 0 }, afterMs)) === 'killed' ? 1 : 0
+    if (kill.whileToolRuns) {
+      const started = () => existsSync(options.startsFile)
+      kills += (await runProcess({ ...options, dieAt: 0 }, started)) === 'killed' ? 1 : 0
+    }
     expect(await runProcess({ ...options, dieAt: 0 })).toBe('done')
     const bus = await openEmbeddedBus({ file: options.file, clock: systemClock, readOnly: true })
     const finished = new Map<string, TurnFinished>()
@@ -103,7 +111,10 @@ async function runKilled(kill: { dieAt?: number; afterMs?: number[] }): Promise<
   }
 }
 
-function runProcess(options: WeirProcessOptions, killAfterMs?: number): Promise<'done' | 'killed'> {
+function runProcess(
+  options: WeirProcessOptions,
+  killWhen?: number | (() => boolean),
+): Promise<'done' | 'killed'> {
   const script = fileURLToPath(new URL('../support/weir-process.ts', import.meta.url))
   const child = spawn(
     process.execPath,
@@ -117,8 +128,9 @@ function runProcess(options: WeirProcessOptions, killAfterMs?: number): Promise<
   child.stderr.on('data', (data) => {
     stderr += data
   })
-  const timer =
-    killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs)
+  const kill = () => child.kill('SIGKILL')
+  const timer = typeof killWhen === 'number' ? setTimeout(kill, killWhen) : undefined
+  if (typeof killWhen === 'function') void until(async () => killWhen()).then(kill)
   return new Promise((resolve, reject) => {
     child.on('close', (code, signal) => {
       clearTimeout(timer)
@@ -186,5 +198,19 @@ describe('a killed process', () => {
     const seen = await runKilled({ afterMs: [450, 500, 550, 600, 650] })
     expect(seen.kills).toBeGreaterThan(0)
     expectAllIsWell(seen)
+  })
+
+  it('gets the real result of a tool that ran when it was killed', async () => {
+    const seen = await runKilled({ whileToolRuns: true }, ({ messages }) =>
+      messages.filter(({ role }) => role === 'assistant').length % 2 === 0
+        ? says(call('note', { n: '1', sleepMs: 1_000, answer: 'noted after all' }))
+        : says(text('All noted.')),
+    )
+    expect(seen.kills).toBe(1)
+    const results = seen.history.flatMap((entry) => entry.results)
+    expect(results).toHaveLength(messages.length)
+    for (const result of results)
+      expect(result).toMatchObject({ status: 'ok', text: 'noted after all' })
+    expect(seen.starts).toHaveLength(messages.length)
   })
 })

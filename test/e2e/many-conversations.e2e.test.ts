@@ -2,7 +2,8 @@
 // expected, and none ever sees a part of another.
 
 import { describe, expect, it } from '@jest/globals'
-import type { Block, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
+import type { Reply } from '../../apps/demo/anthropic-server.ts'
+import type { Block, ModelCall } from '../../client/testing/anthropic-stream.ts'
 import type { HistoryEntry } from '../../shared/contract/messages.ts'
 import { expectInvariants } from '../support/invariants.ts'
 import { withPipeline } from '../support/pipeline.ts'

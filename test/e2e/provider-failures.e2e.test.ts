@@ -3,7 +3,8 @@
 // the gateway waits a second before the second attempt.
 
 import { describe, expect, it } from '@jest/globals'
-import type { Block, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
+import type { Reply } from '../../apps/demo/anthropic-server.ts'
+import type { Block, ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { until } from '../support/inbox.ts'
 import { expectInvariants } from '../support/invariants.ts'

@@ -11,6 +11,8 @@ import {
   scriptedUpstream,
 } from '../apps/http/fronts/proxy/scripted-upstream.ts'
 import { type SdkAgent, sdkAgents } from '../apps/http/fronts/proxy/sdk-clients.ts'
+import { speaking } from '../apps/http/fronts/proxy/veto/answers.ts'
+import { sdkForms } from '../apps/http/fronts/proxy/veto/sdk-chats.ts'
 import { script } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 
@@ -86,7 +88,38 @@ describe('weir proxy', () => {
     expect(out.match(/guest:guest:[0-9a-f]{32}/g)).toHaveLength(2)
   })
 
+  it.each(sdkForms.filter(({ isStreamed }) => isStreamed))(
+    'holds calls, also after it was killed ($name)',
+    async ({ open, isStreamed }) => {
+      const call = (args: string) => ({ calls: [{ id: 'c', args }] })
+      const answers = [call('{}'), call('{"cmd":"ls"}'), call('{}'), call('{"cmd":"pwd"}')]
+      const held = await scriptedUpstream(speaking(...answers, { text: 'Done.' }))
+      const args = ['--upstream', held.url, '--veto', '--data-folder', 'held']
+      try {
+        const first = await started(...args)
+        const headers = { 'x-weir-conversation': 'c1' }
+        const before = open(first.address.anthropicBaseUrl, { isStreamed, headers })
+        before.say('List the files.')
+        expect((await before.ask()).calls).toEqual([{ id: 'c', args: { cmd: 'ls' } }])
+        first.child.kill('SIGKILL')
+        await first.ended
+        const again = await started(...args, '--port', `${first.address.port}`)
+        before.results('a.txt')
+        expect((await before.ask()).calls).toEqual([{ id: 'c', args: { cmd: 'pwd' } }])
+        before.results('/')
+        expect((await before.ask()).text).toBe('Done.')
+        again.child.kill('SIGTERM')
+        expect((await again.ended).code).toBe(0)
+        const { out } = await commands.run(['inspect', 'guest:guest:c1', '--data-folder', 'held'])
+        expect(out.match(/^ *Round \d+/gm)).toHaveLength(5)
+      } finally {
+        await held.close()
+      }
+    },
+  )
+
   it.each([
+    [['--upstream', 'http://h', '--veto-oauth'], '--veto-oauth needs --veto'],
     [['--upstream', 'api.example'], '--upstream is "api.example"; it must be a URL'],
     [['--upstream', 'http://u:p@h'], 'it must not contain a name or password'],
     [['--upstream', 'http://h', '--agent', '../x'], 'the name of the guest is "../x"'],

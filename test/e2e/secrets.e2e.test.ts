@@ -72,10 +72,9 @@ describe('a command tool', () => {
     const folder = await withTool(`command: [sh, -c, "tr '\\\\0' '\\\\n' < /proc/$PPID/environ"]`)
     const { code, result } = await ask(folder)
     expect(code).toBe(0)
-    expect(result).toContain('PATH=')
-    expect(result).not.toMatch(/CANARY|MODEL_KEY|OTHER_SECRET|REGION/)
-    const [, carrier = ''] = /^WEIR_ENVIRONMENT=(.+)$/m.exec(result) ?? []
-    expect([carrier === '', existsSync(carrier)]).toEqual([false, false])
+    // The process that keeps results starts it. Its environment has only the channel to Weir.
+    expect(result).toMatch(/^NODE_CHANNEL_FD=/m)
+    expect(result).not.toMatch(/CANARY|MODEL_KEY|OTHER_SECRET|REGION|WEIR_ENVIRONMENT/)
     expect(keys).toEqual([modelKey, modelKey])
   })
 

@@ -4,7 +4,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { ModelCall } from '../../apps/demo/anthropic-server.ts'
+import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { call, says, script, text } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 

@@ -42,24 +42,25 @@ const parsed = (out: string) =>
     .slice(0, -1)
     .map((line) => JSON.parse(line) as RecordLine)
 const typesOf = (lines: RecordLine[]) => lines.map(({ type }) => type)
+const plainTypes = ['turn-started', 'round-started', 'model-answered', 'turn-finished']
 const actTypes = [
   'turn-started',
   'round-started',
+  'model-answered',
   'tool-started',
   'call-finished',
   'round-started',
+  'model-answered',
   'turn-finished',
 ]
 
 describe('weir tail', () => {
   it('shows the decoded records of a topic, of all partitions in the order of time', async () => {
     const lines = await linesOf('activity')
-    expect(typesOf(lines)).toEqual([...actTypes, 'turn-started', 'round-started', 'turn-finished'])
+    expect(typesOf(lines)).toEqual([...actTypes, ...plainTypes])
     expect(lines.map(({ key }) => key)).toEqual([
       ...actTypes.map(() => 'act'),
-      'plain',
-      'plain',
-      'plain',
+      ...plainTypes.map(() => 'plain'),
     ])
     expect(lines[0]).toMatchObject({
       ...{
@@ -78,11 +79,7 @@ describe('weir tail', () => {
   })
 
   it('accepts a topic with its prefix too, and shows only the selected records', async () => {
-    expect(typesOf(await linesOf('weir.activity', '--conversation', 'plain'))).toEqual([
-      'turn-started',
-      'round-started',
-      'turn-finished',
-    ])
+    expect(typesOf(await linesOf('weir.activity', '--conversation', 'plain'))).toEqual(plainTypes)
     const types = ['--type', 'turn-started', '--type', 'turn-finished']
     expect(typesOf(await linesOf('activity', ...types, '--conversation', 'act'))).toEqual([
       'turn-started',
@@ -107,7 +104,7 @@ describe('weir tail', () => {
       '--from',
       '4',
     )
-    expect(typesOf(fromOffset)).toEqual(['round-started', 'turn-finished'])
+    expect(typesOf(fromOffset)).toEqual(actTypes.slice(4))
   })
 
   it('begins and ends at a time', async () => {
@@ -145,7 +142,7 @@ describe('weir tail', () => {
     await finished
     following.child.kill('SIGINT')
     expect(await following.ended).toMatchObject({ code: 0, signal: null, errors: '' })
-    expect(typesOf(parsed(out))).toEqual(['turn-started', 'round-started', 'turn-finished'])
+    expect(typesOf(parsed(out))).toEqual(plainTypes)
   })
 
   it('follows until a time, or up to a number of records', async () => {

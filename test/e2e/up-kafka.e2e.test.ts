@@ -4,11 +4,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import type { ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
+import type { Reply } from '../../apps/demo/anthropic-server.ts'
 import { openBus } from '../../client/open-bus.ts'
+import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import type { Message } from '../../shared/contract/messages.ts'
+import type { Claim, Message } from '../../shared/contract/messages.ts'
 import { type TopicName, topicSpecs } from '../../shared/contract/topology.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { until } from '../support/inbox.ts'
@@ -50,9 +51,9 @@ async function open(
   if (topics) await bus.ensureTopics(topicSpecs(topicPrefix, partitions))
 }
 
-/** Each has its own data folder, as on different machines. */
-function up(stages: string): WeirUp {
-  const environment = { WEIR_DATA_FOLDER: `data-${randomUUID()}`, ...onKafka() }
+/** Each has its own data folder, as on different machines, unless one is given. */
+function up(stages: string, dataFolder = `data-${randomUUID()}`): WeirUp {
+  const environment = { WEIR_DATA_FOLDER: dataFolder, ...onKafka() }
   return startUp(commands, { args: ['--stages', stages, '--agents', 'agent.yaml'], environment })
 }
 
@@ -133,6 +134,30 @@ describe('weir up on Kafka', () => {
     expect(resultsOf(commands.server.requests[1])).toEqual(['done'])
     expect(commands.server.requests).toHaveLength(2)
     expect((await ofType('activity', 'tool-started')).length).toBe(1)
+    for (const one of [others, next]) one.signal('SIGTERM')
+    expect((await Promise.all([others.ended, next.ended])).map(({ code }) => code)).toEqual([0, 0])
+  })
+
+  it('reports the real result of a tool whose executor was killed, if an executor returns on that machine', async () => {
+    await open(
+      script(says(call('act', { sleepMs: 2_000, answer: 'done' })), says(text('All is well.'))),
+    )
+    const others = up(`${otherSide},llm-gateway,accumulator`)
+    const first = up('executor', 'data-of-executors')
+    await Promise.all([others.untilReady(), first.untilReady()])
+    const asking = ask('go')
+    await until(async () => (await ofType('activity', 'tool-started')).length === 1)
+    first.signal('SIGKILL')
+    await first.ended
+    expect(await ofType('rounds-cleared', 'outcome')).toEqual([])
+
+    const next = up('executor', 'data-of-executors')
+    expect(await asking).toMatchObject({ code: 0, out: 'All is well.\n' })
+    expect(resultsOf(commands.server.requests[1])).toEqual(['done'])
+    const [claim] = (await ofType('rounds-cleared', 'claim')) as Claim[]
+    expect(await ofType('rounds-cleared', 'outcome')).toMatchObject([
+      { try: 1, owner: claim?.owner, result: { status: 'ok', text: 'done' } },
+    ])
     for (const one of [others, next]) one.signal('SIGTERM')
     expect((await Promise.all([others.ended, next.ended])).map(({ code }) => code)).toEqual([0, 0])
   })

@@ -25,6 +25,7 @@ export const examples: Example[] = [
       errors: 'I look.\nlist runs\nlist: ok \nOnly agent.yaml.',
     },
   },
+  { name: 'test-your-agent.ts', printed: { out: 'tested\n', errors: '' } },
   {
     name: 'context.ts',
     printed: { out: 'Order 17.\n', errors: 'list_orders: ok\n' },
@@ -72,8 +73,10 @@ export function withModel(program: string, url: string): string {
 /** The program as it runs in any folder: with the sources and packages of this checkout. */
 export function anywhere(program: string): string {
   const client = new URL('../../client/weir.ts', import.meta.url)
+  const testing = new URL('../../client/testing/testing.ts', import.meta.url)
   return program
     .replaceAll(`'../../client/weir.ts'`, `'${client}'`)
+    .replaceAll(`'../../client/testing/testing.ts'`, `'${testing}'`)
     .replaceAll(`'zod'`, `'${import.meta.resolve('zod')}'`)
 }
 

@@ -12,13 +12,7 @@ it.each(['guard-ai-sdk.ts', 'guard-langchain.ts', 'guard-openai-agents.ts'])(
   async (name) => {
     const chat = await startLoopingChat()
     try {
-      const program = fileURLToPath(new URL(name, import.meta.url))
-      const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
-        env: { ...process.env, MODEL_URL: chat.url },
-      })
-      const exited = once(child, 'exit')
-      const [out, errors] = await Promise.all([whole(child.stdout), whole(child.stderr)])
-      expect({ out, errors, exit: (await exited)[0] }).toEqual({
+      expect(await run(name, { MODEL_URL: chat.url })).toEqual({
         out: `${chat.requests.length} answers, the last one: I stop here.\n`,
         errors: '',
         exit: 0,
@@ -30,3 +24,21 @@ it.each(['guard-ai-sdk.ts', 'guard-langchain.ts', 'guard-openai-agents.ts'])(
     }
   },
 )
+
+it('guard-with-guards.ts refuses a removal by its own guard, and exits', async () => {
+  expect(await run('guard-with-guards.ts')).toEqual({
+    out: expect.stringMatching(/^refuse: .*Nothing is removed here\./s),
+    errors: '',
+    exit: 0,
+  })
+})
+
+async function run(name: string, env: NodeJS.ProcessEnv = {}) {
+  const program = fileURLToPath(new URL(name, import.meta.url))
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
+    env: { ...process.env, ...env },
+  })
+  const exited = once(child, 'exit')
+  const [out, errors] = await Promise.all([whole(child.stdout), whole(child.stderr)])
+  return { out, errors, exit: (await exited)[0] }
+}

@@ -1,5 +1,6 @@
 // The model of the executor's claims: the next owner may not release them as soon as the group has
-// expelled the dead member. The model prints the shortest history that goes wrong.
+// expelled the dead member. It may report the result that a dead owner's tool left. The model prints
+// the shortest history that goes wrong.
 
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -22,5 +23,18 @@ it('an early release of claims lets a tool start late, or run beside its next tr
     true,
     true,
     true,
+  ])
+})
+
+it('the next owner may report the kept result of a dead owner for exactly its claim', async () => {
+  const model = join(import.meta.dirname, 'executor.py')
+  const { stdout } = await promisify(execFile)('python3', [model, 'kept'])
+  const verdicts = stdout.split('\n').filter((line) => /^(ok|VIOLATED)/.test(line))
+  expect(verdicts.map((line) => line.slice(0, 36).trim())).toEqual([
+    'VIOLATED kept: the result is not bou',
+    'ok       kept: a killed owner, a zom',
+    'ok       kept: two killed owners, ca',
+    'ok       kept: idempotent tool, two',
+    'ok       kept, and the bus proves an',
   ])
 })

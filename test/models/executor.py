@@ -13,6 +13,9 @@ Call: none -> ready(try, lapsed) -> claimed(try, owner, offset, cancelled, lapse
   expel        (a rule more) the next owner releases the claims of the owner that the group expelled, at once
   member       with expel: an owner looks whether it is still a member, and starts nothing if not
   orphan       with expel: the tool of a crashed owner goes on; no later try and no result may come while it runs
+  kept         with orphan: another process holds each tool, ends it before its claim's deadline, and keeps its result;
+               the next owner reports it as the outcome of that claim, and releases no claim whose tool is held
+  forged       with kept: the result is reported for the newest claim instead of its own
   still        no deadline passes, to show what another rule does alone
   fence        cancel kills only what is known, it is not remembered for a round that arrives after it"""
 from dataclasses import dataclass, replace as _r
@@ -27,7 +30,7 @@ class Owner:
 @dataclass(frozen=True)
 class S:
     log: tuple; owners: tuple; gen: int = 1; commit: tuple = (0, False, ('none',)); passed: int = -1; starts: int = 0
-    results: frozenset = frozenset(); after: bool = False; orphans: int = 0; beside: bool = False; table: tuple = ()
+    results: frozenset = frozenset(); after: bool = False; orphans: int = 0; beside: bool = False; held: tuple = (); disk: tuple = (); table: tuple = ()
     crashes: int = 0; zombies: int = 0; cancels: int = 0; dups: int = 0; drains: int = 0
 
 def never(lapsed, off): return 'unknown' if lapsed and 'lapsed' not in off else 'skipped'
@@ -86,7 +89,10 @@ def steps(idem, off, K, Z, C, D, G):
                 if call[0] == 'claimed' and o.ticked < call[3] and ('log-clock' in off or call[3] <= s.passed):
                     upto = call[3] if 'log-clock' in off else s.passed
                     yield 'do', f'{me} writes tick', put(_r(o, ticked=call[3]), log=s.log + (('tick', upto),))
-                if 'expel' in off and o.gen == s.gen and call[0] == 'claimed' and call[2] != name and call[1] not in o.freed:
+                mine = [h for h in s.disk if call[0] == 'claimed' and call[2] != name and ('forged' in off or h == (call[2], call[1]))]
+                if mine and ('kept', call[1]) not in o.freed:
+                    yield 'do', f'{me} reports the kept result of owner{mine[0][0]}', put(_r(o, freed=o.freed + (('kept', call[1]),)), log=s.log + (('outcome', call[2], call[1], 'ok'),))
+                if 'expel' in off and o.gen == s.gen and call[0] == 'claimed' and call[2] != name and call[1] not in o.freed and not ('kept' in off and (call[2], call[1]) in s.held + s.disk):
                     yield 'do', f'{me} releases the claim of owner{call[2]}', put(_r(o, freed=o.freed + (call[1],)), log=s.log + (('lapsed', call[2], call[1]),))
                 if call == ('done',) and o.gen == s.gen and s.commit[0] < o.pos and 'held-back' not in off:
                     yield 'do', f'{me} commits past the round', put(_r(o, call=('none',)), commit=(o.pos, o.marked, ('none',)))
@@ -94,7 +100,7 @@ def steps(idem, off, K, Z, C, D, G):
             if o.running:      # also after the partition is gone: the child goes on, its outcome is still written
                 if 'outcome' in off: yield 'do', f'{me} tool ends, performer writes result ok', put(_r(o, running=0), results=s.results | {(f'performer {o.gen}', 'ok')})
                 else: yield 'do', f'{me} tool ends, writes outcome', put(_r(o, running=0), log=s.log + (('outcome', name, o.running, 'ok'),))
-            if s.crashes < K: yield 'fault', f'{me} CRASHES', _r(s, owners=tuple(x for x in s.owners if x.gen != o.gen), crashes=s.crashes + 1, orphans=s.orphans + (1 if o.running and 'orphan' in off else 0))
+            if s.crashes < K: yield 'fault', f'{me} CRASHES', _r(s, owners=tuple(x for x in s.owners if x.gen != o.gen), crashes=s.crashes + 1, orphans=s.orphans + (1 if o.running and 'orphan' in off else 0), held=s.held + (((name, o.running),) if o.running and 'kept' in off else ()))
         at, marked, call = s.commit
         tables = [s.table] if 'held-back' not in off else [s.table, s.table[-1:]]
         for k, table in enumerate(tables):
@@ -105,9 +111,9 @@ def steps(idem, off, K, Z, C, D, G):
                 new, note = _r(new, call=best[1], marked=best[2]), f', restores {best[:2]}' + (' (compacted topic)' if k else '')
             if not any(o.gen == s.gen and o.phase != 'gone' for o in s.owners): yield 'do', f'owner{new.gen} takes over at {at}{note}', put(new, gen=new.gen)
             elif s.zombies < Z: yield 'fault', f'owner{s.gen} is paused, owner{new.gen} takes over at {at}{note}', put(new, gen=new.gen, zombies=s.zombies + 1)
-        if s.orphans: yield 'do', 'the tool of a crashed owner ends', _r(s, orphans=s.orphans - 1)
+        if s.orphans: yield 'do', 'the tool of a crashed owner ends', _r(s, orphans=s.orphans - 1, held=s.held[1:], disk=s.disk + s.held[:1])
         newest = max((i for i, r in enumerate(s.log) if r[0] == 'claim'), default=-1)
-        if newest > s.passed and 'still' not in off: yield 'do', f'the deadline of the claim at {newest} passes', _r(s, passed=newest)
+        if newest > s.passed and 'still' not in off and not ('kept' in off and (s.orphans or any(o.running for o in s.owners))): yield 'do', f'the deadline of the claim at {newest} passes', _r(s, passed=newest)
         if s.cancels < C: yield 'fault', 'cancel arrives', _r(s, log=s.log + (('cancel',),), cancels=1)
         if s.dups < D and ('round',) in s.log: yield 'fault', 'the round is delivered again', _r(s, log=s.log + (('round',),), dups=s.dups + 1)
         if ('round',) not in s.log: yield 'do', 'the round arrives', _r(s, log=s.log + (('round',),))
@@ -142,6 +148,12 @@ if __name__ == '__main__':
         check('expel: paused between the look at its membership and the start', off=['expel', 'member', 'pause', 'still'], K=0, Z=1)
         check('expel: the tool of the killed owner goes on', off=['expel', 'member', 'orphan'], K=1, Z=0)
         check('expel: the same with an idempotent tool', idem=True, off=['expel', 'member', 'orphan'], K=1, Z=0)
+    if part in ('all', 'kept'):
+        check('kept: the result is not bound to its claim', idem=True, off=['orphan', 'kept', 'forged'], K=2, Z=0)
+        check('kept: a killed owner, a zombie', off=['orphan', 'kept'], K=1, Z=1)
+        check('kept: two killed owners, cancel', off=['orphan', 'kept'], K=2, Z=0, C=1)
+        check('kept: idempotent tool, two killed owners', idem=True, off=['orphan', 'kept'], K=2, Z=0)
+        check('kept, and the bus proves an owner dead: release what no process holds', idem=True, off=['expel', 'member', 'orphan', 'kept'], K=2, Z=0)
     if part in ('all', 'fixed'):
         check('expel, with owners and tools that end before the release', off=['expel', 'member'], K=1, Z=1)
         check('residue allowed: such a start is late, never second', off=['pause'], K=1, Z=1, late_start_ok=True)

@@ -11,7 +11,7 @@ A call is waiting (for guards), offered (the guest may run it) or done. Activity
 A front reads activity only from the moment of its own request (`again` exists for that).
 
 Modes:  observing   calls run at once, without a verdict               hooks  each call runs after its own verdict and reports as it ends
-        veto        a round runs as a whole, or the front hides it and asks the model again; its other calls are reported `skipped`
+        veto        a round runs as a whole, or the front hides it and asks the model again; its other calls are reported `error`: an offered call is never `skipped`
 Faults: a front crashes; a record arrives twice, the second time late; the guest retries through the other front; a hook fails open (the call runs
 without a verdict); a front gives up (its client leaves, or has a `no`); an operator cancels; a guard refuses.
 

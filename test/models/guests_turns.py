@@ -51,7 +51,7 @@ def place(s, rec, off):
     if turn and t in (turn.key,) + turn.names: return 'own'
     closed = t in s.closed and 'closed' not in off
     if closed and 'first' not in off: return 'new' if rec[0] == 'ask' and 'return' not in off else 'closed'
-    named = {rec[2]} if rec[0] in ('round', 'result') else set(rec[3]) if rec[0] == 'ask' else set()
+    named = {rec[2]} if rec[0] in ('round', 'result') else set(rec[3][:1]) if rec[0] == 'ask' else set()    # the oldest one
     if turn and turn.live and 'known' not in off and named & {k for k, _ in turn.known}: return 'alias'
     return 'closed' if closed and (rec[0] != 'ask' or 'return' in off) else 'new'
 
@@ -202,12 +202,14 @@ def check(title, turns=('x', 'y'), N=1, off=(), C=0, D=0, R=0, B=0, J=0, F=0, G=
     def settled(s):
         # A round that nobody shows any more may stay open: its deadline ends it.
         if any(s.handlers) or s.pend: return f'stuck: a front waits for ever ({[h[:3] for h in s.handlers if h]}), or records wait'
-        numbers, judged = {t: n for n, t in s.rounds}, dict(s.judged)
+        judged = dict(s.judged)
+        # A turn that comes back has its rounds under two numbers. The newest one that is over counts.
+        over = {t: judged[n] for n, t in s.rounds if n in judged}
         for number, truth in s.rounds:
             if number not in judged and (number,) != s.out[:1]: return f'{truth} has no result'
         for truth in s.past + tuple(t for _, t in s.history):
-            if truth not in numbers: return f'{truth} was never judged'
-            if judged[numbers[truth]] == UNKNOWN and not (s.retries or s.cut or truth not in s.past and truth[0] == 0): return f'{truth} is unknown although its result was reported'
+            if truth not in over: return f'{truth} was never judged'
+            if over[truth] == UNKNOWN and not (s.retries or s.cut or truth not in s.past and truth[0] == 0): return f'{truth} is unknown although its result was reported'
     return explore(title, S(), steps(turns, N, off, C, D, R, B, J, F, G, reply, interrupt, bound), broken, settled, cap=cap)
 
 if __name__ == '__main__':

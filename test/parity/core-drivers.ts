@@ -1,19 +1,18 @@
 // The core as a guest's program uses it: live, all at once in late requests, and in any mixture.
 
-import type {
-  Guard,
-  GuestConversation,
-  GuestFormat,
-} from '../../client/guard/guest-conversation.ts'
+import type { Guard, GuestFormat } from '../../client/guard/guest-conversation.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Transcript, TranscriptResponse } from '../../shared/transcript/transcript.ts'
 import { answerOf, requestOf, type Turn } from '../support/guest-requests.ts'
-import type { Driver } from './driver.ts'
+import { type Driver, judged } from './driver.ts'
+import { hiddenIn, hiddenInHistory, shownIn } from './formats.ts'
 
 /** Asks before and after each response. */
 export function liveDriver(format: GuestFormat): Driver {
   return {
-    name: `live, ${format}`,
+    name: `the core live, ${format}`,
+    shows: (scenario) => shownIn(format, scenario),
+    leavesOut: (transcript) => hiddenIn(format, transcript),
     async drive([guard], transcript, thread) {
       const conversation = guard.conversation(thread)
       for (const { before, said, turns } of stepsOf(transcript)) {
@@ -29,8 +28,9 @@ export function liveDriver(format: GuestFormat): Driver {
 /** One late request for each turn. */
 export function atOnceDriver(format: GuestFormat): Driver {
   return {
-    name: `all at once, ${format}`,
-    leavesOut: tooLong,
+    name: `the core all at once, ${format}`,
+    shows: (scenario) => shownIn(format, scenario),
+    leavesOut: (transcript) => late(format, transcript),
     async drive([guard], transcript, thread) {
       const { turns, tools } = transcript
       for (const at of turns.keys())
@@ -42,8 +42,9 @@ export function atOnceDriver(format: GuestFormat): Driver {
 /** Leaves out, repeats and doubles requests, through two fronts. The same in every run. */
 export function mixtureDriver(format: GuestFormat): Driver {
   return {
-    name: `a mixture with repeats, ${format}`,
-    leavesOut: tooLong,
+    name: `a mixture with repeats through two fronts, ${format}`,
+    shows: (scenario) => shownIn(format, scenario),
+    leavesOut: (transcript) => late(format, transcript),
     async drive(guards, transcript, thread) {
       const random = randomOf(thread)
       let isOpen = false // the log has the newest round without its results
@@ -78,7 +79,7 @@ type Step = {
   endsTurn: boolean
 }
 
-function* stepsOf({ turns }: Transcript): Generator<Step> {
+export function* stepsOf({ turns }: Transcript): Generator<Step> {
   for (const [at, { user, responses }] of turns.entries())
     for (const [n, said] of responses.entries()) {
       const upTo = (end: number): Turn[] => [
@@ -90,18 +91,14 @@ function* stepsOf({ turns }: Transcript): Generator<Step> {
   yield { before: turns, said: undefined, turns, endsTurn: true }
 }
 
+function late(format: GuestFormat, transcript: Transcript): string | undefined {
+  return hiddenIn(format, transcript) ?? hiddenInHistory(transcript) ?? tooLong(transcript)
+}
+
 function tooLong({ turns }: Transcript): string | undefined {
   return turns.some(({ responses }) => responses.length > limits.guestKeysMax)
     ? 'a front sends the last rounds of a turn only'
     : undefined
-}
-
-async function judged(
-  conversation: GuestConversation,
-  request: Parameters<GuestConversation['beforeModel']>[0],
-): Promise<void> {
-  const advice = await conversation.beforeModel(request)
-  if (!advice.judged) throw new Error(`a request was not judged: ${advice.reason}`)
 }
 
 async function both(guards: [Guard, Guard], run: (guard: Guard) => Promise<void>): Promise<void> {

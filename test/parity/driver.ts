@@ -1,9 +1,15 @@
 // The ways by which a guest reaches Weir, as drivers that show it the same transcripts. The stages run
-// once, on a log in memory. A driver adds itself to parity.int.test.ts.
+// once, on a log in memory. core.int.test.ts and fronts.int.test.ts have the drivers.
 
 import pino from 'pino'
-import { frontOn, stagesOfGuests } from '../../client/guard/bus-front.ts'
-import type { Guard } from '../../client/guard/guest-conversation.ts'
+import type { Scenario } from '../../apps/replay/judge/scenario.ts'
+import { stagesOfGuests } from '../../client/guard/bus-front.ts'
+import { frontsOn } from '../../client/guard/guard.ts'
+import type {
+  Guard,
+  GuestConversation,
+  GuestRequest,
+} from '../../client/guard/guest-conversation.ts'
 import { startStages } from '../../services/stages.ts'
 import { defaultPolicy, policyOf } from '../../shared/agents/agents.ts'
 import { defaultGuestSettings, type GuestHints } from '../../shared/agents/guest.ts'
@@ -15,10 +21,15 @@ import { isGuest } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
 import type { Transcript } from '../../shared/transcript/transcript.ts'
+import type { IntervenedAt } from '../support/traces.ts'
 import { waitMaxMs } from '../support/wait-limit.ts'
 
 export type Driver = {
   name: string
+  /** The trace with the facts that this way shows. Default: all. */
+  shows?: (scenario: Scenario) => Scenario
+  /** The first intervention of this rung ends the run. */
+  endsAt?: 'end'
   /** Why it cannot show this transcript. Undefined: it can. */
   leavesOut?: (transcript: Transcript) => string | undefined
   /**
@@ -28,17 +39,14 @@ export type Driver = {
   drive(guards: [Guard, Guard], transcript: Transcript, thread: string): Promise<void>
 }
 
-/**
- * An intervention of the log. `at`: the calls and the responses without calls up to its round, in
- * the whole conversation.
- */
-export type Intervention = { at: number; rule: string; rung: string }
-
 export type ParityWorld = {
   /** Two fronts that only observe. `hints`: of the tools. */
   guards(hints: Record<string, GuestHints>): [Guard, Guard]
-  /** The interventions in the conversation of this thread, without ordinary ones. */
-  interventions(thread: string): Promise<Intervention[]>
+  /**
+   * The interventions in the conversation of this thread, without ordinary ones. `at`: the calls and
+   * the responses without calls up to its round, in the whole conversation.
+   */
+  interventions(thread: string): Promise<IntervenedAt[]>
   close(): Promise<void>
 }
 
@@ -58,7 +66,7 @@ export async function openParityWorld(): Promise<ParityWorld> {
   const stages = await startStages({
     ...{ bus, agents: new Map(), topicPrefix, partitions, log, names: stagesOfGuests },
   })
-  const fronts: { close(): void }[] = []
+  const fronts = frontsOn({ bus, topicPrefix, partitions, log })
   const outcomes = new Map<ConversationId, Message[]>()
   let read = 0
 
@@ -79,12 +87,12 @@ export async function openParityWorld(): Promise<ParityWorld> {
   }
 
   function guardWith(hints: Record<string, GuestHints>): Guard {
-    const front = frontOn({
-      ...{ bus, topicPrefix, partitions, log, mode: 'observing', answerWithinMs: waitMaxMs },
+    const { conversation } = fronts.front({
+      ...{ mode: 'observing', answerWithinMs: waitMaxMs },
       agent: { name: agent, settings, hints },
     })
-    fronts.push(front)
-    return { conversation: front.conversation, failed: stages.failed, close: async () => {} }
+    const close = async () => {}
+    return { conversation, failed: stages.failed, close, [Symbol.asyncDispose]: close }
   }
 
   return {
@@ -104,9 +112,18 @@ export async function openParityWorld(): Promise<ParityWorld> {
     },
 
     async close() {
-      for (const front of fronts) front.close()
+      fronts.close()
       await stages.close()
       await bus.close()
     },
   }
+}
+
+/** Throws if Weir does not judge the request. */
+export async function judged(
+  conversation: GuestConversation,
+  request: GuestRequest,
+): Promise<void> {
+  const advice = await conversation.beforeModel(request)
+  if (!advice.judged) throw new Error(`a request was not judged: ${advice.reason}`)
 }

@@ -5,16 +5,18 @@ import { pino } from 'pino'
 import { hookFront } from '../../apps/http/fronts/hooks/hook-front.ts'
 import { type HookKind, hookPayloadOf } from '../../apps/http/fronts/hooks/hook-payload.ts'
 import { hostSessions } from '../../apps/http/fronts/hooks/host-sessions.ts'
+import { fakeClock } from '../../client/testing/fake-clock.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Transcript, TranscriptResponse } from '../../shared/transcript/transcript.ts'
-import { manualClock } from '../support/manual-clock.ts'
-import type { Driver } from './driver.ts'
+import { requestOf } from '../support/guest-requests.ts'
+import { type Driver, judged } from './driver.ts'
 
 export const hooksDriver: Driver = {
   name: 'hooks alone',
+  endsAt: 'end', // the hooks deny each later call
   leavesOut: hidden,
   async drive([guard], { turns }, thread) {
-    const clock = manualClock(0)
+    const clock = fakeClock(0)
     const sessions = hostSessions(clock)
     const front = hookFront({ sessions, clock, log: pino({ level: 'silent' }) })
     const host = new AbortController()
@@ -40,7 +42,7 @@ export const hooksDriver: Driver = {
         }))
         const held = shown.map(({ call }) => send('pre', 'PreToolUse', call))
         await nextTask()
-        clock.advance(limits.hookJoinMs)
+        clock.advance(limits.callJoinMs)
         await Promise.all(held)
         for (const { call, result } of shown)
           if (result !== undefined && result !== 'unknown')
@@ -49,6 +51,9 @@ export const hooksDriver: Driver = {
               : send('post', 'PostToolUse', { ...call, tool_response: result.text }))
       }
       await send('stop', 'Stop', {})
+      // A hook waits for no round. The answer to this request comes behind the end of the turn.
+      const conversation = guard.conversation(thread, { turn: `${turn}` })
+      await judged(conversation, requestOf('anthropic', []))
     }
   },
 }

@@ -17,6 +17,7 @@ import { guestVerdictBeforeRun } from './checkers/guest-verdict-before-run.ts'
 import { historyValid } from './checkers/history-valid.ts'
 import { noLateStart } from './checkers/no-late-start.ts'
 import { noSplice } from './checkers/no-splice.ts'
+import { noStoppedStart } from './checkers/no-stopped-start.ts'
 import { noUnapprovedStart } from './checkers/no-unapproved-start.ts'
 import { noVetoedStart } from './checkers/no-vetoed-start.ts'
 import { oneContentPerId } from './checkers/one-content-per-id.ts'
@@ -52,6 +53,7 @@ const checkers: Checker[] = [
   startsBounded,
   noLateStart,
   noVetoedStart,
+  noStoppedStart,
   shadowOnlyReports,
   noUnapprovedStart,
   oneResultPerCall,

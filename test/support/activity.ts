@@ -33,6 +33,7 @@ export const callRejected = (reason: string, name = 'exec'): Activity => ({
   ordinal: 0,
   name,
   reason,
+  text: 'Tool call rejected before execution.',
 })
 
 export const toolStarted = (
@@ -53,6 +54,8 @@ export const callFinished = (ordinal = 0, fields: Partial<CallFinished> = {}): C
     status: 'ok',
     reason: '',
     durationMs: 300,
+    result: 'done',
+    resultBytes: 4,
   },
   ...fields,
 })

@@ -160,7 +160,7 @@ export async function openChromium(program: string): Promise<Browser> {
   }
 }
 
-type TraceEvent = {
+export type TraceEvent = {
   name: string
   ph: string
   pid: number
@@ -169,7 +169,8 @@ type TraceEvent = {
   args?: { name?: string }
 }
 
-function tasksIn(trace: TraceEvent[]): number[] {
+/** CPU time, in milliseconds, of each task of the main threads. */
+export function tasksIn(trace: TraceEvent[]): number[] {
   const mains = new Set(
     trace
       .filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')

@@ -8,7 +8,8 @@ import type {
 import type { Declaration } from '../../shared/contract/messages.ts'
 import type { TranscriptCall, TranscriptResponse } from '../../shared/transcript/transcript.ts'
 
-export type Said = Pick<TranscriptResponse, 'text' | 'calls'>
+/** `finish`: why the response ended, where it is not the usual reason. */
+export type Said = Pick<TranscriptResponse, 'text' | 'calls'> & { finish?: string }
 export type Turn = { user: string; responses: readonly Said[] }
 type Result = { call: TranscriptCall; text: string; isError: boolean }
 
@@ -29,6 +30,9 @@ function parsed(text: string): unknown {
     return text
   }
 }
+
+/** The response reached its limit of tokens. */
+const isCut = ({ finish }: Said) => finish === 'length'
 
 const textPart = (said: Said, part: object) => (said.text === '' ? [] : [part])
 
@@ -70,7 +74,7 @@ const anthropic: Writer = {
     type: 'message',
     role: 'assistant',
     content: anthropicBlocks(said),
-    stop_reason: said.calls.length > 0 ? 'tool_use' : 'end_turn',
+    stop_reason: isCut(said) ? 'max_tokens' : said.calls.length > 0 ? 'tool_use' : 'end_turn',
     usage: { input_tokens: 1, output_tokens: 1 },
   }),
 }
@@ -103,7 +107,10 @@ const openaiChat: Writer = {
   }),
   answer: (said) => ({
     choices: [
-      { message: chatMessage(said), finish_reason: said.calls.length > 0 ? 'tool_calls' : 'stop' },
+      {
+        message: chatMessage(said),
+        finish_reason: isCut(said) ? 'length' : said.calls.length > 0 ? 'tool_calls' : 'stop',
+      },
     ],
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
   }),
@@ -145,7 +152,8 @@ const openaiResponses: Writer = {
   }),
   answer: (said) => ({
     output: items(said),
-    status: 'completed',
+    status: isCut(said) ? 'incomplete' : 'completed',
+    ...(isCut(said) && { incomplete_details: { reason: 'max_output_tokens' } }),
     usage: { input_tokens: 1, output_tokens: 1 },
   }),
 }
@@ -201,7 +209,10 @@ const aiSdk: Writer = {
   }),
   answer: (said) => ({
     content: sdkParts(said, (text) => text),
-    finishReason: { unified: said.calls.length > 0 ? 'tool-calls' : 'stop', raw: undefined },
+    finishReason: {
+      unified: isCut(said) ? 'length' : said.calls.length > 0 ? 'tool-calls' : 'stop',
+      raw: undefined,
+    },
     usage: { inputTokens: { total: 1 }, outputTokens: { total: 1 } },
   }),
 }
@@ -217,6 +228,7 @@ const langchainMessage = (said: Said) => {
     content: said.text,
     tool_calls: calls.filter(({ args }) => typeof args !== 'string'),
     invalid_tool_calls: calls.filter(({ args }) => typeof args === 'string'),
+    ...(isCut(said) && { response_metadata: { finish_reason: 'length' } }),
   }
 }
 

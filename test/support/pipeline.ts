@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import {
   type AnthropicServer,
-  type ModelCall,
   type Reply,
   startAnthropicServer,
 } from '../../apps/demo/anthropic-server.ts'
 import { type Activity, type Edge, openEdge } from '../../client/edge.ts'
+import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { type RunningStages, startStages } from '../../services/stages.ts'
 import {
   type Agent,

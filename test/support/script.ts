@@ -1,6 +1,7 @@
 // Scripts for the model behind test/support/pipeline.ts.
 
-import type { Block, ModelCall, Reply } from '../../apps/demo/anthropic-server.ts'
+import type { Reply } from '../../apps/demo/anthropic-server.ts'
+import type { Block, ModelCall } from '../../client/testing/anthropic-stream.ts'
 
 let ids = 0
 

@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { givenBy } from '../../apps/replay/judge/overrides.ts'
+import { play } from '../../apps/replay/judge/play.ts'
 import type { Scenario, SilentStep, Step, ToolStep } from '../../apps/replay/judge/scenario.ts'
 import { readScenarios } from '../../apps/replay/judge/scenario-file.ts'
 import { judge } from '../../apps/replay/judge/verdict.ts'
@@ -114,4 +115,20 @@ function isResponse(step: Step): step is ToolStep | SilentStep {
 export function judged(scenario: Scenario): Verdict {
   const { step, rule } = judge(scenario, given)
   return step === null ? 'silent' : { at: placeOf(scenario.steps, step), rule }
+}
+
+/** An intervention. `at`: the step, counted without messages of users. `rule`: with its version. */
+export type IntervenedAt = { at: number; rule: string; rung: string }
+
+/** All interventions of `weir judge`, in order: the trace goes on after each as it was recorded. */
+export function allJudged(scenario: Scenario): IntervenedAt[] {
+  const { caps, policyWith } = given
+  return play(scenario, (step) => policyWith(scenario.settingsOf?.(step) ?? {}), caps).flatMap(
+    (raised) => {
+      if ('cap' in raised || raised.shadow) return []
+      const { rule, ruleVersion, rung } = raised.intervention
+      const at = placeOf(scenario.steps, raised.step)
+      return [{ at, rule: `${rule}@${ruleVersion}`, rung }]
+    },
+  )
 }

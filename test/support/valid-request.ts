@@ -1,7 +1,7 @@
 // The faults of a request's history that Anthropic's Messages API would refuse (I5.4). Our fake
 // server accepts anything, so tests check here.
 
-import type { ModelCall } from '../../apps/demo/anthropic-server.ts'
+import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { limits } from '../../shared/contract/limits.ts'
 
 type Block = {

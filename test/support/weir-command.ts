@@ -9,10 +9,10 @@ import { fileURLToPath } from 'node:url'
 import { describe } from '@jest/globals'
 import {
   type AnthropicServer,
-  type ModelCall,
   type Reply,
   startAnthropicServer,
 } from '../../apps/demo/anthropic-server.ts'
+import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { compiled } from './compiled.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

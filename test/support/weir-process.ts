@@ -2,6 +2,7 @@
 // after a restart, when their ids are known), waits until every turn has ended, and exits with 0.
 // Usage: weir-process.ts OPTIONS, a JSON object.
 
+import { dirname } from 'node:path'
 import { pino } from 'pino'
 import { startStages } from '../../services/stages.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
@@ -40,6 +41,7 @@ const running = await startStages({
   topicPrefix: 'weir.',
   partitions,
   log: pino({ level: 'silent' }),
+  dataFolder: dirname(options.file),
 })
 for (const { conversation, messageId } of options.messages) {
   const message = {

@@ -1,9 +1,10 @@
 // The filter of `weir export`: conversations, a stretch of time, and conditions on turns. Checked
 // before a log is opened.
 
+import type { ExportFilter } from '../../../client/bundle/selection.ts'
+import { whereOf } from '../../../client/history/turn-filter.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { type Where, whereOf } from '../../history/turn-filter.ts'
 import { instantOfFlag } from '../../terminal/instant-text.ts'
 
 export type FilterOptions = {
@@ -11,16 +12,6 @@ export type FilterOptions = {
   since?: string
   until?: string
   where?: string[]
-}
-
-export type ExportFilter = {
-  /** Empty: all. */
-  conversations: ReadonlySet<string>
-  since: Milliseconds
-  until: Milliseconds
-  where: Where
-  /** No time and no condition is given: each conversation is exported as a whole. */
-  isWhole: boolean
 }
 
 /** Throws `usage` with the accepted values. */

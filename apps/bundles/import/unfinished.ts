@@ -1,6 +1,9 @@
 // Finds the messages of a bundle that had no end, by folding its records. The bundle's tables do not
 // count: anybody can write them.
 
+import { messageOf } from '../../../client/history/message-of.ts'
+import { endsOf } from '../../../client/history/readable-log.ts'
+import { scan } from '../../../client/history/scan.ts'
 import {
   type Conversation,
   conversation as conversationStage,
@@ -10,9 +13,7 @@ import type { Message } from '../../../shared/contract/messages.ts'
 import type { Output } from '../../../shared/contract/stage.ts'
 import { stages } from '../../../shared/contract/topology.ts'
 import { foldOfLog } from '../../../shared/runtime/log-fold.ts'
-import { messageOf } from '../../history/message-of.ts'
-import { endsOf, type OpenLog } from '../../history/open-log.ts'
-import { scan } from '../../history/scan.ts'
+import type { OpenLog } from '../../history/open-log.ts'
 
 /** Of one partition. `turns`: the open ones, by their number. */
 export type Unfinished = { messages: ReadonlySet<Offset>; turns: ReadonlySet<Offset> }

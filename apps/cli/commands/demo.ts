@@ -14,7 +14,7 @@ export function addDemo(program: Command): void {
     'synchronous',
   ])
     .description(
-      'Play incident I1 twice: through a plain loop and through Weir. Needs no key and no broker. On Kafka, it uses the stages that run there. Keeps its log only if --data-folder names a new folder.',
+      'Play incident I1 three times: through a plain loop, through Weir, and through the plain loop at its proxy. Needs no key and no broker. On Kafka, it plays the first two, with the stages that run there. Keeps its log only if --data-folder names a new folder.',
     )
     .addOption(
       new Option('--bad <model>', 'the bad model to play')
@@ -30,9 +30,13 @@ export function addDemo(program: Command): void {
           settings,
           process.stdout,
         )
-      await (await import('../../demo/demo.ts')).runDemo(
+      const [{ runDemo }, { startDemoProxy }] = await Promise.all([
+        import('../../demo/demo.ts'),
+        import('../../http/demo-proxy.ts'),
+      ])
+      await runDemo(
         { bad: options.bad, keptIn: options.dataFolder },
-        settings,
+        { settings, startProxy: startDemoProxy },
         process.stdout,
       )
     })

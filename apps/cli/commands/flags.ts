@@ -101,7 +101,7 @@ export function bundleOption(): Option {
   return new Option('--bundle <file>', 'read this bundle from weir export instead of the log')
 }
 
-/** Conditions on turns (apps/history/turn-filter.ts). */
+/** Conditions on turns (client/history/turn-filter.ts). */
 export function whereOption(): Option {
   return new Option(
     '--where <key=value>',

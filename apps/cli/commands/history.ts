@@ -60,7 +60,7 @@ export function addHistory(program: Command): void {
     .option('--limit <number>', 'the number of conversations', '20')
     .addOption(whereOption())
     .addOption(bundleOption())
-    .option('--json', 'print one JSON object per line; see apps/history/conversations/summary.ts')
+    .option('--json', 'print one JSON object per line; see client/history/summary.ts')
     .action(async (options) =>
       (await import('../../history/conversations/conversations.ts')).listConversations(
         await settingsBeside(options.bundle, options),

@@ -21,6 +21,11 @@ export function addProxy(program: Command): void {
       'the guest at the root: its name, with settings in agents/NAME.yaml if there are any; others are under /proxy/NAME',
       'guest',
     )
+    .option(
+      '--veto',
+      'hold the calls of each answer until their verdicts; Weir asks the model again itself when it refuses one',
+    )
+    .option('--veto-oauth', "with --veto: hold also requests that a person's subscription pays")
     .option('--json', 'print {"port", "anthropicBaseUrl", "openaiBaseUrl"} as the first line')
     .action(async (options) =>
       endWith(

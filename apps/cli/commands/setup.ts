@@ -1,17 +1,23 @@
 // weir init, settings, doctor: commands for setup.
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { settingKeys } from '../../../shared/settings/settings.ts'
 import { answers } from '../../terminal/ending.ts'
+import { templateNames } from '../init/template-names.ts'
 import { withSettings } from './flags.ts'
 
 export function addSetup(program: Command): void {
   program
     .command('init')
-    .description('Write a starter agent file and tools. Keeps existing files.')
+    .description('Write a starter agent file and tools, or a project. Keeps existing files.')
     .argument('[folder]', 'the folder to write to', '.')
-    .action(async (folder) =>
-      (await import('../init/init.ts')).init(folder, process.env, process.stdout),
+    .addOption(
+      new Option('--template <name>', 'an agent file, or a project in TypeScript with a test')
+        .choices(templateNames)
+        .default(templateNames[0]),
+    )
+    .action(async (folder, { template }) =>
+      (await import('../init/init.ts')).init(folder, template, process.env, process.stdout),
     )
 
   withSettings(program.command('settings'), settingKeys)

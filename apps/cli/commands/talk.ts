@@ -1,6 +1,7 @@
 // weir ask, chat: send messages to an agent.
 
 import { type Command, Option } from 'commander'
+import { stagesChoices } from '../../../client/stages-choice.ts'
 import {
   guardModes,
   listed,
@@ -14,6 +15,14 @@ import {
 const guardText =
   'run this guard in this process, on the embedded bus: shell, spend or a file, optionally with =OPTIONS, a JSON file; repeat for more. It stays registered, with its mode'
 
+const stagesFlag = () =>
+  new Option(
+    '--stages <where>',
+    'the process that runs the stages: this one, another one such as weir up, or auto; elsewhere needs no key',
+  )
+    .choices(stagesChoices)
+    .default('auto')
+
 export function addTalk(program: Command): void {
   withSettings(program.command('ask'), ownStages)
     .description(
@@ -22,6 +31,12 @@ export function addTalk(program: Command): void {
     .argument('[text]', 'the message; - or no argument: standard input')
     .requiredOption('--agent <file>', 'the agent file')
     .option('--conversation <id>', 'continue this conversation; default: start a new one')
+    .option(
+      '--image <file>',
+      'an image for the model: PNG, JPEG, GIF or WebP; repeat for more',
+      listed,
+    )
+    .option('--file <file>', 'a file for the model: PDF or text; repeat for more', listed)
     .option('--guard <guard>', guardText, listed)
     .addOption(
       new Option(
@@ -33,6 +48,7 @@ export function addTalk(program: Command): void {
       '--json',
       'print all events on stdout, one JSON object per line, ending with the turn-finished',
     )
+    .addOption(stagesFlag())
     .option(...rawFlag)
     .option(...runImportedFlag)
     .action(async (text, options) => {
@@ -54,6 +70,7 @@ export function addTalk(program: Command): void {
         'the mode of these guards; default: as registered, and shadow for a new guard',
       ).choices(guardModes),
     )
+    .addOption(stagesFlag())
     .option(...rawFlag)
     .option(...runImportedFlag)
     .action(async (options) =>

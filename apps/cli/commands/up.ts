@@ -4,9 +4,10 @@ import { type Command, Option } from 'commander'
 import { settingKeys } from '../../../shared/settings/settings.ts'
 import { endWith } from '../../terminal/ending.ts'
 import { guardModes, listed, runImportedFlag, withSettings } from './flags.ts'
+import { withEdge } from './serve.ts'
 
 export function addUp(program: Command): void {
-  withSettings(program.command('up'), settingKeys)
+  const up = withSettings(program.command('up'), settingKeys)
     .description(
       'Run stages until SIGTERM or SIGINT: all of them, or some on Kafka. Serves health and metrics on its own port.',
     )
@@ -27,5 +28,19 @@ export function addUp(program: Command): void {
       ).choices(guardModes),
     )
     .option(...runImportedFlag)
-    .action(async (options) => endWith(await (await import('../../service/up.ts')).up(options)))
+    .option(
+      '--front-port <port>',
+      'also serve guests on this port, as weir proxy does: hooks, /v1/guest, and the proxy with --upstream; 0: any free port',
+    )
+    .option('--front-host <address>', 'the address of that port; default: 127.0.0.1')
+    .option(
+      '--allow-remote',
+      'let --front-host be an address that other machines reach; the server asks for no key',
+    )
+    .option('--upstream <url>', "the model provider's base URL for the proxy, with or without /v1")
+    .option('--front-agent <name>', 'the guest at the root of the proxy; default: guest')
+    .option('--http-port <port>', 'also serve agents over HTTP on this port, as weir serve does')
+  withEdge(up).action(async (options) =>
+    endWith(await (await import('../../http/up-with-fronts.ts')).upWithFronts(options)),
+  )
 }

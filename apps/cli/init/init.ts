@@ -1,6 +1,7 @@
-// `weir init`: writes a starter agent file and tools, the files in template/. Also writes the schema
-// of agent files: editors use it to complete agent.yaml. Where this machine can make no sandbox, the
-// agent file gets `sandbox: off` with the reason. The other files are written unchanged.
+// `weir init`: writes the files of a folder in templates/. With the agent file comes its schema, which
+// editors use to complete it. Where this machine can make no sandbox, the agent file gets `sandbox:
+// off` with the reason. A name that ends in .template loses that ending: such a file is no source of
+// Weir.
 
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -9,10 +10,13 @@ import { providers } from '../../../services/llm-gateway/providers/providers.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { makeFolders } from '../../../shared/lib/make-folders.ts'
 import { type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
+import { version } from '../../../shared/lib/version.ts'
 import { ownCommand } from '../../terminal/own-command.ts'
 import { printable } from '../../terminal/printable.ts'
+import { installSteps } from './install-steps.ts'
+import type { TemplateName } from './template-names.ts'
 
-const template = fileURLToPath(new URL('template', import.meta.url))
+const templates = fileURLToPath(new URL('templates', import.meta.url))
 const schema = fileURLToPath(
   new URL('../../../shared/agents/file/agent.schema.json', import.meta.url),
 )
@@ -23,28 +27,33 @@ const schema = fileURLToPath(
  */
 export async function init(
   folder: string,
+  template: TemplateName,
   environment: NodeJS.ProcessEnv,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  for (const { name, source } of await filesToWrite()) {
+  for (const { name, source } of await filesToWrite(template)) {
     const file = join(folder, name)
     const wasThere = await copied(source, file)
     out.write(
       `${wasThere ? 'kept     ' : 'written  '}${printable(file)}${wasThere ? ' (it exists)' : ''}\n`,
     )
   }
-  out.write(next(folder, environment))
+  out.write(next(folder, template, environment))
 }
 
-async function filesToWrite(): Promise<{ name: string; source: string }[]> {
+async function filesToWrite(name: TemplateName): Promise<{ name: string; source: string }[]> {
+  const template = join(templates, name)
   const entries = await readdir(template, { recursive: true, withFileTypes: true })
   const sources = entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-  const files = sources.map((source) => ({ name: relative(template, source), source }))
+  const files = sources.map((source) => ({
+    name: relative(template, source).replace(/\.template$/, ''),
+    source,
+  }))
   return [
     ...files.sort((a, b) => (a.name < b.name ? -1 : 1)),
-    { name: 'agent.schema.json', source: schema },
+    ...(name === 'agent-file' ? [{ name: 'agent.schema.json', source: schema }] : []),
   ]
 }
 
@@ -56,7 +65,8 @@ async function copied(source: string, file: string): Promise<boolean> {
     refuse(file, error as Error)
   }
   try {
-    await writeFile(file, withSandbox(await readFile(source, 'utf8')), { flag: 'wx' })
+    const text = (await readFile(source, 'utf8')).replace('WEIR_VERSION', version())
+    await writeFile(file, withSandbox(text), { flag: 'wx' })
     return false
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EEXIST' || refuse(file, error as Error)
@@ -78,7 +88,7 @@ function refuse(file: string, cause: NodeJS.ErrnoException): never {
   )
 }
 
-function next(folder: string, environment: NodeJS.ProcessEnv): string {
+function next(folder: string, template: TemplateName, environment: NodeJS.ProcessEnv): string {
   const [{ keyVariable }] = providers
   // From the folder that the first step enters.
   const command = ownCommand(environment, resolve(folder))
@@ -88,9 +98,15 @@ function next(folder: string, environment: NodeJS.ProcessEnv): string {
       : [`cd ${/^[\w./-]+$/.test(folder) ? folder : `'${printable(folder)}'`}`]),
     ...(environment[keyVariable]
       ? []
-      : [`export ${keyVariable}=...   # or another model: see agent.yaml`]),
-    `${command} doctor --agent agent.yaml`,
-    `${command} ask --agent agent.yaml "Which files are here, and what do they say?"`,
+      : [
+          `export ${keyVariable}=...   # or another model: see ${template === 'typescript' ? 'agent.ts' : 'agent.yaml'}`,
+        ]),
+    ...(template === 'typescript'
+      ? [...installSteps(resolve(folder)), 'npm test', 'npm start -- "What do I have to buy?"']
+      : [
+          `${command} doctor --agent agent.yaml`,
+          `${command} ask --agent agent.yaml "Which files are here, and what do they say?"`,
+        ]),
   ]
   return `\nNext:\n${steps.map((step) => `  ${step}\n`).join('')}`
 }

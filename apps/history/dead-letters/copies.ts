@@ -3,6 +3,7 @@
 // copies.
 
 import { createHash } from 'node:crypto'
+import { scan } from '../../../client/history/scan.ts'
 import type { Offset } from '../../../shared/contract/bus.ts'
 import type { DeadLetter } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
@@ -10,7 +11,6 @@ import type { TopicName } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { parseId } from '../../../shared/runtime/derived-id.ts'
 import type { OpenLog } from '../open-log.ts'
-import { scan } from '../scan.ts'
 import { faultOf, type Letter, type Original, originalOf, retryTopicOf } from './letters.ts'
 
 export type Copies = {

@@ -1,6 +1,9 @@
 // Reads dead letters from the log, finds the record of each, and decides whether it can be written
 // again.
 
+import { messageOf } from '../../../client/history/message-of.ts'
+import { endsOf } from '../../../client/history/readable-log.ts'
+import { scan } from '../../../client/history/scan.ts'
 import { decode } from '../../../shared/codec/codec.ts'
 import type { Offset, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
@@ -18,9 +21,7 @@ import { errorCodes, WeirError } from '../../../shared/lib/errors.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { instantOfFlag } from '../../terminal/instant-text.ts'
 import { printable } from '../../terminal/printable.ts'
-import { messageOf } from '../message-of.ts'
-import { endsOf, type OpenLog } from '../open-log.ts'
-import { scan } from '../scan.ts'
+import type { OpenLog } from '../open-log.ts'
 
 /**
  * `place`: `PARTITION/OFFSET` in the topic of dead letters; people use it as the name. `at`: the

@@ -1,12 +1,12 @@
 // The conversations in which agents worked on calls of a conversation, as a tree: an agent that is
 // a tool may call further agents.
 
+import { newestIds, type ReadableTopics } from '../../../client/history/newest-records.ts'
 import {
   type CallId,
   type ConversationId,
   callOfConversation,
 } from '../../../shared/contract/ids.ts'
-import { newestIds, type ReadableTopics } from '../newest-records.ts'
 import type { Page } from './page.ts'
 import type { Timeline } from './timeline.ts'
 

@@ -1,11 +1,11 @@
 // The records of a conversation. If there is none, the error offers similar ids.
 
+import { newestIds } from '../../../client/history/newest-records.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { printable } from '../../terminal/printable.ts'
 import { listingCommand } from '../conversations/listing-command.ts'
-import { newestIds } from '../newest-records.ts'
 import type { OpenLog } from '../open-log.ts'
 import type { Logged } from './logged.ts'
 import { recordsOf } from './recorded.ts'

@@ -1,16 +1,18 @@
 // Prints a timeline as a page for people.
 
+import { contentNote } from '../../../shared/contract/contents.ts'
 import { count, elapsed, instant } from '../../terminal/quantities.ts'
 import { factTexts } from '../facts-text.ts'
 import { createPage, type Page, type PageOptions } from './page.ts'
 import { printRound } from './print-round.ts'
-import type { LooseMessage, Timeline, TurnEnd, TurnTimeline } from './timeline.ts'
+import type { LooseMessage, SummaryTimeline, Timeline, TurnEnd, TurnTimeline } from './timeline.ts'
 
 export function pageOf(timeline: Timeline, options: PageOptions): Page {
   const page = createPage(options)
   const { conversation, state, turns, messages, troubles, unreadable } = timeline
   page.line(0, `Conversation ${conversation}: ${state}, ${count(turns.length, 'turn')}`, 'title')
   for (const turn of turns) printTurn(page, turn)
+  if (timeline.summary !== null) printSummary(page, timeline.summary)
   for (const message of messages) printMessage(page, message)
   for (const { at, stage, reason, topic, partition, offset } of troubles) {
     page.blank()
@@ -28,6 +30,15 @@ export function pageOf(timeline: Timeline, options: PageOptions): Page {
   return page
 }
 
+function printSummary(page: Page, summary: SummaryTimeline): void {
+  const { at, turn, round, entries, by, text, note } = summary
+  page.blank()
+  page.line(0, `Shortened history, turn ${turn}, round ${round}, ${instant(at)}`, 'title')
+  const what = by === null ? 'left out without a summary' : `summarised by ${by}`
+  page.entry(2, 'entries', `${entries} ${what}${note === null ? '' : `: ${note}`}`, 'warning')
+  page.quote(2, text)
+}
+
 function printTurn(page: Page, turn: TurnTimeline): void {
   const { agent, messageId, text, messageAt, startedAt, rounds, cancelRequestedAt, failures, end } =
     turn
@@ -41,6 +52,7 @@ function printTurn(page: Page, turn: TurnTimeline): void {
     'faint',
   )
   page.quote(2, text ?? '(its text is no longer in the log)')
+  for (const content of turn.contents) page.entry(2, 'content', contentNote(content))
   for (const [index, round] of rounds.entries()) {
     page.blank()
     const policyBefore = rounds[index - 1]?.policy?.version

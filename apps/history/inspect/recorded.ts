@@ -9,6 +9,9 @@
 //     history as context for later requests. Such a turn is not shown, because it would seem open.
 // RECORDED-4. Memory: one batch, and the records of this conversation.
 
+import { contextIn } from '../../../client/history/context-turns.ts'
+import { messageOf } from '../../../client/history/message-of.ts'
+import { scan } from '../../../client/history/scan.ts'
 import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
@@ -18,19 +21,17 @@ import {
   type GuardTopicName,
   guardTopicName,
   historyPrefix,
+  inboxOf,
   type TopicName,
   topics,
 } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { messageOf } from '../message-of.ts'
 import type { OpenLog } from '../open-log.ts'
-import { scan } from '../scan.ts'
 import type { Logged } from './logged.ts'
 
-const inbox: TopicName = 'conversation-events'
 /** The inbox has the copies of the clients' messages. */
-const elsewhere = (Object.keys(topics) as TopicName[]).filter(
-  (topic) => topic !== inbox && topic !== 'client-messages' && topics[topic].kind === 'log',
+const logs = (Object.keys(topics) as TopicName[]).filter(
+  (topic) => topic !== 'client-messages' && topics[topic].kind === 'log',
 )
 const afterMs: Milliseconds = 10 * 60 * 1000
 
@@ -46,6 +47,7 @@ export async function recordsOf(conversation: ConversationId, log: OpenLog): Pro
     )
   const whole = { from: 0, to: Number.POSITIVE_INFINITY }
   const history = await historyOf(conversation, log, partition)
+  const inbox = inboxOf(conversation)
   const events = await collect({ log, topic: inbox, partition, conversation, window: whole })
   const records = [...history, ...events]
   if (records.length === 0) return []
@@ -54,7 +56,7 @@ export async function recordsOf(conversation: ConversationId, log: OpenLog): Pro
     from: Math.min(...records.map(({ time }) => time)) - leadersApartMs,
     to: isIdle(events) ? (events.at(-1)?.time ?? 0) + afterMs : whole.to,
   }
-  for (const topic of elsewhere)
+  for (const topic of logs.filter((topic) => topic !== inbox))
     records.push(...(await collect({ log, topic, partition, conversation, window })))
   for (const topic of guardTopicsIn(records))
     records.push(...(await collect({ log, topic, partition, conversation, window })))
@@ -85,18 +87,6 @@ function recordsInBundle(
       logged(record.topic.slice(topicPrefix.length) as TopicName | GuardTopicName, record),
     ),
   ]
-}
-
-/**
- * True: the bundle has only the history of this turn, as context of other turns of the
- * conversation. Always false for a log.
- */
-export function contextIn(
-  conversation: ConversationId,
-  bundle: Bundle | undefined,
-): (turn: number) => boolean {
-  const exported = new Set(bundle?.turnsOf(conversation))
-  return (turn) => exported.size > 0 && !exported.has(turn)
 }
 
 /** The turns that are in the bundle only as context. */
@@ -131,7 +121,7 @@ async function historyOf(
 
 /**
  * The topics of the guards in its rounds. Weir's own guards are left out: their topics are in
- * `elsewhere`.
+ * `logs`.
  */
 function guardTopicsIn(records: Logged[]): GuardTopicName[] {
   const names = records.flatMap(({ message }) =>

@@ -6,13 +6,20 @@
 // TIMELINE-OF-2. A turn is shown as far as its records exist. The newest may be ahead of the rest,
 //     and the oldest may be deleted.
 
+import { addFact, beginFacts, factsOf } from '../../../client/history/turn-facts.ts'
 import type { ConversationId, MessageId } from '../../../shared/contract/ids.ts'
 import type { Message, TurnFinished } from '../../../shared/contract/messages.ts'
-import { addFact, beginFacts, factsOf } from '../turn-facts.ts'
 import { numbersOf } from '../turn-numbers.ts'
 import { all, first, inOrder, type Logged, type Readable } from './logged.ts'
 import { roundOf } from './round-of.ts'
-import type { LooseMessage, Timeline, Trouble, TurnEnd, TurnTimeline } from './timeline.ts'
+import type {
+  LooseMessage,
+  SummaryTimeline,
+  Timeline,
+  Trouble,
+  TurnEnd,
+  TurnTimeline,
+} from './timeline.ts'
 
 export type TimelineOptions = {
   /** Include the full text of the model's reasoning. */
@@ -46,9 +53,22 @@ export function timelineOf(
     conversation,
     state: isOpen ? 'open' : 'idle',
     turns,
+    summary: summaryOf(all(records, 'history-summary').at(-1), numbers),
     messages,
     troubles: troublesOf(records),
     unreadable: records.filter(({ message }) => message === undefined).length,
+  }
+}
+
+function summaryOf(
+  record: Readable<'history-summary'> | undefined,
+  numbers: ReadonlyMap<number, number>,
+): SummaryTimeline | null {
+  if (record === undefined) return null
+  const { turn, round, entries, by, text, note } = record.message
+  return {
+    ...{ at: record.time, turn: numbers.get(turn) ?? 0, round, entries, text },
+    ...{ by: by === '' ? null : by, note: note === '' ? null : note },
   }
 }
 
@@ -93,6 +113,7 @@ function turnOf(
     agent: started?.message.agent ?? first(own, 'model-request')?.message.agent ?? '',
     messageId,
     text: opening?.message.user ?? question?.message.text ?? null,
+    contents: opening?.message.contents ?? [],
     messageAt: question?.time ?? null,
     startedAt: started?.time ?? own[0]?.time ?? 0,
     durationMs: finished?.message.totals.wallMs ?? null,

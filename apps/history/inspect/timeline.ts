@@ -3,12 +3,14 @@
 // Names that end in `Ms` are durations. Null: it has not happened, or there is none.
 // Newer versions may add fields. The meaning of a field never changes.
 
+import type { TurnFacts } from '../../../client/history/turn-facts.ts'
 import type { ConversationId, MessageId } from '../../../shared/contract/ids.ts'
 import type {
   ApprovalOutcome,
   ArgumentSource,
   CallProblem,
   Cap,
+  Content,
   EvidenceRef,
   FailureClass,
   GuardMode,
@@ -28,7 +30,6 @@ import type {
   VerdictKind,
 } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import type { TurnFacts } from '../turn-facts.ts'
 
 export type Timeline = {
   conversation: ConversationId
@@ -36,6 +37,8 @@ export type Timeline = {
   state: 'open' | 'idle'
   /** In the order of their beginnings. */
   turns: TurnTimeline[]
+  /** The newest summary, which stands for the beginning of the history in requests. */
+  summary: SummaryTimeline | null
   /** The user's messages that opened no turn. */
   messages: LooseMessage[]
   /**
@@ -48,6 +51,21 @@ export type Timeline = {
    * damaged.
    */
   unreadable: number
+}
+
+export type SummaryTimeline = {
+  at: Milliseconds
+  /** The place of the request that did not fit: the number of the turn, and the round. */
+  turn: number
+  round: number
+  /** The number of history entries that it stands for. */
+  entries: number
+  /** The agent that wrote it. Null: the entries are left out without a summary. */
+  by: string | null
+  /** The text for the model. */
+  text: string
+  /** The reason why there is no summary. Null: none was wanted, or there is one. */
+  note: string | null
 }
 
 export type LooseMessage = {
@@ -77,6 +95,8 @@ export type TurnTimeline = {
   messageId: MessageId
   /** The user's message. */
   text: string | null
+  /** Its images and files, without their bytes. */
+  contents: Content[]
   /** The time of the message and of its turn's beginning. A queued message waits in between. */
   messageAt: Milliseconds | null
   startedAt: Milliseconds

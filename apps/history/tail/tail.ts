@@ -3,13 +3,14 @@
 // usage and on failures.
 
 import { once } from 'node:events'
+import { endsOf } from '../../../client/history/readable-log.ts'
 import { firstOffsetSince, type Range } from '../../../shared/bus/range.ts'
 import type { PartitionEnds, StoredRecord } from '../../../shared/contract/bus.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { listenForInterrupts } from '../../terminal/interrupts.ts'
-import { endsOf, type OpenLog, withLog } from '../open-log.ts'
+import { type OpenLog, withLog } from '../open-log.ts'
 import { asAppended, inTimeOrder } from './merged.ts'
 import { contentOf, lineOf } from './record-line.ts'
 import {

@@ -4,6 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { bytesOfSize, sandboxBounds } from '../../../shared/agents/sandbox.ts'
 import { type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
+import { withoutInherited } from '../../../shared/lib/sandbox/inherited-descriptors.ts'
 import { confined } from '../../../shared/lib/sandbox/launch.ts'
 
 /** `argv`: Node.js, its flags and the program. `folders`: all that it reads. */
@@ -16,7 +17,7 @@ export function startGuardChild(
   return spawn(program, rest, {
     env: {},
     // the last one is its lifeline: GUARD-CHILD-3, GUARD-CHILD-4
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
+    stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'ipc', 'pipe']),
     serialization: 'advanced',
   })
 }

@@ -10,6 +10,7 @@ import type { RoundId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import type { Found } from '../../../shared/lib/sandbox/backend.ts'
 import { printable } from '../../terminal/printable.ts'
 import { type Answer, answerIn, type Judged, type LoadedGuard, verdictsIn } from './guard-answer.ts'
 import type { Question } from './guard-child.ts'
@@ -41,10 +42,13 @@ const program = fileURLToPath(
   new URL(`guard-child${extname(import.meta.filename)}`, import.meta.url),
 )
 
+/** `found`: another sandbox than that of this machine. */
+export type GuardProcessOptions = { loadMsMax?: Milliseconds; found?: Found | undefined }
+
 /** `given`: the value of --guard. Throws `guard.invalid`, `usage`. */
 export async function startGuardProcess(
   given: string,
-  { loadMsMax = loadingMsMax } = {},
+  { loadMsMax = loadingMsMax, found }: GuardProcessOptions = {},
 ): Promise<GuardProcess> {
   const named = namedGuard(given)
   const folders = readableFolders(named.file)
@@ -54,7 +58,7 @@ export async function startGuardProcess(
     '--disable-sigusr1', // a signal would open its debugger
     ...['--no-warnings', `--max-old-space-size=${limits.moduleHeapMiBMax}`],
   ]
-  const child = startGuardChild([process.execPath, ...flags, program], folders)
+  const child = startGuardChild([process.execPath, ...flags, program], folders, found)
   const errors = endOf(child.stderr)
   const rounds = endOf(child.stdio[4])
   let questions = 0

@@ -4,6 +4,7 @@
 import { reducers } from '../../../services/reducers.ts'
 import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
 import { decode } from '../../../shared/codec/codec.ts'
+import type { TurnId } from '../../../shared/contract/ids.ts'
 import type { Message, RoundOutcome } from '../../../shared/contract/messages.ts'
 import { capReasonIn } from '../../../shared/contract/turn-texts.ts'
 import type { ReadLog, TopicRange } from '../log-range.ts'
@@ -20,7 +21,7 @@ export function capLens(
   options: {
     overlays: readonly PolicyContent[]
     changes: readonly Changes[]
-    hasTurn: (turn: number) => boolean
+    hasTurn: (turn: TurnId) => boolean
   },
 ): Lens {
   const variants = createVariants(
@@ -37,7 +38,7 @@ export function capLens(
       const [before = [], ...others] = await variants.take(record)
       if (before.length === 0) return // the conversation did not wait for this round
       const outcome = outcomeIn(record.value)
-      if (outcome === undefined || !options.hasTurn(outcome.turn)) return
+      if (outcome === undefined || !options.hasTurn(outcome)) return
       const round = roundOf(record, outcome, repeatedIn(outcome))
       for (const [index, after] of others.entries()) {
         const changes = options.changes[index]

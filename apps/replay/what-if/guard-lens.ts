@@ -7,6 +7,7 @@ import { reducers } from '../../../services/reducers.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import type { TurnId } from '../../../shared/contract/ids.ts'
 import { type ConversationId, roundKey } from '../../../shared/contract/ids.ts'
 import type {
   GuardInForce,
@@ -33,7 +34,7 @@ export function guardLens(
     /** Default: all conversations. */
     conversation: ConversationId | undefined
     changes: Changes
-    hasTurn: (turn: number) => boolean
+    hasTurn: (turn: TurnId) => boolean
   },
 ): Lens {
   const { cleared, process, conversation, changes, hasTurn } = options
@@ -73,7 +74,7 @@ export function guardLens(
       for (const outcome of written.filter(isOutcome)) {
         const verdict = verdicts.get(roundKey(outcome))
         verdicts.delete(roundKey(outcome))
-        if (!hasTurn(outcome.turn)) continue
+        if (!hasTurn(outcome)) continue
         const refusing =
           verdict?.verdicts
             .filter((one) => one.verdict === 'reject')

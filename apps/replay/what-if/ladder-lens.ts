@@ -3,6 +3,7 @@
 import { reducers } from '../../../services/reducers.ts'
 import type { PolicyContent } from '../../../shared/agents/policy/entries.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import type { TurnId } from '../../../shared/contract/ids.ts'
 import { isSameRound } from '../../../shared/contract/ids.ts'
 import type {
   Intervention,
@@ -27,7 +28,7 @@ export function ladderLens(
   options: {
     overlays: readonly PolicyContent[]
     changes: readonly Changes[]
-    hasTurn: (turn: number) => boolean
+    hasTurn: (turn: TurnId) => boolean
   },
 ): Lens {
   const variants = createVariants(
@@ -43,7 +44,7 @@ export function ladderLens(
     async take(record) {
       const [before = [], ...others] = await variants.take(record)
       for (const was of before.filter(isOutcome)) {
-        if (!options.hasTurn(was.turn)) continue
+        if (!options.hasTurn(was)) continue
         const round = roundOf(record, was, repeatedIn(was))
         for (const [index, after] of others.entries()) {
           const is = after.find(

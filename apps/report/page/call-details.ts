@@ -108,7 +108,8 @@ function difference(raw: string, { previous }: CallFindings, turn: ShownTurn): H
 
 const signs = { added: '+', removed: '−', changed: '~' } as const
 
-function memberLine(member: MemberDiff): HTMLElement {
+/** A changed member, with its sign. */
+export function memberLine(member: MemberDiff): HTMLElement {
   const text =
     member.kind === 'changed'
       ? member.pieces.map(({ kind, text }) =>

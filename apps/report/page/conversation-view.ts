@@ -17,6 +17,9 @@ import { toolbar } from './toolbar.ts'
 /** `leave` removes its effects outside of its node. */
 export type View = { node: HTMLElement; drawn: () => void; leave: () => void }
 
+/** The open rows, for a view of the same conversation that follows this one. */
+export type Kept = { unfolded: Set<string>; opened: Set<string> }
+
 /** The limit of rounds on paper with printed details. */
 const printedDetailsMax = 60
 /** The width of the lanes on a sheet of A4 or letter. */
@@ -26,10 +29,9 @@ export function conversationView(
   data: ReportData,
   index: ReportIndex,
   readRecords: () => RecordTable,
+  { unfolded, opened }: Kept = { unfolded: new Set(), opened: new Set() },
 ): View {
   const { turns } = data.timeline
-  const unfolded = new Set<string>()
-  const opened = new Set<string>()
   const records = recordsView(readRecords)
   const slowestMs = turns.reduce(
     (most, turn) =>

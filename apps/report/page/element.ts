@@ -34,7 +34,8 @@ export function graphic<K extends keyof SVGElementTagNameMap>(
   return node
 }
 
-function visible(text: string): string {
+/** With invisible characters as numbers. */
+export function visible(text: string): string {
   return isPlain.test(text) ? text : printableLines(text).join('\n')
 }
 

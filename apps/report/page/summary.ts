@@ -1,8 +1,8 @@
 // The top of a report: the end, the share of loops, the cost. For a report of one turn also the
 // message and the reply.
 
+import { sumOfFacts } from '../../../client/history/turn-facts.ts'
 import { factTexts } from '../../history/facts-text.ts'
-import { sumOfFacts } from '../../history/turn-facts.ts'
 import { printable } from '../../terminal/printable.ts'
 import { elapsed, second } from '../../terminal/quantities.ts'
 import type { Figures, Imported, ReportData, ReportIndex, ShownTurn } from './data.ts'

@@ -6,7 +6,8 @@
 // Standard input is read only during a question, so Ctrl-C reaches the process otherwise.
 
 import { createInterface } from 'node:readline/promises'
-import type { TurnEvent } from '../../../client/turn-events.ts'
+import type { Activity } from '../../../client/edge.ts'
+import type { TurnEventBody } from '../../../client/turn-event.ts'
 import type { Weir } from '../../../client/weir.ts'
 import { idFrom } from '../../../services/approval/approval.ts'
 import type { MessageOf, PendingCall } from '../../../shared/contract/messages.ts'
@@ -18,9 +19,9 @@ export type Asker = {
   /** A question is on the terminal's last line. */
   readonly isAsking: boolean
   /** Withdraws questions that this event makes needless. Call it before showing the event. */
-  stopFor(event: TurnEvent): void
+  stopFor(event: TurnEventBody | Activity): void
   /** Asks about the calls of this event. Call it after showing the event. */
-  askFor(event: TurnEvent): void
+  askFor(event: TurnEventBody | Activity): void
   /** Ends all questions. */
   close(): void
 }

@@ -9,6 +9,7 @@ import type { Agent, Agents, ModuleTool, Tool } from '../../../shared/agents/age
 import { unreachable } from '../../../shared/contract/stage.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { count } from '../../terminal/quantities.ts'
 import { type Check, odd, ok, skipped, wrong } from './check.ts'
 
 const loadMsMax = 10_000
@@ -59,10 +60,11 @@ function mistakeCheck(mistake: string): Check {
   }
 }
 
-function agentCheck({ name, model, tools }: Agent): Check {
+function agentCheck({ name, model, tools, mcp = [] }: Agent): Check {
+  const further = mcp.length === 0 ? '' : ` and those of ${count(mcp.length, 'MCP server')}`
   return ok(
     'agent',
-    `${name}: ${model.name} by ${model.provider}, ${tools.length} tool${tools.length === 1 ? '' : 's'}`,
+    `${name}: ${model.name} by ${model.provider}, ${count(tools.length, 'tool')}${further}`,
   )
 }
 
@@ -91,6 +93,8 @@ async function toolCheck(tool: string, { run }: Tool): Promise<Check> {
         name,
         `${tool}: ${URL.parse(run.url)?.host ?? 'a server'}; --online checks whether it can be reached`,
       )
+    case 'mcp':
+      return ok(name, `${tool}: the MCP server ${run.server.name} has it`)
     case 'function':
       return ok(name, `${tool}: it runs in this process`)
     case 'module': {

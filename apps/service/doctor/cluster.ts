@@ -2,6 +2,7 @@
 // run and the clocks agree. It writes one record, a tombstone of a key that nobody uses: only the
 // time of an acknowledged write bounds the brokers' clock from both sides.
 
+import { endsOf } from '../../../client/history/readable-log.ts'
 import { skewText } from '../../../shared/bus/kafka/clock-skew.ts'
 import type { SharedBus } from '../../../shared/bus/kind.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
@@ -11,7 +12,7 @@ import { stageNames, type TopicName, topicSpecs } from '../../../shared/contract
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { endsOf, withLog } from '../../history/open-log.ts'
+import { withLog } from '../../history/open-log.ts'
 import { count } from '../../terminal/quantities.ts'
 import { guardTopicsOn } from '../topics/guard-topics.ts'
 import { withPlannedPartitions, withTopicsBus } from '../topics/planned-partitions.ts'

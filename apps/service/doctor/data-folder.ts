@@ -3,11 +3,12 @@
 
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { endsOf } from '../../../client/history/readable-log.ts'
 import type { LocalBus } from '../../../shared/bus/kind.ts'
 import { type TopicName, topics } from '../../../shared/contract/topology.ts'
 import { reachedByOthers } from '../../../shared/lib/private-files.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { endsOf, type OpenLog, withLog } from '../../history/open-log.ts'
+import { type OpenLog, withLog } from '../../history/open-log.ts'
 import { bytesText } from '../../terminal/quantities.ts'
 import { type Check, odd, ok, wrong, wrongBy } from './check.ts'
 import { guardsCheck } from './guards.ts'

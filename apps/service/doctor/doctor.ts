@@ -19,6 +19,7 @@ import { type Check, ok, skipped } from './check.ts'
 import { clusterChecks } from './cluster.ts'
 import { folderChecks } from './data-folder.ts'
 import { clockCheck, nodeCheck } from './machine.ts'
+import { mcpChecks } from './mcp-servers.ts'
 import { onlineChecks } from './online.ts'
 import { openSchemaChecks } from './open-schemas.ts'
 import { sandboxChecks } from './sandboxes.ts'
@@ -54,6 +55,7 @@ async function* checks({ agent, online = false, ...flags }: DoctorOptions): Asyn
   const { agents, checks: agentsFound } = agentChecks(agent, process.cwd(), process.env)
   yield* agentsFound
   yield* await toolChecks(agents)
+  yield* await mcpChecks(agents)
   if (settings !== undefined) yield* await openSchemaChecks(agents, settings)
   yield* sandboxChecks(agents)
   if (online) yield* await onlineChecks(agents)

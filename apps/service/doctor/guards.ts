@@ -1,8 +1,10 @@
 // Guards: the registered ones, and whether a process answers for each. A guard without a process
 // stays in force, and its silence is a veto.
 
+import { ownerState } from '../../../client/stage-host.ts'
 import type { LocalBus } from '../../../shared/bus/kind.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
+import type { GuardRegistration } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import { isStage, modeOf, registeredGuards } from '../../../shared/runtime/guards/guard-registry.ts'
@@ -19,14 +21,7 @@ export async function guardsCheck(settings: Settings): Promise<Check> {
     const groupOf = (guard: string) => `${settings.topicPrefix}guard.${guard}`
     const apart = guards.filter((guard) => !isStage(guard.name))
     const all = guards.map((guard) => `${guard.name} ${modeOf(guard) ?? 'mixed'}`).join(', ')
-    if (kind.isLocal) {
-      const awaited = apart
-        .filter((guard) => modeOf(guard) !== 'shadow')
-        .map((guard) => `${guard.name} (${modeOf(guard) ?? 'mixed'})`)
-      return awaited.length === 0
-        ? ok(name, all)
-        : awaitedHere(name, awaited.join(', '), kind, settings)
-    }
+    if (kind.isLocal) return await guardsOfFolder(name, { apart, all, kind, settings })
     const members = await kind.membersOfGroups(
       settings,
       apart.map((guard) => groupOf(guard.name)),
@@ -47,16 +42,39 @@ export async function guardsCheck(settings: Settings): Promise<Check> {
   }
 }
 
-/** A local bus knows no members. Without a writer no guard runs; otherwise it cannot be known. */
-function awaitedHere(name: string, awaited: string, bus: LocalBus, settings: Settings): Check {
-  if (bus.lockState(settings).kind !== 'free')
+/** The owner of the folder knows the guards in its process and in the processes beside it. */
+async function guardsOfFolder(
+  name: string,
+  parts: { apart: GuardRegistration[]; all: string; kind: LocalBus; settings: Settings },
+): Promise<Check> {
+  const { apart, all, kind, settings } = parts
+  const inForce = apart.filter((guard) => modeOf(guard) !== 'shadow')
+  const listed = (guards: GuardRegistration[]) =>
+    guards.map((guard) => `${guard.name} (${modeOf(guard) ?? 'mixed'})`).join(', ')
+  if (kind.lockState(settings).kind === 'free')
+    return inForce.length === 0
+      ? ok(name, all)
+      : odd(name, `calls wait for ${listed(inForce)}, and no process runs it now`, remedy)
+  const state = await ownerState(kind, settings).catch(() => undefined)
+  if (state === undefined)
     return ok(
       name,
-      `calls wait for ${awaited}; whether a process runs it beside the writer of the file cannot be checked from here`,
+      inForce.length === 0
+        ? all
+        : `calls wait for ${listed(inForce)}; the process that writes the file does not tell which guards run`,
     )
-  return odd(
-    name,
-    `calls wait for ${awaited}, and no process runs it now`,
-    'run it with the stages (weir up --guard, weir ask --guard) or beside them (weir guard run), or switch it off (weir guard mode NAME shadow, weir guard remove NAME): its silence decides at its deadline',
+  const running = [state, ...state.beside]
+  const answering = apart.flatMap((guard) => {
+    const pids = running.filter(({ guards }) => guards.includes(guard.name)).map(({ pid }) => pid)
+    return pids.length === 0 ? [] : [`${guard.name} runs in process ${pids.join(' and ')}`]
+  })
+  const silent = inForce.filter(
+    (guard) => !running.some(({ guards }) => guards.includes(guard.name)),
   )
+  if (silent.length > 0)
+    return odd(name, `calls wait for ${listed(silent)}, and no process runs it now`, remedy)
+  return ok(name, [all, ...answering].join('; '))
 }
+
+const remedy =
+  'run it with the stages (weir up --guard, weir ask --guard) or beside them (weir guard run), or switch it off (weir guard mode NAME shadow, weir guard remove NAME): its silence decides at its deadline'

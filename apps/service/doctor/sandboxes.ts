@@ -26,7 +26,7 @@ export function sandboxChecks(agents: Agents, found: Found = sandboxBackend()): 
 
 function programsOf({ tools }: Agent): Named[] {
   return tools.flatMap(({ declaration, run }) =>
-    run.kind === 'http' || run.kind === 'function' ? [] : [{ tool: declaration.name, run }],
+    run.kind !== 'command' && run.kind !== 'module' ? [] : [{ tool: declaration.name, run }],
   )
 }
 

@@ -2,11 +2,11 @@
 // its mode at any time; the guard continues to answer.
 
 import type { Logger } from 'pino'
+import { messageOf } from '../../../client/history/message-of.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import { guardKeyPrefix } from '../../../shared/contract/topology.ts'
 import { registeredGuards } from '../../../shared/runtime/guards/guard-registry.ts'
-import { messageOf } from '../../history/message-of.ts'
 
 export type WatchOptions = {
   bus: Bus

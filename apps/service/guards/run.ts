@@ -7,6 +7,8 @@ import type { Logger } from 'pino'
 import { guardFile, guardOptions } from '../../../client/guard-file.ts'
 import { loadGuard } from '../../../client/load-guard.ts'
 import { openBus, partitionCount } from '../../../client/open-bus.ts'
+import { helloOf } from '../../../client/stage-host.ts'
+import type { OwnerLink } from '../../../shared/bus/embedded/link.ts'
 import type { LocalBus } from '../../../shared/bus/kind.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
@@ -118,7 +120,7 @@ export async function runGuardProcess(
           )
     const kind = busKindOf(settings)
     const stopWatchingWriter = kind.isLocal
-      ? watchWriter(kind, settings, (need) => health.missed(reader, need))
+      ? watchWriter(kind, settings, guard.name, (need) => health.missed(reader, need))
       : undefined
     open.push({
       name: 'the watch on the registration',
@@ -158,15 +160,31 @@ export async function runGuardProcess(
 
 const writerCheckMs = 2_000
 
-/** Another process writes the guard's answers. Without answers, only this check notices its end. */
+/**
+ * Another process writes the guard's answers. Without answers, only this check notices its end. The
+ * link shows that process which guard runs here.
+ */
 function watchWriter(
   kind: LocalBus,
   settings: Settings,
+  guard: string,
   missed: (need: string | undefined) => void,
 ): () => void {
   let isOver = false
   let stop = () => {}
+  let link: OwnerLink | undefined
+  const greet = async (): Promise<void> => {
+    const greeted = await kind.link(settings)
+    if (greeted === undefined) return
+    link = greeted
+    void greeted.ended.then(() => {
+      link = undefined
+    })
+    if (isOver) greeted.close()
+    else await greeted.request(helloOf([guard]))
+  }
   const check = async (): Promise<void> => {
+    if (link === undefined) void greet().catch(() => {}) // an owner of another version, or none
     const isThere = await kind.writerListens(settings).catch(() => false)
     missed(isThere ? undefined : `no process writes ${settings.dataFolder}: answers wait`)
     if (!isOver) again()
@@ -174,10 +192,11 @@ function watchWriter(
   const again = () => {
     stop = systemClock.after(writerCheckMs, () => void check())
   }
-  again()
+  void check()
   return () => {
     isOver = true
     stop()
+    link?.close()
   }
 }
 

@@ -2,7 +2,7 @@
 // log, and the operator's records.
 
 import { providers } from '../../../services/llm-gateway/providers/providers.ts'
-import { loadAgents } from '../../../shared/agents/file/load-agents.ts'
+import { loadAgents, loadGuests } from '../../../shared/agents/file/load-agents.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -40,9 +40,10 @@ export function policyInFile(agent: string | undefined, file: string): OwnPolicy
   if (agent === undefined || agent === everyAgent)
     throw new WeirError('usage', "--agent is for one agent: name the agent, and not '*'")
   const agents = loadAgents(file, process.env, { needs: [] }, { providers })
-  const own = agents.get(agent)
+  const guests = loadGuests(file)
+  const own = agents.get(agent) ?? guests.get(agent)
   if (own !== undefined) return { from: 'agent-file', file, policy: own.settings.policy }
-  const there = [...agents.keys()].map((name) => printable(name)).join(', ')
+  const there = [...agents.keys(), ...guests.keys()].map((name) => printable(name)).join(', ')
   throw new WeirError(
     'usage',
     `--agent ${printable(file)} has no agent ${printable(agent)}; it has ${there}`,
@@ -59,5 +60,5 @@ export function unseenText(agent: string, found: AgentInLog | undefined): string
       ? ''
       : `. The log has ${found.others.slice(0, 10).map(printable).join(', ')}`
   const where = found.isWhole ? 'the log' : 'the newest part of the log'
-  return `no message to an agent ${printable(agent)} is in ${where}${meant}${there}`
+  return `no message to an agent ${printable(agent)} and no round of such a guest is in ${where}${meant}${there}`
 }

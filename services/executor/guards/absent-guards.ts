@@ -20,7 +20,7 @@ export type GuardedCall = { tool: string; clearedAt: Milliseconds; guards: Guard
 
 /** The veto of a call that lacks a guard. Undefined: the call may start. */
 export function absentGuardVeto(
-  registered: readonly PolicyRecord[],
+  registered: readonly Omit<PolicyRecord, 'key'>[],
   { tool, clearedAt, guards }: GuardedCall,
 ): CallEnding | undefined {
   for (const { message, time } of registered) {
@@ -41,7 +41,8 @@ export function unreadableGuardsVeto(): CallEnding {
   return vetoOf('policies', unreadable)
 }
 
-const unreadable = 'the registered guards cannot be read, and without them this call may not run.'
+const unreadable =
+  'the registered guards and stops cannot be read, and without them this call may not run.'
 
 function vetoOf(guard: string, text: string): CallEnding {
   return vetoed(guard, {

@@ -51,6 +51,14 @@ function partsOf(run: ToolRun, digestOf: Digests): unknown[] {
       ]
     case 'function': // only its text: the values that it closes over are not visible
       return [run.kind, run.run.toString()]
+    case 'mcp': {
+      const { run: server } = run.server
+      const parts =
+        server.kind === 'command'
+          ? partsOf(server, digestOf)
+          : [withoutSecrets(server.url), Object.keys(server.headers).sort()]
+      return [run.kind, run.tool, ...parts]
+    }
     case 'http':
       return [run.kind, 'POST', withoutSecrets(run.url), Object.keys(run.headers).sort()]
     default:

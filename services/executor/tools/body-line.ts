@@ -3,6 +3,7 @@
 
 import { errorLine } from '../../../shared/contract/error-line.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import { boundedJson } from '../../../shared/lib/json/bounded-json.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 
 /** The members in which APIs put their message, the most specific first. */
@@ -27,12 +28,10 @@ export function bodyLine(body: string): string | undefined {
 }
 
 function inJson(body: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(body)
-    return oneLine(messageIn(value, depthMax) ?? JSON.stringify(value))
-  } catch {
-    return undefined
-  }
+  const value = boundedJson(body, limits.jsonDepthMax)
+  return value === undefined
+    ? undefined
+    : oneLine(messageIn(value, depthMax) ?? JSON.stringify(value))
 }
 
 function inPage(body: string): string | undefined {

@@ -8,7 +8,7 @@ import type { Checked, Tool, ValueCheck } from '../../../shared/agents/agents.ts
 import { filledTemplate } from '../../../shared/contract/arguments/refusal-template.ts'
 import type { TurnId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import { shortened } from '../../../shared/lib/text-cut.ts'
+import { asSentence, shortened } from '../../../shared/lib/text-cut.ts'
 import { rejected } from '../results.ts'
 import { described } from './function-outcome.ts'
 import type { RunningTool, ToolCall, ToolEnding } from './tool.ts'
@@ -124,7 +124,7 @@ function refused(
   const text =
     template == null
       ? [
-          `Tool call rejected before execution: ${found}.`,
+          `Tool call rejected before execution: ${asSentence(found)}`,
           `You sent: ${shownSent}`,
           'Do not retry with the same arguments. If you do not know what values',
           'to use, respond in text and ask the user for clarification.',

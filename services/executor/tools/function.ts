@@ -3,12 +3,16 @@
 // FUNCTION-1. Its signal aborts at the timeout and at a stop. After the grace the call ends without
 //     it: the result of a function that ignores its signal is dropped, and its fault is logged.
 // FUNCTION-2. Its end is reported once, for any result and any error.
+// FUNCTION-3. Every end of a function that ran an agent has the tokens that it counted before.
 
 import type { FunctionTool } from '../../../shared/agents/agents.ts'
+import type { WholeContent } from '../../../shared/contract/contents.ts'
+import type { TokenSum } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { functionOutcome } from './function-outcome.ts'
 import { keptBytes } from './kept-output.ts'
 import { returned } from './module-ending.ts'
+import { withImages } from './result-images.ts'
 import type { RunningTool, ToolCall, ToolEnding } from './tool.ts'
 import { type Cause, stillRunning } from './tool-endings.ts'
 
@@ -22,13 +26,20 @@ export function startFunction(run: FunctionTool, call: ToolCall): RunningTool {
   const ended = Promise.withResolvers<ToolEnding>()
   const timers: (() => void)[] = []
   let cause: Cause = { kind: 'itself' }
+  let tokens: TokenSum | undefined
   let isOver = false
 
   later(timeoutMs, () => end({ kind: 'timeout', timeoutMs }, graceMs))
-  void functionOutcome(
-    () => run.run(args, { signal, idempotencyKey, context }),
-    keptBytes(run.outputBytesMax),
-  ).then((outcome) => finish(returned(cause, outcome)))
+  let contents: WholeContent[] = []
+  void functionOutcome(async () => {
+    const forAgent = run.runsAgent === undefined ? {} : { countTokens }
+    const result = withImages(await run.run(args, { signal, idempotencyKey, context, ...forAgent }))
+    contents = result.contents
+    return result.value
+  }, keptBytes(run.outputBytesMax)).then((outcome) => {
+    const ending = returned(cause, outcome)
+    finish(ending.status === 'ok' && contents.length > 0 ? { ...ending, contents } : ending)
+  })
 
   return {
     started: Promise.resolve(true),
@@ -50,7 +61,11 @@ export function startFunction(run: FunctionTool, call: ToolCall): RunningTool {
     if (isOver) return
     isOver = true
     for (const cancel of timers) cancel()
-    ended.resolve(ending)
+    ended.resolve(tokens === undefined ? ending : { ...ending, tokens })
+  }
+
+  function countTokens(sum: TokenSum): void {
+    tokens = sum
   }
 
   function later(delayMs: Milliseconds, fire: () => void): void {

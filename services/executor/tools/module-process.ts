@@ -7,6 +7,7 @@ import type { Socket } from 'node:net'
 import type { ModuleTool } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
+import { withoutInherited } from '../../../shared/lib/sandbox/inherited-descriptors.ts'
 import type { Exit } from './command-ending.ts'
 import { keepEnd } from './kept-output.ts'
 import type { Answer, Request } from './module-child.ts'
@@ -136,7 +137,10 @@ function launch(run: ModuleTool): { child: ChildProcess; bounds: Bounds | undefi
     ...{ cwd, detached: true },
     env: { ...visibleEnvironment(environment), ...(throughProxy && proxyEnvironment()) },
     // 4 is its lifeline (module-child.ts, MODULE-CHILD-2), 5 gets the status lines of a sandbox.
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe', boxed === undefined ? 'ignore' : 'pipe'],
+    stdio: withoutInherited([
+      ...(['ignore', 'pipe', 'pipe', 'ipc', 'pipe'] as const),
+      boxed === undefined ? 'ignore' : 'pipe',
+    ]),
   })
   return { child, bounds: boxed?.bounds }
 }

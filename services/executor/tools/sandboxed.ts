@@ -16,7 +16,7 @@ import { confined, type Launch } from '../../../shared/lib/sandbox/launch.ts'
 import type { Bounds } from './sandbox-bounds.ts'
 import { proxyOf } from './sandbox-proxy.ts'
 import type { ToolEnding } from './tool.ts'
-import { notStarted } from './tool-endings.ts'
+import { notInSandbox } from './tool-endings.ts'
 import { forwarder, nodeArgv, toolProgram, weirRuntime } from './tool-program.ts'
 
 /** `usesProxy`: its environment needs `proxyEnvironment`. */
@@ -98,10 +98,4 @@ function refused(message: string): WeirError {
 export function sandboxFault(error: unknown): ToolEnding | undefined {
   if (!(error instanceof WeirError) || !error.code.startsWith('sandbox.')) return undefined
   return notInSandbox(error.message)
-}
-
-/** `fault`: the cause, for the operator. */
-export function notInSandbox(fault: string): ToolEnding {
-  const event = 'its sandbox could not be made'
-  return notStarted({ code: 'SANDBOX', event, fault: `the tool did not start: ${fault}` })
 }

@@ -4,6 +4,7 @@
 import { startCommand } from './command.ts'
 import { startFunction } from './function.ts'
 import { httpTools } from './http.ts'
+import { startMcp } from './mcp/mcp.ts'
 import { moduleTools } from './module.ts'
 import type { StartTool } from './tool.ts'
 
@@ -22,6 +23,8 @@ export function toolStarter(): StartTool {
         return startHttp(run, call)
       case 'module':
         return startModule(run, call)
+      case 'mcp':
+        return startMcp(run, call)
       case 'function':
         return startFunction(run, call)
       default:

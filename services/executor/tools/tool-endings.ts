@@ -80,6 +80,12 @@ export function notStarted({
   }
 }
 
+/** `fault`: the cause, for the operator. */
+export function notInSandbox(fault: string): ToolEnding {
+  const event = 'its sandbox could not be made'
+  return notStarted({ code: 'SANDBOX', event, fault: `the tool did not start: ${fault}` })
+}
+
 /**
  * The preparation was too slow, so the call itself never ran. `event` is a whole sentence.
  */

@@ -121,7 +121,7 @@ function isProgram(file: string): boolean {
 export function protectPrograms(agents: Agents): void {
   const runs = [...agents.values()].flatMap(({ tools }) => tools.map(({ run }) => run))
   for (const run of runs) {
-    if (run.kind === 'http' || run.kind === 'function') continue
+    if (run.kind !== 'command' && run.kind !== 'module') continue
     const { files, folders } = toolProgram(run)
     for (const path of [...files, ...folders]) protectOwnPath(path, 'read-only')
   }

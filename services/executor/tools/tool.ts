@@ -3,6 +3,8 @@
 
 import type { ToolRun } from '../../../shared/agents/agents.ts'
 import type { CallEnding } from '../../../shared/contract/call-endings.ts'
+import type { WholeContent } from '../../../shared/contract/contents.ts'
+import type { TokenSum } from '../../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 
 export type ToolCall = {
@@ -28,7 +30,15 @@ export type ToolCall = {
  * must not (see the design). `printed`: other output of the tool, bounded, for the debug log only.
  * `isGivenBack`: nobody waits for it here any more, and another start waits for the same work.
  */
-export type ToolEnding = CallEnding & { fault?: string; printed?: string; isGivenBack?: true }
+export type ToolEnding = CallEnding & {
+  fault?: string
+  printed?: string
+  isGivenBack?: true
+  /** The images of the result. */
+  contents?: WholeContent[]
+  /** The tokens of the agent's turn that it ran. */
+  tokens?: TokenSum
+}
 
 export type RunningTool = {
   /** True as soon as it runs, false if it could not be started. Never rejects. */

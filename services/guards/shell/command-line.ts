@@ -10,23 +10,6 @@ export type CommandLine = {
   uncertain: string | undefined
 }
 
-/** Paths as written in the command. */
-export type Changes = {
-  writes?: string[]
-  /** Removed, moved or replaced paths. An allowed folder itself must not be among them. */
-  removes?: string[]
-  /** The targets of created links. */
-  links?: string[]
-  /** Files made from data of the net. */
-  fetched?: string[]
-  /** Copied to each of `writes`. Copies of fetched files are fetched too. */
-  copied?: string[]
-  /** An unknown argument that could be an option. */
-  uncertain?: string | undefined
-  /** The reason why the changes cannot be determined. */
-  unknowable?: string
-}
-
 /**
  * `valued`: the options that take a value, as `-x` or `--name`. The value follows the option or is
  * part of it (`-xVALUE`, `--name=VALUE`). A long name may be abbreviated, as in GNU. `-x*` marks a
@@ -86,7 +69,31 @@ export function valuesOf({ options }: CommandLine, names: string): string[] {
   return options.filter(({ name }) => all.includes(name)).map(({ value }) => value ?? '')
 }
 
-export function has({ options }: CommandLine, names: string): boolean {
+// ── Words, without the meaning of options ──
+
+export function operandsOf(args: readonly string[]): string[] {
+  const end = args.indexOf('--')
+  return args.filter((arg, i) => (end >= 0 && i > end) || !arg.startsWith('-'))
+}
+
+/**
+ * The values of options, as `-o VALUE`, `-oVALUE`, `-xoVALUE`, `--output VALUE` or `--outp=VALUE`.
+ * In doubt too many.
+ */
+export function optionValues(args: readonly string[], names: string): string[] {
   const all = list(names)
-  return options.some(({ name }) => all.includes(name))
+  const letters = all.filter((name) => name.length === 2).map((name) => name[1])
+  const short = new RegExp(`^-[^\\s/'"{]*?[${letters.join('')}](.*)$`, 's')
+  return args.flatMap((arg, i) => {
+    const [given = '', ...rest] = arg.split('=')
+    const isLong = all.some((name) => name.length > 2 && given.length > 2 && name.startsWith(given))
+    if (isLong && given.startsWith('-'))
+      return [rest.length > 0 ? rest.join('=') : (args[i + 1] ?? '')]
+    const found = letters.length > 0 && !arg.startsWith('--') ? short.exec(arg) : null
+    return found === null ? [] : [found[1] || (args[i + 1] ?? '')]
+  })
+}
+
+export function has(args: readonly string[], names: string): boolean {
+  return optionValues(args, names).length > 0
 }

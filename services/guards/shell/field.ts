@@ -72,3 +72,28 @@ export function mayBe(pattern: string, name: string): boolean {
 export function list(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== '')
 }
+
+// ── Paths, by their text alone: a guard cannot see the disk ──
+
+/**
+ * A path from the root without `.`, `..` and doubled slashes. Undefined: unknown. `folder`: the
+ * start of a relative path.
+ */
+export function resolved(path: string, folder: string | undefined): string | undefined {
+  if (isUnknown(path) || path.includes(pipeName)) return undefined
+  const isAbsolute = path.startsWith('/')
+  if (!isAbsolute && folder === undefined) return undefined
+  const parts = isAbsolute ? [] : (folder as string).split('/').filter((part) => part !== '')
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue
+    if (part === '..') parts.pop()
+    // `.*` may be `..`.
+    else if (!isPlain(part) && mayBe(part, '..')) return undefined
+    else parts.push(part)
+  }
+  return `/${parts.join('/')}`
+}
+
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}

@@ -1,105 +1,88 @@
-// git: the repository that it writes to, and the options with which it runs other commands.
+// git: the subcommands that the guard knows, and the folder to which they write.
 
-import { type Changes, commandLine, has, valuesOf } from './command-line.ts'
-import { anything, list } from './field.ts'
-import { nameOf } from './paths.ts'
+import { has, optionValues } from './command-line.ts'
+import { list, nameOf } from './field.ts'
+import { checkWrite, type Place } from './place.ts'
+import { unclear } from './refusal.ts'
 
-/** They only read, and change nothing except as a side effect. */
+/** They only read. */
 const readers = list(`status log show diff rev-parse ls-files ls-tree ls-remote blame grep describe
-  cat-file shortlog rev-list help version merge-base name-rev show-ref for-each-ref whatchanged
-  check-ignore count-objects var diff-tree`)
-/** They run other commands by design. */
-const runners = list('filter-branch difftool mergetool daemon instaweb send-email web--browse help')
-const fetchers = list('clone fetch pull push ls-remote fetch-pack send-pack archive remote')
+  cat-file shortlog rev-list version merge-base name-rev show-ref for-each-ref whatchanged
+  check-ignore count-objects var diff-tree reflog`)
+/** They write in the repository. */
+const writers =
+  list(`add am apply bisect branch checkout cherry-pick clean commit fetch gc lfs merge mv
+  notes prune pull push rebase remote repack reset restore revert rm sparse-checkout stash submodule
+  switch tag update-index update-ref`)
+/** Their words may be folders or files that they write. */
+const makers = list('clone init worktree bundle archive format-patch')
 
-/** The settings that `-c` may set: all others may name a command. */
+/** The settings that a command may set: all others may name a command. */
 const plainSetting =
   /^(user\.(name|email)|color\.\w+|core\.(quotepath|autocrlf|longpaths|filemode|pager=(cat|less)?$)|advice\.\w+|commit\.gpgsign|init\.defaultbranch|http\.(postbuffer|lowspeed\w+)|gc\.auto|pull\.(rebase|ff)|push\.\w+|safe\.directory|merge\.conflictstyle|diff\.(renames|algorithm)|log\.\w+|fetch\.prune)(=|$)/i
 
-/** Throws no refusal: `unknowable` has the reason. */
-export function gitChanges(args: readonly string[]): Changes {
-  const head = commandLine(
-    args,
-    '-C -c --git-dir --work-tree --namespace --exec-path --config-env',
-    true,
-  )
-  const [command, ...rest] = head.operands
-  if (head.uncertain !== undefined) return { uncertain: head.uncertain }
-  if (
-    has(head, '--exec-path --config-env') ||
-    !valuesOf(head, '-c').every((one) => plainSetting.test(one))
-  )
-    return { unknowable: 'a setting or --exec-path may run a command' }
-  if (command === undefined) return {}
-  const isMessage = /^(commit|tag|merge|stash|notes)$/.test(command)
-  const line = commandLine(
-    rest,
-    `-o --output --export-marks -b --branch --depth --origin --file -f --output-directory --separate-git-dir
-     --template -c --config -m --message -C -S -G -L -n ${isMessage ? '-F --author --date' : ''}`,
-  )
-  const runs = `--upload-pack --receive-pack --exec -x --ext-diff --textconv --open-files-in-pager
-    --template ${fetchers.includes(command) && command !== 'push' ? '-u' : ''} ${command === 'grep' ? '-O' : ''}
-    ${command === 'rebase' ? '-i --interactive' : ''}`
-  const isClean = command === 'clean' || command === 'cherry-pick'
-  const named = line.options.find(
-    ({ name }) => list(runs).includes(name) && !(isClean && name === '-x'),
-  )
-  if (named || runners.includes(command) || ['run', 'foreach'].includes(line.operands[0] ?? ''))
-    return { unknowable: `git ${command} ${named?.name ?? ''} runs another command or an editor` }
-  if (line.operands.some((operand) => /^ext::|^-/.test(operand)))
-    return { unknowable: 'an ext:: address runs a command' }
-
-  const folders = valuesOf(head, '-C')
-  const below = (path: string) =>
-    folders.length === 0 || path.startsWith('/') ? path : `${folders.join('/')}/${path}`
-  const outputs = valuesOf(
-    line,
-    '--output --output-directory --separate-git-dir --export-marks',
-  ).map(below)
-  const places = [...folders, ...valuesOf(head, '--git-dir --work-tree')]
-  const { uncertain, operands } = line
-  const [first, second] = operands
-  if (readers.includes(command)) return { writes: outputs }
-  switch (command) {
-    case 'clone': {
-      if (!valuesOf(line, '-c --config').every((one) => plainSetting.test(one)))
-        return { unknowable: 'a setting of -c may run a command' }
-      const own = nameOf((first ?? anything).replace(/\/+$/, '')).replace(/\.git$/, '')
-      return { uncertain, writes: [...outputs, below(second ?? own)] }
-    }
-    case 'init':
-      return { uncertain, writes: [...outputs, below(first ?? '.')] }
-    case 'config': {
-      const reads =
-        has(line, '--get --get-all --get-regexp --list -l') || /^(get|list)$/.test(first ?? '')
-      const isQuestion = second === undefined && first !== 'edit' && !has(line, '--unset --edit -e')
-      if (reads || isQuestion) return {}
-      const name = /^(set|unset)$/.test(first ?? '') ? second : first
-      if (has(line, '--global --system') || !plainSetting.test(name ?? ''))
-        return {
-          unknowable: 'it changes the settings of every repository, or one that may run a command',
-        }
-      return { writes: [...valuesOf(line, '-f --file'), '.'].map(below) }
-    }
-    case 'worktree':
-      return {
-        uncertain,
-        writes: [...places, below('.'), ...(first === 'add' && second ? [below(second)] : [])],
-      }
-    case 'bundle':
-      return { uncertain, writes: first === 'create' ? [below(second ?? '.')] : [below('.')] }
-    case 'pack-objects':
-      return { uncertain, writes: [below(first ?? '.')] }
-    case 'checkout-index':
-      return { uncertain, writes: [below('.'), ...valuesOf(line, '--prefix').map(below)] }
-    case 'archive':
-    case 'format-patch':
-    case 'bugreport':
-    case 'diagnose':
-    case 'mailsplit':
-    case 'index-pack':
-      return { uncertain, writes: [...outputs, ...valuesOf(line, '-o').map(below)] }
-    default:
-      return { writes: [...outputs, ...(places.length > 0 ? places : ['.'])] }
+export function checkGit(args: readonly string[], place: Place): void {
+  const folders: string[] = []
+  const roots: string[] = []
+  let at = 0
+  for (; args[at]?.startsWith('-'); at++) {
+    const arg = args[at] as string
+    const next = args[at + 1] ?? ''
+    if (/^(-C|--git-dir|--work-tree|-c)$/.test(arg)) at++
+    if (arg === '-C') folders.push(next)
+    else if (/^--(git-dir|work-tree)$/.test(arg)) roots.push(next)
+    else if (/^--(git-dir|work-tree)=/.test(arg)) roots.push(arg.slice(arg.indexOf('=') + 1))
+    else if (arg === '-c' ? !plainSetting.test(next) : !/^(-p|-P|--no-pager|--version)$/.test(arg))
+      throw unclear('git', arg === '-c' ? `-c ${next}` : arg)
   }
+  const [command, ...rest] = args.slice(at)
+  if (command === undefined) return
+  checkRunning(command, rest)
+  const write = (path: string) => {
+    for (const one of [...roots, path])
+      checkWrite([...(one.startsWith('/') ? [] : folders), one].join('/'), 'git', place)
+  }
+  const isUrl = (arg: string) => command === 'clone' && /^\w+:\/\/|^[\w.-]+@[\w.-]+:/.test(arg)
+  const words = rest.filter((arg) => !arg.startsWith('-') && !isUrl(arg))
+  for (const path of optionValues(rest, '--output --output-directory --separate-git-dir'))
+    write(path)
+  if (/^(am|apply)$/.test(command)) checkPatch(command, rest, write)
+  if (command === 'config') return checkConfig(rest, write)
+  if (/^(verify|list-heads)$/.test(rest[0] ?? '') && command === 'bundle') return
+  if (makers.includes(command)) {
+    for (const path of [...words, ...optionValues(rest, '-o')]) write(path)
+    const url = rest.findLast(isUrl) ?? ''
+    if (!words.some((path) => path.startsWith('/'))) write(nameOf(url) || '.')
+  } else if (writers.includes(command)) write('.')
+  else if (!readers.includes(command)) throw unclear('git', command)
+}
+
+/** Refuses a patch that writes elsewhere. The paths in it stay below the working folder. */
+function checkPatch(command: string, rest: readonly string[], write: (path: string) => void): void {
+  if (has(rest, '--unsafe-paths')) throw unclear('git', `${command} --unsafe-paths`)
+  for (const path of optionValues(rest, '--directory --build-fake-ancestor')) {
+    // It begins at the top of the repository, which may be above the folder of the shell.
+    if (path.split('/').includes('..')) throw unclear('git', `${command} --directory ${path}`)
+    write(path)
+  }
+}
+
+/** Refuses options and words with which git runs another command or an editor. */
+function checkRunning(command: string, rest: readonly string[]): void {
+  const runs = `--upload-pack --receive-pack --exec --ext-diff --textconv --open-files-in-pager
+    --template ${/^(clone|fetch|pull|ls-remote|archive)$/.test(command) ? '-u' : ''}
+    ${command === 'grep' ? '-O' : ''} ${command === 'rebase' ? '-x -i --interactive' : ''}
+    ${command === 'clone' ? '-c --config' : ''}`
+  const odd = rest.find((arg) => /^ext::|^(run|foreach)$/.test(arg))
+  if (odd !== undefined || has(rest, runs))
+    throw unclear('git', odd ?? `${command} ${rest.join(' ')}`)
+}
+
+function checkConfig(rest: readonly string[], write: (path: string) => void): void {
+  if (rest.some((arg) => /^(--get(-all|-regexp)?|--list|-l)$/.test(arg))) return
+  const [name = '', value, ...more] = rest.filter((arg) => arg !== '--local')
+  if (value === undefined && !name.startsWith('-') && name !== 'edit') return
+  if (more.length > 0 || !plainSetting.test(name) || rest.includes('--global'))
+    throw unclear('git', `config ${name}`)
+  write('.')
 }

@@ -12,15 +12,14 @@
 
 import type { Guard, GuardedCall, JsonValue, Verdict } from '../../../shared/contract/guard.ts'
 import { judgeCommand } from './command.ts'
-import { isPlain } from './field.ts'
+import { isPlain, resolved } from './field.ts'
 import { type ShellGuardOptions, type ShellRules, shellRules } from './options.ts'
-import { resolved } from './paths.ts'
 import type { Place } from './place.ts'
 import { Refusal } from './refusal.ts'
 import { walkText } from './script.ts'
 import { noteParent } from './signals.ts'
 
-const version = '2'
+const version = '3'
 const commandMax = 128 * 1024
 
 /** Throws a WeirError (settings.invalid) for unusable options. */
@@ -111,7 +110,6 @@ function start(args: GuardedCall['arguments'], rules: ShellRules, text: string):
     input: { kind: 'nothing' },
     isRead: false,
     depth: 0,
-    leaps: [],
     whole: { fetched: new Set(), steps: 0, parent: false, signals: false },
     walk: walkText,
   }

@@ -3,69 +3,58 @@
 
 import { commandLine, valuesOf } from './command-line.ts'
 import { isPlain, list } from './field.ts'
+import { checkWrite, type Place } from './place.ts'
 import { Refusal, shown } from './refusal.ts'
 
-type Language = {
-  names: RegExp
-  /** Options with a value; `code`: those whose value is a program. */
-  valued: string
-  code: string
-}
+/** Options with a value, and among them those whose value is a program. */
+type Language = [names: RegExp, valued: string, code: string]
 
 const languages: Language[] = [
-  { names: /^(python|pypy)[0-9.]*$/, valued: '-c -m -W -X', code: '-c' },
-  {
-    names: /^(node|nodejs|deno|bun|tsx|ts-node)$/,
-    valued: '-e --eval -p --print -r --require --import --loader --conditions',
-    code: '-e --eval -p --print',
-  },
-  {
-    names: /^perl[0-9.]*$/,
-    valued: '-e -E -i* -I* -M* -m* -x* -C* -F* -0* -l*',
-    code: '-e -E -M -m',
-  },
-  { names: /^ruby[0-9.]*$/, valued: '-e -i* -I* -r* -C* -F* -0* -x*', code: '-e' },
-  { names: /^php[0-9.]*$/, valued: '-r -d -f -B -R -E -F', code: '-r -B -R -E' },
-  { names: /^(sqlite3|psql|mysql|mariadb)$/, valued: '-c --command -e --execute', code: '' },
+  [/^(python|pypy)[0-9.]*$/, '-c -m -W -X', '-c'],
+  [
+    /^(node|nodejs|deno|bun|tsx|ts-node)$/,
+    '-e --eval -p --print -r --require --import --loader --conditions',
+    '-e --eval -p --print',
+  ],
+  [/^perl[0-9.]*$/, '-e -E -i* -I* -M* -m* -x* -C* -F* -0* -l*', '-e -E -M -m'],
+  [/^ruby[0-9.]*$/, '-e -i* -I* -r* -C* -F* -0* -x*', '-e'],
+  [/^php[0-9.]*$/, '-r -d -f -B -R -E -F', '-r -B -R -E'],
 ]
+const databases = /^(sqlite3|psql|mysql|mariadb)$/
 const others =
-  /^(lua|luajit|tclsh|wish|Rscript|osascript|julia|guile|ghci|irb|jshell|groovy|ipython|elixir|scala|swift|erl|gawk|mawk|nawk|awk|dc|gnuplot|octave)[0-9.]*$/
+  /^(lua|luajit|tclsh|wish|Rscript|osascript|julia|guile|ghci|irb|jshell|groovy|ipython|elixir|scala|swift|erl|[gmn]?awk|dc|gnuplot|octave)[0-9.]*$/
+const modules = /^(code|pdb|bdb|asyncio|idlelib|timeit|trace|runpy|cProfile|profile|IPython)(\.|$)/
 
 export function isInterpreter(name: string): boolean {
-  return others.test(name) || languages.some(({ names }) => names.test(name))
+  return others.test(name) || databases.test(name) || languages.some(([names]) => names.test(name))
 }
 
 export type Invocation = { code: string[]; file: string | undefined; isQuery: boolean }
 
 /** The programs and the script file among an interpreter's arguments. */
 export function invocation(name: string, args: readonly string[]): Invocation {
-  const language = languages.find(({ names }) => names.test(name))
-  if (language === undefined) return otherInvocation(name, args)
-  const parted = args.flatMap((arg) => (arg === '-pe' && /^(node|bun)/.test(name) ? ['-e'] : [arg]))
-  const line = commandLine(parted, language.valued, language.code !== '')
-  const module = /^py/.test(name) ? valuesOf(line, '-m').at(0) : undefined
-  if (
-    module !== undefined &&
-    /^(code|pdb|bdb|asyncio|idlelib|timeit|trace|runpy|cProfile|profile|IPython)/.test(module)
-  )
-    throw hidden(name, `-m ${module}`)
-  const [first] = line.operands
-  if (language.code === '')
+  if (/awk$/.test(name)) return { code: [], file: '', isQuery: true } // checkStream
+  if (databases.test(name))
     return { code: [...args], file: args.length > 1 ? '' : undefined, isQuery: false }
-  if (name === 'deno' && (first === 'eval' || line.operands.some((one) => /^https?:/.test(one))))
-    throw hidden(name, first ?? '')
+  const language = languages.find(([names]) => names.test(name))
+  if (language === undefined) {
+    const option = args.find((arg) => /^-(\w*[eEc]|-eval|-execute|-command)/.test(arg))
+    if (option !== undefined) throw hidden(name, option)
+    const file = args.find((arg) => !arg.startsWith('-') || arg === '-')
+    return { code: [], file, isQuery: false }
+  }
+  const [, valued, code] = language
+  const parted = args.flatMap((arg) => (arg === '-pe' && /^(node|bun)/.test(name) ? ['-e'] : [arg]))
+  const line = commandLine(parted, valued, true)
+  const module = /^py/.test(name) ? valuesOf(line, '-m').at(0) : undefined
+  if (module !== undefined && modules.test(module)) throw hidden(name, `-m ${module}`)
+  const [file] = line.operands
+  if (name === 'deno' && (file === 'eval' || line.operands.some((one) => /^https?:/.test(one))))
+    throw hidden(name, file ?? '')
   const isQuery =
     module !== undefined ||
-    line.options.some((one) => /^(-[vVh]|--(version|help|test|check|watch)|-l|-i)$/.test(one.name))
-  return { code: valuesOf(line, language.code), file: first, isQuery }
-}
-
-/** The inline programs of other languages are not understood. awk's are, in checkStream. */
-function otherInvocation(name: string, args: readonly string[]): Invocation {
-  if (/awk$/.test(name)) return { code: [], file: '', isQuery: true }
-  const option = args.find((arg) => /^-(\w*[eEc]|-eval|-execute|-command)/.test(arg))
-  if (option !== undefined) throw hidden(name, option)
-  return { code: [], file: args.find((arg) => !arg.startsWith('-') || arg === '-'), isQuery: false }
+    line.options.some((one) => /^(-[vVhli]|--(version|help|test|check|watch))$/.test(one.name))
+  return { code: valuesOf(line, code), file, isQuery }
 }
 
 /** Names that a short program may not have, in any of the languages. */
@@ -110,10 +99,11 @@ const openOrBackticks = /\bopen\b|`/
 const deniedSql =
   /(^|\n)[ \t]*\.(?!(tables|schema|mode|headers?|dump|indexes|databases|width|timeout|quit|exit|help|show)\b)\w|\\[!ogwei]|\\copy|\bprogram\b|outfile|dumpfile|writefile|readfile|load_extension|\bsystem\b|\bedit\s*\(|\battach\b|vacuum\s+into|pg_(read|write|execute)|lo_export|^-cmd$/i
 
-/** `code`: a program of the interpreter. Throws a Refusal if it is not plainly understood. */
-export function checkCode(name: string, code: string): void {
-  if (!isPlain(code)) throw hidden(name, code)
-  if (/^(sqlite3|psql|mysql|mariadb)$/.test(name)) {
+/** `written`: a program of the interpreter. Throws a Refusal if it is not plainly understood. */
+export function checkCode(name: string, written: string, place: Place): void {
+  if (!isPlain(written)) throw hidden(name, written)
+  const code = /^py/.test(name) ? withoutEdits(name, written, place) : written
+  if (databases.test(name)) {
     if (deniedSql.test(code)) throw notUnderstood(name, deniedSql.exec(code)?.[0] ?? '')
     return
   }
@@ -125,7 +115,23 @@ export function checkCode(name: string, code: string): void {
   ]
   const found = denied.exec(code) ?? forms.map((form) => form.exec(code)).find(Boolean)
   if (found) throw notUnderstood(name, found[0])
-  if (!languages.some(({ names }) => names.test(name))) throw notUnderstood(name, code)
+  if (!languages.some(([names]) => names.test(name))) throw notUnderstood(name, code)
+}
+
+/** Judges `X.write_text(…)` where X is only ever `Path('…')`, and takes it for a harmless call. */
+function withoutEdits(name: string, code: string, place: Place): string {
+  const isPath = (rest: string) => /^\bPath(?=\(['"])/.test(rest) || /^Path\n/.test(rest)
+  const paths = [...code.matchAll(/\bPath\b/g)].map(({ index }) => code.slice(index))
+  if (!/^from pathlib import Path$/m.test(code) || !paths.every(isPath)) return code
+  return code.replace(/(?<![.\w])([a-z]\w*)\.write_text\(/g, (call, variable: string) => {
+    const set = new RegExp(`^${variable} = Path\\((['"])([\\w./-]+)\\1\\)$`, 'gm')
+    const [[, , path] = [], ...more] = code.matchAll(set)
+    const other = `\\b${variable}\\b(?!\\.(read_text|write_text|exists|name)\\b)`
+    const uses = code.replace(set, '').match(other)
+    if (path === undefined || more.length > 0 || uses !== null) return call
+    checkWrite(path, name, place)
+    return `${variable}.read_text(`
+  })
 }
 
 // ── awk and sed ──
@@ -144,8 +150,11 @@ export function checkStream(name: string, args: readonly string[]): void {
   for (const file of loaded)
     if (/^(-|\/dev\/(stdin|fd\/\d+)|\/proc\/.*)$/.test(file) || !isPlain(file))
       throw hidden(name, file)
-  if (isAwk && valuesOf(line, '-l --load -i --include').some((one) => one !== 'inplace'))
-    throw hidden(name, 'a library')
+  // Other options load a library, or write the program and its variables to a file.
+  const odd =
+    isAwk && line.options.find((one) => !/^(-[fvFe]|--(file|assign|source))$/.test(one.name))
+  if (odd || (isAwk && line.uncertain !== undefined))
+    throw hidden(name, odd ? odd.name : (line.uncertain ?? ''))
   const given = valuesOf(line, isAwk ? '-e --source' : '-e --expression')
   const code = given.length > 0 || loaded.length > 0 ? given : line.operands.slice(0, 1)
   for (const one of code) {

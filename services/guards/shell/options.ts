@@ -37,17 +37,37 @@ export type ShellGuardOptions = {
   deadlineMs?: number
 }
 
-const optionNames = Object.keys({
-  name: true,
-  tools: true,
-  allowedFolders: true,
-  argument: true,
-  workingFolder: true,
-  folderArgument: true,
-  home: true,
-  onlyCommands: true,
-  deadlineMs: true,
-} satisfies Record<keyof ShellGuardOptions, true>)
+type Check = { ok(value: unknown): boolean; accepted: string; required?: true }
+
+const aName: Check = { ok: isText, accepted: 'a name' }
+const aFolder: Check = {
+  ok: isFolder,
+  accepted: 'an absolute path without . and .. and without * and ?',
+}
+
+const checks: Record<keyof ShellGuardOptions, Check> = {
+  name: aName,
+  tools: {
+    ok: (value) => isList(value) && value.every(isText),
+    accepted: "the names of the tools that run commands, e.g. ['bash']",
+    required: true,
+  },
+  allowedFolders: {
+    ok: (value) => isList(value) && value.every(isFolder),
+    accepted:
+      "the absolute folders below which commands may write, without . and .., e.g. ['/work']",
+    required: true,
+  },
+  argument: aName,
+  workingFolder: aFolder,
+  folderArgument: aName,
+  home: aFolder,
+  onlyCommands: { ok: isList, accepted: 'names of commands, or leave it out to allow any' },
+  deadlineMs: {
+    ok: (value) => Number(value) >= 1 && Number(value) <= limits.guardDeadlineMsMax,
+    accepted: `milliseconds from 1 to ${limits.guardDeadlineMsMax}`,
+  },
+}
 
 export type ShellRules = {
   argument: string
@@ -59,68 +79,40 @@ export type ShellRules = {
 }
 
 export function shellRules(options: ShellGuardOptions): ShellRules {
-  const unknown = keyFault(options, optionNames)
+  const unknown = keyFault(options, Object.keys(checks))
   if (unknown !== undefined)
     throw new WeirError('settings.invalid', `the shell guard's options have ${unknown}`)
-  if (
-    !Array.isArray(options.tools) ||
-    options.tools.length === 0 ||
-    !options.tools.every((tool) => typeof tool === 'string' && tool !== '')
-  )
-    throw invalid('tools', options.tools, "the names of the tools that run commands, e.g. ['bash']")
-  if (!Array.isArray(options.allowedFolders) || options.allowedFolders.length === 0)
-    throw invalid(
-      'allowedFolders',
-      options.allowedFolders,
-      "the folders below which commands may write, e.g. ['/work']",
+  for (const [option, { ok, accepted, required }] of Object.entries(checks)) {
+    const value = options[option as keyof ShellGuardOptions]
+    if (ok(value) || (value === undefined && required === undefined)) continue
+    throw new WeirError(
+      'settings.invalid',
+      `the shell guard's ${option} is ${JSON.stringify(value)?.slice(0, 200) ?? 'missing'}. Give it ${accepted}.`,
     )
-  for (const text of ['argument', 'folderArgument', 'name'] as const)
-    if (options[text] !== undefined && (typeof options[text] !== 'string' || options[text] === ''))
-      throw invalid(text, options[text], 'a name')
-  if (
-    options.onlyCommands !== undefined &&
-    (!Array.isArray(options.onlyCommands) || options.onlyCommands.length === 0)
-  )
-    throw invalid(
-      'onlyCommands',
-      options.onlyCommands,
-      'names of commands, or leave it out to allow any',
-    )
-  if (
-    options.deadlineMs !== undefined &&
-    !(options.deadlineMs >= 1 && options.deadlineMs <= limits.guardDeadlineMsMax)
-  )
-    throw invalid(
-      'deadlineMs',
-      options.deadlineMs,
-      `milliseconds from 1 to ${limits.guardDeadlineMsMax}`,
-    )
+  }
   return {
     argument: options.argument ?? 'command',
     folderArgument: options.folderArgument,
-    allowedFolders: options.allowedFolders.map((folder) => folderOption('allowedFolders', folder)),
-    workingFolder:
-      options.workingFolder === undefined
-        ? undefined
-        : folderOption('workingFolder', options.workingFolder),
-    home: options.home === undefined ? undefined : folderOption('home', options.home),
+    allowedFolders: options.allowedFolders.map(withoutSlashes),
+    workingFolder: options.workingFolder && withoutSlashes(options.workingFolder),
+    home: options.home && withoutSlashes(options.home),
     onlyCommands: options.onlyCommands && new Set(options.onlyCommands),
   }
 }
 
-function folderOption(option: string, folder: unknown): string {
-  if (
-    typeof folder !== 'string' ||
-    !folder.startsWith('/') ||
-    /(^|\/)\.{1,2}(\/|$)|[*?\uE000-\uE005\0]/.test(folder)
-  )
-    throw invalid(option, folder, 'absolute paths without . and .. and without * and ?')
-  return folder === '/' ? '/' : folder.replace(/\/+/g, '/').replace(/\/$/, '')
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== ''
 }
 
-function invalid(option: string, value: unknown, accepted: string): WeirError {
-  return new WeirError(
-    'settings.invalid',
-    `the shell guard's ${option} is ${JSON.stringify(value)?.slice(0, 200) ?? 'missing'}. Give it ${accepted}.`,
-  )
+function isList(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length > 0
+}
+
+function isFolder(value: unknown): boolean {
+  const odd = /^[^/]|^$|(^|\/)\.{1,2}(\/|$)|[*?\uE000-\uE005\0]/
+  return typeof value === 'string' && !odd.test(value)
+}
+
+function withoutSlashes(folder: string): string {
+  return folder === '/' ? '/' : folder.replace(/\/+/g, '/').replace(/\/$/, '')
 }

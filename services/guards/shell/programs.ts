@@ -1,6 +1,6 @@
 // The programs that the guard knows by name, and the options with which a program runs another.
 
-import { commandLine, valuesOf } from './command-line.ts'
+import { optionValues } from './command-line.ts'
 import { isUnknown, list } from './field.ts'
 import { Refusal, shown } from './refusal.ts'
 
@@ -12,12 +12,13 @@ const never = list(`fdisk sfdisk cfdisk parted wipefs mkswap swapon swapoff moun
 
 /** They run another command in a way that is not visible here, or read another process. */
 const opaque = list(`su runuser pkexec doas chroot unshare nsenter parallel script expect unbuffer
-  firejail bwrap fakeroot systemd-run setpriv capsh proot torsocks proxychains proxychains4 entr watch
+  firejail bwrap fakeroot systemd-run setpriv capsh proot torsocks proxychains proxychains4 entr
   watchexec chrt taskset numactl prlimit runcon strace ltrace gdb gdbserver gcore lldb valgrind perf
   py-spy rbspy flock at batch xvfb-run dbus-run-session rlwrap eatmydata start-stop-daemon daemonize
   tmux screen ld.so ld-linux-x86-64.so.2 faketime sg newgrp machinectl run-parts bpftrace busybox
   toybox caffeinate gtimeout choom cpulimit softlimit dumb-init tini gosu su-exec sshpass autossh
-  socat pwsh nu fish csh tcsh m4 vi vim nvim view ex ed emacs nano pico sudoedit`)
+  socat pwsh nu fish csh tcsh m4 vi vim nvim view ex ed emacs nano pico sudoedit
+  cpio 7z 7za 7zr 7zz unrar`)
 
 const shells = list('sh bash dash zsh ksh mksh ash rbash yash')
 
@@ -88,61 +89,54 @@ export function checkNotWeir(name: string): void {
 
 /** The same meaning in any program: their value is a command, or a file of code. */
 const anywhere =
-  /^--(rsh(-command)?|(?!no-).*pager|.*shell|.*editor|.*askpass|.*compress-program|unzip-command|upload-pack|receive-pack|ext-diff|textconv|open-files-in-pager|.*ssh-command|proxy-command|rsync-path|to-command|checkpoint-action|info-script|new-volume-script|strip-program|use-askpass|browser|html|exec-path|config-env|preprocessor|hostname-bin|exec-batch|mount-program|unix-socket-command|init-command)$/
+  /^--(rsh(-command)?|(?!no-).*pager|.*shell|.*editor|.*askpass|.*compress-program|unzip-command|upload-pack|receive-pack|ext-diff|textconv|open-files-in-pager|.*ssh-command|proxy-command|rsync-path|to-command|checkpoint-action|info-script|new-volume-script|strip-program|use-askpass|browser|html|exec-path|config-env|preprocessor|hostname-bin|exec-batch|mount-program|unix-socket-command|init-command)(=|$)/
 
-/** By program: the options with a value, and those that name a program or a file of settings. */
-const own: Record<string, { valued?: string; runs: string }> = {
-  git: { runs: '' }, // git.ts
-  tar: { valued: '-f -C -T -X -b', runs: '-I -F --to- --checkpoint-a --info- --new-v --use-c' },
-  rsync: { valued: '-f -T -B', runs: '-e -M --rsh --rsync-p' },
-  ssh: { valued: '-p -i -l -L -R -D -W -J -b -c -m', runs: '-o -F -S -E' },
-  scp: { valued: '-P -i -l -c -J', runs: '-o -F -S -D' },
-  sftp: { valued: '-P -i -l -c -J', runs: '-o -F -S -D -b' },
-  man: { valued: '-M -S -L -m -e -s -R', runs: '-P -H -C --pager --html --config-file' },
-  split: { runs: '--filter' },
-  install: { runs: '--strip-p' },
-  zip: { runs: '-T -TT --unzip-command' },
-  sort: { valued: '-k -t -o -S -T', runs: '--compress-p' },
-  curl: { runs: '-K --config' },
-  wget: { valued: '-O -o -a -P', runs: '--config --use-askpass' },
-  make: { valued: '-C -f -j -I -W -o', runs: '--eval -E' },
-  gmake: { valued: '-C -f -j -I -W -o', runs: '--eval -E' },
-  rg: { valued: '-e -f -g -t -T -A -B -C -m', runs: '--pre --hostname-bin' },
-  fd: { valued: '-e -t -d -E -g -c', runs: '-x -X --exec --exec-batch' },
-  fdfind: { valued: '-e -t -d -E -g -c', runs: '-x -X --exec --exec-batch' },
-  go: { runs: '-exec -toolexec -vettool' },
-  less: { runs: '-k --lesskey-file --lesskey-src' },
-  gpg: { runs: '--photo-viewer --exec' },
-  nc: { runs: '-e -c --exec --sh-exec' },
-  ncat: { runs: '-e -c --exec --sh-exec --lua-exec' },
-  openssl: { runs: '-engine -provider' },
+/** By program: the options that name a program or a file of settings. */
+const own: Record<string, string> = {
+  tar: '-I -F --to-command --checkpoint-action --info-script --new-volume-script --use-compress-program',
+  rsync: '-e -M --rsh --rsync-path',
+  ssh: '-o -F -S -E',
+  scp: '-o -F -S -D',
+  sftp: '-o -F -S -D -b',
+  man: '-P -H -C --pager --html --config-file',
+  split: '--filter',
+  install: '--strip-program',
+  zip: '-T --unzip-command',
+  sort: '--compress-program',
+  curl: '-K --config',
+  wget: '--config --use-askpass',
+  make: '--eval -E',
+  rg: '--pre --hostname-bin',
+  fd: '-x -X --exec --exec-batch',
+  go: '-exec -toolexec -vettool',
+  less: '-k --lesskey-file --lesskey-src',
+  gpg: '--photo-viewer --exec',
+  nc: '-e -c --exec --sh-exec --lua-exec',
+  openssl: '-engine -provider',
 }
+own.gmake = own.make as string
+own.ncat = own.nc as string
+own.fdfind = own.fd as string
 
-/** A plain remote shell, with a port or a key, starts no other program. */
+/** A plain remote shell, and plain settings of ssh, start no other program. */
 const plainRemote = /^ssh( -(p|i|l) ?[\w./~-]+| -q| -T| -x)*$/
 const plainSetting =
   /^(StrictHostKeyChecking|ConnectTimeout|BatchMode|LogLevel|Port|User|ServerAlive\w+|UserKnownHostsFile)[= ][\w./]+$/i
 
-/** By program: the options that name a file of commands. */
-const scripts: Record<string, string> = {
-  make: '-f --file --makefile',
-  gmake: '-f --file --makefile',
-  ninja: '-f',
-  cmake: '-P -C',
-  just: '-f --justfile',
-  rake: '-f --rakefile',
-}
-
-/** The files of commands that these arguments name, from the folder in which the program starts. */
-export function scriptsOf(base: string, args: readonly string[]): string[] {
-  if (!Object.hasOwn(scripts, base)) return []
-  const names = scripts[base] as string
-  const folders = base === 'cmake' ? '' : '-C --directory'
-  const line = commandLine(args, `${names} ${folders} ${own[base]?.valued ?? ''}`)
-  const folder = valuesOf(line, folders).join('/')
-  return valuesOf(line, names).map((file) =>
-    folder === '' || /^[-/]/.test(file) ? file : `${folder}/${file}`,
-  )
+/** Refuses an option that makes a program run another one. */
+export function checkOptions(base: string, args: readonly string[]): void {
+  const started = /^(less|more|most)$/.test(base) && args.find((arg) => !plainStart(arg))
+  if (started)
+    throw new Refusal(
+      'unknowable',
+      `${shown(base)} starts with the commands of "${shown(started)}"`,
+      'Name only a line or a pattern, such as +20 or +/text.',
+    )
+  for (const name of list(own[base] ?? ''))
+    for (const value of optionValues(args, name))
+      if (!(base === 'rsync' ? plainRemote : plainSetting).test(value)) throw runs(base, name)
+  const odd = args.find((arg) => anywhere.test(arg))
+  if (odd !== undefined) throw runs(base, odd)
 }
 
 /** Behind `+`, a pager takes the keys of its first commands, and `!` among them starts a program. */
@@ -151,48 +145,28 @@ function plainStart(arg: string): boolean {
   return !arg.startsWith('+') || /^\+{1,2}(\d*[gGpF%]?|[/?][^\p{Cc}\uE000]*)$/u.test(arg)
 }
 
-/** Refuses an option that makes a program run another one. */
-export function checkOptions(base: string, args: readonly string[]): void {
-  const { valued = '', runs = '' } = own[base] ?? {}
-  const names = list(runs)
-  const singles = names.filter((name) => /^-[a-z]{2,}$/.test(name))
-  const shorts = names.filter((name) => /^-\w$/.test(name))
-  const all = `${valued} ${shorts.join(' ')}`
-  const line = commandLine(args, all, base === 'ssh')
-  // ssh also reads options between the host and the command.
-  if (base === 'ssh') line.options.push(...commandLine(line.operands.slice(1), all, true).options)
-  const started = /^(less|more|most)$/.test(base) && args.find((arg) => !plainStart(arg))
-  if (started)
-    throw new Refusal(
-      'unknowable',
-      `${shown(base)} starts with the commands of "${shown(started)}"`,
-      `Name only a line or a pattern, such as +20 or +/text.`,
-    )
-  const given = [
-    ...line.options,
-    ...args
-      .filter((arg) => singles.includes(arg.split('=')[0] as string))
-      .map((name) => ({ name, value: '' })),
-  ]
-  for (const { name, value = '' } of given) {
-    const isOwn = names.some((one) => name === one || (one.length > 3 && name.startsWith(one)))
-    if (!isOwn && !anywhere.test(name)) continue
-    if (
-      base === 'rsync' &&
-      /^(-e|--rsh)$/.test(name) &&
-      plainRemote.test(nextOf(args, name, value))
-    )
-      continue
-    if (name === '-o' && plainSetting.test(value)) continue
-    throw new Refusal(
-      'unknowable',
-      `with ${shown(name)} ${shown(base)} runs another program or reads its settings from a file`,
-      `Run ${shown(base)} without ${shown(name)}.`,
-    )
-  }
+function runs(base: string, name: string): Refusal {
+  return new Refusal(
+    'unknowable',
+    `with ${shown(name)} ${shown(base)} runs another program or reads its settings from a file`,
+    `Run ${shown(base)} without ${shown(name)}.`,
+  )
 }
 
-/** The value of a long option may be the next argument. */
-function nextOf(args: readonly string[], name: string, value: string): string {
-  return value === '' ? (args[args.indexOf(name) + 1] ?? '') : value
+/** By program: the options that name a file of commands. */
+const scripts: Record<string, string> = {
+  make: '-f --file --makefile',
+  gmake: '-f --file --makefile',
+  ninja: '-f',
+  cmake: '-P',
+  just: '-f --justfile',
+  rake: '-f --rakefile',
+}
+
+/** The files of commands that these arguments name, from the folder in which the program starts. */
+export function scriptsOf(base: string, args: readonly string[]): string[] {
+  const folder = base === 'cmake' ? '' : optionValues(args, '-C --directory').join('/')
+  return optionValues(args, scripts[base] ?? '').map((file) =>
+    folder === '' || /^[-/]/.test(file) ? file : `${folder}/${file}`,
+  )
 }

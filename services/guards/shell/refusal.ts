@@ -67,3 +67,12 @@ const marks = new Map([
 export function notPlain(what: string, advice = 'Write it more simply.'): Refusal {
   return new Refusal('not-plain', shown(what), advice)
 }
+
+/** A program whose changes are not clear because of this part. */
+export function unclear(base: string, part: string): Refusal {
+  return new Refusal(
+    'unknowable',
+    `with "${shown(part)}" it cannot be seen which files ${shown(base)} changes`,
+    `Run ${shown(base)} without it, or write it out. Where it is a file that is only read, -- before the file names helps.`,
+  )
+}

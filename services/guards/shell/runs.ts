@@ -1,51 +1,46 @@
 // Commands that run another command or a script given in their arguments or input: wrappers, find,
 // shells and interpreters.
 
-import { commandLine, has, valuesOf } from './command-line.ts'
-import { anyName, anything, isPlain, isUnknown, list, pipeName } from './field.ts'
+import { commandLine, valuesOf } from './command-line.ts'
+import { anyName, anything, isPlain, isUnknown, list, nameOf, pipeName } from './field.ts'
 import { checkCode, invocation } from './inline.ts'
-import { nameOf } from './paths.ts'
-import { checkSecret, checkWrite, deeper, isDevice, type Place, wasFetched } from './place.ts'
-import { checkNotWeir } from './programs.ts'
+import {
+  assigned,
+  both,
+  checkSecret,
+  checkWrite,
+  deeper,
+  isDevice,
+  type Outcome,
+  type Place,
+  wasFetched,
+} from './place.ts'
+import { checkNotWeir, isPlainProgram } from './programs.ts'
 import { Refusal, shown } from './refusal.ts'
 import { checkSetting } from './settings.ts'
-import { assigned, both, type Outcome } from './state.ts'
 
 type Judge = (fields: readonly string[], place: Place) => Outcome
 
 // ── Wrappers ──
 
-type Wrapper = { flags?: string; valued?: string; positional?: number; settings?: boolean }
-
-const wrappers: Record<string, Wrapper> = {
-  sudo: {
-    flags: '-b -E -H -n -S -k --preserve-env --non-interactive --set-home --stdin',
-    valued: '-u -g -p --user --group --prompt',
-    settings: true,
-  },
-  env: { flags: '-i - -0 -v --ignore-environment --null', valued: '-u --unset', settings: true },
-  xargs: {
-    flags: '-0 -r -t -x -o --null --no-run-if-empty --verbose --exit --open-tty',
-    valued:
-      '-I -n -P -L -s -d -E -a --max-args --max-procs --max-lines --delimiter --arg-file --replace --max-chars',
-  },
-  nohup: {},
-  setsid: { flags: '-c -f -w --ctty --fork --wait' },
-  stdbuf: { valued: '-i -o -e --input --output --error' },
-  nice: { flags: '-0 -1 -2 -3 -4 -5 -6 -7 -8 -9', valued: '-n --adjustment' },
-  ionice: { flags: '-t', valued: '-c -n --class --classdata' },
-  timeout: {
-    flags: '-v --preserve-status --foreground --verbose',
-    valued: '-k -s --kill-after --signal',
-    positional: 1,
-  },
-  time: {
-    flags: '-p -v -a -q --portability --verbose --append --quiet',
-    valued: '-f -o --format --output',
-  },
-  command: { flags: '-p -v -V' },
-  builtin: {},
-  exec: { flags: '-c -l', valued: '-a' },
+/** By name: options without a value, and options with one. */
+const wrappers: Record<string, [flags: string, valued: string]> = {
+  sudo: ['-b -E -H -n -S -k --preserve-env --non-interactive', '-u -g -p --user --group'],
+  env: ['-i -0 --ignore-environment --null', '-u --unset'],
+  xargs: [
+    '-0 -r -t -x --null --no-run-if-empty --verbose',
+    '-I -n -P -L -s -d --max-args --max-procs --max-lines --delimiter --replace',
+  ],
+  nohup: ['', ''],
+  setsid: ['-f -w', ''],
+  stdbuf: ['', '-i -o -e'],
+  nice: ['', '-n --adjustment'],
+  ionice: ['-t', '-c -n'],
+  timeout: ['-v --preserve-status --foreground', '-k -s --kill-after --signal'],
+  time: ['-p -v', ''],
+  watch: ['-d -t -b -e -g', '-n --interval'],
+  command: ['-p -v -V', ''],
+  exec: ['-c -l', ''],
 }
 
 export function isWrapper(name: string): boolean {
@@ -59,23 +54,26 @@ export function judgeWrapped(
   place: Place,
   judge: Judge,
 ): Outcome {
-  const { flags = '', valued = '', positional = 0, settings = false } = wrappers[name] as Wrapper
-  const line = commandLine(args[0] === '-' ? args.slice(1) : args, valued, true)
+  const [flags, valued] = wrappers[name] as [string, string]
+  const line = commandLine(args, valued, true)
   const unknown = line.options.find((one) => !list(`${flags} ${valued}`).includes(one.name))
-  if (unknown !== undefined || line.uncertain !== undefined)
+  let fields = line.operands.slice(name === 'timeout' ? 1 : 0)
+  const isOpen =
+    fields[0]?.startsWith('-') ||
+    (name === 'watch' && !fields.every((one) => /^[\w./=:@,+-]+$/.test(one)))
+  if (unknown !== undefined || line.uncertain !== undefined || isOpen)
     throw new Refusal(
       'unknowable',
-      `the command that ${name} runs cannot be seen with "${shown(unknown?.name ?? line.uncertain ?? '')}"`,
+      `the command that ${name} runs cannot be seen with "${shown(unknown?.name ?? line.uncertain ?? fields.join(' '))}"`,
       `Run the command without ${name}, or with its plain options.`,
     )
-  if (name === 'time')
-    for (const path of valuesOf(line, '-o --output')) checkWrite(path, name, place)
-  if (name === 'command' && has(line, '-v -V')) return both(place.state)
-  let fields = line.operands.slice(positional)
+  if (name === 'watch' && !isPlainProgram(fields[0] ?? ''))
+    throw new Refusal('unknowable', 'watch runs it again and again', 'Run it without watch.')
+  if (name === 'command' && line.options.some((one) => one.name !== '-p')) return both(place.state)
   let { state } = place
   // Another user has another home. The words are expanded already.
   if (name === 'sudo') state = assigned(state, 'HOME', undefined)
-  while (settings && fields[0]?.includes('=')) {
+  while (/^(sudo|env)$/.test(name) && fields[0]?.includes('=')) {
     const [, key, text = ''] = /^([A-Za-z_]\w*)=(.*)$/s.exec(fields[0]) ?? []
     if (key === undefined)
       throw new Refusal('unreadable', `${name} sets an odd variable`, 'Use a plain name.')
@@ -83,25 +81,25 @@ export function judgeWrapped(
     checkSetting(key, text, place, nameOf(fields.find((one) => !one.includes('=')) ?? ''))
     if (key === 'HOME') state = assigned(state, key, text)
   }
-  if (name === 'xargs') fields = withInput(fields, valuesOf(line, '-I --replace').at(-1))
+  if (name === 'xargs') fields = withInput(fields, valuesOf(line, '-I --replace').at(-1), place)
   const outcome = judge(fields, { ...place, state })
-  if (name === 'exec' && fields.length > 0) return both(undefined)
-  return name === 'command' || name === 'builtin' ? outcome : both(place.state)
+  return name === 'command' ? outcome : both(place.state)
 }
 
 /** The words that xargs reads are unknown, but their place is known. */
-function withInput(fields: string[], mark: string | undefined): string[] {
+function withInput(fields: string[], mark: string | undefined, place: Place): string[] {
   const inner = fields.length === 0 ? ['echo'] : fields
-  if (mark === undefined) return [...inner, anything]
+  const word = place.input.kind === 'names' ? `./${anyName}` : anything
+  if (mark === undefined) return [...inner, word]
   if (mark === '' || isUnknown(mark))
     throw new Refusal('unknowable', 'the place of the words of xargs is not known', 'Use -I{}.')
-  return inner.map((field) => field.replaceAll(mark, anything))
+  return inner.map((field) => field.replaceAll(mark, word))
 }
 
 // ── find ──
 
 /** The files that it removes or writes, and the commands that it runs on them. */
-export function judgeFind(args: readonly string[], place: Place, judge: Judge): Outcome {
+export function judgeFind(args: readonly string[], place: Place, judge: Judge): void {
   const first = args.findIndex((arg) => /^(-(?![HLP]$|O\d*$|D$)|[(!])/.test(arg))
   const head = (first < 0 ? args : args.slice(0, first)).filter((arg) => !arg.startsWith('-'))
   const paths = head.length === 0 ? ['.'] : head
@@ -123,11 +121,10 @@ export function judgeFind(args: readonly string[], place: Place, judge: Judge): 
       const found =
         inFolder && !path.startsWith('/') ? anything : `${path.replace(/\/$/, '')}/${anyName}`
       const fields = args.slice(i + 1, end).map((field) => field.replaceAll('{}', found))
-      judge(fields, { ...place, state, leaps: [] })
+      judge(fields, { ...place, state })
     }
     i = end
   }
-  return both(place.state)
 }
 
 // ── Shells and interpreters ──
@@ -135,7 +132,7 @@ export function judgeFind(args: readonly string[], place: Place, judge: Judge): 
 const standardInput = /^(-|\/dev\/stdin|\/dev\/fd\/0|\/proc\/self\/fd\/0)$/
 
 /** `bash -c SCRIPT`, `bash FILE`, `… | bash`. */
-export function judgeShell(name: string, args: readonly string[], place: Place): Outcome {
+export function judgeShell(name: string, args: readonly string[], place: Place): void {
   const line = commandLine(
     args.map((arg) => (/^\+\w+$/.test(arg) ? `-${arg.slice(1)}` : arg)),
     '-o -O',
@@ -148,13 +145,13 @@ export function judgeShell(name: string, args: readonly string[], place: Place):
     throw hiddenScript(name, odd?.name ?? line.uncertain ?? '')
   // Options may follow `-c`.
   const [first] = line.operands
-  if (has(line, '-c')) runScript(first ?? '', name, place)
-  else if (has(line, '-s') || first === undefined || standardInput.test(first))
+  const given = line.options.map((one) => one.name)
+  if (given.includes('-c')) runScript(first ?? '', name, place)
+  else if (given.includes('-s') || first === undefined || standardInput.test(first))
     judgeInput(name, place, (text) =>
       runScript(text, name, { ...place, input: { kind: 'nothing' } }),
     )
   else checkFile(first, name, place)
-  return both(place.state)
 }
 
 /** A script in a new shell. It gets only exported variables, and all but HOME count as unknown. */
@@ -168,7 +165,7 @@ export function runScript(script: string, name: string, place: Place): void {
 /** `python FILE`, `python -c CODE`, `… | python -`. */
 export function judgeInterpreter(name: string, args: readonly string[], place: Place): void {
   const { code, file, isQuery } = invocation(name, args)
-  for (const one of code) checkCode(name, one)
+  for (const one of code) checkCode(name, one, place)
   for (const arg of args) {
     checkNotWeir(arg)
     if (/^(--[\w-]+=)?(data|https?):/.test(arg)) throw hiddenScript(name, arg)
@@ -178,7 +175,7 @@ export function judgeInterpreter(name: string, args: readonly string[], place: P
   if (file === undefined || standardInput.test(file))
     judgeInput(name, place, (text) => {
       checkSecret(text, place)
-      checkCode(name, text)
+      checkCode(name, text, place)
     })
   else checkFile(file, name, place)
 }
@@ -188,6 +185,7 @@ function judgeInput(name: string, { input, ...place }: Place, run: (text: string
     case 'net':
       throw fromNet(name)
     case 'pipe':
+    case 'names':
       throw new Refusal(
         'unseen-script',
         `${name} would run the output of another command, which cannot be seen beforehand`,

@@ -2,8 +2,7 @@
 // as well as writing. Every word of a command is checked, because paths also occur inside words:
 // `--key=~/.ssh/id`, `@.env`, `host:.ssh/x`, `open('.env')`. Weir's own data folder counts too.
 
-import { isPlain, list, mayBe } from './field.ts'
-import { nameOf, resolved } from './paths.ts'
+import { isPlain, list, mayBe, nameOf, resolved } from './field.ts'
 
 /** Names of folders in which everything is secret. */
 const folders = list('.ssh .gnupg .aws .azure .kube .password-store .oci .weir')

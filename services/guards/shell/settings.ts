@@ -21,9 +21,25 @@ export function checkReadTwice(text: string, what: string, pattern = subscript):
 }
 
 const naming =
-  /^(LD_(PRELOAD|AUDIT)|DYLD_\w+|\w*(PAGER|EDITOR|VISUAL|ASKPASS|BROWSER|_SSH|_COMMAND|_WRAPPER|_RSH)|LESSOPEN|LESSCLOSE|PERL5OPT|RUBYOPT|PYTHONSTARTUP|NODE_OPTIONS|JAVA_TOOL_OPTIONS|GIT_EXTERNAL_DIFF|GIT_EXEC_PATH|GIT_CONFIG\w*|TAR_OPTIONS|MAKEFLAGS|MAKEFILES|SHELL)$/
+  /^(LD_(PRELOAD|AUDIT)|DYLD_\w+|\w*(PAGER|EDITOR|VISUAL|ASKPASS|BROWSER|_SSH|_COMMAND|_WRAPPER|_RSH)|LESSOPEN|LESSCLOSE|PERL5OPT|RUBYOPT|PYTHONSTARTUP|NODE_OPTIONS|JAVA_TOOL_OPTIONS|GIT_EXTERNAL_DIFF|GIT_EXEC_PATH|GIT_TEMPLATE_DIR|GIT_CONFIG\w*|TAR_OPTIONS|MAKEFLAGS|MAKEFILES|SHELL)$/
 const harmless =
   /^(:|cat|less|more|true|false|vi|vim|nano|[sc]cache|\d+|-j\d*|--(max-old-space-size=\d+|no-warnings|trace-warnings|enable-source-maps|experimental-vm-modules))$/
+
+/** Files and folders in which git writes. */
+const written =
+  /^GIT_(DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|SHALLOW_FILE|GRAFT_FILE|TRACE\w*)$/
+/** Of a trace: off, or an open file. */
+const notTraced = /^(\d|true|false)?$/i
+
+/** Refuses a place for files of git that is not allowed. */
+function checkGitPlace(name: string, text: string, place: Place): void {
+  if (name.startsWith('GIT_TRACE') && notTraced.test(text)) return
+  const path = text.replace(/^af_unix:(stream:|dgram:)?/, '')
+  // From another folder, or from the top of the repository, it leads elsewhere.
+  const climbs = path.split('/').includes('..') && !path.startsWith('/')
+  const state = climbs ? { ...place.state, folders: undefined } : place.state
+  if (path !== '') checkWrite(path, name, { ...place, state })
+}
 
 /** `command`: the setting holds for this command only. */
 export function checkSetting(name: string, text: string, place: Place, command = ''): void {
@@ -31,6 +47,7 @@ export function checkSetting(name: string, text: string, place: Place, command =
   if (name === 'CDPATH' && text !== '' && !isPlainProgram(command))
     throw new Refusal('unknowable', 'CDPATH changes where cd leads', 'Use cd with a path.')
   if (name === 'TMPDIR' && text !== '' && !isPlainProgram(command)) checkWrite(text, name, place)
+  if (written.test(name)) checkGitPlace(name, text, place)
   const isRun =
     name === 'BASH_ENV' || name === 'PROMPT_COMMAND'
       ? text !== ''

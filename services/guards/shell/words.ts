@@ -19,8 +19,8 @@ import {
   pipeName,
   withNames,
 } from './field.ts'
+import type { State } from './place.ts'
 import { Refusal, shown } from './refusal.ts'
-import type { State } from './state.ts'
 
 const fieldMax = 65_536
 const fieldsMax = 10_000

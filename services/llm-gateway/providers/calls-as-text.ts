@@ -21,7 +21,14 @@ export function callsAsText(
   const resultsText = calls.map((call) => resultText(call, results)).join('\n\n')
   return [
     { ...entry, response: { ...response, text, calls: [] }, results: [] },
-    { ...entry, user: resultsText, response: null, results: [], note: null },
+    {
+      ...entry,
+      user: resultsText,
+      contents: results.flatMap(({ contents }) => contents),
+      response: null,
+      results: [],
+      note: null,
+    },
   ]
 }
 

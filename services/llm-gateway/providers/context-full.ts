@@ -5,6 +5,7 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { HistoryEntry } from '../../../shared/contract/messages.ts'
+import { contentsIn } from '../contents.ts'
 import type { Failed } from './provider.ts'
 
 /**
@@ -70,16 +71,20 @@ export function isContextEnd(finish: string): boolean {
 
 /** The failure of a history that exceeds `limits.historyBytesMax`; undefined: it fits. */
 export function historyTooLarge(history: HistoryEntry[]): Failed | undefined {
-  const bytes = history.reduce((sum, entry) => sum + bytesOf(entry), 0)
+  const bytes = history.reduce((sum, entry) => sum + historyBytes(entry), 0)
   if (bytes <= limits.historyBytesMax) return undefined
   return contextFull(
-    `the conversation's history has ${bytes} bytes; at most ${limits.historyBytesMax} are sent`,
+    `the conversation's history has ${Math.ceil(bytes)} bytes; at most ${limits.historyBytesMax} are sent`,
   )
 }
 
-function bytesOf({ user, response, results, note }: HistoryEntry): number {
+/** The bytes of an entry in a request. */
+export function historyBytes(entry: HistoryEntry): number {
+  const { user, response, results, note } = entry
+  // As base64.
+  const contentBytes = contentsIn([entry]).reduce((sum, { bytes }) => sum + bytes * (4 / 3), 0)
   const texts = [user ?? '', note ?? '', ...results.map(({ text }) => text)]
   if (response !== null)
     texts.push(response.text, response.reasoning, ...response.calls.map(({ raw }) => raw))
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), contentBytes)
 }

@@ -15,6 +15,7 @@ import type {
 } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import type { ErrorCode } from '../../../shared/lib/errors.ts'
+import type { Contents } from '../contents.ts'
 
 /** One model round in the gateway's terms. The implementation builds its messages from it. */
 export type ProviderRequest = {
@@ -31,6 +32,8 @@ export type ProviderRequest = {
   textOnly: boolean
   /** In order of turn and round. User messages are round 0. */
   history: HistoryEntry[]
+  /** The images and files that the history names. Undefined: none. */
+  contents?: Contents
   /**
    * The provider refused this history (I5.4): send it again and replace everything that may be
    * foreign to the provider.
@@ -63,6 +66,8 @@ export type Failed = {
   finish?: string
   /** The provider reports that calls and results of the history do not pair up (I5.4). */
   historyRefused?: true
+  /** The history is shortened now, so the request can be sent again. */
+  historyShortened?: true
   /** The provider objects to the reasoning in the history. */
   reasoningRefused?: Exclude<ReasoningRefusal, 'none'>
   /**

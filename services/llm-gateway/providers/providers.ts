@@ -37,7 +37,10 @@ export function connectOnce(): (agent: Agent) => Promise<Provider> {
   }
 }
 
-/** `fetch` sends the requests; default: over the network. */
-export async function connect(agent: Agent, fetch?: typeof globalThis.fetch): Promise<Provider> {
+/** `fetch` sends the requests; default: that of the agent's model, or over the network. */
+export async function connect(
+  agent: Agent,
+  fetch: typeof globalThis.fetch | undefined = agent.model.fetch,
+): Promise<Provider> {
   return providerNamed(agent.model.provider).connect(agent, fetch)
 }

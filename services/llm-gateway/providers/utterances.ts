@@ -11,17 +11,27 @@
 
 import { argumentText } from '../../../shared/contract/call.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { Call, CallResult, HistoryEntry, Response } from '../../../shared/contract/messages.ts'
+import type {
+  Call,
+  CallResult,
+  Content,
+  HistoryEntry,
+  Response,
+} from '../../../shared/contract/messages.ts'
 import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { parseJson, sendableJson } from '../wire/exact-json.ts'
 
 /** The model's `text` is empty if it only made calls. `thinking`: its recorded blocks. */
 export type Utterance =
-  | { by: 'user'; text: string }
+  | { by: 'user'; text: string; contents?: Content[] }
   | { by: 'model'; text: string; thinking: Record<string, unknown>[]; calls: SpokenCall[] }
 
-export type SpokenCall = { id: string; call: Call; result: { text: string; isError: boolean } }
+export type SpokenCall = {
+  id: string
+  call: Call
+  result: { text: string; isError: boolean; contents?: Content[] }
+}
 
 /**
  * `taken`: the form of ids that the provider accepts. `made` builds such an id from a place that no
@@ -43,7 +53,9 @@ export function utterances(history: HistoryEntry[], callIds: CallIds): Utterance
   const used = new Set<string>()
   for (const entry of history) {
     if (entry.user !== null)
-      utterances.push(userSays(entry.user.trim() === '' ? blankMessage : entry.user))
+      utterances.push(
+        userSays(entry.user.trim() === '' ? blankMessage : entry.user, entry.contents),
+      )
     if (entry.response !== null)
       modelSays({ utterances, used, callIds, entry, response: entry.response })
     else if (entry.note !== null && entry.note.trim() !== '')
@@ -77,8 +89,8 @@ function modelSays({ utterances, used, callIds, entry, response }: Saying): void
   })
 }
 
-function userSays(text: string): Utterance {
-  return { by: 'user', text: text.toWellFormed() }
+function userSays(text: string, contents: Content[] = []): Utterance {
+  return { by: 'user', text: text.toWellFormed(), ...(contents.length > 0 && { contents }) }
 }
 
 function waitsForUser(utterances: Utterance[]): boolean {
@@ -118,7 +130,11 @@ function resultOf(call: Call, results: CallResult[]): SpokenCall['result'] {
   const result = results.find(({ ordinal }) => ordinal === call.ordinal)
   return result === undefined
     ? { text: noResult, isError: true }
-    : { text: result.text.toWellFormed(), isError: result.status !== 'ok' }
+    : {
+        text: result.text.toWellFormed(),
+        isError: result.status !== 'ok',
+        ...(result.contents.length > 0 && { contents: result.contents }),
+      }
 }
 
 /** Models invent names with characters that a provider refuses. */

@@ -1,6 +1,8 @@
 // Values of a JSON text exactly as written. JSON.parse changes ids beyond 2^53. It also drops the
 // first of two members with one name, and then no later check could refuse such a call.
 
+import { limits } from '../../../shared/contract/limits.ts'
+import { boundedJson } from '../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { insideOf, type Span } from '../../../shared/lib/json/spans.ts'
 import { spaceEnd } from '../../../shared/lib/json/tokens.ts'
@@ -80,11 +82,7 @@ function withWellFormedNames(value: Record<string, unknown>): Record<string, unk
   )
 }
 
-/** The value; undefined: not JSON. */
+/** The value; undefined: not JSON, or nested too deeply. */
 export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return boundedJson(text, limits.jsonDepthMax)
 }

@@ -4,19 +4,22 @@
 
 import { resolve } from 'node:path'
 import { cannotUse, inCode, type Mistake, type Path, shown } from '../../settings/mistake.ts'
-import type { Agent, Agents } from '../agents.ts'
+import type { Agent, Agents, Model } from '../agents.ts'
 import { agentOf } from '../file/agent-part.ts'
 import type { AgentContent, ToolCode, ToolContent } from '../file/content.ts'
 import { schemaMistakes } from '../file/schema-mistakes.ts'
 import type { KnownRecords, LoadOptions, Source } from '../file/source.ts'
+import { summariserMistake } from '../summariser.ts'
 import { codeValidator } from './code-schema.ts'
 
 /**
  * `content`: plain data, in which a function is `true` and the parameters are a JSON Schema.
- * `codes`: the other parts of its tools, by index. `mistakes`: those that the data cannot show.
+ * `fetch`: that of its model. `codes`: the other parts of its tools, by index. `mistakes`: those that
+ * the data cannot show.
  */
 export type WrittenAgent = {
   content: unknown
+  fetch?: Model['fetch']
   codes: readonly ToolCode[]
   mistakes: readonly { path: Path; text: string }[]
 }
@@ -30,6 +33,7 @@ export function agentsInCode<Provider extends string>(
 ): Agents<Provider> {
   const mistakes: Mistake[] = []
   const agents = new Map<string, Agent<Provider>>()
+  const made: { agent: Agent<Provider>; refuse: Source['refuse'] }[] = []
   for (const [index, one] of written.entries()) {
     const refuse = (path: Path, text: string) =>
       mistakes.push({ ...inCode, path: ['agents', index, ...path], text })
@@ -40,6 +44,11 @@ export function agentsInCode<Provider extends string>(
         `is ${shown(agent.name)}, the name of another agent already; give it another`,
       )
     agents.set(agent.name, agent)
+    made.push({ agent, refuse })
+  }
+  for (const { agent, refuse } of made) {
+    const mistake = summariserMistake(agent, [...agents.keys()])
+    if (mistake !== undefined) refuse(['history', 'summarise'], mistake)
   }
   if (mistakes.length > 0) throw cannotUse(mistakes)
   return agents
@@ -50,7 +59,7 @@ type Options<Provider extends string> = LoadOptions &
   Pick<Source, 'environment'>
 
 function read<Provider extends string>(
-  { content, codes, mistakes }: WrittenAgent,
+  { content, fetch, codes, mistakes }: WrittenAgent,
   refuse: Source['refuse'],
   options: Options<Provider>,
 ): Agent<Provider> {
@@ -77,7 +86,8 @@ function read<Provider extends string>(
     for (const key of ['cwd', 'environment', 'sandbox'] as const)
       if (tool?.run === true && tool.isolated === false && tool[key] !== undefined)
         refuse(['tools', index, key], 'goes with isolated: true, command or module only; remove it')
-  return agentOf(source, { ...agent, ...(tools && { tools }) })
+  const made = agentOf(source, { ...agent, ...(tools && { tools }) })
+  return fetch === undefined ? made : { ...made, model: { ...made.model, fetch } }
 }
 
 /** The readers know the schema of a tool under its key in files. */

@@ -7,6 +7,7 @@ import { shown } from '../../settings/mistake.ts'
 import { readText } from '../../settings/text-file.ts'
 import type { Agent, Model } from '../agents.ts'
 import type { AgentContent } from './content.ts'
+import { mcpOf } from './mcp-part.ts'
 import { modelOf } from './model-part.ts'
 import { settingsOf } from './settings-part.ts'
 import { exists, needs, referred, type Source } from './source.ts'
@@ -17,13 +18,16 @@ export function agentOf<Provider extends string>(
   source: Source<Provider>,
   content: AgentContent,
 ): Agent<Provider> {
+  const mcp = mcpOf(source, content)
   return {
     name: nameOf(source, content),
     system: needs(source, 'model') ? systemOf(source, content) : '',
     model: needs(source, 'model') ? modelOf(source, content.model ?? {}) : modelElsewhere(source),
     tools: toolsOf(source, content.tools ?? [], content.sandbox),
     settings: settingsOf(content),
+    ...(mcp.length > 0 && { mcp }),
     ...textCallsIn(source, refuseHints(source, content)),
+    ...historyIn(source, content),
   }
 }
 
@@ -31,6 +35,14 @@ function refuseHints(source: Source, content: AgentContent): AgentContent {
   if (content.hints !== undefined)
     source.refuse(['hints'], 'goes with guest only; write the hints of a tool in tools')
   return content
+}
+
+function historyIn(source: Source, { history }: AgentContent): Pick<Agent, 'history'> {
+  if (history === undefined) return {}
+  const { keep = {}, summarise = 'drop' } = history
+  if ((keep.rounds === undefined) === (keep.tokens === undefined))
+    source.refuse(['history', 'keep'], 'must have one of rounds and tokens')
+  return { history: { keep, summarise } }
 }
 
 /** A model without native calls calls no tool at all if its text calls do not run. */

@@ -23,8 +23,26 @@ export type AgentContent = {
   graceMs?: number
   toolTries?: number
   textCalls?: TextCallsMode
+  history?: { keep?: { rounds?: number; tokens?: number }; summarise?: string }
   sandbox?: SandboxContent
   tools?: (ToolContent | undefined)[]
+  mcp?: Record<string, McpContent | undefined>
+  trust?: (string | undefined)[]
+}
+
+export type McpContent = {
+  command?: (string | undefined)[]
+  cwd?: string
+  env?: (string | undefined)[]
+  sandbox?: SandboxContent
+  url?: string
+  headers?: Record<string, string | undefined>
+  auth?: { clientId?: string; clientSecret?: string; scope?: string; tokenFile?: string }
+  allow?: (string | undefined)[]
+  deny?: (string | undefined)[]
+  timeoutMs?: number
+  wallMs?: number
+  outputBytesMax?: number
 }
 
 export type SandboxContent =

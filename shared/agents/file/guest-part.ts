@@ -8,7 +8,7 @@ import type { Source } from './source.ts'
 import { hintsOf } from './tool-hints.ts'
 
 const ofAgentsOnly = [
-  ...(['model', 'system', 'systemFile', 'tools', 'sandbox', 'textCalls'] as const),
+  ...(['model', 'system', 'systemFile', 'tools', 'sandbox', 'textCalls', 'history'] as const),
   ...(['attempts', 'stallMs', 'firstByteMs', 'toolTries'] as const),
 ]
 

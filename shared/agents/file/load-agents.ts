@@ -14,10 +14,11 @@ import { alternatives, cannotUse, type Mistake, type Place, shown } from '../../
 import { readText, unreadable } from '../../settings/text-file.ts'
 import type { Agent, Agents } from '../agents.ts'
 import type { GuestAgent, Guests } from '../guest.ts'
+import { summariserMistake } from '../summariser.ts'
 import { agentOf } from './agent-part.ts'
 import { guestOf } from './guest-part.ts'
 import { schemaMistakes } from './schema-mistakes.ts'
-import type { KnownRecords, LoadOptions, Source } from './source.ts'
+import { type KnownRecords, type LoadOptions, needs, noProviders, type Source } from './source.ts'
 
 /**
  * The agents of a file, or of all `*.yaml`, `*.yml` and `*.json` files of a folder, without guests.
@@ -30,17 +31,14 @@ export function loadAgents<Provider extends string>(
   options: LoadOptions,
   known: KnownRecords<Provider>,
 ): Agents<Provider> {
-  const readings = readAll(path, (file) => read(file, environment, options, known))
+  const readings = readAll(
+    path,
+    (file) => read(file, environment, options, known),
+    (all) => (needs(options, 'model') ? unknownSummarisers(all) : []),
+  )
   return new Map(
     readings.flatMap(({ agent }) => (agent === undefined ? [] : [[agent.name, agent]])),
   )
-}
-
-/** The model of an agent beside guests is not read. */
-const noProviders: KnownRecords = {
-  providers: [
-    { name: '', keyVariable: '', accepts: { reasoningEffort: [], serviceTier: [], seed: false } },
-  ],
 }
 
 /** The guests of a file or a folder, without other agents. Throws as `loadAgents`. */
@@ -51,9 +49,11 @@ export function loadGuests(path: string): Guests {
   )
 }
 
+/** `check`: the mistakes that only all files together show. */
 function readAll<Provider extends string>(
   path: string,
   read: (file: string) => Reading<Provider>,
+  check: (readings: Reading<Provider>[]) => Mistake[] = () => [],
 ): Reading<Provider>[] {
   const found = agentFilesAt(path)
   const readings = found.files.map(read)
@@ -61,6 +61,7 @@ function readAll<Provider extends string>(
     ...found.mistakes,
     ...readings.flatMap((reading) => reading.mistakes),
     ...sameNames(readings),
+    ...check(readings),
   ]
   if (mistakes.length > 0) throw cannotUse(mistakes)
   return readings
@@ -83,7 +84,17 @@ type Reading<Provider extends string> = {
   agent?: Agent<Provider>
   guest?: Required<GuestAgent>
   namePlace: Place
+  summariserPlace?: Place
   mistakes: Mistake[]
+}
+
+function unknownSummarisers(readings: readonly Reading<string>[]): Mistake[] {
+  const names = readings.flatMap(({ agent }) => (agent === undefined ? [] : [agent.name]))
+  return readings.flatMap(({ file, agent, namePlace, summariserPlace = namePlace }) => {
+    const text = agent && summariserMistake(agent, names)
+    const path = ['history', 'summarise']
+    return text === undefined ? [] : [{ file, ...summariserPlace, path, text }]
+  })
 }
 
 function read<Provider extends string>(
@@ -120,6 +131,7 @@ function read<Provider extends string>(
       ? { agent: agentOf(source, keys) }
       : { guest: guestOf(source, keys) }),
     namePlace: document.placeOf(['name']),
+    summariserPlace: document.placeOf(['history', 'summarise']),
     mistakes,
   }
 }

@@ -110,7 +110,7 @@ function mistakesOf(error: ErrorObject): SchemaMistake[] {
       return [
         {
           path,
-          text: 'has a key that is not a header name; must be letters, digits and -, as in X-Request-Id',
+          text: `has a key that is no ${keysOf(path)}`,
           part: 'key',
         },
       ]
@@ -208,4 +208,10 @@ function isMapping(value: unknown): value is object {
 
 function isObject(value: unknown): value is Record<string | number, unknown> {
   return typeof value === 'object' && value !== null
+}
+
+function keysOf(path: Path): string {
+  return path.at(-1) === 'mcp'
+    ? 'name of a server; must be 1 to 32 of a-z, 0-9 and -'
+    : 'header name; must be letters, digits and -, as in X-Request-Id'
 }

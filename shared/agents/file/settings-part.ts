@@ -22,6 +22,7 @@ export function settingsOf(
     system: defaults.system,
     output: defaults.output,
     context: defaults.context,
+    contents: defaults.contents,
     policy: policyOf({
       caps: { ...policy.caps, ...content.caps },
       loop: { ...policy.loop, ...loop },

@@ -35,6 +35,13 @@ export type KnownRecords<Provider extends string = string> = {
   providers: readonly [KnownProvider<Provider>, ...KnownProvider<Provider>[]]
 }
 
+/** Where no model is read: guests and MCP servers. */
+export const noProviders: KnownRecords = {
+  providers: [
+    { name: '', keyVariable: '', accepts: { reasoningEffort: [], serviceTier: [], seed: false } },
+  ],
+}
+
 type KnownProvider<Name extends string> = {
   name: Name
   keyVariable: string

@@ -1,29 +1,20 @@
 // The tools of an agent file: their declarations for the model, and their commands on this machine.
 
-import { extname, resolve } from 'node:path'
+import { extname } from 'node:path'
 import { limits } from '../../contract/limits.ts'
 import type { Declaration } from '../../contract/messages.ts'
 import { alternatives, type Path, shown } from '../../settings/mistake.ts'
-import type { CommandTool, FunctionTool, HttpTool, ModuleTool, Tool, ToolRun } from '../agents.ts'
+import type { FunctionTool, HttpTool, ModuleTool, Tool, ToolRun } from '../agents.ts'
 import type { SandboxSetting } from '../sandbox.ts'
 import { writtenSecrets } from '../secrets.ts'
+import { commandOf, type Surroundings, visibleOf } from './command-part.ts'
 import type { HttpContent, SandboxContent, ToolCode, ToolContent } from './content.ts'
 import { headersOf } from './headers-part.ts'
 import { sandboxOf } from './sandbox-part.ts'
-import {
-  exists,
-  expanded,
-  isExecutable,
-  needs,
-  type Referred,
-  referred,
-  type Source,
-  unsetText,
-} from './source.ts'
+import { exists, needs, referred, type Source } from './source.ts'
 import { hintsOf } from './tool-hints.ts'
 import { schemaOf } from './tool-schema.ts'
 import { urlOf } from './url.ts'
-import { variableValue } from './variables.ts'
 
 /** The defaults of a tool. agent.schema.json has the same ones. */
 export const toolDefaults = { idempotent: false, timeoutMs: 30_000, poll: false }
@@ -100,7 +91,7 @@ function runIn(
   ofAgent: SandboxSetting | undefined,
 ): ToolRun {
   const run = runOf(source, path, content)
-  if (run.kind === 'http' || run.kind === 'function') return run
+  if (run.kind !== 'command' && run.kind !== 'module') return run
   const sandbox = sandboxOf(source, [...path, 'sandbox'], content.sandbox) ?? ofAgent
   return sandbox === undefined ? run : { ...run, sandbox }
 }
@@ -120,66 +111,6 @@ function runOf(
     module === undefined ? undefined : moduleOf(source, path, module, rest),
   ]
   return runs.find((run) => run !== undefined) ?? { kind: 'command', argv: [''] }
-}
-
-// ── command ──
-
-type Surroundings = Pick<ToolContent, 'cwd' | 'environment' | 'outputBytesMax'>
-
-function commandOf(
-  source: Source,
-  path: Path,
-  command: (string | undefined)[],
-  surroundings: Surroundings,
-): CommandTool {
-  const { cwd = '.', environment, outputBytesMax } = surroundings
-  const folder = referred(source, [...path, 'cwd'], cwd)
-  const isThere = folder !== undefined && exists(source, [...path, 'cwd'], folder, 'folder')
-  const [program = '', ...programArguments] = command.map((text, index) =>
-    text === undefined ? '' : (expanded(source, [...path, 'command', index], text) ?? ''),
-  )
-  if (isThere && command[0] !== undefined && program !== '')
-    refuseMissingProgram(source, [...path, 'command', 0], command[0], program, folder)
-  return {
-    kind: 'command',
-    argv: [program, ...programArguments],
-    cwd: folder?.path ?? source.folder,
-    ...visibleOf(source, path, environment),
-    ...(outputBytesMax === undefined ? {} : { outputBytesMax }),
-  }
-}
-
-/**
- * The variables that a tool may see. Each must be set, because the tool needs it, but may be empty.
- */
-function visibleOf(
-  source: Source,
-  path: Path,
-  names: ToolContent['environment'],
-): Pick<CommandTool, 'environment'> {
-  if (names === undefined) return {}
-  for (const [index, name] of names.entries())
-    if (name !== undefined && variableValue(name, source.environment) === undefined)
-      source.refuse([...path, 'environment', index], unsetText(name, source.environment))
-  return { environment: names.filter((name) => name !== undefined) }
-}
-
-/** As execvp: a name without a slash is searched in PATH, any other starts at the tool's folder. */
-function refuseMissingProgram(
-  source: Source,
-  path: Path,
-  written: string,
-  program: string,
-  cwd: Referred,
-): void {
-  if (program.includes('/')) {
-    exists(source, path, { path: resolve(cwd.path, program), name: written }, 'program')
-    return
-  }
-  const folders = variableValue('PATH', source.environment)?.split(':') ?? []
-  const isFound = folders.some((folder) => isExecutable(resolve(cwd.path, folder, program)))
-  if (folders.length > 0 && !isFound)
-    source.refuse(path, `is ${shown(written)}, which is not in PATH; install it, or set its path`)
 }
 
 // ── function ──
@@ -244,7 +175,7 @@ function moduleOf(
     kind: 'module',
     file: file?.path ?? '',
     ...(folder === undefined ? {} : { cwd: folder.path }),
-    ...visibleOf(source, path, environment),
+    ...visibleOf(source, [...path, 'environment'], environment),
     ...(outputBytesMax === undefined ? {} : { outputBytesMax }),
   }
 }

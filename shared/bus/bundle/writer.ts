@@ -3,11 +3,11 @@
 
 import { createHash } from 'node:crypto'
 import { appendFileSync, createReadStream, rmSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
 import { knownSchemas, schemaIdIn, typeIn } from '../../codec/codec.ts'
 import type { StoredRecord, TopicKind } from '../../contract/bus.ts'
 import { historyConversation } from '../../contract/topology.ts'
 import { beginFile, guarded, nameFile, refusal, refuseTaken } from '../../lib/whole-file.ts'
+import { DatabaseSync } from '../sqlite.ts'
 import {
   type BundleFacts,
   type BundleTurn,

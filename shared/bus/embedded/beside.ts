@@ -30,7 +30,11 @@ export type BesideOptions = {
   clock: Clock
   topicPrefix: string
   log: { warn(fields: object, message: string): void }
+  /** Sends a request to the owner. Default: over a connection for each request. */
+  request?: SendRequest | undefined
 }
+
+export type SendRequest = (request: OutsideRequest, signal?: AbortSignal) => Promise<unknown>
 
 /** `ending` comes before `gone`. */
 type Leaving = { ending: AbortSignal; gone: AbortSignal }
@@ -39,13 +43,18 @@ type Leaving = { ending: AbortSignal; gone: AbortSignal }
  * Undefined if no owner listens. Throws `bus.unreachable` if this user may not send requests, and
  * every error of reading the file.
  */
-export async function openBesideOwner({
+export async function openBesideOwner(options: BesideOptions): Promise<Bus | undefined> {
+  return (await ownerListens(options.file)) ? openBeside(options) : undefined
+}
+
+/** As openBesideOwner, also if no owner listens now. */
+export async function openBeside({
   file,
   clock,
   topicPrefix,
   log,
-}: BesideOptions): Promise<Bus | undefined> {
-  if (!(await ownerListens(file))) return undefined
+  request: send = (request, signal) => requestFromOwner(file, request, signal),
+}: BesideOptions): Promise<Bus> {
   const reading = await openEmbeddedBus({ file, clock, readOnly: true })
   const closed = new AbortController()
 
@@ -57,7 +66,7 @@ export async function openBesideOwner({
         topicPrefix,
         records: piece.map(outsideRecord),
       }
-      appended.push(...((await requestFromOwner(file, request, signal)) as Appended[]))
+      appended.push(...((await send(request, signal)) as Appended[]))
     }
     return appended
   }
@@ -173,7 +182,7 @@ export async function openBesideOwner({
         partitions,
         retentionMs,
       }
-      if (isMissing) await requestFromOwner(file, request, closed.signal)
+      if (isMissing) await send(request, closed.signal)
       else await reading.ensureTopics([spec]) // this compares the topic with its spec
     }
   }

@@ -2,8 +2,8 @@
 // of which all records are there. A bundle also holds records of other turns, because its records
 // refer to them. Without the note a later judge could not tell those from truncated turns.
 
-import { DatabaseSync } from 'node:sqlite'
 import type { Offset } from '../../contract/bus.ts'
+import { DatabaseSync } from '../sqlite.ts'
 import { openForReading } from './open-file.ts'
 import { importedTurnsTable } from './schema.ts'
 

@@ -1,4 +1,4 @@
-// The record of the embedded bus: its capabilities, and the three ways to open it. The process that
+// The record of the embedded bus: its capabilities, and the ways to open it. The process that
 // opens it for writing also writes for processes beside it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,12 +8,14 @@ import { systemClock } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { reachedByOthers } from '../../lib/private-files.ts'
 import type { BesideSettings, BusSettings, LocalBus, OpenOptions } from '../kind.ts'
-import { openBesideOwner } from './beside.ts'
+import { openBeside, openBesideOwner } from './beside.ts'
 import { openEmbeddedBus } from './bus.ts'
 import { importLog } from './import.ts'
+import { linkToOwner } from './link.ts'
 import { lockStateOf } from './lock.ts'
 import { filesOfLog, logFileIn } from './log-file.ts'
-import { answerOf } from './outside-requests.ts'
+import { answerOf, isOutsideRequest } from './outside-requests.ts'
+import { listenForLinks } from './owner-links.ts'
 import { listenForRequests, ownerListens } from './owner-socket.ts'
 
 /** A process that owns the log may just be starting or ending: it gets two seconds. */
@@ -30,12 +32,15 @@ export const embeddedKind: LocalBus = {
   open: openOwned,
   openReadOnly: ({ dataFolder, dataFolderBytesMax: bytesMax }) =>
     openEmbeddedBus({ file: logFileIn(dataFolder), clock: systemClock, readOnly: true, bytesMax }),
-  openBeside,
+  openBeside: openOwnedOrBeside,
   logFile: ({ dataFolder }) => logFileIn(dataFolder),
   privatePaths,
   lockState: ({ dataFolder }) => lockStateOf(logFileIn(dataFolder)),
   writerListens: ({ dataFolder }) => ownerListens(logFileIn(dataFolder)),
   openBesideWriter,
+  link: ({ dataFolder }) => linkToOwner(logFileIn(dataFolder), systemClock),
+  openLinked: ({ dataFolder, topicPrefix }, log, request) =>
+    openBeside({ file: logFileIn(dataFolder), clock: systemClock, topicPrefix, log, request }),
   importLog,
 }
 
@@ -46,10 +51,9 @@ function privatePaths({ dataFolder }: Pick<BusSettings, 'dataFolder'>): string[]
 /** Without its socket the owner works as well, so a failed socket is only logged. */
 async function openOwned(
   { dataFolder, synchronous, dataFolderBytesMax: bytesMax }: BusSettings,
-  { log, keepFrom }: OpenOptions,
+  { log, keepFrom, clock = systemClock, linkHost }: OpenOptions,
 ): Promise<Bus> {
   const file = logFileIn(dataFolder)
-  const clock = systemClock
   const open = reachedByOthers(privatePaths({ dataFolder }))
   const bus = await openEmbeddedBus({ file, clock, synchronous, bytesMax, keepFrom, log })
   if (open.length > 0)
@@ -57,15 +61,29 @@ async function openOwned(
       { paths: open, stillOpen: reachedByOthers(open) },
       'other users could reach these paths of the log; paths that Weir alone uses are closed now',
     )
-  const socket = await listenForRequests({
-    file,
-    clock,
-    log,
-    answer: (request) => answerOf(bus, request),
-  }).catch((error: unknown) => {
+  async function listen(): Promise<{ close(): Promise<void> }> {
+    const requests = await listenForRequests({
+      ...{ file, clock, log },
+      answer: (request) => answerOf(bus, request),
+    })
+    if (linkHost === undefined) return requests
+    const links = await listenForLinks(file, {
+      answer: (link, request) =>
+        isOutsideRequest(request) ? answerOf(bus, request) : linkHost.answer(link, request),
+      left: (link) => linkHost.left(link),
+    })
+    return {
+      async close() {
+        await links.close()
+        await requests.close()
+      },
+    }
+  }
+
+  const socket = await listen().catch((error: unknown) => {
     log.info(
       { err: error, file },
-      'cannot accept requests of other processes: weir guard mode and others must wait until this process ends',
+      'cannot accept requests of other processes: they must wait until this process ends',
     )
     return undefined
   })
@@ -89,14 +107,14 @@ function openBesideWriter(
 }
 
 /** Opens the file as its owner, or beside the owner that accepts requests. */
-async function openBeside(settings: BesideSettings, options: OpenOptions): Promise<Bus> {
+async function openOwnedOrBeside(settings: BesideSettings, options: OpenOptions): Promise<Bus> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await openOwned(settings, options)
     } catch (error) {
       if (!(error instanceof WeirError && error.code === 'bus.locked')) throw error
       const beside = await openBesideWriter(settings, options.log)
-      if (beside !== undefined) return reopening(beside, () => openBeside(settings, options))
+      if (beside !== undefined) return reopening(beside, () => openOwnedOrBeside(settings, options))
       if (tries === ownerTriesMax) throw error
       await sleep(ownerTryMs)
     }

@@ -7,10 +7,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
-
 import { WeirError } from '../../lib/errors.ts'
 import { makePrivateFile } from '../../lib/private-files.ts'
+import { DatabaseSync } from '../sqlite.ts'
 import { asBusError, isBusy } from './failure.ts'
 
 export type FileLock = { release(): void }
@@ -107,7 +106,7 @@ function locked(file: string, pid: number | undefined): WeirError {
         : `process ${pid}`
   return new WeirError(
     'bus.locked',
-    `${file} is open for writing in ${holder}: stop that process first, name another file, or open this one read-only`,
+    `${file} is open for writing in ${holder}: stop that process first, or name another file`,
   )
 }
 

@@ -4,11 +4,11 @@
 
 import { existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { logApplicationId } from '../../lib/application-id.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { makePrivateFile, makePrivateFolder } from '../../lib/private-files.ts'
+import { DatabaseSync } from '../sqlite.ts'
 import { asBusError, isFolderClosed, notADatabase } from './failure.ts'
 import { foreignObject } from './foreign-object.ts'
 import { filesOfLog, isNameBesideLog } from './log-file.ts'

@@ -71,6 +71,12 @@ export async function answerOf(
   }
 }
 
+/** Whether it is for `answerOf`, by its type alone. */
+export function isOutsideRequest(received: unknown): boolean {
+  const types: readonly unknown[] = ['append', 'guard-topic'] satisfies OutsideRequest['type'][]
+  return types.includes((received as { type?: unknown } | null)?.type)
+}
+
 export function outsideRecord({ value, ...record }: RecordToAppend): OutsideRecord {
   return { ...record, value: value === null ? null : Buffer.from(value).toString('base64') }
 }

@@ -2,26 +2,19 @@
 // lock's owner. It carries JSON and knows no request; outside-requests.ts does.
 // OWNER-SOCKET-1. Only the holder of the lock listens, and it stops before it releases the lock. A
 //     silent socket is left from a killed owner; the next owner replaces it.
-// OWNER-SOCKET-2. Its folder is open to this user only: requests of other users never arrive.
+// OWNER-SOCKET-2. Its folder is open to this user only (socket-place.ts).
 // OWNER-SOCKET-3. Bounded: one request a connection, its bytes, its time, and the open connections.
 //     A request above the last bound gets an error.
 // OWNER-SOCKET-4. Failing to remove the socket is logged, and the log closes all the same.
 
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs'
-import { createConnection, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { rmSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { dirname } from 'node:path'
 import { limits } from '../../contract/limits.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
-import { type ErrorCode, errorCodes, WeirError } from '../../lib/errors.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { type Answer, failedAnswer, valueIn } from './socket-answer.ts'
+import { connectedToOwner, listenAt, makeOwnFolder, socketOf } from './socket-place.ts'
 
 export type OwnerSocket = { close(): Promise<void> }
 
@@ -36,12 +29,6 @@ export type OwnerSocketOptions = {
   answer(request: unknown): Promise<unknown>
 }
 
-type Answer =
-  | { value: unknown }
-  | { error: { code: ErrorCode; message: string; retryable: boolean } }
-
-/** Linux has room for 107 bytes, others for 103. A longer path would be truncated silently. */
-const pathBytesMax = 100
 /** Far more than a request and its answer need: each is one write. */
 const exchangeMs = 30_000
 
@@ -55,7 +42,7 @@ export async function listenForRequests({
   log,
   answer,
 }: OwnerSocketOptions): Promise<OwnerSocket> {
-  const path = socketOf(file)
+  const path = socketOf(file, 'requests')
   makeOwnFolder(dirname(path))
   rmSync(path, { force: true }) // keeps OWNER-SOCKET-1
   const asking = new Set<Socket>()
@@ -66,30 +53,20 @@ export async function listenForRequests({
     asking.add(socket)
     if (answering.size >= limits.outsideRequestsMax) {
       socket.once('close', () => asking.delete(socket))
-      socket.resume().end(JSON.stringify(answerOf(tooMany(file))))
+      socket.resume().end(JSON.stringify(failedAnswer(tooMany(file))))
       return
     }
     const answered = received(socket)
       .finally(() => asking.delete(socket))
       .then((request) => answer(request))
-      .then((value): Answer => ({ value: value ?? null }), answerOf)
+      .then((value): Answer => ({ value: value ?? null }), failedAnswer)
       .then((answer) => void socket.end(JSON.stringify(answer)))
     answering.set(socket, answered)
     socket.once('close', () => answering.delete(socket))
   })
   server.maxConnections = 2 * limits.outsideRequestsMax // further ones get no answer
   server.unref() // a listening socket must not keep the process alive
-  // libuv unlinks the name that it bound. Until then no other socket may get that name.
-  const name = shortNameOf(path)
-  try {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    server.once('error', reject).listen(name.path, resolve)
-    await promise
-  } catch (error) {
-    name.remove()
-    throw error
-  }
-  server.on('error', () => {}) // one connection could not be accepted
+  const removeName = await listenAt(server, path)
 
   /** Keeps OWNER-SOCKET-4. */
   function cleared(clear: () => void): void {
@@ -112,7 +89,7 @@ export async function listenForRequests({
       await Promise.all(answering.values())
       for (const socket of answering.keys()) socket.destroySoon()
       await promise
-      cleared(name.remove)
+      cleared(removeName)
     },
   }
 }
@@ -142,11 +119,7 @@ export async function requestFromOwner(
       retryable: true,
     })
   }
-  if ('value' in answer) return answer.value
-  const { code, message, retryable } = answer.error
-  throw new WeirError(errorCodes.find((known) => known === code) ?? 'runtime.assertion', message, {
-    retryable,
-  })
+  return valueIn(answer)
 }
 
 /** Whether an owner listens. Throws `bus.unreachable` if this user may not send requests. */
@@ -160,49 +133,10 @@ export async function ownerListens(file: string): Promise<boolean> {
   }
 }
 
-function socketOf(file: string): string {
-  return join(`${realpathSync(file)}-owner`, 'requests')
-}
-
-/** Keeps OWNER-SOCKET-2, also for a folder left from before. */
-function makeOwnFolder(folder: string): void {
-  mkdirSync(folder, { mode: 0o700, recursive: true })
-  const found = lstatSync(folder)
-  if (!found.isDirectory() || found.uid !== process.getuid?.())
-    throw new WeirError('bus.unwritable', `${folder} is not a folder of this user: remove it`)
-  chmodSync(folder, 0o700)
-}
-
-async function connected(file: string): Promise<Socket> {
-  try {
-    const name = shortNameOf(socketOf(file))
-    try {
-      const { promise, resolve, reject } = Promise.withResolvers<Socket>()
-      const socket = createConnection({ path: name.path, allowHalfOpen: true })
-      socket.once('error', reject).once('connect', () => resolve(socket.off('error', reject)))
-      bounded(socket, systemClock)
-      return await promise
-    } finally {
-      name.remove()
-    }
-  } catch (error) {
-    throw ownerUnreachable(file, error as NodeJS.ErrnoException)
-  }
-}
-
-/** The last two: the owner was killed while the connection was pending. */
-const absences = new Set<string | undefined>(['ENOENT', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE'])
-
-function ownerUnreachable(file: string, cause: NodeJS.ErrnoException): WeirError {
-  const isAbsent = absences.has(cause.code)
-  const why = isAbsent
-    ? 'no process listens on its socket'
-    : cause.code === 'EACCES'
-      ? 'another user writes it'
-      : cause.message
-  return new WeirError('bus.unreachable', `no process can write ${file} for this one: ${why}`, {
-    cause,
-    retryable: isAbsent,
+function connected(file: string): Promise<Socket> {
+  return connectedToOwner(file, 'requests', {
+    allowHalfOpen: true,
+    prepare: (socket) => bounded(socket, systemClock),
   })
 }
 
@@ -211,20 +145,6 @@ function tooMany(file: string): WeirError {
   return new WeirError('bus.full', `${why}: nothing was written; try again`, {
     retryable: true,
   })
-}
-
-/**
- * A path that is too long for a socket gets a link in a folder that is open to this user only, until
- * `remove`.
- */
-function shortNameOf(path: string): { path: string; remove(): void } {
-  if (Buffer.byteLength(path) <= pathBytesMax) return { path, remove() {} }
-  const folder = mkdtempSync(join(tmpdir(), 'weir-'))
-  symlinkSync(dirname(path), join(folder, 'o'))
-  return {
-    path: join(folder, 'o', basename(path)),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  }
 }
 
 /** Keeps OWNER-SOCKET-3 for the time of an exchange, also while data arrives. */
@@ -267,16 +187,4 @@ function received(socket: Socket): Promise<unknown> {
     ),
   )
   return promise
-}
-
-function answerOf(error: unknown): Answer {
-  if (error instanceof WeirError)
-    return { error: { code: error.code, message: error.message, retryable: error.retryable } }
-  return {
-    error: {
-      code: 'runtime.assertion',
-      message: error instanceof Error ? error.message : String(error),
-      retryable: false,
-    },
-  }
 }

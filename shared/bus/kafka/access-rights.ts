@@ -27,9 +27,9 @@ export type PrincipalAccess = { principal: string; rights: AccessRight[] }
 
 /** Topics that an outsider reads without checking signatures. */
 const alsoReads: Record<(typeof outsiders)[number], readonly TopicName[]> = {
-  // A message that is sent again finds its earlier answer. The text of a running turn, and its
-  // failed attempts, are shown as they come; the answer is in `activity`.
-  edge: ['history', 'conversation-events', 'model-deltas', 'model-requests'],
+  // A message that is sent again finds its earlier answer. The text of a running turn is shown as
+  // it comes; all other events are in `activity`.
+  edge: ['history', 'conversation-events', 'model-deltas'],
   front: [],
   // A refused record of `approvals` has its reason in the dead letters.
   approver: ['approvals', 'dead-letters'],

@@ -8,13 +8,14 @@
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import type { SQLInputValue } from 'node:sqlite'
 import type { Logger } from 'pino'
 import type { Offset, StoredRecord, TableKey } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { makeFolders } from '../../lib/make-folders.ts'
 import { makePrivateFile } from '../../lib/private-files.ts'
 import { prefixEnd } from '../prefix-end.ts'
+import { DatabaseSync } from '../sqlite.ts'
 
 export type TableName = { topic: string; partition: number }
 

@@ -5,6 +5,7 @@
 
 import { type Confinement, type Mount, proxySocketInside } from './confinement.ts'
 import type { MountPlan } from './mounts.ts'
+import { seccompLaunch } from './seccomp.ts'
 
 export type Bubblewrap = {
   kind: 'bubblewrap'
@@ -27,8 +28,12 @@ export function bubblewrapArgv(
 ): [string, ...string[]] {
   const scratch = (path: string, bytes: number) => ['--size', String(bytes), '--tmpfs', path]
   const hidden = mounts.flatMap(({ kind, path }) => (kind === 'hidden-folder' ? [path] : []))
+  const { flags, launcher } = seccompLaunch()
+  const [first, ...rest] = [...launcher, program]
   return [
-    program,
+    first ?? program,
+    ...rest,
+    ...flags,
     ...['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts'],
     ...(network === 'all' ? [] : ['--unshare-net']),
     ...(closesUserNamespaces ? ['--disable-userns'] : []),

@@ -6,6 +6,7 @@ import { WeirError } from '../errors.ts'
 import { type Found, sandboxBackend } from './backend.ts'
 import { bubblewrapArgv } from './bubblewrap.ts'
 import type { Confinement } from './confinement.ts'
+import { checkInherited } from './inherited-descriptors.ts'
 import { prlimitArgv } from './limits-argv.ts'
 import { mountPlan } from './mounts.ts'
 import { withProcessCap } from './process-cap.ts'
@@ -31,6 +32,7 @@ export function confined(
 ): Launch {
   if ('missing' in found)
     throw new WeirError('sandbox.unavailable', `no sandbox can be made here: ${found.missing}`)
+  checkInherited()
   const { backend } = found
   const { prlimit } = backend
   if (prlimit === undefined)

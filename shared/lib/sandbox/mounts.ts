@@ -18,7 +18,7 @@ import { followed, isIn, type Link } from './links.ts'
 import { agentFileIn, isProgramFolder, ownPaths } from './own-paths.ts'
 import { isOfSystem, systemMounts, tooWide } from './system-paths.ts'
 
-/** Names that hold credentials, hidden in each visible folder unless listed. */
+/** Names that hold credentials, hidden directly in each added folder unless listed. */
 const credentialNames = [
   ...['.ssh', '.gnupg', '.aws', '.azure', '.config/gcloud', '.kube', '.docker', '.netrc'],
   ...['.npmrc', '.pypirc', '.git-credentials', '.env', '.weir'],

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from '@jest/globals'
 import { runDemo } from '../../../apps/demo/demo.ts'
+import { startDemoProxy } from '../../../apps/http/demo-proxy.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { logFileIn } from '../../../shared/bus/embedded/log-file.ts'
 import { decode } from '../../../shared/codec/codec.ts'
@@ -22,7 +23,7 @@ const settings = readSettings({ partitions: '1', logLevel: 'silent' }, {})
 
 it('the demo keeps its turn in the named folder, and prints how to inspect it', async () => {
   const { stream, text } = output()
-  await runDemo({ bad: 'reflex', keptIn: folder }, settings, stream)
+  await runDemo({ bad: 'reflex', keptIn: folder }, { settings, startProxy: startDemoProxy }, stream)
   expect(text()).toMatch(
     /Next:\n.* inspect demo --data-folder .*\n.* export --data-folder .*\n.* replay demo\.weir .*\n.* replay .* --set .*\n.* report demo\.weir /,
   )
@@ -46,7 +47,11 @@ it('the demo keeps its turn in the named folder, and prints how to inspect it', 
 it('the demo refuses a folder with a log, and leaves that log unchanged', async () => {
   writeFileSync(logFileIn(folder), 'mine')
   const { stream, text } = output()
-  const refused = runDemo({ bad: 'reflex', keptIn: folder }, settings, stream)
+  const refused = runDemo(
+    { bad: 'reflex', keptIn: folder },
+    { settings, startProxy: startDemoProxy },
+    stream,
+  )
   await expect(refused).rejects.toMatchObject({
     code: 'output.exists',
     message: expect.stringContaining('--data-folder'),

@@ -58,5 +58,6 @@ export function scriptedGuard({
     }),
     failed: new Promise(() => {}),
     close: async () => {},
+    [Symbol.asyncDispose]: async () => {},
   }
 }

@@ -149,37 +149,42 @@ Array.prototype.flatMap = function (this: any[], take: any) {
     )
   })
 
-  it('has no environment, no network and no processes, writes no file, and reads none while it judges', async () => {
-    const tried = [
-      `['environment', () => { if (Object.keys(process.env).length === 0) throw new Error('none') }]`,
-      `['file', () => fs.writeFileSync(${JSON.stringify(join(folder, 'out'))}, '')]`,
-      `['foreign file', () => fs.readFileSync(${JSON.stringify(elsewhere)})]`,
-      `['database', () => new (process.getBuiltinModule('node:sqlite').DatabaseSync)(${JSON.stringify(join(folder, 'out.db'))})]`,
-      `['process', () => spawnSync('true')]`,
-      `['thread', () => new Worker('1', { eval: true })]`,
-      `['address', () => connect(9)]`,
-      `['request', () => http.get('http://127.0.0.1:9')]`,
-      `['fetch', () => fetch('http://127.0.0.1:9')]`,
-      `['datagram', () => process.getBuiltinModule('node:dgram').createSocket('udp4').send('x', 9)]`,
-      `['name', () => lookup('localhost', () => {})]`,
-      `['server', () => http.createServer().listen(0)]`,
-      `['signal', () => process.kill(process.ppid, 0)]`,
-      `['internal signal', () => process._kill(process.ppid, 0)]`,
-      `['debugger of a process', () => process._debugProcess(process.ppid)]`,
-      `['end of a debugger', () => process._debugEnd()]`,
-      `['raw output', () => process._rawDebug('x')]`,
-      `['server by its handle', () => process.getBuiltinModule('node:net')._createServerHandle('127.0.0.1', 0, 4).listen(1)]`,
-      `['server by its internals', () => new (process.getBuiltinModule('node:net').Server)()._listen2('127.0.0.1', 0, 4)]`,
-      `['socket by its handle', () => process.getBuiltinModule('node:dgram')._createSocketHandle('127.0.0.1', 0, 'udp4')]`,
-      `['socket at once', () => process.getBuiltinModule('node:dgram').createSocket('udp4').bindSync({ port: 0 })]`,
-      `['connection at once', () => process.getBuiltinModule('node:dgram').createSocket('udp4').connectSync({ port: 9 })]`,
-      `['internal binding', () => process.binding('tcp_wrap')]`,
-      `['linked binding', () => process._linkedBinding('tcp_wrap')]`,
-      `['internal message', () => process._send({ kind: 'judged', number: 2, rounds: [] })]`,
-      `['handles', () => { if (process._getActiveHandles().length === 0) throw new Error('none') }]`,
-      `['message', () => process.send({ kind: 'judged', number: 2, rounds: [] })]`,
-    ]
-    const worldly = `import { spawnSync } from 'node:child_process'
+  it.each([
+    ['as on this machine', undefined],
+    ['without a sandbox', { missing: 'bubblewrap is not installed' }],
+  ])(
+    'has no environment, no network and no processes, writes no file, and reads none while it judges, %s',
+    async (_, found) => {
+      const tried = [
+        `['environment', () => { if (Object.keys(process.env).length === 0) throw new Error('none') }]`,
+        `['file', () => fs.writeFileSync(${JSON.stringify(join(folder, 'out'))}, '')]`,
+        `['foreign file', () => fs.readFileSync(${JSON.stringify(elsewhere)})]`,
+        `['database', () => new (process.getBuiltinModule('node:sqlite').DatabaseSync)(${JSON.stringify(join(folder, 'out.db'))})]`,
+        `['process', () => spawnSync('true')]`,
+        `['thread', () => new Worker('1', { eval: true })]`,
+        `['address', () => connect(9)]`,
+        `['request', () => http.get('http://127.0.0.1:9')]`,
+        `['fetch', () => fetch('http://127.0.0.1:9')]`,
+        `['datagram', () => process.getBuiltinModule('node:dgram').createSocket('udp4').send('x', 9)]`,
+        `['name', () => lookup('localhost', () => {})]`,
+        `['server', () => http.createServer().listen(0)]`,
+        `['signal', () => process.kill(process.ppid, 0)]`,
+        `['internal signal', () => process._kill(process.ppid, 0)]`,
+        `['debugger of a process', () => process._debugProcess(process.ppid)]`,
+        `['end of a debugger', () => process._debugEnd()]`,
+        `['raw output', () => process._rawDebug('x')]`,
+        `['server by its handle', () => process.getBuiltinModule('node:net')._createServerHandle('127.0.0.1', 0, 4).listen(1)]`,
+        `['server by its internals', () => new (process.getBuiltinModule('node:net').Server)()._listen2('127.0.0.1', 0, 4)]`,
+        `['socket by its handle', () => process.getBuiltinModule('node:dgram')._createSocketHandle('127.0.0.1', 0, 'udp4')]`,
+        `['socket at once', () => process.getBuiltinModule('node:dgram').createSocket('udp4').bindSync({ port: 0 })]`,
+        `['connection at once', () => process.getBuiltinModule('node:dgram').createSocket('udp4').connectSync({ port: 9 })]`,
+        `['internal binding', () => process.binding('tcp_wrap')]`,
+        `['linked binding', () => process._linkedBinding('tcp_wrap')]`,
+        `['internal message', () => process._send({ kind: 'judged', number: 2, rounds: [] })]`,
+        `['handles', () => { if (process._getActiveHandles().length === 0) throw new Error('none') }]`,
+        `['message', () => process.send({ kind: 'judged', number: 2, rounds: [] })]`,
+      ]
+      const worldly = `import { spawnSync } from 'node:child_process'
 import { lookup } from 'node:dns'
 import fs from 'node:fs'
 import http from 'node:http'
@@ -188,9 +193,11 @@ import { Worker } from 'node:worker_threads'
 const tried: [string, () => unknown][] = [${tried.join(',')}]
 const done = tried.filter(([, attempt]) => { try { attempt(); return true } catch { return false } }).map(([name]) => name)
 `
-    const file = guardFile('throw new Error("done: " + done + ".")', worldly)
-    await expect(changesBy(file)).rejects.toThrow(/judge threw: done: \./)
-  })
+      const file = guardFile('throw new Error("done: " + done + ".")', worldly)
+      const judged = changesBy(file, undefined, undefined, { found })
+      await expect(judged).rejects.toThrow(/judge threw: done: \./)
+    },
+  )
 
   it('gets an error with the readable folders if it reads anything else', async () => {
     const early = startGuardProcess(guardFile(pass, `import ${JSON.stringify(elsewhere)}`))

@@ -4,7 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from '@jest/globals'
-import { startGuardProcess } from '../../../apps/replay/guard/guard-process.ts'
+import {
+  type GuardProcessOptions,
+  startGuardProcess,
+} from '../../../apps/replay/guard/guard-process.ts'
 import type { Change } from '../../../apps/replay/what-if/change.ts'
 import { contentOf } from '../../../apps/replay/what-if/policy-flags.ts'
 import { whatIf } from '../../../apps/replay/what-if/what-if.ts'
@@ -41,8 +44,9 @@ export async function changesBy(
   file: string,
   change: Parameters<typeof changedLog>[1] = (record) => record,
   conversation?: string,
+  options: GuardProcessOptions = {},
 ): Promise<Change[]> {
-  const process = await startGuardProcess(file)
+  const process = await startGuardProcess(file, options)
   try {
     const log = await changedLog('i3-no-termination', change)
     const { changes } = await whatIf({

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
 import { createLagReader } from '../../../apps/service/lag.ts'
 import { createReadPartitions } from '../../../apps/service/read-partitions.ts'
+import { fakeClock } from '../../../client/testing/fake-clock.ts'
 import type { PartitionEnds } from '../../../shared/contract/bus.ts'
-import { manualClock } from '../../support/manual-clock.ts'
 
 const minute = 60_000
 
 function world() {
-  const clock = manualClock(100 * minute)
+  const clock = fakeClock(100 * minute)
   const partitions = createReadPartitions(clock)
   const about = {
     stage: 'validator' as const,

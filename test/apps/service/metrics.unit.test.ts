@@ -116,7 +116,15 @@ const responseOf = (calls: number): Response => ({
   calls: Array.from({ length: calls }, (_, ordinal) => call(ordinal)),
 })
 const result = (ordinal: number, status: CallResult['status'], durationMs = 0): CallResult => ({
-  ...{ ordinal, status, durationMs, text: 'a secret', reason: 'a reason' },
+  ...{
+    ordinal,
+    status,
+    durationMs,
+    contents: [],
+    tokens: null,
+    text: 'a secret',
+    reason: 'a reason',
+  },
 })
 const turnFinished: TurnFinished = {
   ...{
@@ -374,6 +382,7 @@ describe('the metrics of decisions', () => {
         retryable: true,
         retryAfterMs: 0,
         historyRefused: false,
+        historyShortened: false,
         toolsRefused: false,
         reasoningRefused: 'none',
       },

@@ -1,21 +1,28 @@
 import { describe, expect, it } from '@jest/globals'
 import { noticeOf, watchForSilence } from '../../../apps/terminal/silence.ts'
+import { fakeClock } from '../../../client/testing/fake-clock.ts'
 import type { Turn } from '../../../client/turn.ts'
-import type { TurnEvent } from '../../../client/turn-events.ts'
+import type { TurnEvent } from '../../../client/turn-event.ts'
 import { stageNames } from '../../../shared/contract/topology.ts'
-import { manualClock } from '../../support/manual-clock.ts'
 
-const waiting: TurnEvent = { type: 'turn-waiting', conversation: 'c' }
+const waiting: TurnEvent = { v: 1, position: '0', type: 'turn-waiting', conversation: 'c' }
+
+async function* none(): AsyncGenerator<never> {}
+const nothingElse = { events: none(), textStream: none() }
 
 /** A turn with events under the control of the test. */
 function scripted() {
   const events: ReturnType<typeof Promise.withResolvers<IteratorResult<TurnEvent>>>[] = []
-  const turn = {
+  const turn: Turn = {
     conversation: 'c',
     messageId: 'm',
+    sent: Promise.resolve(),
     finished: new Promise<never>(() => {}),
     output: new Promise(() => {}),
     cancel: async () => {},
+    call: async () => undefined,
+    result: async () => undefined,
+    ...nothingElse,
     [Symbol.asyncIterator]: () => ({
       next() {
         const event = Promise.withResolvers<IteratorResult<TurnEvent>>()
@@ -23,7 +30,7 @@ function scripted() {
         return event.promise
       },
     }),
-  } satisfies Turn
+  }
   const settled = () => new Promise((resolve) => setImmediate(resolve))
   return {
     turn,
@@ -44,7 +51,7 @@ async function readAll(turn: Turn): Promise<void> {
 
 describe('the watch for silence', () => {
   it('reports silence once, and whether an event came before', async () => {
-    const clock = manualClock(0)
+    const clock = fakeClock(0)
     const script = scripted()
     const reports: boolean[] = []
     const reading = readAll(
@@ -66,7 +73,7 @@ describe('the watch for silence', () => {
   it('reports silence without any event, and reports none after the end', async () => {
     const reports: boolean[] = []
     const silent = async (hadEvents: boolean) => void reports.push(hadEvents)
-    const [clock, script] = [manualClock(0), scripted()]
+    const [clock, script] = [fakeClock(0), scripted()]
     const listening = readAll(watchForSilence(script.turn, clock, silent))
     clock.advance(5_000)
     expect(reports).toEqual([false])

@@ -4,10 +4,10 @@ import {
   type Layout,
   type Line,
   liveLine,
+  type ShownEvent,
   type Transcript,
   transcribe,
 } from '../../../apps/terminal/transcript.ts'
-import type { TurnEvent } from '../../../client/turn-events.ts'
 import {
   callFinished,
   callRejected,
@@ -23,13 +23,13 @@ const pipe: Layout = { columns: Number.POSITIVE_INFINITY, isLive: false, isTermi
 const plain: Layout = { ...pipe, isTerminal: true }
 
 const place = { conversation: 'c', turn: 7, round: 1 }
-const text = (piece: string): TurnEvent => ({ type: 'text-delta', ...place, text: piece })
-const reasoning: TurnEvent = { type: 'reasoning-delta', ...place, text: 'hm' }
-const reset: TurnEvent = { type: 'text-reset', ...place }
+const text = (piece: string): ShownEvent => ({ type: 'text-delta', ...place, text: piece })
+const reasoning: ShownEvent = { type: 'reasoning-delta', ...place, text: 'hm' }
+const reset: ShownEvent = { type: 'text-reset', ...place }
 
 /** Events, a second apart. */
 function play(
-  events: TurnEvent[],
+  events: ShownEvent[],
   layout: Layout,
 ): { transcript: Transcript; lines: Line[]; now: number } {
   let transcript = beginTranscript(0)
@@ -44,16 +44,16 @@ function play(
   return { transcript, lines, now }
 }
 
-const linesOf = (events: TurnEvent[], layout = screen) =>
+const linesOf = (events: ShownEvent[], layout = screen) =>
   play(events, layout).lines.map(({ text }) => text)
 
 /** The output without a live line, byte for byte. */
-const piped = (events: TurnEvent[], layout = pipe) =>
+const piped = (events: ShownEvent[], layout = pipe) =>
   play(events, layout)
     .lines.map(({ text, isOpen }) => `${text}${isOpen ? '' : '\n'}`)
     .join('')
 
-function live(events: TurnEvent[], laterMs = 0): string | undefined {
+function live(events: ShownEvent[], laterMs = 0): string | undefined {
   const { transcript, now } = play(events, screen)
   return liveLine(transcript, screen.columns, now + laterMs)?.text
 }
@@ -71,7 +71,7 @@ describe('the events of a turn', () => {
         text('Done.'),
         turnFinished(),
       ],
-    ] as TurnEvent[]
+    ] as ShownEvent[]
     expect(linesOf(events)).toEqual([
       'I will look.',
       '  exec ok, 0.3 s',
@@ -127,7 +127,7 @@ describe('the events of a turn', () => {
       interventionRaised('cycle', 'of a rule in shadow', true),
       interventionRaised('identical-failure', 'exec({}) failed in 3 rounds'),
       roundStarted(4, { nudged: true }),
-    ] as TurnEvent[]
+    ] as ShownEvent[]
     expect(linesOf(events)).toEqual([
       '  intervention: identical-failure: exec({}) failed in 3 rounds',
       '  the next request has the intervention as its newest system message',
@@ -135,7 +135,7 @@ describe('the events of a turn', () => {
   })
 
   it('include a round without tools', () => {
-    expect(linesOf([roundStarted(5, { callsLeft: 0 }) as TurnEvent])).toEqual([
+    expect(linesOf([roundStarted(5, { callsLeft: 0 }) as ShownEvent])).toEqual([
       '  the model gets one more request, without tools',
     ])
   })
@@ -261,21 +261,21 @@ describe('text in a pipe', () => {
       text('ee\n'),
       turnFinished(),
     ]
-    expect(piped(events as TurnEvent[])).toBe(
+    expect(piped(events as ShownEvent[])).toBe(
       'one\ntwo\n  exec started\n  exec ok, 0.3 s\nthree\n  2 rounds, 1 call, 120 + 30 tokens, 3.2 s\n',
     )
   })
 
   it('is not wrapped, and arrives once its round goes on', () => {
     expect(piped([text('word '.repeat(50))])).toBe('')
-    expect(piped([text('word '.repeat(50)), toolStarted() as TurnEvent])).toBe(
+    expect(piped([text('word '.repeat(50)), toolStarted() as ShownEvent])).toBe(
       `${'word '.repeat(50)}\n  exec started\n`,
     )
   })
 
   it('leaves out the reply, which stands on the standard output', () => {
     const events = [text('All is'), text(' well.\n'), turnFinished({ reply: 'All is well.' })]
-    expect(piped(events as TurnEvent[])).toBe('  2 rounds, 1 call, 120 + 30 tokens, 3.2 s\n')
+    expect(piped(events as ShownEvent[])).toBe('  2 rounds, 1 call, 120 + 30 tokens, 3.2 s\n')
   })
 
   it('leaves out the text of a response that broke off', () => {
@@ -289,12 +289,14 @@ describe('text in a pipe', () => {
   })
 
   it('shows the start of a tool, because there is no live line', () => {
-    expect(piped([toolStarted() as TurnEvent])).toBe('  exec started\n')
+    expect(piped([toolStarted() as ShownEvent])).toBe('  exec started\n')
   })
 })
 
-const retry = (waitMs = 1_000): TurnEvent => ({
+const retry = (waitMs = 1_000): ShownEvent => ({
   ...{ type: 'model-retry', conversation: 'c', turn: 7, round: 1, waitMs },
+  attempt: 'a',
+  next: 2,
   reason: 'the provider answered 429',
 })
 

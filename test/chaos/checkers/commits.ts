@@ -1,6 +1,7 @@
 // R1: at the end each group has committed the end of its inbox, and its "fold from" offset is
 // inside the log. Stages whose units end with their turns still fold only cancels, until the turn
-// expires. A conversation stays in memory for ten minutes, and in guards for an hour.
+// expires. A conversation, also that of a guest, stays in memory for ten minutes, and in guards for an
+// hour.
 
 import { addressOf, type Checker } from '../evidence.ts'
 
@@ -32,6 +33,7 @@ export const commits: Checker = {
         return report(`it folds from ${from}, which is not between ${begin} and ${offset}`)
       const isRemembered =
         topic === 'conversation-events' ||
+        topic === 'guest-events' ||
         isOfGuard(group) ||
         cancels.has(addressOf({ topic, partition, offset: from }))
       if (from < end && !isRemembered)

@@ -59,8 +59,9 @@ function verdictReports(evidence: Evidence, calls: Map<string, ClearedCall>): Vi
         checker,
         problem: `the verdict of ${place}, [${expected}], is not reported`,
       })
-  for (const { key, guards, counted: verdicts, ending, at } of calls.values())
+  for (const { key, guards, counted: verdicts, ending, at, isStopped } of calls.values())
     if (
+      !isStopped &&
       ending !== undefined &&
       ending !== 'skipped' &&
       ending !== 'vetoed' &&

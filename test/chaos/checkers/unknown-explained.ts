@@ -1,5 +1,5 @@
 // R5: an `outcome_unknown` always has a cause between the claim and the result. The cause is a
-// fault of the claiming process or of the broker, or a cancel of the turn. If the claiming process
+// fault of the claiming process or of the broker, a cancel of the turn, or a stop. If the claiming process
 // is not known, a fault of any process that runs tools counts.
 
 import { type AcceptedClaim, type ClearedCall, clearedCalls } from '../claims.ts'
@@ -25,6 +25,7 @@ const slackMs = 1_000
 /** The cause of an unknown outcome, counted in the report. */
 export type Explanation =
   | 'cancelled'
+  | 'stopped by an operator'
   | 'owner disturbed'
   | 'unknown owner, some executor disturbed'
   | 'broker disturbed'
@@ -111,6 +112,7 @@ function explain({
     if (hits.some((hit) => hit.kind === 'broker')) return 'broker disturbed'
   }
   if (isCancelled) return 'cancelled'
+  if (call.isStopped) return 'stopped by an operator'
   return undefined
 }
 

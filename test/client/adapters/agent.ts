@@ -1,6 +1,7 @@
 // The script of an agent in tests of adapters.
 
-export type Call = [id: string, args: string]
+/** `name`: of the tool. Default `exec`. */
+export type Call = [id: string, args: string, name?: string]
 
 export type Scripts = {
   /** The model's answer to its n-th request, from 1: calls of `exec`, or a text. */

@@ -65,14 +65,14 @@ export function execTool(
   })
 }
 
-function answerOf(answer: Call[] | string): Answer {
+export function answerOf(answer: Call[] | string): Answer {
   const total = { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 }
   const isText = typeof answer === 'string'
   return {
     content: isText
       ? [{ type: 'text', text: answer }]
-      : answer.map(([toolCallId, input]) => ({
-          ...{ type: 'tool-call', toolCallId, toolName: 'exec', input },
+      : answer.map(([toolCallId, input, toolName = 'exec']) => ({
+          ...{ type: 'tool-call', toolCallId, toolName, input },
         })),
     finishReason: { unified: isText ? 'stop' : 'tool-calls', raw: undefined },
     usage: { inputTokens: total, outputTokens: { total: 1, text: 1, reasoning: 0 } },

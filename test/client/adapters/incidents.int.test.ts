@@ -98,6 +98,16 @@ describe.each(agents)('%s', (_, run) => {
     expect(JSON.stringify(requests[1])).toContain('Nothing is removed here.')
   })
 
+  it('runs every call of a front that observes, also rejected and waiting ones', async () => {
+    const rules = [{ name: 'all', tools: ['exec'] }]
+    const guards = { guards: [noRemoval], mode: 'enforce' } as const
+    const conversation = await guarded({ mode: 'observing', guards, approvals: { rules } })
+    const answers = once('{"command":"ls"}', '{"command":"rm -rf ."}')
+    const { text, ran, requests } = await run(conversation, { answers })
+    expect([ran, text]).toEqual([['ls', 'rm -rf .'], 'ok'])
+    expect(JSON.stringify(requests[1])).not.toMatch(/Nothing is removed here|not run/i)
+  })
+
   it('holds a call until a person approves it', async () => {
     folder = await mkdtemp(join(tmpdir(), 'weir-adapter-'))
     const rules = [{ name: 'all', tools: ['exec'] }]

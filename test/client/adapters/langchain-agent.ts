@@ -69,13 +69,14 @@ export class ScriptedModel extends BaseChatModel {
     messages: BaseMessage[],
     options: { tool_choice?: unknown },
   ) {
-    const { content, tool_calls, invalid_tool_calls } = this.#next(messages, options)
+    const next = this.#next(messages, options)
+    const { content, tool_calls, invalid_tool_calls, response_metadata } = next
     const calls = [...(tool_calls ?? []), ...(invalid_tool_calls ?? [])]
     const tool_call_chunks = calls.map(({ id, name, args }, index) => ({
       ...{ type: 'tool_call_chunk' as const, id, name, index },
       args: typeof args === 'string' ? args : JSON.stringify(args),
     }))
-    const message = new AIMessageChunk({ content, tool_call_chunks })
+    const message = new AIMessageChunk({ content, tool_call_chunks, response_metadata })
     yield new ChatGenerationChunk({ text: '', message })
   }
 
@@ -83,13 +84,14 @@ export class ScriptedModel extends BaseChatModel {
     this.prompts.push(messages)
     this.choices.push(tool_choice)
     const answer = this.#answers(this.prompts.length)
-    if (typeof answer === 'string') return new AIMessage(answer)
+    if (typeof answer === 'string')
+      return new AIMessage({ content: answer, response_metadata: { finish_reason: 'length' } })
     const [tool_calls, invalid_tool_calls] = [[], []] as [object[], object[]]
-    for (const [id, args] of answer)
+    for (const [id, args, name = 'exec'] of answer)
       try {
-        tool_calls.push({ id, name: 'exec', args: JSON.parse(args) as object })
+        tool_calls.push({ id, name, args: JSON.parse(args) as object })
       } catch {
-        invalid_tool_calls.push({ id, name: 'exec', args, type: 'invalid_tool_call' })
+        invalid_tool_calls.push({ id, name, args, type: 'invalid_tool_call' })
       }
     return new AIMessage({ content: '', tool_calls, invalid_tool_calls } as object)
   }

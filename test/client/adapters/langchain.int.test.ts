@@ -12,7 +12,7 @@ describe.each(['invoke', 'stream'] as const)('guardLangChain in %s', (way) => {
   const run = (conversation: GuestConversation, answers: Scripts['answers']) =>
     runLangChain(way, conversation, { answers })
 
-  test('passes an answer through, and shows Weir the request with its tools', async () => {
+  test('passes an answer through, and shows Weir the request with its tools, and the end of the answer', async () => {
     const conversation = scriptedConversation()
     const { text, prompts } = await run(conversation, () => 'hello')
     expect(text).toBe('hello')
@@ -26,7 +26,14 @@ describe.each(['invoke', 'stream'] as const)('guardLangChain in %s', (way) => {
         },
       },
     ])
-    expect(conversation.answered).toMatchObject([{ answer: { type: 'ai', content: 'hello' } }])
+    expect(conversation.answered).toMatchObject([
+      {
+        answer: {
+          ...{ type: 'ai', content: 'hello' },
+          response_metadata: { finish_reason: 'length' },
+        },
+      },
+    ])
   })
 
   test('ends the loop of an empty call in text, after the rungs of Weir', async () => {

@@ -69,8 +69,8 @@ export class ScriptedModel implements Model {
                 content: [{ type: 'output_text', text: answer }],
               },
             ]
-          : answer.map(([callId, text]) => ({
-              ...{ type: 'function_call', callId, name: 'exec', arguments: text },
+          : answer.map(([callId, text, name = 'exec']) => ({
+              ...{ type: 'function_call', callId, name, arguments: text },
               status: 'completed',
             })),
     } as ModelResponse

@@ -11,10 +11,10 @@ import { pino } from 'pino'
 import { z } from 'zod'
 import {
   type AnthropicServer,
-  type ModelCall,
   type Reply,
   startAnthropicServer,
 } from '../../../apps/demo/anthropic-server.ts'
+import type { ModelCall } from '../../../client/testing/anthropic-stream.ts'
 import {
   anthropic,
   asTool,
@@ -82,6 +82,32 @@ describe('an agent as a tool', () => {
     expect(seen).toEqual([{ user: 'u' }])
     expect(JSON.stringify(requestsOf('digger')[0]?.messages)).toContain('Dig here.')
     expect(resultsOf(requestsOf('boss')[1] as ModelCall)).toEqual(['Dug.'])
+  })
+
+  it('adds its tokens to the sum of its caller, and the cap of the caller holds over them', async () => {
+    answer = script
+    const dig = defineTool({
+      ...{ name: 'dig', description: 'digs', parameters: { type: 'object' } },
+      run: () => '',
+    })
+    const tool = asTool(agentNamed('digger', [dig]), { name: 'ask_digger', description: 'digs' })
+    const boss = agentNamed('boss', [tool])
+    const model = anthropic('scripted', { baseUrl: server.url })
+    const capped = defineAgent({
+      ...{ name: 'capped', system: 'boss', model, tools: [tool], caps: { tokens: 10 } },
+    })
+    await using weir = await open([boss, capped])
+    const alone = (await weir.ask({ agent: 'digger', text: 'Dig here.' }).finished).totals
+    const turn = weir.ask({ agent: boss, text: 'Go' })
+    let own = 0
+    for await (const event of turn)
+      if (event.type === 'model-answered') own += event.usage.outputTokens
+    const { totals } = await turn.finished
+    expect(totals).toMatchObject({ rounds: 2, calls: 1 })
+    expect(Math.min(own, alone.outputTokens)).toBeGreaterThan(0)
+    expect(totals.outputTokens).toBe(own + alone.outputTokens)
+    const over = await weir.ask({ agent: capped, text: 'Go' }).finished
+    expect(over).toMatchObject({ outcome: 'capped', cap: 'tokens' })
   })
 
   it('has its own caps, and gives its caller the reason of its end', async () => {
@@ -185,6 +211,24 @@ describe('an agent as a tool', () => {
     expect(JSON.parse(json.stdout).agents).toEqual([
       { conversation: 'call/c/0/1/0', turn: 0, round: 1, ordinal: 0, agents: [] },
     ])
+  })
+
+  it('is counted by the loop-detector like any call', async () => {
+    answer = (request) =>
+      isOf('digger', request)
+        ? says(text('Dug.'))
+        : request.tool_choice?.type === 'none'
+          ? says(text('I stop.'))
+          : says(call('ask_digger', { task: 'Dig here.' }))
+    const tool = asTool(agentNamed('digger', []), { name: 'ask_digger', description: 'digs' })
+    const boss = agentNamed('boss', [tool])
+    await using weir = await open([boss])
+    const raised: string[] = []
+    const turn = weir.ask({ agent: boss, text: 'Go' })
+    for await (const event of turn)
+      if (event.type === 'intervention-raised') raised.push(event.conversation)
+    expect(raised).toContain(turn.conversation)
+    expect((await turn.finished).totals.calls).toBeLessThan(25)
   })
 
   it('has a conversation that no client may name', async () => {

@@ -2,6 +2,7 @@
 // types` finds the mistakes in the types.
 
 import { describe, expect, it } from '@jest/globals'
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type } from 'arktype'
 import * as v from 'valibot'
 import { z } from 'zod'
@@ -42,6 +43,19 @@ function mistakesIn(...agents: unknown[]): string[] {
   }
 }
 
+describe('the agent that summarises for another one', () => {
+  it('is one of the agents, or the mistake suggests one', () => {
+    const history = { keep: { rounds: 3 }, summarise: 'sumariser' }
+    const summariser = { ...base, name: 'summariser' }
+    expect(mistakesIn({ ...base, history }, summariser)).toEqual([
+      expect.stringMatching(/history\.summarise.*did you mean summariser\?$/),
+    ])
+    expect(
+      mistakesIn({ ...base, history: { ...history, summarise: 'summariser' } }, summariser),
+    ).toEqual([])
+  })
+})
+
 const schemaText = JSON.stringify({
   type: 'object',
   properties: { city: { type: 'string' } },
@@ -52,6 +66,7 @@ describe('parameters', () => {
   it.each([
     ['zod', z.object({ city: z.string() })],
     ['arktype', type({ city: 'string' })],
+    ['valibot with its converter', toStandardJsonSchema(v.object({ city: v.string() }))],
     ['a JSON Schema', JSON.parse(schemaText)],
     [
       'a schema with a converter of its own',
@@ -73,6 +88,31 @@ describe('parameters', () => {
     ).toEqual([
       'agents[0].tools[0].parameters: is a schema of valibot without a converter to JSON Schema; wrap it in toStandardJsonSchema of @valibot/to-json-schema',
     ])
+  })
+
+  it('of valibot with its converter are inferred, and checked with their defaults', async () => {
+    const city = v.pipe(v.string(), v.minLength(2, 'Name a city.'))
+    const parameters = toStandardJsonSchema(v.object({ city, days: v.optional(v.number(), 3) }))
+    const tool = defineTool({
+      ...{ name: 't', description: 'd', parameters },
+      run: (args) => args.city.toUpperCase() + args.days.toFixed(0),
+    })
+    const [made] = agentOf({ ...base, tools: [tool] }).tools
+    expect(await made?.check?.({ city: 'Ulm' })).toEqual({ value: { city: 'Ulm', days: 3 } })
+    expect(await made?.check?.({ city: 'U' })).toEqual({
+      problems: [expect.stringContaining('Name a city.')],
+    })
+  })
+
+  it('of valibot with a check of its own are a mistake, because its converter has no form for it', () => {
+    const city = v.pipe(
+      v.string(),
+      v.check((name) => name !== 'Atlantis'),
+    )
+    const parameters = toStandardJsonSchema(v.object({ city }))
+    expect(
+      mistakesIn({ ...base, tools: [{ name: 't', description: 'd', parameters, run }] }),
+    ).toEqual([expect.stringContaining('agents[0].tools[0].parameters: ')])
   })
 
   it('that no JSON Schema can express are a mistake', () => {

@@ -36,7 +36,7 @@ afterEach(async () => {
 
 type Written = GuestRound | GuestResults
 
-/** A stage that answers each record with the records of `script`. */
+/** A stage that answers each record with the records of `script`, in the turn of the record. */
 async function scripted(script: (message: Written, at: number) => Message[]) {
   const bus = await openEmbeddedBus({ file: ':memory:', clock: systemClock })
   await bus.ensureTopics(topicSpecs(topicPrefix, 1))
@@ -45,10 +45,14 @@ async function scripted(script: (message: Written, at: number) => Message[]) {
   const stage = follow(bus, stop.signal, async (message) => {
     written.push(message)
     const answers = script(message, written.length - 1)
+    const { turnKey } = message
     if (answers.length > 0)
       await bus.append(
         answers.map((answer) =>
-          toRecord({ topic: `${topicPrefix}activity`, partition: 0, message: answer }),
+          toRecord({
+            ...{ topic: `${topicPrefix}activity`, partition: 0 },
+            message: 'turnKey' in answer && answer.turnKey === '' ? { ...answer, turnKey } : answer,
+          }),
         ),
       )
   })
@@ -91,17 +95,9 @@ const advice = (fields: Partial<GuestAdvice>): GuestAdvice => ({
   ...fields,
 })
 
-const started = (key: string, round = 1): Message => ({
-  ...{
-    type: 'round-started',
-    conversation,
-    turn: 0,
-    round,
-    callsLeft: 1,
-    nudged: false,
-    turnKey: 'u',
-    key,
-  },
+const started = (key: string, round = 1, turnKey = ''): Message => ({
+  ...{ type: 'round-started', conversation, turn: 0, round, callsLeft: 1, nudged: false },
+  ...{ turnKey, key },
 })
 
 const verdicts = (
@@ -223,6 +219,35 @@ describe('after the model', () => {
       { callId: 'call_0', name: 'read', verdict: 'run', text: '', code: '' },
       { callId: 'call_1', name: 'read', verdict: 'refuse', text: 'No.', code: 'policy' },
     ])
+  })
+
+  it('takes no verdict on a round of another turn with the same words', async () => {
+    const { thread } = await scripted((message) =>
+      isRound(message)
+        ? [
+            started(message.key, 7, 'another'),
+            verdicts(7, 'run', 'run'),
+            advice({ key: message.key, round: 7, turnKey: 'another' }),
+            started(message.key, 8),
+            verdicts(8, { text: 'No.' }, { text: 'No.' }),
+          ]
+        : [],
+    )
+    const result = await thread().afterModel(answerOf(request, both))
+    expect(result.map(({ verdict }) => verdict)).toEqual(['refuse', 'refuse'])
+  })
+
+  it('takes the end of its round also under another name of the turn', async () => {
+    const { thread } = await scripted((message) =>
+      isRound(message)
+        ? [
+            started(message.key, 8),
+            advice({ key: message.key, round: 8, turnKey: 'of another front' }),
+          ]
+        : [],
+    )
+    const result = await thread().afterModel(answerOf(request, both))
+    expect(result).toMatchObject([{ code: 'guest.over' }, { code: 'guest.over' }])
   })
 
   it('takes verdicts that came before the number of the round', async () => {

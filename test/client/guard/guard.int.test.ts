@@ -4,9 +4,15 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
 import { type GuardOptions, openGuard } from '../../../client/guard/guard.ts'
 import type { Guard } from '../../../client/guard/guest-conversation.ts'
+import { anthropic, defineAgent, Weir } from '../../../client/weir.ts'
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import { decode } from '../../../shared/codec/codec.ts'
 import type { Guard as WeirGuard } from '../../../shared/contract/guard.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
 import { declarationOf } from '../../../shared/transcript/transcript.ts'
 import { answerOf, requestOf, type Said, saidCall, saidText } from '../../support/guest-requests.ts'
 import { waitMaxMs } from '../../support/wait-limit.ts'
@@ -32,6 +38,79 @@ const tools = [
 const asked = (responses: Said[]) => requestOf('anthropic', [{ user: 'Go.', responses }], tools)
 const broken = saidCall('exec', {}, { id: 'same', result: 'error: no command', isError: true })
 const good = saidCall('exec', { command: 'ls' }, { id: 'c', result: 'a.ts' })
+
+describe('the options of a guard', () => {
+  const agent = 'coder'
+  it.each<[string, unknown, string]>([
+    ['no options', undefined, "openGuard needs an object of options, such as { agent: 'ops' }"],
+    [
+      'a misspelt agent',
+      { agnet: 'ops' },
+      'unknown option agnet of openGuard; the options are agent, mode',
+    ],
+    ['no agent', {}, 'agent is missing; must be the name of a guest'],
+    ['a number as agent', { agent: 5 }, 'agent is 5; must be the name of a guest'],
+    ['another mode', { agent, mode: 'block' }, 'mode is "block"; must be blocking or observing'],
+    [
+      'a misspelt folder',
+      { agent, dataFoldr: 'x' },
+      'unknown option dataFoldr of openGuard; did you mean',
+    ],
+    [
+      'a misspelt list',
+      { agent, guard: 'x' },
+      'unknown option guard of openGuard; did you mean guards?',
+    ],
+    [
+      'a list as guards',
+      { agent, guards: [] },
+      'guards is a list of 0; must be an object with a list',
+    ],
+    [
+      'a guard as guards',
+      { agent, guards: { guards: 1 } },
+      'such as guards: { guards: [yours], mode:',
+    ],
+    [
+      'a mode of the list',
+      { agent, guards: { guards: [], mode: 'on' } },
+      'must be shadow or enforce',
+    ],
+    [
+      'a key of guards',
+      { agent, guards: { guards: [], modes: 'x' } },
+      'option modes of guards; did you mean',
+    ],
+    [
+      'another word',
+      { agent, onUnavailable: 'stop' },
+      'onUnavailable is "stop"; must be run or refuse',
+    ],
+    [
+      'a text as time',
+      { agent, answerWithinMs: '5' },
+      'answerWithinMs is "5"; must be a number of',
+    ],
+    [
+      'a number as folder',
+      { agent, dataFolder: 5 },
+      'dataFolder is 5; must be the path of a folder',
+    ],
+    ['a text as Kafka', { agent, kafka: 'h:1' }, 'kafka needs an object of options, such as'],
+  ])('refuses %s and names the values that it accepts', async (_, given, message) => {
+    const error = { code: 'settings.invalid', message: expect.stringContaining(message) }
+    await expect(openGuard(given as GuardOptions)).rejects.toMatchObject(error)
+  })
+
+  it('refuses an id of a conversation that is no text, and an unknown option of it', async () => {
+    const guard = await guardWith()
+    const given = guard.conversation as (id: unknown, options?: unknown) => unknown
+    expect(() => given(5)).toThrow('the id of the conversation is 5; must be a text')
+    expect(() => given('t', { turns: 'x' })).toThrow(
+      'unknown option turns of conversation; did you',
+    )
+  })
+})
 
 describe('a guard in memory', () => {
   it('ends an agent that repeats a broken call under one id after 5 requests', async () => {
@@ -134,6 +213,29 @@ describe('a repeated call before another call of the same id', () => {
   })
 })
 
+describe('a response above the limits', () => {
+  const calls = Array.from({ length: limits.responseCallsMax + 1 }, (_, n) => ({
+    ...{ id: `c${n}`, name: 'exec', arguments: '{"command":"ls"}' },
+    result: undefined,
+  }))
+  const answer = answerOf(asked([]), { text: '', calls })
+
+  it('runs no call of a blocking front, and says why', async () => {
+    const verdicts = await (await guardWith()).conversation('t').afterModel(answer)
+    expect(verdicts).toHaveLength(calls.length)
+    expect(new Set(verdicts.map(({ verdict, code }) => `${verdict} ${code}`))).toEqual(
+      new Set(['refuse guest.limits']),
+    )
+    expect(verdicts[0]?.text).toContain(`${limits.responseCallsMax} calls`)
+  })
+
+  it('runs the calls of a front that only observes', async () => {
+    const guard = await guardWith({ mode: 'observing' })
+    const verdicts = await guard.conversation('t').afterModel(answer)
+    expect(new Set(verdicts.map(({ verdict }) => verdict))).toEqual(new Set(['run']))
+  })
+})
+
 describe('a guard in a data folder', () => {
   it('knows the rounds of a history after it was closed and opened again', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'guard-'))
@@ -146,6 +248,80 @@ describe('a guard in a data folder', () => {
     const second = await guardWith({ dataFolder: folder })
     const advice = await second.conversation('t').beforeModel(asked([broken, broken, broken]))
     expect(advice).toMatchObject({ rung: 'nudge', judged: true })
+  })
+
+  it('has the reply and the end of the turn in the log when it was closed right after it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'guard-'))
+    open.push({ close: async () => rmSync(folder, { recursive: true }) })
+    const guard = await guardWith({ dataFolder: folder })
+    const stopped = guard.conversation('d')
+    await stopped.afterModel(answerOf(asked([]), good))
+    await stopped.reportResults([{ callId: 'c', status: 'ok', text: 'a.ts' }])
+    await Promise.all(
+      ['a', 'b', 'c'].map(async (id) => {
+        const conversation = guard.conversation(id)
+        await conversation.afterModel(answerOf(asked([]), good))
+        await conversation.beforeModel(asked([good]))
+      }),
+    )
+    const reply = answerOf(asked([good]), saidText('Done.'))
+    await Promise.all([
+      ...['a', 'b', 'c'].map((id) => guard.conversation(id).afterModel(reply)),
+      stopped.endTurn(),
+    ])
+    await guard.close()
+    const weir = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+    open.push(weir)
+    const ends: [string, string][] = []
+    for (const { partition } of await weir.ends('weir.activity'))
+      for (const { value } of await weir.read({
+        ...{ topic: 'weir.activity', partition, from: 0, limit: 10_000 },
+      })) {
+        const message = decode(value ?? new Uint8Array())
+        if (message.type === 'turn-finished') ends.push([message.conversation, message.outcome])
+      }
+    expect(ends.sort()).toEqual([
+      ...['a', 'b', 'c'].map((id) => [`guest:coder:${id}`, 'answered']),
+      ['guest:coder:d', 'cancelled'],
+    ])
+  })
+
+  it('refuses another guard and a Weir beside it at once, and names its process', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-guard-'))
+    try {
+      await guardWith({ dataFolder: folder })
+      const place = { dataFolder: folder, log: pino({ level: 'silent' }) }
+      await expect(openGuard({ agent: 'other', ...place })).rejects.toMatchObject({
+        code: 'bus.locked',
+        message: expect.stringMatching(
+          `this process \\(${process.pid}\\).* let one weir proxy or weir up --front-port have .* on Kafka$`,
+        ),
+      })
+      const model = anthropic('m', { baseUrl: 'http://127.0.0.1:1' })
+      const agent = defineAgent({ name: 'a', system: 's', model, tools: [] })
+      for (const stages of ['auto', 'elsewhere'] as const)
+        await expect(Weir.open({ agents: [agent], stages, ...place })).rejects.toMatchObject({
+          code: 'bus.locked',
+          message: expect.stringMatching(`process ${process.pid} guards agents .* has it alone`),
+        })
+    } finally {
+      for (const one of open.splice(0)) await one.close()
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  it('is refused at once beside a Weir that runs the stages', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-guard-'))
+    const model = anthropic('m', { baseUrl: 'http://127.0.0.1:1' })
+    const agent = defineAgent({ name: 'a', system: 's', model, tools: [] })
+    {
+      await using _ = await Weir.open({ agents: [agent], dataFolder: folder })
+      await expect(openGuard({ agent: 'coder', dataFolder: folder })).rejects.toMatchObject({
+        code: 'bus.locked',
+        message: expect.stringContaining('stop that process first'),
+      })
+    }
+    rmSync(folder, { recursive: true })
   })
 
   it('is not on Kafka too', async () => {

@@ -8,13 +8,8 @@ import {
   ToolMessage,
 } from '@langchain/core/messages'
 import { type GuestFormat, guestFormats } from '../../../client/guard/guest-conversation.ts'
-import {
-  answeredRound,
-  historyOf,
-  responseOf,
-  toolsFor,
-  withoutReminders,
-} from '../../../client/guard/history.ts'
+import { answeredRound, historyOf, responseOf, toolsFor } from '../../../client/guard/history.ts'
+import { withoutReminders } from '../../../client/guard/reminders.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { declarationOf } from '../../../shared/transcript/transcript.ts'
 import { answerOf, requestOf, type Said, saidCall, saidText } from '../../support/guest-requests.ts'
@@ -47,6 +42,17 @@ describe.each(guestFormats.map((format) => [format] as const))('a history as %s'
         },
       ]),
     )
+  })
+
+  it('counts a call that comes twice in a response once, so its result goes to no other call', () => {
+    const same = { ...saidCall('read', { n: 1 }, { id: 'c', result: 'one' }) }
+    const other = saidCall('read', { n: 2 }, { id: 'c', result: 'two' })
+    const said = { text: '', calls: [...same.calls, ...same.calls, ...other.calls] }
+    const [round] = historyOf(requestOf(format, [{ user: 'Go.', responses: [said] }])).rounds
+    if (round === undefined) throw new Error('no round')
+    const recorded = responseOf(round.spoken, round.key).calls
+    expect(recorded.map(({ raw }) => JSON.parse(raw))).toEqual([{ n: 1 }, { n: 2 }])
+    expect(round.results.map(({ nth }) => nth)).toEqual([0, 1])
   })
 
   it('gives an answer the key that a later history gives its round', () => {
@@ -122,11 +128,20 @@ describe('a history', () => {
     expect(rounds.at(-1)?.key.split('.')[1]).toBe(`${limits.guestKeysMax + 3}`)
   })
 
+  it("leaves out the word that the AI SDK puts before an error's message", () => {
+    const failed = saidCall('read', {}, { result: 'Error: no such file', isError: true })
+    const { rounds } = historyOf(requestOf('ai-sdk', [{ user: 'Go.', responses: [failed] }]))
+    expect(rounds[0]?.results).toMatchObject([{ status: 'error', text: 'no such file' }])
+  })
+
   it('counts equal ids within a round', () => {
     const [call] = read(1, 'same').calls
     if (call === undefined) throw new Error('no call')
     const responses = [
-      { text: '', calls: [call, { ...call, result: { text: 'b', isError: true } }] },
+      {
+        text: '',
+        calls: [call, { ...call, arguments: '{}', result: { text: 'b', isError: true } }],
+      },
     ]
     const { rounds } = historyOf(requestOf('openai-chat', [{ user: 'Go.', responses }]))
     expect(rounds[0]?.results.map(({ nth, text }) => [nth, text])).toEqual([

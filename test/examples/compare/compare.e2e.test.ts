@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
@@ -23,6 +24,18 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+/** The first URL that a program prints. */
+async function urlIn(stream: Readable): Promise<string> {
+  return new Promise((resolve) => {
+    let printed = ''
+    stream.on('data', (data) => {
+      printed += data
+      const [url] = /http:\/\/\S+(?=\n)/.exec(printed) ?? []
+      if (url !== undefined) resolve(url)
+    })
+  })
+}
+
 const runs = jobs.flatMap((job) => libraries.map((library) => ({ job, library })))
 
 describe('the compared programs', () => {
@@ -33,8 +46,10 @@ describe('the compared programs', () => {
       env: { PATH: process.env.PATH, MODEL_URL: model.url, OPENAI_AGENTS_DISABLE_TRACING: '1' },
     })
     const exited = once(child, 'exit')
+    const driven = 'drive' in job ? urlIn(child.stderr).then(job.drive) : undefined
     const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
     const [code] = await exited
+    if (code === 0) await driven
     expect({ out, code, errors: code === 0 ? '' : errors }).toEqual({
       ...{ out: job.out, code: 0, errors: '' },
     })

@@ -12,6 +12,8 @@ type Answer = { content: string } | { tool: string; args: object }
 /** Calls the first tool with a value for its first argument, and then answers. */
 function answerOf({ messages, tools = [] }: Request): Answer {
   const last = JSON.stringify(messages.at(-1)?.content ?? '')
+  if (last.includes('How often'))
+    return { content: `${messages.filter(({ role }) => role === 'user').length} times` }
   const { name: tool, parameters } = tools[0]?.function ?? {}
   const [argument = ''] = parameters?.required ?? []
   if (messages.at(-1)?.role === 'tool') return { content: `It is so: ${textIn(last)}.` }

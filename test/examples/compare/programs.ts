@@ -1,6 +1,7 @@
 // The compared programs: each job is written once for each library, and prints the same.
 
 import { readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 
 export const jobs = [
   {
@@ -10,6 +11,14 @@ export const jobs = [
   },
   { name: 'output', title: 'structured output', out: '2 chairs to Ulm\n' },
   { name: 'sub-agent', title: 'agent with a sub-agent', out: 'It is so: a low wall.\n' },
+  {
+    name: 'approval',
+    title: 'approval from a page that it serves',
+    out: 'It is so: deployed to Paris.\n',
+    // The page has one form for each call that waits.
+    drive: approveAll,
+  },
+  { name: 'workers', title: 'two workers with one history', out: '1 times\n2 times\n' },
 ] as const
 
 export const libraries = [
@@ -20,6 +29,19 @@ export const libraries = [
 
 type Job = (typeof jobs)[number]
 type Library = (typeof libraries)[number]
+
+/** Approves the first call of the page at `url`, once there is one. */
+async function approveAll(url: string): Promise<void> {
+  let form: RegExpExecArray | null = null
+  while (form === null) {
+    const page = await (await fetch(url)).text()
+    form = /<form method="post" action="(\/[^"]+)">([^<]*)</.exec(page)
+    if (form === null) await setTimeout(20)
+  }
+  const [, action = '', call = ''] = form
+  if (!call.includes('Paris')) throw new Error(`the page shows ${call}`)
+  await fetch(new URL(action, url), { method: 'POST' })
+}
 
 export function programOf(job: Job, library: Library): URL {
   return new URL(`${job.name}-${library.name}.ts`, import.meta.url)

@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { fakeClock } from '../../../client/testing/fake-clock.ts'
 import { readApprovals } from '../../../services/approval/approval-log.ts'
 import { approval } from '../../../services/approval/reducer.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
@@ -15,7 +16,6 @@ import type {
 } from '../../../shared/contract/messages.ts'
 import { formatId } from '../../../shared/runtime/derived-id.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
-import { manualClock } from '../../support/manual-clock.ts'
 import {
   answer,
   approvalAsked,
@@ -86,7 +86,7 @@ async function byLog(log: StoredRecord[]): Promise<Outcomes> {
       to?: number | undefined
       limit: number
     }) => log.slice(from, Math.min(to, from + limit)),
-    clock: manualClock(expiresAt),
+    clock: fakeClock(expiresAt),
   }
   const entries = await readApprovals({ bus, topicPrefix: 'weir.' })
   return Object.fromEntries(

@@ -104,6 +104,20 @@ describe('the cap on tokens', () => {
     })
   })
 
+  it('holds over the tokens of agents that the calls ran, which are in the totals', () => {
+    const called = outcome(0, 1, { calls: 2, tokens: 60 })
+    const results = called.results.map((result) => ({
+      ...result,
+      tokens: { inputTokens: 20, outputTokens: 5 },
+    }))
+    const over = openedWith({ tokens: 100 }).when({ ...called, results })
+    expect(only(over.records, 'turn-finished')).toMatchObject({
+      cap: 'tokens',
+      reason: 'the limit of 100 tokens is reached: 110 were used',
+      totals: { inputTokens: 100, outputTokens: 10 },
+    })
+  })
+
   it('does not discard an answer', () => {
     const over = openedWith({ tokens: 100 }).when(outcome(0, 1, { text: 'long', tokens: 500 }))
     expect(only(over.records, 'turn-finished')).toMatchObject({ outcome: 'answered', cap: null })

@@ -228,6 +228,7 @@ describe('the end of a wait without an outcome', () => {
       turn: 0,
       round: 2,
       user: null,
+      contents: [],
       response: null,
       results: [],
       nudge: 'text of the nudge',

@@ -35,6 +35,7 @@ describe('a message to an idle conversation', () => {
           round: 0,
           user: 'text of m1',
           response: null,
+          contents: [],
           results: [],
           nudge: null,
           note: null,

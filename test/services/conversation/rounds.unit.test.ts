@@ -38,6 +38,7 @@ describe('a round with calls', () => {
       turn: 0,
       round: 1,
       user: null,
+      contents: [],
       response,
       results,
       nudge: null,

@@ -126,7 +126,15 @@ function callAt(ordinal: number): Call {
 }
 
 function resultAt(ordinal: number): CallResult {
-  return { ordinal, status: 'ok', text: 'the same page again', reason: '', durationMs: 5 }
+  return {
+    ordinal,
+    status: 'ok',
+    text: 'the same page again',
+    reason: '',
+    durationMs: 5,
+    contents: [],
+    tokens: null,
+  }
 }
 
 export function intervention(

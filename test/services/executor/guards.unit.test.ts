@@ -77,7 +77,14 @@ describe('a call of a tool that an enforcing guard judges', () => {
 
   it('waits: it cannot be claimed, the performer follows the guard, and clients are informed', () => {
     expect(waiting.wants).toEqual([
-      { kind: 'await-verdict', ...place, round: 1, guard: 'shell', since: clearedAt },
+      {
+        kind: 'await-verdict',
+        ...place,
+        round: 1,
+        guard: 'shell',
+        since: clearedAt,
+        ...{ agent: 'agent', calls: [{ ordinal: 0, tool: 'mail' }] },
+      },
     ])
     expect(waiting.due).toBe(clearedAt + deadlineMs)
     expect(waiting.records).toEqual([
@@ -115,6 +122,8 @@ describe('a call of a tool that an enforcing guard judges', () => {
           ordinal: 0,
           status: 'vetoed',
           durationMs: 0,
+          contents: [],
+          tokens: null,
           reason: 'vetoed by guard shell: outside-folder',
         },
         text: 'Tool call vetoed before execution: the guard "shell" says: Only files in /work may be written.',
@@ -374,7 +383,15 @@ describe('a waiting round', () => {
 
   it('does not wait for verdicts on calls that are decided or cannot run', () => {
     const decided = [
-      { ordinal: 0, status: 'rejected' as const, text: 'no', reason: 'no', durationMs: 0 },
+      {
+        ordinal: 0,
+        status: 'rejected' as const,
+        text: 'no',
+        reason: 'no',
+        durationMs: 0,
+        contents: [],
+        tokens: null,
+      },
     ]
     const calls = [callOf(0), callOf(1, { name: 'unknown' })]
     const all = guard({ tools: [{ pattern: '*', mode: 'enforce' }] })

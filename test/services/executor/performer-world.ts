@@ -8,6 +8,7 @@ import type { StartTool, ToolCall, ToolEnding } from '../../../services/executor
 import type { Turn } from '../../../services/executor/turn.ts'
 import { type Agents, defaultSettings } from '../../../shared/agents/agents.ts'
 import type {
+  CallsStopped,
   Cancel,
   Claim,
   GuardVerdict,
@@ -119,6 +120,7 @@ type InboxMessage =
   | GuardVerdict
   | Lapsed
   | ProgramsHashed
+  | CallsStopped
   | Tick
 
 export type Owner = Performer<ExecutorTask> & {
@@ -181,6 +183,7 @@ export function inbox(clock: TestClock) {
     let missed = new Set<string>()
     let isPaused = false
     const context: PerformerContext = {
+      kept: async () => undefined,
       historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
       ...{ owner: name, partition: 0, clock, formerOwnersDead, randomId: () => 'random' },
       log: createLog({

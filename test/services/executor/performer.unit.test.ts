@@ -358,6 +358,8 @@ describe('a tool that cannot be started', () => {
       text: 'not found',
       reason: 'not found',
       durationMs: 0,
+      contents: [],
+      tokens: null,
     })
     expect(owner.lines.join()).toContain('cannot start /secret/program')
     expect(JSON.stringify(owner.written)).not.toContain('secret')
@@ -420,6 +422,8 @@ describe('a tool that cannot be started', () => {
           ordinal: 0,
           status: 'rejected',
           durationMs: 0,
+          contents: [],
+          tokens: null,
           reason: 'no tool with this declaration',
         },
         text:

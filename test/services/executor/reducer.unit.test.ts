@@ -85,6 +85,8 @@ describe('a round', () => {
       text: 'no',
       reason: 'no',
       durationMs: 0,
+      contents: [],
+      tokens: null,
     }
     const folded = given(
       executor,
@@ -107,6 +109,8 @@ describe('a round', () => {
           status: 'ok',
           reason: '',
           durationMs: 12,
+          result: 'done',
+          resultBytes: 4,
         },
       },
     ])
@@ -290,6 +294,8 @@ describe('the deadline of a claim', () => {
     expect(resultsOf(folded)).toEqual([
       {
         ...{ ordinal: 0, status: 'outcome_unknown', reason: 'no result in time', durationMs: 0 },
+        contents: [],
+        tokens: null,
         text: 'No result of this call came back in time. It may have run, or may still take effect; check before doing it again.',
       },
     ])
@@ -408,6 +414,8 @@ describe('cancel', () => {
       text: 'no',
       reason: 'no',
       durationMs: 0,
+      contents: [],
+      tokens: null,
     }
     const folded = given(
       executor,

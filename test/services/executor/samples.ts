@@ -85,7 +85,16 @@ export function lapsed(owner: string, fields: Partial<Lapsed> = {}): Lapsed {
 }
 
 export function ok(text = 'done', fields: Partial<CallResult> = {}): CallResult {
-  return { ordinal: 0, status: 'ok', text, reason: '', durationMs: 12, ...fields }
+  return {
+    ordinal: 0,
+    status: 'ok',
+    text,
+    reason: '',
+    durationMs: 12,
+    contents: [],
+    tokens: null,
+    ...fields,
+  }
 }
 
 export const cancel: Cancel = { type: 'cancel', ...place, round: 1, expiresAt }

@@ -116,7 +116,15 @@ describe('a result (GUEST-TURN-2)', () => {
     const { records } = proposed.when(results('running', { results: [result('a.1')] }))
     expect(only(records, 'outcome')).toEqual({
       ...{ type: 'outcome', conversation, turn: 0, round: 1, ordinal: 0, try: 1, owner: 'guest' },
-      result: { ordinal: 0, status: 'ok', text: 'a.txt', reason: '', durationMs: 5 },
+      result: {
+        ordinal: 0,
+        status: 'ok',
+        text: 'a.txt',
+        reason: '',
+        durationMs: 5,
+        contents: [],
+        tokens: null,
+      },
     })
   })
 

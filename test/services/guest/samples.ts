@@ -159,7 +159,15 @@ export function outcome(turn: number, number: number, of: Outcome = {}): RoundOu
     response,
     failure: null,
     results: response.calls.map(({ ordinal }) => ({
-      ...{ ordinal, status: 'ok', text: 'a.txt', reason: '', durationMs: 5 },
+      ...{
+        ordinal,
+        status: 'ok',
+        text: 'a.txt',
+        reason: '',
+        durationMs: 5,
+        contents: [],
+        tokens: null,
+      },
       ...of.results?.[ordinal],
     })),
     intervention: of.intervention ?? null,

@@ -171,6 +171,15 @@ describe('a record and its turn (GUEST-3)', () => {
     expect(closed.state?.turns).toEqual(['u1', 'u2'])
   })
 
+  it('under another name opens a turn if only a later round has words of a known one', () => {
+    for (const former of [over, replied]) {
+      const [known = ''] = former === over ? ['a.1'] : ['t.1']
+      const next = former.when(request('r1', ['b.1', known], second))
+      expect(only(next.records, 'turn-started')).toMatchObject({ messageId: 'u2' })
+      expect(only(next.records, 'guest-advice').unknown).toEqual(['b.1', known])
+    }
+  })
+
   it('of a closed turn never counts for the open one, even with a key that it knows', () => {
     const y = over.when(request('r1', [], second)).when(round('a.1', { turnKey: 'u2' }))
     expect(y.when(results('running', { results: [result('a.1')] })).records).toEqual([])

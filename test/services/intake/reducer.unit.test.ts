@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { intake } from '../../../services/intake/reducer.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import type { CancelRequested } from '../../../shared/contract/messages.ts'
-import { topicOf } from '../../../shared/contract/topology.ts'
+import { keyOf, topicOf } from '../../../shared/contract/topology.ts'
 import { given } from '../../support/given.ts'
 import { userMessage } from '../../support/messages.ts'
 
@@ -24,5 +25,29 @@ describe('a message of a client', () => {
     expect(intake.failed(undefined, record, 'it threw').records).toEqual([
       { to: 'conversation', message: record.message },
     ])
+  })
+})
+
+describe('a piece of an image or a file', () => {
+  const hash = 'a'.repeat(64)
+  const sent = {
+    ...{ type: 'content-sent' as const, conversation: 'c', hash, piece: 1 },
+    data: Buffer.from('x'),
+  }
+
+  it('is copied to the history under its hash', () => {
+    const { records } = given(intake).when(sent)
+    expect(records).toEqual([{ to: 'history', message: { ...sent, type: 'content-kept' } }])
+    expect(records?.map(({ message }) => keyOf(message))).toEqual([`["c","${hash}",1]`])
+  })
+
+  it.each([
+    ['no hash', { hash: 'x' }],
+    ['a place that no content has', { piece: 16 }],
+    ['a negative place', { piece: -1 }],
+    ['no bytes', { data: Buffer.alloc(0) }],
+    ['too many bytes', { data: Buffer.alloc(limits.contentPieceBytesMax + 1) }],
+  ])('is dropped if it has %s', (_, fields) => {
+    expect(given(intake).when({ ...sent, ...fields }).records).toEqual([])
   })
 })

@@ -98,6 +98,7 @@ async function ask(
     policy: async () => undefined,
     policies: async () => [],
     async *guardVerdicts() {},
+    kept: async () => undefined,
     historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
   }
   const agent = agentOf({}, { provider: api, baseUrl })

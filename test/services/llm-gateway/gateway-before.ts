@@ -173,6 +173,7 @@ function contextOf(
     policy: async () => undefined,
     policies: async () => [],
     async *guardVerdicts() {},
+    kept: async () => undefined,
     historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
   }
 }

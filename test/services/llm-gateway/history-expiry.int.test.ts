@@ -2,6 +2,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { type FakeClock, fakeClock } from '../../../client/testing/fake-clock.ts'
 import { startGateway } from '../../../services/llm-gateway/performer.ts'
 import { llmGateway } from '../../../services/llm-gateway/reducer.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
@@ -12,7 +13,6 @@ import { historyKey, topicSpecs } from '../../../shared/contract/topology.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'
-import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 
 const dayMs = retentionMsOf(1)
 const idleMs = 7 * dayMs
@@ -22,13 +22,13 @@ const {
   historySweepKeysMax: keysMax,
 } = limits
 
-let clock: ManualClock
+let clock: FakeClock
 let bus: Bus
 let stage: Subscription | undefined
 let logged: string[]
 
 beforeEach(async () => {
-  clock = manualClock(1_700_000_000_000)
+  clock = fakeClock(1_700_000_000_000)
   logged = []
   bus = await openEmbeddedBus({ file: ':memory:', clock })
   await bus.ensureTopics(topicSpecs('', 1))

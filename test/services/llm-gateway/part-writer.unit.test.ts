@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
+import { fakeClock } from '../../../client/testing/fake-clock.ts'
 import { PartWriter } from '../../../services/llm-gateway/part-writer.ts'
 import { connectAnthropic } from '../../../services/llm-gateway/providers/anthropic/connect.ts'
 import { connectOpenaiChat } from '../../../services/llm-gateway/providers/openai-chat/connect.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../shared/contract/messages.ts'
-import { manualClock } from '../../support/manual-clock.ts'
 import { answering, chunk, sse } from '../../support/provider-streams.ts'
 import { agentOf, readToEnd } from './samples.ts'
 
@@ -18,7 +18,7 @@ const text = (words: string): PartEvent => ({
 
 /** A writer whose writes the test acknowledges. */
 function writing() {
-  const clock = manualClock(0)
+  const clock = fakeClock(0)
   const sent: {
     i: number
     texts: string[]
@@ -130,7 +130,7 @@ describe('a character that two pieces bring', () => {
 
   /** The written events, each added alone and each in one record. */
   async function written(...events: PartEvent[]): Promise<PartEvent[]> {
-    const clock = manualClock(0)
+    const clock = fakeClock(0)
     const sent: PartEvent[] = []
     const writer = new PartWriter(clock, async (_, record) => {
       sent.push(...record)

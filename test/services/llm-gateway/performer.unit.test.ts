@@ -1,6 +1,7 @@
 // The performer between a scripted provider and a scripted bus, on a clock that the test moves.
 
 import { describe, expect, it } from '@jest/globals'
+import { fakeClock } from '../../../client/testing/fake-clock.ts'
 import { echoSource } from '../../../services/accumulator/echo.ts'
 import { foldResponse } from '../../../services/accumulator/response.ts'
 import { withTextCalls } from '../../../services/accumulator/text-calls.ts'
@@ -30,13 +31,13 @@ import type {
   ModelFinished,
   ModelRequest,
   PartEvent,
+  StopMode,
 } from '../../../shared/contract/messages.ts'
-import type { PerformerContext } from '../../../shared/contract/performer.ts'
+import type { PerformerContext, PolicyRecord } from '../../../shared/contract/performer.ts'
 import type { Port } from '../../../shared/contract/topology.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
 import { version } from '../../../shared/lib/version.ts'
-import { manualClock } from '../../support/manual-clock.ts'
 import { modelRequest } from '../../support/messages.ts'
 import { longText } from '../../support/script.ts'
 import { agentOf, apiKey, call, modelSays, result, tool, userSays } from './samples.ts'
@@ -77,7 +78,7 @@ function world(
     streams?: number
   } = {},
 ) {
-  const clock = manualClock(1000)
+  const clock = fakeClock(1000)
   const written: { to: Port; message: Message }[] = []
   const requests: ProviderRequest[] = []
   const aborted: boolean[] = []
@@ -122,6 +123,7 @@ function world(
     policy: async () => undefined,
     policies: async () => [],
     async *guardVerdicts() {},
+    kept: async () => undefined,
     historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
     ...options.context,
   }
@@ -213,6 +215,8 @@ describe('an attempt', () => {
   it('records the earlier text that holds a call of the answer', async () => {
     const asked: unknown[] = []
     const result = (ordinal: number, status: CallResult['status']) => ({
+      contents: [],
+      tokens: null,
       ...{ ordinal, status, text: `${status} text`, reason: '', durationMs: 1 },
     })
     const calls = [0, 1, 2, 3, 4].map((ordinal) => call({ ordinal }))
@@ -414,6 +418,7 @@ describe('an attempt', () => {
         rebuilt: false,
         tools: tools.map(({ declaration }) => declaration),
         history: [userSays('hello')],
+        contents: new Map(),
       },
     ])
   })
@@ -478,7 +483,7 @@ describe('the guards in force', () => {
   it("are stamped on the round, and the message's guards have no effect", async () => {
     const { messages } = await run(
       world([finished], {
-        context: { policies: async () => [{ message: registration, time: 0 }] },
+        context: { policies: async () => [{ key: 'guard:shell', message: registration, time: 0 }] },
       }),
     )
     expect(messages('attempt-finished')).toMatchObject([
@@ -486,10 +491,55 @@ describe('the guards in force', () => {
     ])
   })
 
+  function stopping(mode: StopMode) {
+    const message = { type: 'operator-stop' as const, scope: 'all' as const, name: '', mode }
+    const table: PolicyRecord[] = []
+    const stop = () => {
+      const words = { reason: 'wrong transfers', setBy: 'anna', setAt: 1 }
+      table.push({ key: 'stop:all', message: { ...message, ...words }, time: 0 })
+    }
+    return { stop, context: { policies: async () => table } }
+  }
+  const failure = { class: 'stopped', reason: 'an operator stopped all agents: wrong transfers' }
+
+  it('prevent the call of a model if they are stops', async () => {
+    const { stop, context } = stopping('drain')
+    stop()
+    const refused = await run(world([finished], { context }))
+    expect(failureIn(refused)).toMatchObject({ ...failure, retryable: false })
+    expect(refused.requests).toEqual([])
+  })
+
+  it('end a running request at now, and its failure is written once', async () => {
+    const { stop, context } = stopping('now')
+    const running = await run(world([says('a'), 'hang'], { context }))
+    stop()
+    running.clock.advance(limits.stopLookMs)
+    await settled()
+    running.clock.advance(limits.stopLookMs)
+    await settled()
+    expect(running.messages('attempt-failed')).toMatchObject([failure])
+    expect(running.aborted).toEqual([true])
+  })
+
+  it('leave a running request alone at drain', async () => {
+    const { stop, context } = stopping('drain')
+    const running = await run(world([says('a'), 'wait', finished], { context }))
+    stop()
+    running.clock.advance(limits.stopLookMs)
+    await settled()
+    running.go()
+    await settled()
+    expect(running.messages('attempt-failed')).toEqual([])
+    expect(running.messages('attempt-finished')).toHaveLength(1)
+  })
+
   it.each<[string, PerformerContext['policies']]>([
     [
       'cannot be used',
-      async () => [{ message: { ...registration, deadlineMs: 0 } as Message, time: 0 }],
+      async () => [
+        { key: 'guard:shell', message: { ...registration, deadlineMs: 0 } as Message, time: 0 },
+      ],
     ],
     ['cannot be read', () => Promise.reject(new Error('no message'))],
   ])('prevent the call of a model if one of them %s', async (_, policies) => {
@@ -584,6 +634,7 @@ describe('an attempt fails', () => {
         retryable: true,
         retryAfterMs: 7000,
         historyRefused: false,
+        historyShortened: false,
         toolsRefused: false,
         reasoningRefused: 'none',
       },

@@ -23,13 +23,14 @@ async function inForce(
   const logged: unknown[] = []
   const context = {
     policy: async (key: string) => table.find((message) => keyOf(message) === key),
-    policies: async (prefix: string) =>
+    policies: async (...prefixes: string[]) =>
       table
-        .filter((message) => keyOf(message).startsWith(prefix))
-        .map((message) => ({ message, time: 0 })),
+        .map((message) => ({ key: keyOf(message), message, time: 0 }))
+        .filter(({ key }) => prefixes.some((prefix) => key.startsWith(prefix))),
   }
   const policy = await policyInForce(context, {
     agent: 'coder',
+    conversation: 'c',
     own,
     log: { warn: (fields: unknown) => logged.push(fields) },
   })
@@ -162,7 +163,10 @@ describe('the policy in force', () => {
   it('cannot be known if another record is in its place, so no round runs', async () => {
     const limits = { type: 'operator-limits' as const, caps: defaultPolicy.caps }
     const strange = { policy: async () => limits, policies: async () => [] }
-    const options = { agent: 'coder', own: defaultPolicy, log: { warn: () => {} } }
+    const options = {
+      ...{ agent: 'coder', conversation: 'c', own: defaultPolicy },
+      log: { warn: () => {} },
+    }
     expect(await policyInForce(strange, options)).toMatch(
       /the policy 'policy:\*' is a operator-limits; remove it/,
     )

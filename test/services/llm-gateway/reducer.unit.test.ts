@@ -32,6 +32,7 @@ function failed(attempt: string, fields: Partial<AttemptFailed> = {}): AttemptFa
     retryable: true,
     retryAfterMs: 1000,
     historyRefused: false,
+    historyShortened: false,
     toolsRefused: false,
     reasoningRefused: 'none',
     ...fields,
@@ -226,6 +227,32 @@ describe('an attempt that failed', () => {
     expect(again.wants).toMatchObject([{ key: 'attempt 1', failures: 1 }])
     expect(again.records).toEqual([])
     expect(again.due).toBe(1_000_000)
+  })
+
+  it('reports the next attempt with the reason and the wait', () => {
+    const waiting = given(
+      llmGateway,
+      at(100, modelRequest()),
+      at(200, failed('a', { retryAfterMs: 1500 })),
+    )
+    expect(waiting.to('activity')).toEqual([
+      {
+        ...{ type: 'model-retry', ...round, attempt: 'a', next: 2 },
+        ...{ reason: 'overloaded', waitMs: 1500 },
+      },
+    ])
+    const { to } = waiting.when(at(1700, tick)).when(at(1800, failed('b', { reason: 'busy' })))
+    expect(to('activity')).toMatchObject([{ attempt: 'b', next: 3, reason: 'busy', waitMs: 1000 }])
+  })
+
+  it('reports a retry without a wait if the history is sent in another form', () => {
+    const again = given(llmGateway, modelRequest(), failed('a', { historyRefused: true }))
+    expect(again.to('activity')).toMatchObject([{ type: 'model-retry', next: 2, waitMs: 0 }])
+  })
+
+  it('reports no retry if it is the last', () => {
+    const last = given(llmGateway, modelRequest(), failed('a', { retryable: false }))
+    expect(last.to('activity')).toEqual([])
   })
 
   it('counts once, even if its record comes twice', () => {
@@ -428,7 +455,8 @@ it('opens and finishes a round exactly once, for any records in any order', () =
     finished('d'),
   ]
   for (const order of rotations(records)) {
-    const types = given(llmGateway, ...order).all.map(({ message }) => message.type)
+    const toResponse = given(llmGateway, ...order).all.filter(({ to }) => to === 'response')
+    const types = toResponse.map(({ message }) => message.type)
     expect(types).toEqual(['model-opened', 'model-finished'])
   }
 })
@@ -439,3 +467,24 @@ function rotations<T>(items: T[]): T[][] {
     return [turned, turned.toReversed()]
   })
 }
+
+describe('a history that was shortened', () => {
+  const full = (attempt: string) =>
+    failed(attempt, { class: 'context_full', retryable: false, historyShortened: true })
+
+  it('is sent again at once, beyond the tries, a bounded number of times (GATE-5)', () => {
+    let open = given(llmGateway, modelRequest({ settings: { ...defaultSettings, attempts: 1 } }))
+    for (let n = 1; n <= limits.historyShorteningsMax; n += 1) {
+      open = open.when(full(`id${n}`))
+      expect(open.wants).toMatchObject([{ key: `attempt ${n}`, shortened: n }])
+    }
+    expect(failureOf(open.when(full('last')).to('response'))).toMatchObject({
+      class: 'context_full',
+    })
+  })
+
+  it('is not sent after the end of the turn', () => {
+    const late = given(llmGateway, modelRequest()).when(at(1_000_000, full('id1')))
+    expect(failureOf(late.to('response'))).toMatchObject({ class: 'budget' })
+  })
+})

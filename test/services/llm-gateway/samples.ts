@@ -55,6 +55,7 @@ export function userSays(text: string, at: { turn?: number } = {}): HistoryEntry
     user: text,
     response: null,
     results: [],
+    contents: [],
     nudge: null,
     note: null,
     ...at,
@@ -95,7 +96,16 @@ export function call(fields: Partial<Call> = {}): Call {
 }
 
 export function result(fields: Partial<CallResult> = {}): CallResult {
-  return { ordinal: 0, status: 'ok', text: 'done', reason: '', durationMs: 1, ...fields }
+  return {
+    ordinal: 0,
+    status: 'ok',
+    text: 'done',
+    reason: '',
+    durationMs: 1,
+    contents: [],
+    tokens: null,
+    ...fields,
+  }
 }
 
 /** All events that a provider yields for one request, without its raw text. */

@@ -48,6 +48,7 @@ describe('a round that waits for slow guards', () => {
       guarded(1, [guard(), guard({ name: 'second', deadlineMs: 2 * hour })]),
     )
     expect(story.records.map(({ to, message }) => [to, message.type])).toEqual([
+      ['activity', 'model-answered'],
       ['conversation', 'turn-extended'],
       ['tools', 'round-cleared'],
     ])
@@ -72,7 +73,7 @@ describe('a round that waits for slow guards', () => {
     const second = first
       .when(executed(1, [ok('paid')]))
       .when(guarded(2, [day], { expiresAt: until }))
-    expect(second.records.map(({ message }) => message.type)).toEqual(['round-cleared'])
+    expect(second.to('conversation')).toEqual([])
     expect(second.to('tools')).toMatchObject([{ expiresAt: until, extendedTo: null }])
   })
 

@@ -3,7 +3,12 @@ import fc from 'fast-check'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { Message, RoundCleared, RoundOutcome } from '../../../shared/contract/messages.ts'
+import type {
+  Message,
+  ModelAnswered,
+  RoundCleared,
+  RoundOutcome,
+} from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
 import {
   cancelled,
@@ -33,7 +38,7 @@ const statuses = (outcome: RoundOutcome | undefined) => outcome?.results.map(({ 
 describe('a round with calls', () => {
   it('is cleared to the executor with all its calls, and answered after it ran', () => {
     const running = given(loopDetector, checked(1, { calls: [list, read] }))
-    expect(running.records.map(({ to }) => to)).toEqual(['tools'])
+    expect(running.records.map(({ to }) => to)).toEqual(['activity', 'tools'])
     expect(clearedIn(running.to('tools'))).toMatchObject({
       ...place,
       round: 1,
@@ -70,9 +75,12 @@ describe('a round with calls', () => {
       text: 'the directive',
       reason: "missing required field 'command'",
       durationMs: 0,
+      contents: [],
+      tokens: null,
     }
     expect(clearedIn(running.to('tools'))?.decided).toEqual([refused])
-    expect(running.to('activity')).toEqual([
+    expect(running.to('activity')).toMatchObject([
+      { type: 'model-answered' },
       {
         type: 'call-rejected',
         ...place,
@@ -80,11 +88,15 @@ describe('a round with calls', () => {
         ordinal: 0,
         name: 'exec',
         reason: "missing required field 'command'",
+        text: 'the directive',
       },
     ])
     const { ordinal: _, ...result } = refused
     const done = running.when(
-      executed(1, [{ ...result, ordinal: 0, status: 'rejected' }, ok('text')]),
+      executed(1, [
+        { ...result, ordinal: 0, status: 'rejected', contents: [], tokens: null },
+        ok('text'),
+      ]),
     )
     expect(statuses(outcomeIn(done.to('conversation')))).toEqual(['rejected', 'ok'])
   })
@@ -146,6 +158,45 @@ describe('a round with calls', () => {
   })
 })
 
+describe('the report of a response', () => {
+  const answeredIn = (messages: Message[]) =>
+    messages.find((message): message is ModelAnswered => message.type === 'model-answered')
+
+  it('has the text, the calls with their arguments, and the tokens', () => {
+    const usage = { inputTokens: 9, outputTokens: 4, cacheReadTokens: 1, cacheWriteTokens: 0 }
+    const running = given(
+      loopDetector,
+      checked(1, { calls: [list], response: { text: 'I look.', attempt: 'x', usage } }),
+    )
+    expect(answeredIn(running.to('activity'))).toEqual({
+      ...{ type: 'model-answered', ...place, round: 1, attempt: 'x', stop: 'calls', usage },
+      ...{ text: 'I look.', textBytes: 7 },
+      calls: [
+        {
+          ...{ ordinal: 0, id: 'id', name: 'list', problem: null },
+          ...{ arguments: '{"path":"."}', argumentsBytes: 12 },
+        },
+      ],
+    })
+  })
+
+  it('cuts a long text and long arguments and states their whole sizes', () => {
+    const long = 'x'.repeat(limits.activityTextBytesMax + 1)
+    const call = toolCall('read', { path: long })
+    const running = given(loopDetector, checked(1, { calls: [call], response: { text: long } }))
+    const answered = answeredIn(running.to('activity'))
+    expect(answered?.text).toHaveLength(limits.activityTextBytesMax)
+    expect(answered?.textBytes).toBe(limits.activityTextBytesMax + 1)
+    expect(answered?.calls[0]?.arguments).toHaveLength(limits.activityArgumentBytesMax)
+    expect(answered?.calls[0]?.argumentsBytes).toBe(call.raw.length)
+  })
+
+  it('is not written for a round without a response', () => {
+    const failure = { class: 'provider', reason: 'gone' } as const
+    expect(given(loopDetector, checked(1, { failure })).to('activity')).toEqual([])
+  })
+})
+
 describe('a round without calls', () => {
   it('is answered at once', () => {
     const done = given(loopDetector, checked(1, { response: { text: 'Done.', stop: 'end' } }))
@@ -154,7 +205,7 @@ describe('a round without calls', () => {
       intervention: null,
       response: { text: 'Done.' },
     })
-    expect(done.records).toHaveLength(1)
+    expect(done.records.map(({ to }) => to)).toEqual(['activity', 'conversation'])
   })
 
   it('passes a failure on at once, without a judgement', () => {

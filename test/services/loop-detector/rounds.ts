@@ -99,12 +99,20 @@ export function executed(round: number, results: CallResult[]): RoundExecuted {
 }
 
 export function ok(text: string): CallResult {
-  return { ordinal: 0, status: 'ok', text, reason: '', durationMs: 1 }
+  return { ordinal: 0, status: 'ok', text, reason: '', durationMs: 1, contents: [], tokens: null }
 }
 
 /** A failure whose short reason is its first line. The executor uses errorLine(). */
 export function failing(text: string, status: CallResult['status'] = 'error'): CallResult {
-  return { ordinal: 0, status, text, reason: text.split('\n')[0] ?? '', durationMs: 1 }
+  return {
+    ordinal: 0,
+    status,
+    text,
+    reason: text.split('\n')[0] ?? '',
+    durationMs: 1,
+    contents: [],
+    tokens: null,
+  }
 }
 
 export function missing(field: string, ordinal = 0): Rejection {

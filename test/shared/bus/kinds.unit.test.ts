@@ -16,6 +16,7 @@ const mayNameABus: Record<string, string> = {
   'shared/bus/kinds.ts': 'the list of records',
   'client/bus-choice.ts': 'the public option of each bus',
   'client/guard/guard.ts': 'the same options for guests',
+  'client/guard/guard-options.ts': 'the checks of these options',
   'apps/service/topics/topics.ts': "a command for Kafka's topics",
 }
 

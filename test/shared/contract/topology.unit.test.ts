@@ -21,6 +21,7 @@ describe('the topology', () => {
     expect(`\n${printTopology()}`).toMatchInlineSnapshot(`
 "
 client-messages (log) -> intake, a unit is none
+    content-sent <- edge
     user-message <- edge
     cancel-requested <- edge
 conversation-events (log) -> conversation, a unit is conversation
@@ -69,6 +70,7 @@ rounds-cleared (log) -> executor, a unit is turn
     verdicts-requested <- guest
     lapsed <- executor performer
     programs-hashed <- executor performer
+    calls-stopped <- executor performer
     guard-verdict <- executor performer
     tick <- runtime
 approvals (log) -> approval, a unit is round
@@ -80,18 +82,23 @@ guard-verdicts.approval (log)
     guard-verdict <- approval
 history (table)
     history-entry <- conversation, guest
+    content-kept <- intake, executor performer
+    history-summary <- llm-gateway performer
     (tombstone) <- llm-gateway performer
 policies (table)
     operator-limits <- operator
     partition-count <- operator, runtime
     agent-policy <- operator
     guard-registration <- operator
+    operator-stop <- operator
     (tombstone) <- operator
 activity (log)
     turn-started <- conversation, guest
     round-started <- conversation, guest
     guest-advice <- guest
     guest-verdicts <- executor
+    model-retry <- llm-gateway
+    model-answered <- loop-detector
     call-rejected <- loop-detector
     intervention-raised <- loop-detector
     calls-waiting <- executor

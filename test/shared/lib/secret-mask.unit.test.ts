@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
 import { secretMask } from '../../../shared/lib/secret-mask.ts'
 
 const secret = 'p+q/r ä"s=='
@@ -90,5 +91,56 @@ describe('a mask of secrets', () => {
   it('leaves a text without secrets as it is', () => {
     expect(secretMask([])('text')).toBe('text')
     expect(secretMask([secret])('other text')).toBe('other text')
+  })
+
+  it.each([
+    ['in upper case', 'SK-LIVE-ABCDEF12'],
+    ['in lower case', 'sk-live-abcdef12'],
+    ['in mixed case', 'sK-LiVe-aBcDeF12'],
+    ['in upper case behind a letter whose lower case is longer', 'İİSK-LIVE-ABCDEF12'],
+    ['in hex of upper case', Buffer.from('Sk-live-AbCdEf12').toString('hex').toUpperCase()],
+    ['with one percent escape', 'Sk%2Dlive-AbCdEf12'],
+    ['with one escape of JSON', 'Sk-live-\\u0041bCdEf12'],
+    ['with escapes of both kinds', '%53k\\u002dlive-AbC%64Ef12'],
+    ['with one escape and in upper case', 'SK%2DLIVE-ABCDEF12'],
+  ])('hides one %s', (_, spelling) => {
+    const shown = secretMask(['Sk-live-AbCdEf12'])(`a=${spelling}\n`)
+    expect(shown.replaceAll('İ', '')).toBe('a=[secret]\n')
+  })
+
+  it('hides one whichever of its characters are escaped', () => {
+    const forms = fc.array(fc.constantFrom('plain', 'percent', 'json'), {
+      minLength: 12,
+      maxLength: 12,
+    })
+    const written = (form: string | undefined, one: string) => {
+      if (form === 'plain') return one
+      if (form === 'json') return `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`
+      return Buffer.from(one).toString('hex').replaceAll(/../g, '%$&')
+    }
+    fc.assert(
+      fc.property(forms, (chosen) => {
+        const shown = [...'p+q/r "s==12'].map((one, i) => written(chosen[i], one)).join('')
+        expect(secretMask(['p+q/r "s==12'])(`<${shown}>`)).toBe('<[secret]>')
+      }),
+    )
+  })
+
+  it.each([
+    ['a short one in another case', 'prod', 'PROD and Prod'],
+    ['a word of letters in another case', 'postgres', 'PostgreSQL, POSTGRES'],
+    ['a short one that only begins behind an escape', 'prod', 'a%20product\\nproduct'],
+    ['a part of an escape', 'u0041', 'x\\u00412'],
+  ])('leaves %s as it is', (_, value, text) => {
+    expect(secretMask([value])(text)).toBe(text)
+  })
+
+  it('hides a short one with an escape in it, also in a word', () => {
+    expect(secretMask(['prod'])('x%70rody')).toBe('x[secret]y')
+  })
+
+  it('hides each of very many', () => {
+    const many = secretMask(['Sk-live-AbCdEf12'])('Sk%2Dlive-AbCdEf12 '.repeat(20_000))
+    expect(many).toBe('[secret] '.repeat(20_000))
   })
 })

@@ -95,6 +95,7 @@ const failedWith = (reason: string): AttemptFailed => ({
   retryable: true,
   retryAfterMs: 0,
   historyRefused: false,
+  historyShortened: false,
   toolsRefused: false,
   reasoningRefused: 'none',
 })

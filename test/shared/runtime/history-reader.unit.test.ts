@@ -21,6 +21,7 @@ function put(turn: number, round: number, text = `${turn}/${round}`, conversatio
     user: text,
     response: null,
     results: [],
+    contents: [],
     nudge: null,
     note: null,
   }

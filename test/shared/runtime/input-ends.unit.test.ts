@@ -1,16 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
+import { fakeClock } from '../../../client/testing/fake-clock.ts'
 import type { Bus, StoredRecord } from '../../../shared/contract/bus.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { parseId } from '../../../shared/runtime/derived-id.ts'
 import { createInputEnds } from '../../../shared/runtime/input-ends.ts'
-import { manualClock } from '../../support/manual-clock.ts'
 
 /** A bus on which every inbox ends at `end`, with the topics that were looked up. */
 function world({ sees = false }: { sees?: boolean } = {}) {
   const asked: string[] = []
-  const clock = manualClock(0)
+  const clock = fakeClock(0)
   const state = { end: 10, failure: undefined as Error | undefined }
   const bus: Pick<Bus, 'ends' | 'endAhead' | 'clock'> = {
     clock,

@@ -4,6 +4,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
+import { type FakeClock, fakeClock } from '../../../client/testing/fake-clock.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { encode } from '../../../shared/codec/codec.ts'
 import type { Bus, Subscription } from '../../../shared/contract/bus.ts'
@@ -14,7 +15,6 @@ import { keyOf, topicSpecs } from '../../../shared/contract/topology.ts'
 import type { Instruments, MeasuredPartition } from '../../../shared/runtime/instruments.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'
 import { appendInputs } from '../../support/inputs.ts'
-import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 import { cancel, modelRequest } from '../../support/messages.ts'
 
 /**
@@ -44,7 +44,7 @@ const toy: Stage<{ due: number }, ModelRequest | Cancel | Tick, string> = {
 
 type Step = { read: number[]; outputs: string[]; written: number }
 
-let clock: ManualClock
+let clock: FakeClock
 let bus: Bus
 let subscription: Subscription | undefined
 let context: PerformerContext | undefined
@@ -76,7 +76,7 @@ const instruments: Instruments = {
 }
 
 beforeEach(async () => {
-  clock = manualClock(1_000_000)
+  clock = fakeClock(1_000_000)
   bus = await openEmbeddedBus({ file: ':memory:', clock })
   await bus.ensureTopics(topicSpecs('', 1))
   await appendInputs(bus, 'conversation-events')

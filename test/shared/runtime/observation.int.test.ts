@@ -4,6 +4,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
+import { type FakeClock, fakeClock } from '../../../client/testing/fake-clock.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import type { Bus, Subscription } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -13,7 +14,6 @@ import { closed, type Stage } from '../../../shared/contract/stage.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'
-import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 
 /** Has no effect. */
 const idle: Stage<never, ModelRequest | Tick, string> = {
@@ -36,13 +36,14 @@ const observation: AttemptFailed = {
   retryable: true,
   retryAfterMs: 0,
   historyRefused: false,
+  historyShortened: false,
   toolsRefused: false,
   reasoningRefused: 'none',
 }
 
 const full = new WeirError('bus.full', 'no space left', { retryable: true })
 
-let clock: ManualClock
+let clock: FakeClock
 let bus: Bus
 let subscription: Subscription
 let context: PerformerContext
@@ -51,7 +52,7 @@ let errors: Error[]
 let appends: number
 
 beforeEach(async () => {
-  clock = manualClock(1_000_000)
+  clock = fakeClock(1_000_000)
   errors = []
   appends = 0
   bus = await openEmbeddedBus({ file: ':memory:', clock })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
+import { type FakeClock, fakeClock } from '../../../client/testing/fake-clock.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import type { Bus, Subscription } from '../../../shared/contract/bus.ts'
@@ -22,7 +23,6 @@ import { readPartition } from '../../../shared/runtime/partition.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { runStage } from '../../../shared/runtime/run-stage.ts'
 import { appendInputs } from '../../support/inputs.ts'
-import { type ManualClock, manualClock } from '../../support/manual-clock.ts'
 import { cancel, modelRequest } from '../../support/messages.ts'
 
 // A toy in the gateway's place. A request opens a unit with one task, due after a second. Each
@@ -72,7 +72,7 @@ type Reconciled = { unit: string; tasks: string[] }
 
 class Harness {
   readonly folder = mkdtempSync(join(tmpdir(), 'weir-runtime-'))
-  readonly clock: ManualClock = manualClock(1_000_000)
+  readonly clock: FakeClock = fakeClock(1_000_000)
   readonly reconciled: Reconciled[] = []
   readonly contexts: PerformerContext[] = []
   readonly closedHow: string[] = []
@@ -147,6 +147,7 @@ const attemptFailed: AttemptFailed = {
   retryable: true,
   retryAfterMs: 0,
   historyRefused: false,
+  historyShortened: false,
   toolsRefused: false,
   reasoningRefused: 'none',
 }
@@ -264,6 +265,7 @@ describe('a performer', () => {
       user: null,
       response: null,
       results: [],
+      contents: [],
       nudge: null,
       note: null,
     })

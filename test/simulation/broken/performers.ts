@@ -83,7 +83,7 @@ function naive(
               type: 'outcome',
               ...call,
               owner: task.owner,
-              result: { ordinal, status, text, reason, durationMs: 0 },
+              result: { ordinal, status, text, reason, durationMs: 0, contents: [], tokens: null },
             },
           ]),
         )

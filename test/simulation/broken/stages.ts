@@ -52,6 +52,18 @@ export const skippedThoughLapsed = withStages(
   }),
 )
 
+/** Breaks EXECUTOR-STOPS-1: a call that an operator stopped stays ready. */
+export const forgetsStops = withStages('a stop of calls is ignored', ({ executor }) => ({
+  executor: {
+    ...executor,
+    stage: {
+      ...executor.stage,
+      react: (state, record) =>
+        record.message.type === 'calls-stopped' ? { state } : executor.stage.react(state, record),
+    },
+  },
+}))
+
 type Counted<State> = { inner: State | undefined; parts: number }
 
 /** Breaks ACC-1: folds parts of all attempts of a round together. */

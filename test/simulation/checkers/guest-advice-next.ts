@@ -31,6 +31,9 @@ function problemOf(asked: GuestAsked, facts: GuestFacts, isCalm: boolean): strin
   const key = keys.at(-1)
   if (isCalm && !isForked && !judged) return 'it was not judged in time'
   if (!judged || isForked || mode === 'hiding' || key === undefined) return undefined
+  // A stopped turn takes no further round. The highest advice holds for each of its requests.
+  const stop = facts.stopOf({ conversation, turnKey })
+  if (rung === 'end' && stop !== undefined && stop <= time) return undefined
   const rounds = facts.roundsOf({ conversation, turnKey, key })
   const newest = rounds.findLast(({ time: proposed }) => proposed <= time)
   if (newest === undefined) return 'the last round of its history was not known'

@@ -22,6 +22,8 @@ export type GuestFacts = {
   }): Timed<MessageOf<'round-outcome'>> | undefined
   /** The time at which the turn ended. */
   endOf(at: { conversation: string; turn: number }): number | undefined
+  /** The time at which a cap or a cancel first stopped a turn of this name. It never opens again. */
+  stopOf(of: { conversation: string; turnKey: string }): number | undefined
 }
 
 export function guestFacts(evidence: Evidence): GuestFacts {
@@ -29,8 +31,13 @@ export function guestFacts(evidence: Evidence): GuestFacts {
   for (const { message } of evidence.all('activity', 'turn-started'))
     names.set(turnOf(message), message.messageId)
   const ends = new Map<string, number>()
-  for (const { record, message } of evidence.all('activity', 'turn-finished'))
+  const stops = new Map<string, number>()
+  for (const { record, message } of evidence.all('activity', 'turn-finished')) {
     if (!ends.has(turnOf(message))) ends.set(turnOf(message), record.time)
+    const { conversation, messageId, cap, class: of } = message
+    const name = JSON.stringify([conversation, messageId])
+    if ((cap !== null || of === 'cancelled') && !stops.has(name)) stops.set(name, record.time)
+  }
   const proposed = new Map<string, Timed<MessageOf<'round-proposed'>>[]>()
   const seen = new Set<string>()
   for (const { record, message } of evidence.all('rounds-proposed', 'round-proposed')) {
@@ -50,6 +57,7 @@ export function guestFacts(evidence: Evidence): GuestFacts {
       proposed.get(JSON.stringify([conversation, turnKey, key])) ?? [],
     outcomeOf: (at) => outcomes.get(roundOf(at)),
     endOf: (at) => ends.get(turnOf(at)),
+    stopOf: ({ conversation, turnKey }) => stops.get(JSON.stringify([conversation, turnKey])),
   }
 }
 

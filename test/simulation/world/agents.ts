@@ -48,6 +48,7 @@ function rollAgent(random: Random, name: string): Agent {
       system: null,
       output: null,
       context: null,
+      contents: [],
       policy,
     },
   }

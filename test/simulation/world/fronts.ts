@@ -98,9 +98,9 @@ export function startFronts(options: FrontsOptions): Fronts {
         createFront({
           ...{ bus, activity, topicPrefix, partitions, agent, blocking, log },
           randomId: () => ids.hex(32),
-          async policy() {
+          async policy(conversation) {
             const own = agent.settings.policy
-            const policy = await policyInForce(read, { agent: agent.name, own, log })
+            const policy = await policyInForce(read, { agent: agent.name, conversation, own, log })
             return typeof policy === 'string' ? own : policy
           },
         }),

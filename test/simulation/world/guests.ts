@@ -241,6 +241,7 @@ export function startGuests(options: GuestsOptions): { readonly running: number 
           ...{ conversation, turnKey, key, callId: call.id, text, judged },
           ordinal: places?.[ordinal] ?? ordinal,
           sent: call.arguments,
+          isForked: guest.isForked,
           time: scheduler.now(),
         })
         await sleep(

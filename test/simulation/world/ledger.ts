@@ -63,6 +63,7 @@ export type GuestRun = {
   sent: string
   text: string
   judged: boolean
+  isForked: boolean
   time: Milliseconds
 }
 

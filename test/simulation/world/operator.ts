@@ -1,9 +1,9 @@
 // An operator who changes the agents' policies during rounds: thresholds, caps, rules in shadow
-// mode, and sometimes invalid keys or values.
+// mode, and sometimes invalid keys or values. They also stop agents and tools, and release them.
 
 import { policyKeys } from '../../../shared/agents/policy/entries.ts'
 import type { PolicyEntry } from '../../../shared/contract/messages.ts'
-import { everyAgent, policyKeyPrefix } from '../../../shared/contract/topology.ts'
+import { everyAgent, keyOf, policyKeyPrefix } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import type { Broker } from '../broker.ts'
@@ -31,6 +31,20 @@ export function startOperator({
   change()
   for (let i = random.between(2, 8); i > 0; i--)
     scheduler.at(start + random.below(durationMs), change)
+  const stops = random.fork('stops')
+  for (let i = stops.between(1, 3); i > 0; i--)
+    scheduler.at(start + stops.below(durationMs), stopAndRelease)
+
+  function stopAndRelease(): void {
+    const scope = stops.pick(['all', 'agent', 'tool', 'tool'] as const)
+    const name = { all: '', agent: stops.pick(agentNames), tool: stops.pick(['*', 'm*']) }[scope]
+    const stop = { scope, name, mode: stops.pick(['drain', 'now'] as const), reason: 'a stop' }
+    const message = { type: 'operator-stop' as const, ...stop, setBy: 'operator', setAt: start }
+    broker.land([toRecord({ topic, partition: 0, message })])
+    scheduler.at(scheduler.now() + stops.between(200, 20_000), () =>
+      broker.land([{ topic, partition: 0, key: keyOf(message), value: null }]),
+    )
+  }
 
   function change(): void {
     const agent = random.pick([everyAgent, ...agentNames])

@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { Kafka, logLevel } from 'kafkajs'
+import '../../../shared/bus/kafka/driver.ts' // its patch: no timers in the past
 import { brokerStartMs, runFolderVariable, sharedBroker, startBroker } from './broker.ts'
 import type { Broker } from './broker-options.ts'
 

@@ -2,6 +2,7 @@
 // acls` prints. The plain listener belongs to a super user, for the test itself.
 
 import kafkajs, { Kafka, logLevel } from 'kafkajs'
+import '../../../shared/bus/kafka/driver.ts' // its patch: no timers in the past
 import type { AccessRight, PrincipalAccess } from '../../../shared/bus/kafka/access-rights.ts'
 import type { Broker, BrokerOptions } from './broker-options.ts'
 

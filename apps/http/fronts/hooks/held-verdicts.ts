@@ -16,6 +16,19 @@ export type HeldVerdicts = {
   verdictAt(index: number): Promise<CallVerdict | undefined>
 }
 
+/** The strictest verdict on the calls at these places, for a host that cannot tell them apart. */
+export async function strictestOf(
+  verdicts: HeldVerdicts,
+  places: readonly number[],
+): Promise<CallVerdict | undefined> {
+  const all = await Promise.all(places.map((place) => verdicts.verdictAt(place)))
+  return (
+    all.find((one) => one?.verdict === 'refuse') ??
+    all.find((one) => one?.verdict !== 'run') ??
+    all[0]
+  )
+}
+
 /** Guards in the same process answer within this time. */
 const firstWaitMs = 250
 

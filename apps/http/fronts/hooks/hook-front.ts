@@ -16,7 +16,9 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
-import { answerOf, type CallRound, isComplete, requestAfter } from './call-round.ts'
+import { answerOf, type CallRound, isComplete, requestAfter } from '../call-round.ts'
+import { orAborted } from '../or-aborted.ts'
+import { cannotJudge, endedText, textOfAdvice as textOf, undecided } from '../refusal-texts.ts'
 import { type HeldVerdicts, heldVerdicts } from './held-verdicts.ts'
 import { addContext, deny, endTurn, type HookAnswer } from './hook-answer.ts'
 import type { HookCall, HookPayload, HookResult } from './hook-payload.ts'
@@ -87,9 +89,9 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
     call: HookCall,
     signal: AbortSignal,
   ): Promise<HookAnswer> {
-    if (isEnded(seen, payload)) return deny(`${ended} The reason: ${seen.ended?.reason}`)
+    if (isEnded(seen, payload)) return deny(endedText(seen.ended?.reason ?? ''))
     try {
-      const verdict = await unlessGone(verdictOn(seen, conversation, payload, call), signal)
+      const verdict = await orAborted(verdictOn(seen, conversation, payload, call), signal)
       if (verdict?.verdict === 'run') return undefined
       if (verdict?.verdict === 'refuse')
         return await refused(seen, conversation, payload, call, verdict)
@@ -110,8 +112,10 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
   ): Promise<CallVerdict | undefined> {
     const beside = await sessions.verdictOn(session, call.id)
     if (beside !== undefined) return beside
-    const round = seen.rounds.get(call.id) ?? joinCall(seen, conversation, turn, call)
-    return round.verdicts.verdictAt(round.calls.findIndex(({ id }) => id === call.id))
+    const known = seen.rounds.get(call.id)
+    const isRepeat = known !== undefined && placeOf(known, call) >= 0
+    const round = isRepeat ? known : joinCall(seen, conversation, turn, call)
+    return round.verdicts.verdictAt(placeOf(round, call))
   }
 
   /** Adds the call to the round that is open, or opens one (CALL-ROUND-1). */
@@ -126,7 +130,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
       open.calls.push(call)
       return remember(seen, open, call)
     }
-    const round = openRound(seen, conversation, turn, [call], pause(clock, limits.hookJoinMs))
+    const round = openRound(seen, conversation, turn, [call], pause(clock, limits.callJoinMs))
     seen.joining = round
     return remember(seen, round, call)
   }
@@ -169,11 +173,6 @@ function isEnded({ ended: by }: Seen, { turn }: HookPayload): boolean {
   return by !== undefined && by.turn === turn
 }
 
-/** For the model. At `end` the reason is one more text. */
-function textOf({ rung, reason, text }: Advice): string {
-  return rung === 'end' ? `${ended} The reason: ${reason}` : text
-}
-
 /** Withdraws the approval of a call that will not happen. */
 function reportNotRun(conversation: GuestConversation, { id }: HookCall): Promise<void> {
   return conversation.reportResults([{ callId: id, status: 'not-run', text: '' }])
@@ -183,12 +182,11 @@ function nothingSeen(): Seen {
   return { prompt: undefined, rounds: new Map(), joining: undefined, ended: undefined }
 }
 
-const ended =
-  'Weir has ended this turn. Call no tool, because none will run. Answer the user in plain text.'
-const undecided =
-  'Not run: no person or guard decided on this call in time. Do not repeat it now; go on without it, or ask the user.'
-const cannotJudge =
-  'Not run: Weir cannot judge calls now. Do not repeat the call. Tell the user that Weir must be checked.'
+/** A hook that comes again has the same words. Other words under its id are another call. */
+function placeOf({ calls }: CallRound, { id, name, input }: HookCall): number {
+  const words = JSON.stringify([id, name, input])
+  return calls.findIndex((one) => JSON.stringify([one.id, one.name, one.input]) === words)
+}
 
 /** Judges the calls once `joined` has resolved. */
 function openRound(
@@ -252,14 +250,4 @@ function answerTo(payload: HookPayload, advice: Advice[], seen: Seen): HookAnswe
 /** Claude Code ends its turn between two rounds. */
 function canEnd(eventName: string): boolean {
   return eventName === 'PostToolBatch'
-}
-
-/** Rejects as soon as the host no longer waits. */
-function unlessGone<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(new Error('the host no longer waits'))
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

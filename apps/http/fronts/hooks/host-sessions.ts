@@ -7,7 +7,7 @@ import type { CallVerdict } from '../../../../client/guard/guest-conversation.ts
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
-import type { HeldVerdicts } from './held-verdicts.ts'
+import { type HeldVerdicts, strictestOf } from './held-verdicts.ts'
 
 export type HostSessions = {
   /** The proxy has a request of this session. */
@@ -21,7 +21,8 @@ export type HostSessions = {
   /** Whether a hook can hold the calls of this session. */
   hasHooks(session: string): boolean
   /**
-   * For a hook: the proxy's verdict on this call. Undefined: the session does not use the proxy, or
+   * For a hook: the proxy's verdict on this call, the strictest one if several calls have its id.
+   * Undefined: the session does not use the proxy, or
    * no answer with this call has passed within `limits.hookProxyMs`. Rejects as the verdicts.
    */
   verdictOn(session: string, callId: string): Promise<CallVerdict | undefined>
@@ -62,7 +63,9 @@ export function hostSessions(clock: Clock): HostSessions {
       const session = sessions.get(id)
       if (session === undefined || !session.hasProxy) return undefined
       const judged = await judgedOf(session, callId, clock)
-      return judged?.verdicts.verdictAt(judged.callIds.indexOf(callId))
+      if (judged === undefined) return undefined
+      const places = judged.callIds.flatMap((id, at) => (id === callId ? [at] : []))
+      return strictestOf(judged.verdicts, places)
     },
   }
 }

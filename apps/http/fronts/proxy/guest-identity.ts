@@ -8,7 +8,7 @@
 
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { withoutReminders } from '../../../../client/guard/history.ts'
+import { withoutReminders } from '../../../../client/guard/reminders.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
@@ -25,13 +25,21 @@ export type GuestIdentities = {
   ofRequest(api: ProxyApi, headers: IncomingHttpHeaders, body: Json): GuestIdentity | undefined
   /** The conversation of a request that has got this answer. The next request will be of it too. */
   ofAnswer(api: ProxyApi, headers: IncomingHttpHeaders, body: Json, answer: Json): GuestIdentity
+  /** The next request shows this answer and not the one that named the conversation. */
+  goesOn(
+    api: ProxyApi,
+    headers: IncomingHttpHeaders,
+    body: Json,
+    answer: Json,
+    of: GuestIdentity,
+  ): void
 }
 
 /** The identities of one server. */
 export function guestIdentities(): GuestIdentities {
   const processKey = randomBytes(32)
-  /** Of a name that was used before: its newest conversation (GUEST-IDENTITY-3). */
-  const suffixes = newest<string>(limits.frontConversationsMax)
+  /** The newest conversation of a name (GUEST-IDENTITY-3). */
+  const conversations = newest<string>(limits.frontConversationsMax)
 
   function nameOf(
     headers: IncomingHttpHeaders,
@@ -49,11 +57,12 @@ export function guestIdentities(): GuestIdentities {
     return digest(JSON.stringify([first, key, wordsOf(text)]), 32)
   }
 
-  function withSuffix(name: string, isFirst: boolean): string {
-    const known = suffixes.get(name)
-    const suffix = known === undefined ? '' : isFirst ? `-${randomUUID().slice(0, 8)}` : known
-    suffixes.set(name, suffix)
-    return name + suffix
+  function conversationOf(name: string, isFirst: boolean): string {
+    const known = conversations.get(name)
+    const isNew = known !== undefined && isFirst
+    const conversation = isNew ? `${name}-${randomUUID().slice(0, 8)}` : (known ?? name)
+    conversations.set(name, conversation)
+    return conversation
   }
 
   return {
@@ -64,7 +73,7 @@ export function guestIdentities(): GuestIdentities {
       const name = nameOf(headers, api, history)
       return name === undefined
         ? undefined
-        : { conversation: withSuffix(name, false), turn: textOf(headers['x-weir-turn']) }
+        : { conversation: conversationOf(name, false), turn: textOf(headers['x-weir-turn']) }
     },
     ofAnswer(api, headers, body, answer) {
       const before = historyOf(api, body)
@@ -72,7 +81,12 @@ export function guestIdentities(): GuestIdentities {
       if (named !== undefined) return named
       const name = nameOf(headers, api, [...before, ...answersIn(api, answer)]) ?? ''
       const isFirst = !before.some(api.isOfModel)
-      return { conversation: withSuffix(name, isFirst), turn: textOf(headers['x-weir-turn']) }
+      return { conversation: conversationOf(name, isFirst), turn: textOf(headers['x-weir-turn']) }
+    },
+    goesOn(api, headers, body, answer, { conversation }) {
+      const history = [...historyOf(api, body), ...answersIn(api, answer)]
+      const name = nameOf(headers, api, history)
+      if (name !== undefined) conversations.set(name, conversation)
     },
   }
 }

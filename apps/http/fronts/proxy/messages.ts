@@ -2,6 +2,8 @@
 
 import { messageReading } from '../../../../services/llm-gateway/providers/anthropic/reading.ts'
 import { receivedAnswer } from '../../../../services/llm-gateway/wire/streamed-answer.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { boundedJson } from '../../../../shared/lib/json/bounded-json.ts'
 import { eventStream, type Json, listIn, type ProxyApi, textIn } from './api.ts'
 
 export const messages: ProxyApi = {
@@ -60,9 +62,5 @@ function eventsOf(message: Json, text: string): Json[] {
 
 /** A text that is not JSON stays a text, which no schema accepts. */
 function inputOf(raw: string): unknown {
-  try {
-    return raw === '' ? {} : JSON.parse(raw)
-  } catch {
-    return raw
-  }
+  return raw === '' ? {} : (boundedJson(raw, limits.jsonDepthMax) ?? raw)
 }

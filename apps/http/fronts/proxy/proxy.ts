@@ -1,31 +1,26 @@
-// The model proxy in advice mode: a guest changes its base URL, and Weir judges the history of each
-// request. The bytes of every answer pass unchanged.
+// The model proxy: a guest changes its base URL, and Weir judges the history of each request. In
+// advice mode the bytes of every answer pass unchanged. The folder veto holds calls.
 // Reads: requests of guests. Owns: the routes, and which requests are judged.
 // PROXY-1. Without advice the bytes of a request pass unchanged.
-// PROXY-2. An answer never waits for Weir: the round is read from a copy.
+// PROXY-2. Without a veto an answer never waits for Weir: the round is read from a copy.
 // PROXY-3. A request that Weir cannot judge passes with `x-weir: unjudged` (observing, R6).
 // PROXY-4. No header of a client, and no text of an answer, enters a log line.
 
-import { isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Logger } from 'pino'
 import type { Advice, GuestConversation } from '../../../../client/guard/guest-conversation.ts'
-import { formRefusedBy } from '../../../../services/llm-gateway/providers/plain-request.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
-import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { HttpError } from '../../http-error.ts'
 import { bytesOf } from '../../request-body.ts'
 import type { HttpApp } from '../../server.ts'
 import { heldVerdicts } from '../hooks/held-verdicts.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
-import { advisedRequest } from './advised-request.ts'
 import { copyOf, roundIn } from './answer-copy.ts'
 import type { Json, ProxyApi, SentRequest } from './api.ts'
 import { proxyApis } from './apis.ts'
-import { decoded } from './encodings.ts'
 import {
   callIdsIn,
   type GuestIdentity,
@@ -33,13 +28,17 @@ import {
   historyOf,
   sessionOf,
 } from './guest-identity.ts'
+import { advisedBytes, noteOf, readable, sendAdvised, withoutEncoding } from './judged-request.ts'
 import { answerHeaders, type Upstream } from './upstream.ts'
+import { createVeto, type VetoOptions } from './veto/veto.ts'
 
 export type ProxyOptions = {
   upstream: Upstream
   conversationOf: ConversationOf
   /** The sessions whose calls hooks can hold. */
   sessions: HostSessions
+  /** Undefined: calls are not held. */
+  veto?: VetoOptions | undefined
   /** The guest at the root. */
   agent: string
   /** The text that a guest's user gets when Weir ends a turn. */
@@ -48,13 +47,13 @@ export type ProxyOptions = {
 }
 
 /**
- * The conversation of a guest. `turn` undefined: the history names it. `holds`: hooks hold the calls
- * of this guest.
+ * The conversation of a guest. `turn` undefined: the history names it. `holds`: the calls of this guest
+ * are held, here or in hooks. `hides`: the guest does not see refused answers.
  */
 export type ConversationOf = (
   agent: string,
   id: string,
-  options: { turn: string | undefined; holds: boolean },
+  options: { turn: string | undefined; holds: boolean; hides: boolean },
 ) => Promise<GuestConversation>
 
 export type ModelProxy = {
@@ -82,12 +81,20 @@ export function createProxy({
   upstream,
   conversationOf,
   sessions,
+  veto: vetoOptions,
   agent,
   fallback,
   log,
 }: ProxyOptions): ModelProxy {
   const identities = guestIdentities()
   const reading = new Set<Promise<void>>()
+  const veto =
+    vetoOptions &&
+    createVeto(vetoOptions, {
+      ...{ upstream, identities, sessions, fallback, log, track },
+      conversationOf: (name, { conversation, turn }) =>
+        conversationOf(name, conversation, { turn, holds: true, hides: true }),
+    })
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const route = routeOf(incoming.url ?? '/', agent)
@@ -100,6 +107,11 @@ export function createProxy({
     const { api } = route
     const bytes = await bytesOf(incoming, limits.frontBodyBytesMax)
     const sent = await readable(bytes, incoming)
+    if (veto?.covers(incoming.headers) && mayCall(api, sent)) {
+      const { signal } = gone
+      await veto.answer({ ...route, api, incoming, outgoing, sent, bytes, signal })
+      return
+    }
     const judged = await judge({ ...route, api }, incoming, bytes, sent, gone.signal)
     if ('rung' in judged) endTurn(api, sent as SentRequest, judged, outgoing)
     else await ask({ ...route, api }, incoming, outgoing, judged, gone.signal)
@@ -133,8 +145,7 @@ export function createProxy({
       ...{ sent: judgeable, isChanged: false },
     })
     if (sent === undefined || api.isElsewhere(sent.body)) return unchanged('unjudged', undefined)
-    if (!api.hasTools(sent.body) && !historyOf(api, sent.body).some(api.isCall))
-      return unchanged(undefined, undefined)
+    if (!mayCall(api, sent)) return unchanged(undefined, undefined)
     const identity = identities.ofRequest(api, headers, sent.body)
     if (identity === undefined) return unchanged(undefined, sent)
     const session = sessionOf(headers)
@@ -148,11 +159,9 @@ export function createProxy({
       log.info({ agent, conversation: identity.conversation, rung, rule, cap }, 'advice')
     if (rung === 'none') return unchanged(undefined, sent)
     if (rung === 'end') return advice
-    const changed = (forbidsCalls: boolean) =>
-      Buffer.from(advisedRequest(api, sent, advice, { forbidsCalls }))
     return {
-      ...{ kind: 'send', body: changed(true), note: noteOf(advice), sent, isChanged: true },
-      retry: rung === 'text_only' ? changed(false) : undefined,
+      ...{ kind: 'send', note: noteOf(advice), sent, isChanged: true },
+      ...advisedBytes(api, sent, advice),
     }
   }
 
@@ -165,7 +174,7 @@ export function createProxy({
     signal: AbortSignal,
   ): Promise<Advice | undefined> {
     try {
-      const guest = await conversationOf(agent, conversation, { turn, holds })
+      const guest = await conversationOf(agent, conversation, { turn, holds, hides: false })
       return await guest.beforeModel({ format, body }, signal)
     } catch (error) {
       if (signal.aborted || error instanceof HttpError) throw error
@@ -183,16 +192,12 @@ export function createProxy({
   ): Promise<void> {
     const headers = isChanged ? withoutEncoding(incoming.rawHeaders) : incoming.rawHeaders
     const send = (body: Buffer) => upstream.send({ method: 'POST', path, headers, body, signal })
-    let received = await send(body)
-    if (retry !== undefined && (received.statusCode ?? 0) >= 400) {
-      const error = await bytesOf(received, limits.frontBodyBytesMax)
-      const refused = { status: received.statusCode, statement: error.toString('utf8') }
-      if (formRefusedBy(refused) === undefined) {
-        relayWhole(received, error, outgoing, note)
-        return
-      }
-      log.info({ agent, status: received.statusCode }, 'the upstream refuses tool_choice none')
-      received = await send(retry)
+    const { received, refusal } = await sendAdvised({ body, retry }, send, (status) =>
+      log.info({ agent, status }, 'the upstream refuses tool_choice none'),
+    )
+    if (refusal !== undefined) {
+      relayWhole(received, refusal, outgoing, note)
+      return
     }
     const copy = sent !== undefined && received.statusCode === 200 ? copyOf(received) : undefined
     const relayed = relay(received, outgoing, note)
@@ -217,7 +222,7 @@ export function createProxy({
     const { conversation, turn } = identities.ofAnswer(api, headers, body, answer)
     const session = sessionOf(headers)
     const holds = session !== undefined && sessions.hasHooks(session)
-    const guest = await conversationOf(agent, conversation, { turn, holds })
+    const guest = await conversationOf(agent, conversation, { turn, holds, hides: false })
     const judged = { request: { format: api.format, body }, answer }
     const calls = callIdsIn(api, answer)
     if (!holds || calls.length === 0) await guest.afterModel(judged, { waitMs: 0 })
@@ -271,6 +276,12 @@ export function createProxy({
   }
 }
 
+/** Whether an answer may call a tool of the client. Titles and summaries may not. */
+function mayCall(api: ProxyApi, sent: SentRequest | undefined): boolean {
+  if (sent === undefined || api.isElsewhere(sent.body)) return true
+  return api.hasTools(sent.body) || historyOf(api, sent.body).some(api.isCall)
+}
+
 /** `/proxy/{agent}` names another guest than the one at the root. Some clients leave out `/v1`. */
 function routeOf(url: string, agentAtRoot: string): Route {
   const [, named, rest] = /^\/proxy\/([^/?]+)(\/.*|\?.*|)$/s.exec(url) ?? []
@@ -278,32 +289,6 @@ function routeOf(url: string, agentAtRoot: string): Route {
   const [pathname = ''] = path.split('?', 1)
   const api = proxyApis.find((one) => pathname === `/v1${one.path}` || pathname === one.path)
   return { agent: named ?? agentAtRoot, api, path }
-}
-
-/** Undefined: the body is not a JSON object in UTF-8, so only its bytes can be passed on. */
-async function readable(
-  bytes: Buffer,
-  { headers }: IncomingMessage,
-): Promise<SentRequest | undefined> {
-  const plain = await decoded(bytes, headers['content-encoding'], limits.frontBodyBytesMax)
-  if (plain === undefined || !isUtf8(plain)) return undefined
-  const text = plain.toString('utf8')
-  try {
-    const body: unknown = JSON.parse(text)
-    return isObject(body) ? { text, body } : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** A changed body is not encoded. */
-function withoutEncoding(raw: readonly string[]): string[] {
-  return raw.filter((_, at) => raw[at - (at % 2)]?.toLowerCase() !== 'content-encoding')
-}
-
-function noteOf({ rung, rule, cap }: Advice): string {
-  const word = rung === 'end' ? 'ended' : rung
-  return [word, ...(rule ? [`rule=${rule}`] : []), ...(cap ? [`cap=${cap}`] : [])].join('; ')
 }
 
 /** Passes an answer on, byte for byte. A break of the connection reaches the client as a break. */

@@ -1,8 +1,10 @@
 // Requests to the provider behind the proxy. Keys and all other headers of the client go there, and
 // nowhere else.
-// UPSTREAM-1. The address is the operator's setting. Nothing in a request can change its origin.
+// UPSTREAM-1. The address is the operator's setting. Nothing in a request can change its origin, or
+//     leave its path.
 // UPSTREAM-2. Headers of one connection stay on it (RFC 9110, section 7.6.1). All others pass
 //     unchanged, except host, content-length and accept-encoding.
+// UPSTREAM-3. Headers that begin with `x-weir` are Weir's: none of them passes in either direction.
 
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -88,9 +90,20 @@ function urlOf(base: URL, path: string): URL {
   const rest = hasVersion ? path.replace(/^\/v1(?=[/?]|$)/, '') : path
   const url = new URL(base)
   const [pathname = '', query] = rest.split(/\?(.*)/s, 2)
+  if (leaves(pathname))
+    throw new HttpError(400, 'proxy.path', 'the path must begin with / and contain no ..')
   url.pathname = `${folder}${pathname}`
   url.search = query === undefined ? '' : `?${query}`
   return url
+}
+
+/** Whether it may lead out of the folder before it, here or at a server that decodes it. */
+function leaves(pathname: string): boolean {
+  const plain = pathname
+    .replace(/%2e/gi, '.')
+    .replace(/%2f|%5c|\\/gi, '/')
+    .replace(/[\t\r\n]/g, '')
+  return plain.split('/').includes('..') || !/^(\/|$)/.test(pathname)
 }
 
 const ofConnection = new Set([
@@ -99,7 +112,7 @@ const ofConnection = new Set([
   ...['host', 'content-length', 'accept-encoding'],
 ])
 
-/** Keeps UPSTREAM-2. Weir's own headers are for Weir only. */
+/** Keeps UPSTREAM-2 and UPSTREAM-3. */
 function passedHeaders(raw: readonly string[]): string[] {
   const named = namedByConnection(raw)
   const passed: string[] = []
@@ -111,12 +124,13 @@ function passedHeaders(raw: readonly string[]): string[] {
   return passed
 }
 
-/** The headers of an answer that go to the client. */
+/** The headers of an answer that go to the client. Keeps UPSTREAM-3. */
 export function answerHeaders({ rawHeaders: raw }: IncomingMessage): string[] {
   const named = namedByConnection(raw)
   const passed: string[] = []
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = (raw[at] as string).toLowerCase()
+    if (name.startsWith('x-weir')) continue
     if (name === 'content-length' || !(ofConnection.has(name) || named.has(name)))
       passed.push(raw[at] as string, raw[at + 1] as string)
   }

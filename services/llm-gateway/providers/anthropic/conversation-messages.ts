@@ -9,11 +9,17 @@
 //     is blank.
 
 import type {
+  Base64ImageSource,
   ContentBlockParam,
+  DocumentBlockParam,
+  ImageBlockParam,
+  TextBlockParam,
   ToolResultBlockParam,
   ToolUseBlockParam,
 } from '@anthropic-ai/sdk/resources/messages'
 import type { HistoryEntry, ReasoningRefusal } from '../../../../shared/contract/messages.ts'
+import type { Contents } from '../../contents.ts'
+import { type SentContent, sentContents } from '../contents.ts'
 import { type CallIds, inputOf, type SpokenCall, usableName, utterances } from '../utterances.ts'
 import { type ValidMessage, validMessages } from './valid-messages.ts'
 
@@ -29,10 +35,15 @@ export function conversationMessages(
   history: HistoryEntry[],
   rebuilt = false,
   refused: ReasoningRefusal = 'none',
+  known?: Contents,
 ): ConversationMessage[] {
   const messages: ConversationMessage[] = []
   for (const utterance of utterances(history, rebuilt ? ownIds : callIds)) {
-    if (utterance.by === 'user') append(messages, 'user', [textBlock(utterance.text)])
+    if (utterance.by === 'user')
+      append(messages, 'user', [
+        ...sentContents(utterance.contents, known).map(contentBlock),
+        textBlock(utterance.text),
+      ])
     else {
       const text = utterance.text === '' ? [] : [textBlock(utterance.text)]
       append(messages, 'assistant', [
@@ -40,7 +51,10 @@ export function conversationMessages(
         ...text,
         ...utterance.calls.map(toolUse),
       ])
-      if (utterance.calls.length > 0) append(messages, 'user', utterance.calls.map(toolResult))
+      if (utterance.calls.length > 0) {
+        const results = utterance.calls.map((spoken) => toolResult(spoken, known))
+        append(messages, 'user', results)
+      }
     }
   }
   return rebuilt ? withBlocks(validMessages(messages)) : messages
@@ -64,8 +78,26 @@ function append(
   else messages.push({ role, content })
 }
 
-function textBlock(text: string): ContentBlockParam {
+function textBlock(text: string): TextBlockParam {
   return { type: 'text', text }
+}
+
+function contentBlock(content: SentContent): TextBlockParam | ImageBlockParam | DocumentBlockParam {
+  if (content.kind === 'text') return textBlock(content.text)
+  const { kind, mediaType, base64: data, name } = content
+  return kind === 'pdf'
+    ? {
+        type: 'document',
+        source: { type: 'base64', media_type: 'application/pdf', data },
+        title: name,
+      }
+    : {
+        type: 'image',
+        source: {
+          ...{ type: 'base64', data },
+          media_type: mediaType as Base64ImageSource['media_type'],
+        },
+      }
 }
 
 /**
@@ -89,11 +121,13 @@ function toolUse({ id, call }: SpokenCall): ToolUseBlockParam {
   return { type: 'tool_use', id, name: usableName(call.name, 128), input: inputOf(call) }
 }
 
-function toolResult({ id, result }: SpokenCall): ToolResultBlockParam {
+function toolResult({ id, result }: SpokenCall, known: Contents | undefined): ToolResultBlockParam {
+  const contents = sentContents(result.contents, known).map(contentBlock)
+  const text = result.text.trim() === '' ? [] : [textBlock(result.text)]
   return {
     type: 'tool_result',
     tool_use_id: id,
-    content: result.text,
+    content: contents.length === 0 ? result.text : [...text, ...contents],
     ...(result.isError ? { is_error: true } : {}),
   }
 }

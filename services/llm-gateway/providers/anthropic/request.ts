@@ -25,7 +25,8 @@ export function messageRequest(
   request: ProviderRequest,
 ): MessageCreateParams {
   const tools = request.tools.map(toolOf)
-  const messages = conversationMessages(request.history, request.rebuilt, request.reasoningRefused)
+  const { history, rebuilt, reasoningRefused, contents } = request
+  const messages = conversationMessages(history, rebuilt, reasoningRefused, contents)
   markLast(tools)
   markLast(messages.at(-1)?.content ?? [])
   return {

@@ -11,11 +11,14 @@
 import { createHash } from 'node:crypto'
 import type {
   ChatCompletionAssistantMessageParam,
+  ChatCompletionContentPart,
   ChatCompletionMessageFunctionToolCall,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions'
-import type { HistoryEntry } from '../../../../shared/contract/messages.ts'
+import type { Content, HistoryEntry } from '../../../../shared/contract/messages.ts'
 import { plainJson } from '../../../../shared/lib/json/same-json.ts'
+import type { Contents } from '../../contents.ts'
+import { dataUrl, type SentContent, sentContents } from '../contents.ts'
 import { type CallIds, inputOf, type SpokenCall, usableName, utterances } from '../utterances.ts'
 import {
   type MessageReasoning,
@@ -41,7 +44,11 @@ const strictForm: ChatForm = { id: /^[a-zA-Z0-9]{9}$/, madeId: callIds.made, alt
  * `nineCharacterIds`: the server accepts only ids of nine letters and digits. `rebuilt`: see
  * ProviderRequest.
  */
-export type HowSaid = { nineCharacterIds: boolean; rebuilt: boolean }
+export type HowSaid = {
+  nineCharacterIds: boolean
+  rebuilt: boolean
+  contents?: Contents | undefined
+}
 
 /** `history` in order of turn and round. */
 export function chatMessages(
@@ -55,28 +62,67 @@ export function chatMessages(
   const taken = how.nineCharacterIds ? { ...callIds, taken: strictForm.id } : callIds
   for (const utterance of utterances(history, how.rebuilt ? ownIds : taken)) {
     hasCalled = utterance.by === 'model' && (hasCalled || utterance.calls.length > 0)
-    if (utterance.by === 'user') appendUser(messages, utterance.text, reasoning.ofNobody)
+    if (utterance.by === 'user')
+      appendUser(messages, userContent(utterance, how.contents), reasoning.ofNobody)
     else {
       messages.push(assistantMessage(utterance, reasoning.of(utterance.thinking, hasCalled)))
       for (const { id, result } of utterance.calls)
         messages.push({ role: 'tool', tool_call_id: id, content: result.text })
+      // A tool message can hold text only.
+      const contents = utterance.calls.flatMap(({ result }) => result.contents ?? [])
+      if (contents.length > 0)
+        appendUser(
+          messages,
+          userContent({ text: imagesOf, contents }, how.contents),
+          reasoning.ofNobody,
+        )
     }
   }
   return how.rebuilt ? validChatMessages(messages, strictForm) : messages
 }
 
+const imagesOf = '(The images of the results above.)'
+
+type UserContent = string | ChatCompletionContentPart[]
+
+function userContent(
+  { text, contents }: { text: string; contents?: Content[] },
+  known: Contents | undefined,
+): UserContent {
+  const parts = sentContents(contents, known).map(partOf)
+  return parts.length === 0 ? text : [...parts, { type: 'text', text }]
+}
+
+function partOf(content: SentContent): ChatCompletionContentPart {
+  switch (content.kind) {
+    case 'text':
+      return { type: 'text', text: content.text }
+    case 'image':
+      return { type: 'image_url', image_url: { url: dataUrl(content) } }
+    case 'pdf':
+      return { type: 'file', file: { filename: content.name, file_data: dataUrl(content) } }
+  }
+}
+
 function appendUser(
   messages: ChatCompletionMessageParam[],
-  text: string,
+  content: UserContent,
   reasoningOfNobody: () => Record<string, unknown>,
 ): void {
   const last = messages.at(-1)
-  if (last?.role === 'user') last.content = `${last.content}\n\n${text}`
+  if (last?.role === 'user') last.content = joined(last.content, content)
   else {
     if (last?.role === 'tool')
       messages.push({ role: 'assistant', content: noAnswer, ...reasoningOfNobody() })
-    messages.push({ role: 'user', content: text })
+    messages.push({ role: 'user', content })
   }
+}
+
+function joined(before: UserContent, after: UserContent): UserContent {
+  if (typeof before === 'string' && typeof after === 'string') return `${before}\n\n${after}`
+  return [before, after].flatMap((content) =>
+    typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content,
+  )
 }
 
 type ModelSaid = { text: string; calls: SpokenCall[] }

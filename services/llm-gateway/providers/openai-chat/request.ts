@@ -31,7 +31,11 @@ export function chatRequest(
       ...chatMessages(
         request.history,
         { model: model.name, refused: request.reasoningRefused ?? 'none' },
-        { nineCharacterIds: habits.nineCharacterIds, rebuilt: request.rebuilt },
+        {
+          nineCharacterIds: habits.nineCharacterIds,
+          rebuilt: request.rebuilt,
+          contents: request.contents,
+        },
       ),
     ],
     ...(tools.length === 0 ? {} : { tools, ...(request.textOnly ? { tool_choice: 'none' } : {}) }),

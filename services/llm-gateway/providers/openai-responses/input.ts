@@ -9,10 +9,21 @@
 //     encrypted reasoning returns: the provider stores nothing under its id.
 // INPUT-4. Each message of the model returns with its phase, in its place between the calls.
 
-import type { ResponseInputItem } from 'openai/resources/responses/responses'
-import type { HistoryEntry, ReasoningRefusal } from '../../../../shared/contract/messages.ts'
+import type {
+  ResponseInputFile,
+  ResponseInputImage,
+  ResponseInputItem,
+  ResponseInputText,
+} from 'openai/resources/responses/responses'
+import type {
+  Content,
+  HistoryEntry,
+  ReasoningRefusal,
+} from '../../../../shared/contract/messages.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { plainJson } from '../../../../shared/lib/json/same-json.ts'
+import type { Contents } from '../../contents.ts'
+import { dataUrl, type SentContent, sentContents } from '../contents.ts'
 import { type CallIds, inputOf, type SpokenCall, usableName, utterances } from '../utterances.ts'
 
 const callIds: CallIds = { taken: /^[\x21-\x7e]{1,64}$/, made: (place) => `call_${place}` }
@@ -23,16 +34,22 @@ const ownIds: CallIds = { ...callIds, taken: /^(?!)/ }
  * `model`: the model whose reasoning may go back. `rebuilt`: see ProviderRequest. `refused`: the
  * refusal that the request answers. Reasoning cannot be invented here, so any refusal leaves it out.
  */
-export type ReturnedItems = { model: string; rebuilt?: boolean; refused?: ReasoningRefusal }
+export type ReturnedItems = {
+  model: string
+  rebuilt?: boolean
+  refused?: ReasoningRefusal
+  contents?: Contents | undefined
+}
 
 /** `history` in order of turn and round. */
 export function responsesInput(
   history: HistoryEntry[],
-  { model, rebuilt = false, refused = 'none' }: ReturnedItems,
+  { model, rebuilt = false, refused = 'none', contents: known }: ReturnedItems,
 ): ResponseInputItem[] {
   return utterances(history, rebuilt ? ownIds : callIds).flatMap(
     (utterance): ResponseInputItem[] => {
-      if (utterance.by === 'user') return [{ role: 'user', content: utterance.text }]
+      if (utterance.by === 'user')
+        return [{ role: 'user', content: withContents(utterance, known) }]
       const { text, calls } = utterance
       const own = utterance.thinking.filter((block) => block.model === model)
       const said = placedItems(text, refused === 'none' ? own : [], !rebuilt)
@@ -47,11 +64,33 @@ export function responsesInput(
         ...calls.map(({ id, result }) => ({
           type: 'function_call_output' as const,
           call_id: id,
-          output: result.text,
+          output: withContents(result, known),
         })),
       ]
     },
   )
+}
+
+/** A text alone, or a list that begins with the contents. */
+function withContents(
+  { text, contents }: { text: string; contents?: Content[] },
+  known: Contents | undefined,
+): string | SentItem[] {
+  const items = sentContents(contents, known).map(itemOf)
+  return items.length === 0 ? text : [...items, { type: 'input_text', text }]
+}
+
+type SentItem = ResponseInputText | ResponseInputImage | ResponseInputFile
+
+function itemOf(content: SentContent): SentItem {
+  switch (content.kind) {
+    case 'text':
+      return { type: 'input_text', text: content.text }
+    case 'image':
+      return { type: 'input_image', detail: 'auto', image_url: dataUrl(content) }
+    case 'pdf':
+      return { type: 'input_file', filename: content.name, file_data: dataUrl(content) }
+  }
 }
 
 /** `calls`: the number of calls that began before it. */

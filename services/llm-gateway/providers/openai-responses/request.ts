@@ -33,6 +33,7 @@ export function responsesRequest(
       model: model.name,
       rebuilt: request.rebuilt,
       refused: request.reasoningRefused ?? 'none',
+      contents: request.contents,
     }),
     max_output_tokens: model.maxOutputTokens,
     ...(model.temperature === undefined ? {} : { temperature: model.temperature }),

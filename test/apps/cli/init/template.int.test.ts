@@ -7,7 +7,7 @@ import { withSandbox } from '../../../../apps/cli/init/init.ts'
 import { loadAgents } from '../../../../client/weir.ts'
 import { agentFolder } from '../../../shared/agents/file/agent-folder.ts'
 
-const template = join(import.meta.dirname, '../../../../apps/cli/init/template')
+const template = join(import.meta.dirname, '../../../../apps/cli/init/templates/agent-file')
 const file = (name: string) => readFileSync(join(template, name), 'utf8')
 const environment = {
   ANTHROPIC_API_KEY: 'key',

@@ -14,6 +14,7 @@ import {
   showDeadLetter,
 } from '../../../../apps/history/dead-letters/list.ts'
 import { type RetryOptions, retryDeadLetters } from '../../../../apps/history/dead-letters/retry.ts'
+import { startDemoProxy } from '../../../../apps/http/demo-proxy.ts'
 import { startStages } from '../../../../services/stages.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
 import { logFileIn } from '../../../../shared/bus/embedded/log-file.ts'
@@ -282,7 +283,7 @@ describe('the dead letters of the guide on postmortems', () => {
     expect(statements).toHaveLength(2)
     await runDemo(
       { bad: 'reflex', keptIn: folder },
-      readSettings({ logLevel: 'silent' }, {}),
+      { settings: readSettings({ logLevel: 'silent' }, {}), startProxy: startDemoProxy },
       output().stream,
     )
     const file = logFileIn(folder)

@@ -41,7 +41,15 @@ export const exec = (fields: Partial<Call> = {}): Call => ({
 })
 
 export const result = (fields: Partial<CallResult> = {}): CallResult => ({
-  ...{ ordinal: 0, status: 'ok', text: 'ran: ls', reason: '', durationMs: 40 },
+  ...{
+    ordinal: 0,
+    status: 'ok',
+    text: 'ran: ls',
+    reason: '',
+    durationMs: 40,
+    contents: [],
+    tokens: null,
+  },
   ...fields,
 })
 
@@ -111,6 +119,7 @@ export function conversationLog({
         user: text,
         response: null,
         results: [],
+        contents: [],
         nudge: null,
         note: null,
       })
@@ -147,6 +156,7 @@ export function conversationLog({
         retryable: true,
         retryAfterMs: 1_000,
         historyRefused: false,
+        historyShortened: false,
         toolsRefused: false,
         reasoningRefused: 'none',
       } as const
@@ -253,7 +263,7 @@ export function conversationLog({
     },
 
     executed(round: number, results: CallResult[]) {
-      for (const { ordinal, status, reason, durationMs } of results)
+      for (const { ordinal, status, reason, durationMs, text } of results)
         write('activity', {
           type: 'call-finished',
           ...place(round),
@@ -262,6 +272,8 @@ export function conversationLog({
           status,
           reason,
           durationMs,
+          result: text,
+          resultBytes: text.length,
         })
       write('rounds-checked', { type: 'round-executed', ...place(round), results, wishes: [] })
     },
@@ -280,6 +292,7 @@ export function conversationLog({
         user: null,
         response: reply,
         results,
+        contents: [],
         nudge: null,
         note: null,
       })

@@ -22,7 +22,15 @@ function live(text: string): CallResult {
   const exit = { code: 1, signal: null }
   const outputs = { stdout: output(''), stderr: output(text) }
   const ending = commandEnding({ cause: { kind: 'itself' }, exit, ...outputs })
-  return { ordinal: 0, status: 'error', text: ending.text, reason: ending.reason, durationMs: 1 }
+  return {
+    ordinal: 0,
+    status: 'error',
+    text: ending.text,
+    reason: ending.reason,
+    durationMs: 1,
+    contents: [],
+    tokens: null,
+  }
 }
 
 const args = { to: 'a' }

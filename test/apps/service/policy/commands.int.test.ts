@@ -15,6 +15,7 @@ import { settingsOf } from '../../../../shared/agents/file/settings-part.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
 import { toRecord } from '../../../../shared/runtime/record.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
+import { round } from '../../../services/guest/samples.ts'
 import { userMessage } from '../../../support/messages.ts'
 
 /** Its key is in no variable. */
@@ -153,9 +154,30 @@ describe('weir policy', () => {
     await expect(set('*', ['loop.cycleLaps=5'], file)).rejects.toMatchObject({ code: 'usage' })
   })
 
+  it('shows the own values of a guest, from its newest round or from its file', async () => {
+    const own = settingsOf({ caps: { rounds: 9 } })
+    const message = { ...round('a.1', { agent: 'claude-code', settings: own }) }
+    await withRegistry(settings, ({ bus, topicPrefix }) =>
+      bus.append([toRecord({ topic: `${topicPrefix}guest-events`, partition: 0, message })]),
+    )
+    expect(await show('claude-code')).toMatch(/caps\.rounds +9 +the agent's newest message/)
+    expect((await set('claude-cod', ['loop.cycleLaps=4'])).errors).toContain(
+      '; did you mean claude-code?',
+    )
+    const file = join(folder, 'claude-code.yaml')
+    writeFileSync(file, 'name: claude-code\nguest: true\nloop: { cycleLaps: 5 }\n')
+    const page = await said((out) => getPolicy('claude-code', { agentFile: file }, settings, out))
+    expect(page).toMatch(/loop\.cycleLaps +5 +agent file/)
+    await expect(set('coder', ['loop.cycleLaps=5'], file)).rejects.toMatchObject({
+      message: `--agent ${file} has no agent coder; it has claude-code`,
+    })
+  })
+
   it('warns of an agent that no message names, with the nearest one', async () => {
     const nothing = await set('coder', ['loop.cycleLaps=4'])
-    expect(nothing.errors).toMatch(/^weir: warning: no message to an agent coder is in the log\. /)
+    expect(nothing.errors).toMatch(
+      /^weir: warning: no message to an agent coder and no round of such a guest is in the log\. /,
+    )
     await ask('helper')
     expect((await set('helpr', ['loop.cycleLaps=4'])).errors).toContain('; did you mean helper?')
     expect((await set('helper', ['loop.cycleLaps=4'])).errors).toBe('')

@@ -41,17 +41,17 @@ describe('weir topics acls', () => {
   it('gives each principal these rights to read, write, join groups and create topics', () => {
     expect(summary('', ['shell'])).toMatchInlineSnapshot(`
 "
-intake: client-messages policies > conversation-events guest-events dead-letters; intake
+intake: client-messages policies > conversation-events guest-events history dead-letters; intake
 conversation: conversation-events policies > conversation-events guest-events model-requests rounds-checked rounds-cleared history activity dead-letters; conversation
 guest: guest-events policies > conversation-events guest-events rounds-proposed rounds-checked rounds-cleared history activity dead-letters; guest
-llm-gateway: model-requests history policies > conversation-events guest-events model-requests model-deltas history dead-letters; llm-gateway
+llm-gateway: model-requests history policies > conversation-events guest-events model-requests model-deltas history activity dead-letters; llm-gateway
 accumulator: model-deltas policies > conversation-events guest-events model-deltas rounds-proposed dead-letters; accumulator
 validator: rounds-proposed policies > conversation-events guest-events rounds-checked dead-letters; validator
 loop-detector: rounds-checked policies > conversation-events guest-events rounds-checked rounds-cleared activity dead-letters; loop-detector
-executor: rounds-cleared guard-verdicts.approval policies guard-verdicts.shell > conversation-events guest-events rounds-checked rounds-cleared approvals activity dead-letters; executor
+executor: rounds-cleared guard-verdicts.approval policies guard-verdicts.shell > conversation-events guest-events rounds-checked rounds-cleared approvals history activity dead-letters; executor
 approval: approvals policies > conversation-events guest-events approvals guard-verdicts.approval activity dead-letters; approval
 guard.shell: rounds-cleared policies guard-verdicts.shell > guard-verdicts.shell; guard.shell
-edge: conversation-events model-requests model-deltas history policies activity > client-messages; -
+edge: conversation-events model-deltas history policies activity > client-messages; -
 front: policies activity > guest-events; -
 approver: approvals policies dead-letters > approvals; -
 operator: guard-verdicts.… client-messages conversation-events guest-events model-requests model-deltas rounds-proposed rounds-checked rounds-cleared approvals guard-verdicts.approval history policies activity dead-letters > policies; -; creates *
@@ -93,7 +93,7 @@ operator: guard-verdicts.… client-messages conversation-events guest-events mo
     expect(line).toMatch(/--operation Read --operation Write .* --topic weir[.]approvals$/)
     const read = lines.filter((one) => one.includes('weir-edge') && one.includes('Read'))
     expect(read).toHaveLength(1)
-    expect(read[0]?.match(/--topic \S+/g)?.length).toBe(6)
+    expect(read[0]?.match(/--topic \S+/g)?.length).toBe(5)
   })
 
   it('prints lines that a shell reads as one command each, with other users and prefixes', async () => {

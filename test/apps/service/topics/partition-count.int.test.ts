@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Admin, Kafka, logLevel } from 'kafkajs'
+import '../../../../shared/bus/kafka/driver.ts' // its patch: no timers in the past
 import { pino } from 'pino'
 import { openBus } from '../../../../client/open-bus.ts'
 import { decode, encode } from '../../../../shared/codec/codec.ts'

@@ -109,14 +109,14 @@ describe('a round that lacks a registered guard', () => {
 
   it('starts no tool that the guard judges, and the others start', async () => {
     const { append, owner, outputs, tools } = world(async () => [
-      { message: registration(), time: 0 },
+      { key: 'guard:mail', message: registration(), time: 0 },
     ])
     append(forged)
     await settled()
     expect(tools.started.map(({ call }) => call.idempotencyKey)).toEqual(['["c",7,1,1]'])
     await tools.started[0]?.end()
     expect(results(outputs)).toEqual(['vetoed', 'ok'])
-    expect(owner.lines.join('')).toContain('a call was vetoed before its start')
+    expect(owner.lines.join('')).toContain('a call was refused before its start')
   })
 
   it('starts no tool while the registrations cannot be read', async () => {

@@ -14,6 +14,8 @@ const hear = (round = 1, fields: Partial<VerdictTask> = {}): VerdictTask => ({
     conversation: 'c',
     turn: 7,
     round,
+    agent: 'agent',
+    calls: [],
     guard: 'shell',
     since: 100_000,
     ...fields,

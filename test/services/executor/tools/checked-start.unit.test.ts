@@ -57,6 +57,12 @@ describe('a tool with checks', () => {
     expect(starts).toEqual([])
   })
 
+  it('has one full stop behind a problem that is a sentence', async () => {
+    const { running } = checked({ check: () => ({ problems: ['city: Name a real city.'] }) })
+    const { text } = await running.ended
+    expect(text.split('\n')[0]).toBe('Tool call rejected before execution: city: Name a real city.')
+  })
+
   it('uses its own text for a refusal', async () => {
     const hints = { mutates: null, ignoreFields: [], loopKey: [], refusal: '{tool}: {problems}' }
     const { running } = checked({

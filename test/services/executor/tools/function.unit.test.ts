@@ -6,7 +6,11 @@ import type { ToolCall } from '../../../../services/executor/tools/tool.ts'
 import type { FunctionCall, FunctionTool } from '../../../../shared/agents/agents.ts'
 import { settled, testClock } from '../performer-world.ts'
 
-function started(run: FunctionTool['run'], fields: Partial<ToolCall> = {}) {
+function started(
+  run: FunctionTool['run'],
+  fields: Partial<ToolCall> = {},
+  more: Partial<FunctionTool> = {},
+) {
   const clock = testClock()
   const call: ToolCall = {
     arguments: '{"city":"Paris"}',
@@ -16,7 +20,7 @@ function started(run: FunctionTool['run'], fields: Partial<ToolCall> = {}) {
     clock,
     ...fields,
   }
-  return { clock, tool: startFunction({ kind: 'function', run }, call) }
+  return { clock, tool: startFunction({ kind: 'function', run, ...more }, call) }
 }
 
 describe('a function tool', () => {
@@ -34,6 +38,21 @@ describe('a function tool', () => {
       idempotencyKey: 'key',
       context: { userId: 'u1' },
     })
+  })
+
+  it.each([
+    ['fails', () => Promise.reject(new Error('no answer')), 'error'],
+    ['ignores its signal', () => new Promise(() => {}), 'outcome_unknown'],
+  ])('reports the tokens of its agent when it %s', async (_, end, status) => {
+    const tokens = { inputTokens: 7, outputTokens: 2 }
+    const run: FunctionTool['run'] = (_args, { countTokens }) => {
+      countTokens?.(tokens)
+      return end()
+    }
+    const { clock, tool } = started(run, {}, { runsAgent: 'digger' })
+    if (status === 'outcome_unknown') tool.stop(50, 'the turn was cancelled')
+    clock.pass(50)
+    expect(await tool.ended).toMatchObject({ status, tokens })
   })
 
   it('gets the value of its check in place of the arguments', async () => {

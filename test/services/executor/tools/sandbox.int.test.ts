@@ -19,12 +19,9 @@ import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { startCommand } from '../../../../services/executor/tools/command.ts'
 import { moduleTools } from '../../../../services/executor/tools/module.ts'
-import {
-  notInSandbox,
-  sandboxed,
-  sandboxFault,
-} from '../../../../services/executor/tools/sandboxed.ts'
+import { sandboxed, sandboxFault } from '../../../../services/executor/tools/sandboxed.ts'
 import type { RunningTool, ToolCall, ToolEnding } from '../../../../services/executor/tools/tool.ts'
+import { notInSandbox } from '../../../../services/executor/tools/tool-endings.ts'
 import { protectPrograms } from '../../../../services/executor/tools/tool-program.ts'
 import {
   type CommandTool,

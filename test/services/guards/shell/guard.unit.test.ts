@@ -65,16 +65,16 @@ describe('honest commands', () => {
     expect(honestCommands(50, 7)).not.toEqual(honestCommands(50, 8))
   })
 
-  it('pass, except for at most 3 of 100', () => {
+  it('pass, except for at most 2 of 100', () => {
     const commands = honestCommands(2_000)
     const refusedOnes = commands.filter((command) => codeOf(judged({ command })) !== 'pass')
     expect(new Set(commands).size).toBeGreaterThan(1_000)
-    expect(refusedOnes.length).toBeLessThanOrEqual(60)
+    expect(refusedOnes.length).toBeLessThanOrEqual(40)
   })
 
   it.each([
     ['f() { ls; }; f', 'it defines a function. Write the commands of the function where they run.'],
-    ['eval "ls -la"', 'eval hides the command that runs. Write the command out, without eval.'],
+    ['eval "ls -la"', 'eval hides the command that runs. Write it out, without eval.'],
     [
       'kill $PPID',
       'it looks up its parent and sends a signal. Send signals only to processes that you ' +

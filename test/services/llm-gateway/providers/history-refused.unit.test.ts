@@ -50,6 +50,7 @@ const refused = (attempt: string, fields: Partial<AttemptFailed> = {}): AttemptF
     retryable: false,
     retryAfterMs: 60_000,
     historyRefused: true,
+    historyShortened: false,
     toolsRefused: false,
     reasoningRefused: 'none',
     ...fields,
@@ -62,7 +63,7 @@ describe('a history that the provider refuses', () => {
   const again = open.when(at(200, refused('a')))
 
   it('is rebuilt and sent again at once, even without attempts left', () => {
-    expect(again.records).toEqual([])
+    expect(again.records).toMatchObject([{ message: { type: 'model-retry', waitMs: 0 } }])
     expect(again.wants).toMatchObject([{ key: 'attempt 1', rebuilt: true }])
   })
 
@@ -77,13 +78,13 @@ describe('a history that the provider refuses', () => {
 
   it('is not given up for an attempt that was on its way before', () => {
     const late = again.when(at(300, refused('zombie')))
-    expect(late.records).toEqual([])
+    expect(late.records).toMatchObject([{ message: { type: 'model-retry', waitMs: 0 } }])
     expect(late.wants).toMatchObject([{ rebuilt: true }])
   })
 
   it('and that no tool may be called are two refusals: each is answered once', () => {
     const plain = again.when(at(300, refused('b', { historyRefused: false, toolsRefused: true })))
-    expect(plain.records).toEqual([])
+    expect(plain.records).toMatchObject([{ message: { type: 'model-retry', waitMs: 0 } }])
     expect(plain.wants).toMatchObject([{ key: 'attempt 2', rebuilt: true, plain: true }])
     expect(plain.when(at(400, refused('zombie', { toolsRefused: true }))).wants).toMatchObject([
       { key: 'attempt 3' },
@@ -94,6 +95,20 @@ describe('a history that the provider refuses', () => {
     expect(ended.to('response')).toMatchObject([
       { failure: { class: 'refused', reason: 'also in plain text' } },
     ])
+  })
+
+  it('costs no try, and neither does a refusal of the request without tools', () => {
+    const three = given(
+      llmGateway,
+      at(100, modelRequest({ settings: { ...modelRequest().settings, attempts: 2 } })),
+      at(200, refused('a')),
+      at(300, refused('b', { historyRefused: false, toolsRefused: true })),
+    )
+    const overloaded = { historyRefused: false, retryable: true, retryAfterMs: 0 }
+    const first = three.when(at(400, refused('c', { ...overloaded, class: 'provider' })))
+    expect(first.records).toMatchObject([{ message: { type: 'model-retry', waitMs: 0 } }])
+    const second = first.when(at(500, refused('d', { ...overloaded, class: 'provider' })))
+    expect(second.to('response')).toMatchObject([{ failure: { class: 'provider' } }])
   })
 
   it('is not sent again after the turn has expired', () => {

@@ -40,7 +40,7 @@ describe('providers', () => {
 
   it('have a first one that the template of weir init uses, with its key variable', () => {
     const [{ name, keyVariable }] = providers
-    expect(textOf('apps/cli/init/template/agent.yaml')).toContain(
+    expect(textOf('apps/cli/init/templates/agent-file/agent.yaml')).toContain(
       `\n  provider: ${name} # the key comes from ${keyVariable}\n`,
     )
   })

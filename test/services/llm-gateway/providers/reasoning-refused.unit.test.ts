@@ -107,7 +107,13 @@ describe('a refusal of reasoning', () => {
 const failed = (attempt: string, fields: Partial<AttemptFailed> = {}): AttemptFailed => ({
   ...{ type: 'attempt-failed', conversation: 'c', turn: 0, round: 1, attempt },
   ...{ reason: 'refused', class: 'refused', retryable: false, retryAfterMs: 60_000 },
-  ...{ historyRefused: false, toolsRefused: false, reasoningRefused: 'none', ...fields },
+  ...{
+    historyRefused: false,
+    historyShortened: false,
+    toolsRefused: false,
+    reasoningRefused: 'none',
+    ...fields,
+  },
 })
 const overloaded = { class: 'transient', retryable: true, retryAfterMs: 0 } as const
 
@@ -117,7 +123,7 @@ describe('a round whose reasoning the provider refuses', () => {
   const again = open(1).when(at(200, failed('a', { reasoningRefused: 'missing' })))
 
   it('wants an attempt at once that answers the refusal, even without tries left', () => {
-    expect(again.records).toEqual([])
+    expect(again.records).toMatchObject([{ message: { type: 'model-retry', waitMs: 0 } }])
     expect(again.wants).toMatchObject([
       { key: 'attempt 1', reasoningRefused: 'missing', rebuilt: false, plain: false },
     ])
@@ -126,7 +132,7 @@ describe('a round whose reasoning the provider refuses', () => {
   it('keeps all its tries, because the refused request is none', () => {
     const refused = open(2).when(at(200, failed('a', { reasoningRefused: 'unaccepted' })))
     const once = refused.when(at(300, failed('b', overloaded)))
-    expect(once.records).toEqual([])
+    expect(once.records).toMatchObject([{ message: { type: 'model-retry', waitMs: 0 } }])
     expect(once.state).toMatchObject({ reasoningRefused: 'unaccepted' })
     expect(once.when(at(400, failed('c', overloaded))).to('response')).toMatchObject([
       { failure: { class: 'transient' } },
@@ -141,7 +147,7 @@ describe('a round whose reasoning the provider refuses', () => {
 
   it('keeps the first answer when an earlier attempt reports another refusal late', () => {
     const late = again.when(at(300, failed('zombie', { reasoningRefused: 'unaccepted' })))
-    expect(late.records).toEqual([])
+    expect(late.records).toMatchObject([{ message: { type: 'model-retry', waitMs: 0 } }])
     expect(late.wants).toMatchObject([{ reasoningRefused: 'missing' }])
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
+import { fakeClock } from '../../../../client/testing/fake-clock.ts'
 import { watchSilence } from '../../../../services/llm-gateway/wire/silence.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
-import { manualClock } from '../../../support/manual-clock.ts'
 
 /**
  * A watch with limits of 100 ms without a byte and 250 ms without an answer, and the limits that it
@@ -17,7 +17,7 @@ function watched(clock: Clock, first = 100) {
 
 describe('a silence', () => {
   it('is too long once its limit passes without a byte', () => {
-    const clock = manualClock(0)
+    const clock = fakeClock(0)
     const { told, watch } = watched(clock)
     clock.advance(60)
     watch.onBytes()
@@ -30,7 +30,7 @@ describe('a silence', () => {
   })
 
   it('before the first byte is too long sooner, and a byte ends that limit', () => {
-    const clock = manualClock(0)
+    const clock = fakeClock(0)
     const { told } = watched(clock, 30)
     const { told: later, watch } = watched(clock, 30)
     clock.advance(29)
@@ -45,14 +45,14 @@ describe('a silence', () => {
   })
 
   it('before the first byte is never longer than the limit without a byte', () => {
-    const clock = manualClock(0)
+    const clock = fakeClock(0)
     const { told } = watched(clock, 1_000)
     clock.advance(100)
     expect(told).toEqual(['silent'])
   })
 
   it('with keep-alives is too long once its limit passes without an answer', () => {
-    const clock = manualClock(0)
+    const clock = fakeClock(0)
     const { told, watch } = watched(clock)
     for (let n = 0; n < 5; n += 1) {
       clock.advance(50)
@@ -65,7 +65,7 @@ describe('a silence', () => {
   })
 
   it('does not count while we are slow', () => {
-    const clock = manualClock(0)
+    const clock = fakeClock(0)
     const { told, watch } = watched(clock)
     watch.pause()
     clock.advance(1000)
@@ -77,7 +77,7 @@ describe('a silence', () => {
   })
 
   it('is not reported by a stopped watch', () => {
-    const clock = manualClock(0)
+    const clock = fakeClock(0)
     const { told, watch } = watched(clock)
     watch.stop()
     clock.advance(1000)

@@ -291,6 +291,20 @@ describe('a folder of agents', () => {
     }
   })
 
+  it('has the agent that summarises for another one', () => {
+    const files = (name: string) => ({
+      'a.yaml': `${least}history: { keep: { rounds: 3 }, summarise: ${name} }\n`,
+      'summariser.yaml': least,
+    })
+    expect(mistakesIn({ files: files('summarizer') })).toEqual([
+      expect.stringMatching(
+        /^a\.yaml:\d+:\d+ history\.summarise: is "summarizer", and no agent has that name; did you mean summariser\?$/,
+      ),
+    ])
+    for (const name of ['summariser', 'drop'])
+      expect(mistakesIn({ files: files(name) })).toEqual([])
+  })
+
   it('reports the mistakes of all its files at once', () => {
     expect(
       mistakesIn({

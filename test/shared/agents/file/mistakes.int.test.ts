@@ -197,7 +197,7 @@ describe('the text of the file', () => {
 
 describe('an agent', () => {
   const keys =
-    'name, system, systemFile, model, fallback, caps, loop, empty, attempts, stallMs, firstByteMs, startWithinMs, graceMs, toolTries, textCalls, sandbox, tools, guest and hints'
+    'name, system, systemFile, model, fallback, caps, loop, empty, attempts, stallMs, firstByteMs, startWithinMs, graceMs, toolTries, textCalls, history, sandbox, tools, mcp, trust, guest and hints'
 
   it.each<[string, string[]]>([
     ['colour: red', [`a.yaml:3:1 colour: is an unknown key; keys here: ${keys}`]],
@@ -283,6 +283,32 @@ describe('an agent', () => {
     ],
     ['tools: {}', ['a.yaml:3:8 tools: is a mapping; must be a list of at most 512 tools']],
     ['tools:', ['a.yaml:3:1 tools: is empty; must be a list of at most 512 tools']],
+    [
+      'mcp: { x: { command: [node], url: http://127.0.0.1 } }',
+      ['a.yaml:3:8 mcp.x: has command and url; must have only one of them'],
+    ],
+    [
+      'mcp: { x: { url: ftp://host } }',
+      [
+        'a.yaml:3:18 mcp.x.url: is "ftp://host", not an http or https URL; must be one, as in https://host/path',
+      ],
+    ],
+    [
+      'mcp: { x: { url: http://127.0.0.1, timeoutMs: 9, wallMs: 3 } }',
+      ['a.yaml:3:58 mcp.x.wallMs: is 3, less than timeoutMs, 9; must be at least that'],
+    ],
+    [
+      'mcp: { x: { url: http://127.0.0.1 } }\ntrust: [y]',
+      ['a.yaml:4:9 trust[0]: is "y", and there is no such server; did you mean x?'],
+    ],
+    [
+      'mcp: { X_Y: { command: [node] } }',
+      ['a.yaml:3:1 mcp: has a key that is no name of a server; must be 1 to 32 of a-z, 0-9 and -'],
+    ],
+    [
+      'mcp: { x: { command: [node], env: [NOT_SET_HERE] } }',
+      ['a.yaml:3:36 mcp.x.env[0]: needs the variable NOT_SET_HERE, which is not set; set it'],
+    ],
   ])('refuses %j', (lines, expected) => {
     expect(of(lines)).toEqual(expected)
   })
@@ -862,7 +888,7 @@ describe('an http tool', () => {
     [
       'http: { url: "http://h", headers: { "X token A": x } }',
       [
-        'tools[0].http.headers: has a key that is not a header name; must be letters, digits and -, as in X-Request-Id',
+        'tools[0].http.headers: has a key that is no header name; must be letters, digits and -, as in X-Request-Id',
       ],
     ],
     [

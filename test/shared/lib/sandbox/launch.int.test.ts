@@ -31,6 +31,20 @@ const folder = mkdtempSync(join(tmpdir(), 'weir-launch-'))
 chmodSync(folder, 0o755)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+/** Prints the fault of each call, and whether a plain socket opens. */
+const systemCalls = `import ctypes, errno, socket, sys
+libc = ctypes.CDLL(None, use_errno=True)
+for number in [*map(int, sys.argv[1:]), 425]:
+    libc.syscall(number, 0, 0, 0, 0, 0)
+    print(errno.errorcode.get(ctypes.get_errno()))
+try:
+    socket.socket(40, socket.SOCK_STREAM)
+except OSError as fault:
+    print(errno.errorcode[fault.errno])
+socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+print('open')
+`
+
 const isRoot = process.getuid?.() === 0
 const users: { who: string; id: { uid?: number; gid?: number } }[] = [
   { who: 'this user', id: {} },
@@ -105,6 +119,20 @@ describe.each(cases)('$kind as $who', ({ id, kind, who }) => {
     expect(output).toContain('DATA')
     expect(output).not.toContain('CANARY')
     expect(output).toContain('Read-only file system')
+  })
+
+  const filters = isThere && kind === 'bubblewrap' && installed('python3') !== undefined
+  ;(filters ? it : it.skip)('closes keyrings, vsock and io_uring, and leaves other calls', () => {
+    const program = join(work, 'calls.py')
+    writeFileSync(program, systemCalls)
+    const numbers = process.arch === 'arm64' ? '217 218 219' : '248 249 250'
+    const { output } = run(`python3 ${program} ${numbers}; ls /proc/self/fd | grep -cx 9`, {
+      read: [program],
+    })
+    expect(output.split('\n')).toEqual([
+      ...['248', '249', '250'].map(() => 'EPERM'),
+      ...['ENOSYS', 'EAFNOSUPPORT', 'open', '0', ''],
+    ])
   })
 
   whereItIs('ends all processes when the started one is killed', async () => {

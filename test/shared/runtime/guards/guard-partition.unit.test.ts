@@ -147,7 +147,15 @@ describe('a guard on its partition', () => {
 
   it('gets no decided call, no call of another tool, and no round without it in force', async () => {
     const decided = [
-      { ordinal: 0, status: 'rejected' as const, text: '', reason: '', durationMs: 0 },
+      {
+        ordinal: 0,
+        status: 'rejected' as const,
+        text: '',
+        reason: '',
+        durationMs: 0,
+        contents: [],
+        tokens: null,
+      },
     ]
     const { read } = reader(counter)
     const { outputs } = await read(

@@ -11,16 +11,16 @@ import {
   hostSessions,
 } from '../../../../../apps/http/fronts/hooks/host-sessions.ts'
 import type { CallVerdict, Guard } from '../../../../../client/guard/guest-conversation.ts'
+import { type FakeClock, fakeClock } from '../../../../../client/testing/fake-clock.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
-import { type ManualClock, manualClock } from '../../../../support/manual-clock.ts'
 import { scriptedGuard } from '../../scripted-guard.ts'
 
-let clock: ManualClock
+let clock: FakeClock
 let sessions: HostSessions
 let front: HookFront
 
 beforeEach(() => {
-  clock = manualClock(0)
+  clock = fakeClock(0)
   sessions = hostSessions(clock)
   front = hookFront({ sessions, clock, log: pino({ level: 'silent' }) })
 })
@@ -35,7 +35,7 @@ function hooksOf(guard: Guard): Hook {
 
 async function joined(): Promise<void> {
   await nextTask()
-  clock.advance(limits.hookJoinMs)
+  clock.advance(limits.callJoinMs)
 }
 
 async function alone(answer: Promise<HookAnswer>): Promise<HookAnswer> {
@@ -135,6 +135,36 @@ describe('a hook before a call', () => {
         },
       },
     })
+  })
+
+  it('judges two calls of one id apart, and a repeated hook once', async () => {
+    const guard = scriptedGuard({ after: () => [run('c1'), refuse('c1', 'No.')] })
+    const hook = hooksOf(guard)
+    const held = ['ls', 'rm', 'ls'].map((command) => hook('pre', pre('c1', command)))
+    await joined()
+    expect(await Promise.all(held)).toEqual([
+      undefined,
+      denied(expect.stringContaining('No.')),
+      undefined,
+    ])
+    expect(guard.asked.filter(({ kind }) => kind === 'after')).toHaveLength(1)
+  })
+
+  it('judges a later call under a known id again', async () => {
+    const guard = scriptedGuard({ after: (_, n) => [n === 1 ? run('c1') : refuse('c1', 'No.')] })
+    const hook = hooksOf(guard)
+    expect(await alone(hook('pre', pre('c1', 'ls')))).toBeUndefined()
+    expect(await alone(hook('pre', pre('c1', 'rm')))).toEqual(
+      denied(expect.stringContaining('No.')),
+    )
+  })
+
+  it("takes the strictest of the proxy's verdicts on calls of one id", async () => {
+    sessions.sawProxy('s1')
+    const verdicts = [run('c1'), refuse('c1', 'No.')]
+    sessions.judging('s1', ['c1', 'c1'], { verdictAt: async (at) => verdicts[at] })
+    const hook = hooksOf(scriptedGuard())
+    expect(await hook('pre', pre('c1'))).toEqual(denied('No.'))
   })
 
   it('lets a call run while a person decides on its neighbour', async () => {

@@ -34,6 +34,16 @@ const pre = {
 const verdict = { callId: 'c1', name: 'Bash', text: '', code: '' }
 
 describe('the route of hooks', () => {
+  it('refuses a payload that nests too deeply', async () => {
+    const hook = await serve(scriptedGuard())
+    const deep = `{"deep":${'['.repeat(600)}${']'.repeat(600)},${JSON.stringify(pre).slice(1)}`
+    const refused = await hook('claude-code/pre', deep)
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining('with at most 512 levels'),
+    ])
+  })
+
   it('answers a call that may run with an empty body', async () => {
     const hook = await serve(scriptedGuard({ after: () => [{ ...verdict, verdict: 'run' }] }))
     const answer = await hook('claude-code/pre', JSON.stringify(pre))

@@ -8,9 +8,11 @@ import {
 } from '../../../../../apps/http/fronts/hooks/host-sessions.ts'
 import { createProxy, type ModelProxy } from '../../../../../apps/http/fronts/proxy/proxy.ts'
 import { upstreamAt } from '../../../../../apps/http/fronts/proxy/upstream.ts'
+import type { VetoOptions } from '../../../../../apps/http/fronts/proxy/veto/veto.ts'
 import { guardsByAgent } from '../../../../../apps/http/guards-by-agent.ts'
 import { startHttpServer } from '../../../../../apps/http/server.ts'
-import type { Guard } from '../../../../../client/guard/guest-conversation.ts'
+import type { GuestConversation } from '../../../../../client/guard/guest-conversation.ts'
+import type { ThreadOptions } from '../../../../../client/guard/guest-thread.ts'
 import { systemClock } from '../../../../../shared/lib/clock.ts'
 import { type Received, scriptedUpstream } from './scripted-upstream.ts'
 
@@ -26,11 +28,17 @@ export type Proxied = ModelProxy & {
   close(): Promise<void>
 }
 
+/** A guard, or a front on the real stages. */
+export type ScriptedFront = {
+  conversation(id: string, options: ThreadOptions): GuestConversation
+}
+
 /** `path`: the path of the operator's URL. */
 export async function proxied(
-  guard: Pick<Guard, 'conversation'>,
+  guard: ScriptedFront,
   respond: (request: Received, response: ServerResponse, n: number) => unknown,
   path = '',
+  veto?: VetoOptions,
 ): Promise<Proxied> {
   const lines: string[] = []
   const agents: string[] = []
@@ -43,8 +51,9 @@ export async function proxied(
   const sessions = hostSessions(systemClock)
   const proxy = createProxy({
     upstream: upstreamAt(upstream.url + path),
-    conversationOf: async (agent, id, { turn }) =>
-      (await guards.guardOf(agent)).conversation(id, turn === undefined ? {} : { turn }),
+    conversationOf: async (agent, id, { turn, hides }) =>
+      (await guards.guardOf(agent)).conversation(id, { turn, hides }),
+    veto,
     ...{ sessions, agent: 'main', fallback: 'I could not do this.', log },
   })
   const server = await startHttpServer({

@@ -1,0 +1,34 @@
+// weir mcp: a gateway between a host and its MCP servers.
+
+import type { Command } from 'commander'
+import { endWith } from '../../terminal/ending.ts'
+import { listed, ownStages, withSettings } from './flags.ts'
+
+export function addMcp(program: Command): void {
+  withSettings(program.command('mcp'), ownStages)
+    .description(
+      'Guard the calls of MCP servers: a host starts this command in place of a server. Without --data-folder the log is in memory.',
+    )
+    .argument('[command...]', 'the server and its arguments, behind --')
+    .option('--servers <file>', 'several servers: a file with mcpServers, as hosts write it')
+    .option(
+      '--agent <name>',
+      'the guest: its name, with settings in agents/NAME.yaml if there are any',
+    )
+    .option('--env <name>', 'a variable that the server sees beside PATH; repeat for more', listed)
+    .option(
+      '--http-port <port>',
+      'serve streamable HTTP at /mcp/AGENT/CONVERSATION instead of standard input; 0: any free port',
+    )
+    .option('--host <address>', 'with --http-port: the address to listen on')
+    .option(
+      '--allow-remote',
+      'with --http-port: listen also where other machines can connect; the server asks for no key',
+    )
+    .option('--json', 'with --http-port: print {"port", "url"} as the first line')
+    .action(async (command, options) =>
+      endWith(
+        await (await import('../../http/serve-mcp.ts')).serveMcp(command, options, process.stdout),
+      ),
+    )
+}

@@ -1,0 +1,75 @@
+// weir serve: the HTTP edge. weir api-keys: the keys of its clients.
+
+import { type Command, Option } from 'commander'
+import { settingKeys } from '../../../shared/settings/settings.ts'
+import { endWith } from '../../terminal/ending.ts'
+import { listed, withSettings } from './flags.ts'
+
+/** The flags of the edge, for `weir serve` and `weir up`. */
+export function withEdge(command: Command): Command {
+  return command
+    .option('--http-host <address>', 'the address of that port; default: 127.0.0.1')
+    .option('--api-keys <file>', 'the API keys of clients, from weir api-keys create')
+    .option('--oidc-issuer <url>', 'the issuer of the tokens of clients')
+    .option('--oidc-audience <name>', 'the audience that a token must have')
+    .option('--oidc-jwks <url>', "the URL of the issuer's keys")
+    .option('--oidc-tenant-claim <name>', 'the claim with the tenant; default: tenant')
+    .option('--oidc-roles-claim <name>', 'the claim with the roles; default: roles')
+    .option(
+      '--cors-origin <origin>',
+      'let pages of this origin call the server; repeat for more',
+      listed,
+    )
+    .option('--requests-per-minute <number>', 'of each client; default: 6000')
+}
+
+export function addServe(program: Command): void {
+  const serve = program.command('serve')
+  withEdge(
+    withSettings(serve, settingKeys)
+      .description(
+        'Serve agents over HTTP until SIGTERM or SIGINT. On a data folder it runs the stages if no other process does; on Kafka they run elsewhere.',
+      )
+      .option('--http-port <port>', 'the port to listen on; 0: any free port', '4140'),
+  )
+    .option('--json', 'print {"url", "port"} as the first line')
+    .action(async (options) =>
+      endWith(await (await import('../../http/edge/serve.ts')).serve(options, process.stdout)),
+    )
+}
+
+export function addApiKeys(program: Command): void {
+  const keys = program
+    .command('api-keys')
+    .description('Create and remove the API keys of clients of weir serve.')
+
+  keys
+    .command('create')
+    .description('Add a key to the file and print it. The file has only its hash.')
+    .argument('<name>', 'the name of the client; decisions about calls carry it')
+    .requiredOption('--file <file>', 'the file of keys')
+    .option('--tenant <name>', 'the tenant of its conversations')
+    .option('--all-tenants', 'let the key reach the conversations of all tenants')
+    .addOption(
+      new Option('--role <role>', 'ask, approve, operate or read; repeat for more')
+        .argParser(listed)
+        .makeOptionMandatory(),
+    )
+    .option('--cancel-on-disconnect', 'cancel a turn when its client disconnects')
+    .action(async (name, options) =>
+      (await import('../../http/edge/api-keys-command.ts')).createKey(
+        name,
+        options,
+        process.stdout,
+      ),
+    )
+
+  keys
+    .command('remove')
+    .description('Remove a key. Running servers refuse it from their next request on.')
+    .argument('<name>', 'the name of the client')
+    .requiredOption('--file <file>', 'the file of keys')
+    .action(async (name, options) =>
+      (await import('../../http/edge/api-keys-command.ts')).removeKey(name, options),
+    )
+}

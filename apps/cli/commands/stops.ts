@@ -1,0 +1,48 @@
+// weir stop, stops, release.
+
+import type { Command } from 'commander'
+import { notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
+
+export function addStops(program: Command): void {
+  withSettings(program.command('stop'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+    .description(
+      'Stop agents, tools or a conversation until weir release. It counts within a second, without a restart.',
+    )
+    .option('--all', 'stop all agents')
+    .option('--agent <name>', 'stop one agent')
+    .option('--tool <pattern>', "refuse calls of these tools, such as 'pay_*'; turns go on")
+    .option('--conversation <id>', 'stop one conversation; that of a guest is guest:AGENT:THREAD')
+    .option('--drain', 'let running tools and model requests end normally (default)')
+    .option('--now', 'stop running tools and model requests too, and end their turns')
+    .requiredOption('--reason <text>', 'the reason, for people and models', notBlank)
+    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
+    .action(async (options) =>
+      (await import('../../service/stops/change.ts')).stop(
+        options,
+        await settingsOf(options),
+        process.stdout,
+      ),
+    )
+
+  withSettings(program.command('stops'), [...whichBus, 'topicPrefix'])
+    .description('List the stops in force: id, mode, time, author and reason.')
+    .option('--json', 'print one JSON object per line; see apps/service/stops/list.ts')
+    .action(async (options) =>
+      (await import('../../service/stops/list.ts')).listStops(
+        options,
+        await settingsOf(options),
+        process.stdout,
+      ),
+    )
+
+  withSettings(program.command('release'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
+    .description('Release a stop. New questions run again, and turns that have ended stay ended.')
+    .argument('<id>', 'the id that weir stops shows, such as agent:bank')
+    .action(async (id, options) =>
+      (await import('../../service/stops/change.ts')).release(
+        id,
+        await settingsOf(options),
+        process.stdout,
+      ),
+    )
+}

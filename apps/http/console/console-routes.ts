@@ -1,0 +1,152 @@
+// The routes of the console: its page, its state, its stream, and the requests of a person.
+// CONSOLE-ROUTES-1. It shows all conversations of the log, so a principal with a tenant is refused.
+// CONSOLE-ROUTES-2. A request that changes something is JSON with the page's own Origin. Another site
+//     can send neither.
+// CONSOLE-ROUTES-3. A decision names the hash of the arguments that the person saw, and carries the
+//     name of the principal.
+
+import { Hono } from 'hono'
+import { acceptedValues } from '../../../client/history/turn-filter.ts'
+import type { ConversationsWhere } from '../../../client/weir.ts'
+import { parseConversationId } from '../../../shared/contract/ids.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import { createSlots } from '../../../shared/lib/slots.ts'
+import type { OpenLog } from '../../history/open-log.ts'
+import { decideFor } from '../edge/approval-decisions.ts'
+import type { EdgeContext } from '../edge/edge-context.ts'
+import { requireRole } from '../edge/principal.ts'
+import { sseResponse } from '../edge/sse.ts'
+import { HttpError } from '../http-error.ts'
+import { jsonOf } from '../request-body.ts'
+import type { HttpApp, HttpContext } from '../server.ts'
+import { consoleAssets, consolePath, pagePolicy } from './console-assets.ts'
+import type { ConsoleReader } from './console-reader.ts'
+import { conversationData } from './conversation-data.ts'
+import { conversationEvents, stateEvents } from './live-events.ts'
+
+export type ConsoleParts = {
+  reader: ConsoleReader
+  /** The log, open for reading. */
+  log: OpenLog
+  /** The place of the log, for people. */
+  source: string
+}
+
+/** The files of the page. They hold no data. */
+export function consoleFiles(): HttpApp {
+  const app: HttpApp = new Hono()
+  const assets = consoleAssets()
+  app.get(`${consolePath}/`, (context) => context.redirect(consolePath))
+  for (const [path, { type, body }] of assets)
+    app.get(path, (context) =>
+      context.body(body, 200, {
+        ...{ 'content-type': type, 'content-security-policy': pagePolicy },
+        ...{ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' },
+        'cache-control': 'no-cache',
+      }),
+    )
+  return app
+}
+
+/** The data of the page, and its requests. */
+export function consoleApi(edge: EdgeContext, { reader, log, source }: ConsoleParts): HttpApp {
+  const { weir, principalOf, clock } = edge
+  const app: HttpApp = new Hono()
+  const reports = createSlots(limits.consoleReportsMax)
+  const api = `${consolePath}/api`
+
+  app.use(`${api}/*`, async (context, next) => {
+    const principal = principalOf(context.req.raw)
+    if (principal.tenant !== null)
+      throw new HttpError(
+        403,
+        'console.tenant',
+        'the console shows all conversations: use a key without a tenant',
+      )
+    requireRole(principal, 'read')
+    if (context.req.method !== 'GET') refuseOtherSites(context)
+    await next()
+    context.header('cache-control', 'no-store')
+    context.header('x-content-type-options', 'nosniff')
+  })
+
+  app.get(`${api}/state`, async (context) => context.json(await reader.state()))
+
+  app.get(`${api}/live`, () => stream((signal) => stateEvents(reader, signal)))
+
+  app.get(`${api}/conversation-live`, (context) => {
+    const id = parseConversationId(context.req.query('id') ?? '')
+    return stream((signal) => conversationEvents(reader, id, signal))
+  })
+
+  app.get(`${api}/conversation`, async (context) => {
+    const id = parseConversationId(context.req.query('id') ?? '')
+    const { promise, resolve } = Promise.withResolvers<() => void>()
+    reports.wait('report', resolve)
+    const free = await promise
+    try {
+      return context.json(await conversationData(id, { log, source, clock }))
+    } finally {
+      free()
+    }
+  })
+
+  app.get(`${api}/filters`, (context) => context.json(acceptedValues()))
+
+  app.get(`${api}/conversations`, async (context) => {
+    const { limit = '100', after = '0', ...where } = context.req.query()
+    const options = { where: where as ConversationsWhere, limit: Number(limit), after }
+    const { conversations, next } = await weir.conversations(options)
+    return context.json({ conversations, next: next ?? null })
+  })
+
+  app.post(`${api}/decide`, async (context) => {
+    const principal = principalOf(context.req.raw)
+    const body = await jsonOf(context.env.incoming, limits.consoleBodyBytesMax)
+    const answer = textIn(body, 'answer')
+    if (answer !== 'approve' && answer !== 'reject')
+      throw new HttpError(400, 'console.body', 'answer must be approve or reject')
+    const decision = { id: textIn(body, 'id'), hash: textIn(body, 'hash') }
+    const approve = answer === 'approve'
+    const reason = approve ? '' : textIn(body, 'reason')
+    return context.json(await decideFor(edge, principal, { ...decision, approve, reason }))
+  })
+
+  app.post(`${api}/cancel`, async (context) => {
+    const principal = principalOf(context.req.raw)
+    const body = await jsonOf(context.env.incoming, limits.consoleBodyBytesMax)
+    const isAgent = 'agent' in body
+    requireRole(principal, isAgent ? 'operate' : 'ask')
+    const where = isAgent
+      ? { agent: textIn(body, 'agent') }
+      : { conversation: textIn(body, 'conversation') }
+    const messages = reader.openMessages(where)
+    for (const message of messages) await weir.cancel(message)
+    return context.json({ cancelled: messages.length })
+  })
+
+  function stream(events: (signal: AbortSignal) => ReturnType<typeof stateEvents>): Response {
+    if (reader.viewers.count >= limits.consoleViewersMax)
+      throw new HttpError(429, 'console.viewers', 'too many pages of the console are open')
+    const gone = new AbortController()
+    return sseResponse(edge, events(gone.signal), { onLeave: () => gone.abort() })
+  }
+
+  return app
+}
+
+/** Keeps CONSOLE-ROUTES-2. */
+function refuseOtherSites({ req }: HttpContext): void {
+  const origin = req.header('origin')
+  const isOwn = origin !== undefined && URL.parse(origin)?.host === req.header('host')
+  if (!isOwn)
+    throw new HttpError(403, 'console.origin', 'only the page of this server may change something')
+  if (!/^application\/json\b/.test(req.header('content-type') ?? ''))
+    throw new HttpError(415, 'console.body', 'the body must be application/json')
+}
+
+function textIn(body: Record<string, unknown>, name: string): string {
+  const value = body[name]
+  if (typeof value === 'string') return value
+  throw new HttpError(400, 'console.body', `${name} must be a text`)
+}

@@ -1,0 +1,27 @@
+// The edge of a command, with the console of the same log.
+
+import type { Settings } from '../../../shared/settings/settings.ts'
+import { type EdgeOptions, startEdge } from '../edge/edge.ts'
+import type { HttpServer } from '../server.ts'
+import { openConsole } from './console-protocol.ts'
+
+/** Throws as startEdge, and errors of opening the log. The log must exist. */
+export async function startEdgeWithConsole(
+  settings: Settings,
+  options: EdgeOptions,
+): Promise<HttpServer> {
+  const pages = await openConsole(settings, options.log)
+  try {
+    const server = await startEdge({ ...options, more: [pages.protocol] })
+    return {
+      ...server,
+      async close() {
+        await server.close()
+        await pages.close()
+      },
+    }
+  } catch (error) {
+    await pages.close()
+    throw error
+  }
+}

@@ -1,0 +1,24 @@
+// Times of the console as texts.
+
+/** `0 s`, `59 s`, `3 min`, `2 h 5 min`. */
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000))
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+export function number(value: number): string {
+  return value.toLocaleString('en')
+}
+
+/** `1 call`, `2,000 calls`. */
+export function counted(value: number, noun: string): string {
+  return `${number(value)} ${noun}${value === 1 ? '' : 's'}`
+}
+
+/** The address of a conversation in this page. */
+export function conversationLink(conversation: string): string {
+  return `#/conversation/${encodeURIComponent(conversation)}`
+}

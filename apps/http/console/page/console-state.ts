@@ -1,0 +1,105 @@
+// The data that the console's server sends and its page shows. Times are append times, in
+// milliseconds since 1970-01-01 UTC.
+
+import type { ApprovalOutcome, PersonIdentity } from '../../../../shared/contract/messages.ts'
+import type { RecordTable, ReportData, ReportIndex } from '../../../report/page/data.ts'
+
+/** In the order of their display. */
+export const turnStates = ['person', 'stalled', 'guard', 'tool', 'model'] as const
+export type TurnState = (typeof turnStates)[number]
+
+/** `detail`: the running tools, or the guards that have not answered. `since`: of its state. */
+export type ShownTurn = {
+  conversation: string
+  agent: string
+  state: TurnState
+  detail: string
+  round: number
+  since: number
+  startedAt: number
+}
+
+/**
+ * Counts of the last hour. `rounds`, `tokens`: saved at most, if each stopped turn had gone on to its
+ * limit of calls.
+ */
+export type Stops = {
+  calls: number
+  turns: number
+  reminders: number
+  rounds: number
+  tokens: number
+}
+
+export type StopsBy = Stops & { agent: string; rule: string }
+
+/** `at`: the beginning of the minute. */
+export type StopsOfMinute = { at: number; calls: number; turns: number }
+
+/** A call that waits for a person. */
+export type WaitingCall = {
+  id: string
+  hash: string
+  conversation: string
+  round: number
+  agent: string
+  tool: string
+  /** The bytes that the tool would get. Null: too large for the inbox. */
+  arguments: string | null
+  bytes: number
+  rule: string
+  /** The model wrote the call as text. */
+  isText: boolean
+  program: string | null
+  since: number
+  until: number
+  /** The arguments of the last approved call of this tool by this agent. Null: none is known. */
+  approved: string | null
+}
+
+export type Decision = {
+  id: string
+  conversation: string
+  agent: string
+  tool: string
+  outcome: ApprovalOutcome
+  /** Empty: no person decided. */
+  by: string
+  identity: PersonIdentity
+  reason: string
+  at: number
+}
+
+export type ConsoleState = {
+  /** The server's time. */
+  now: number
+  /** Grows with each change. */
+  version: number
+  health: {
+    /** Records that the console has not read yet. */
+    behind: number
+    deadLetters: number
+    /** The time of the newest record that it has read. Null: none. */
+    newestAt: number | null
+    /** The reason why the console reads no more. Null: it reads. */
+    problem: string | null
+    viewers: number
+  }
+  turns: {
+    counts: Record<TurnState, number>
+    /** The longest in their state first, at most `limits.consoleTurnsShownMax`. */
+    shown: ShownTurn[]
+    /** Open turns that are not followed. */
+    dropped: number
+  }
+  stops: { total: Stops; by: StopsBy[]; minutes: StopsOfMinute[] }
+  inbox: {
+    waiting: WaitingCall[]
+    /** Calls that wait beyond the inbox. */
+    more: number
+    decided: Decision[]
+  }
+}
+
+/** A conversation as its report has it. */
+export type ConversationData = { index: ReportIndex; data: ReportData; records: RecordTable }

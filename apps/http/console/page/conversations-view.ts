@@ -1,0 +1,143 @@
+// Conversations: filters, a search, and a list that draws only the rows in the window.
+// CONSOLE-LIST-1. Every row has the height of the style, so a list of any length has its final height.
+
+import type { ConversationSummary } from '../../../../client/history/summary.ts'
+import { factTexts } from '../../../history/facts-text.ts'
+import { conversationLink, counted, number, span } from './ago.ts'
+import type { ConversationPages, Filters } from './conversation-pages.ts'
+import { html } from './html.ts'
+
+export type ListContext = {
+  now: number
+  filters: Filters
+  /** The accepted values of each filter. Null: any value. */
+  accepted: Record<string, readonly string[] | null>
+  onFilter(key: string, value: string): void
+}
+
+const names: Record<string, string> = {
+  outcome: 'outcome',
+  failureClass: 'class',
+  rule: 'rule',
+  intervention: 'intervention',
+  call: 'calls',
+  cap: 'limit',
+  agent: 'agent',
+  guard: 'guard',
+}
+
+/** Rows in front of the window and behind it. */
+const margin = 10
+
+export function conversationsView(
+  pages: ConversationPages,
+  { now, filters, accepted, onFilter }: ListContext,
+) {
+  const { rows, loaded, isWhole, isLoading, problem } = pages
+  return html`<main class="list">
+    <h1 class="title">Conversations</h1>
+    <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+      <label>
+        <span class="name">text</span>
+        <input type="search" name="text" placeholder="in the loaded rows" onInput=${(event: Event) => pages.search((event.target as HTMLInputElement).value)} />
+      </label>
+      ${Object.entries(names).map(([key, name]) => filter(key, { name, values: accepted[key] ?? null, value: filters[key] ?? '', onFilter }))}
+    </form>
+    <p class="faint" role="status">
+      ${counted(rows.length, 'conversation')}${rows.length === loaded ? '' : ` of ${number(loaded)} loaded`}${isLoading ? ', loading' : isWhole ? '' : ', more below'}
+    </p>
+    ${problem !== null && html`<p class="bad" role="alert">${problem}</p>`}
+    ${windowOf(pages, rows, now)}
+  </main>`
+}
+
+type Filter = {
+  name: string
+  values: readonly string[] | null
+  value: string
+  onFilter: ListContext['onFilter']
+}
+
+function filter(key: string, { name, values, value, onFilter }: Filter) {
+  const onChange = (event: Event) =>
+    onFilter(key, (event.target as HTMLInputElement | HTMLSelectElement).value)
+  return html`<label key=${key}>
+    <span class="name">${name}</span>
+    ${
+      values === null
+        ? html`<input type="text" name=${key} value=${value} placeholder="any" onChange=${onChange} />`
+        : html`<select name=${key} onChange=${onChange}>
+            <option value="" selected=${value === ''}>any</option>
+            ${values.map((one) => html`<option value=${one} selected=${value === one}>${one.replaceAll('_', ' ')}</option>`)}
+          </select>`
+    }
+  </label>`
+}
+
+/** Keeps CONSOLE-LIST-1. */
+function windowOf(pages: ConversationPages, rows: ConversationSummary[], now: number) {
+  const height = rowHeight()
+  const top = document.querySelector<HTMLElement>('.rows')?.getBoundingClientRect().top ?? 0
+  const first = Math.max(0, Math.floor(-top / height) - margin)
+  const last = Math.min(rows.length, first + Math.ceil(innerHeight / height) + 2 * margin)
+  if (last > rows.length - 200 && !pages.isLoading && !pages.isWhole) queueMicrotask(pages.more)
+  const shown = rows.slice(first, last)
+  return html`<div class="rows" role="list" aria-label="Conversations" style=${{ height: `${rows.length * height}px` }}>
+    <div class="shown" style=${{ transform: `translateY(${first * height}px)` }}>
+      ${shown.map((one, place) => row(one, { place: first + place, total: rows.length, now }))}
+    </div>
+  </div>`
+}
+
+function row(
+  {
+    conversation,
+    agent,
+    question,
+    turns,
+    inputTokens,
+    outputTokens,
+    facts,
+    last,
+  }: ConversationSummary,
+  { place, total, now }: { place: number; total: number; now: number },
+) {
+  const why = last.cap ?? last.class
+  const tone = last.outcome === 'answered' ? 'good' : last.outcome === 'open' ? 'faint' : 'bad'
+  return html`<a
+    class="conversation-row" role="listitem" key=${conversation} data-place=${place}
+    aria-posinset=${place + 1} aria-setsize=${total} href=${conversationLink(conversation)}
+  >
+    <span class="question">${question ?? 'Its text is no longer in the log.'}</span>
+    <span class=${`outcome ${tone}`}>${last.outcome}${why === null ? '' : ` (${why.replaceAll('_', ' ')})`}</span>
+    <span class="faint about"><span class="id">${conversation}</span>${agent === null ? '' : ` · ${agent}`}</span>
+    <span class="faint digits cost">
+      ${counted(turns, 'turn')} · ${number(inputTokens + outputTokens)} tokens · ${span(now - last.at)} ago
+    </span>
+    <span class="warning notable">${factTexts(facts).join('; ')}</span>
+  </a>`
+}
+
+/** The style decides it. */
+function rowHeight(): number {
+  const text = getComputedStyle(document.documentElement).getPropertyValue('--conversation-height')
+  return Number.parseFloat(text) || 64
+}
+
+/** The keys of the list: the next row, the one before. True: the key is used. */
+export function listKey(key: string): boolean {
+  if (key === '/') {
+    document.querySelector<HTMLInputElement>('input[type=search]')?.focus()
+    return true
+  }
+  if (key !== 'j' && key !== 'k') return false
+  const current = Number(
+    (document.activeElement as HTMLElement | null)?.dataset.place ?? (key === 'j' ? -1 : 0),
+  )
+  const next = document.querySelector<HTMLElement>(
+    `[data-place="${current + (key === 'j' ? 1 : -1)}"]`,
+  )
+  next?.focus({ preventScroll: true })
+  next?.scrollIntoView({ block: 'nearest' })
+  return true
+}

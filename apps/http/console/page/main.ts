@@ -1,0 +1,277 @@
+// The console's page: its pages by the address, the stream of the state, and the keys.
+// CONSOLE-PAGE-2. The page decides nothing: a decision is a request, and the stream shows its effect.
+
+import { render } from 'preact'
+import { counted } from './ago.ts'
+import type { ConsoleState, WaitingCall } from './console-state.ts'
+import { conversationPages, type Filters } from './conversation-pages.ts'
+import { conversationsView, listKey } from './conversations-view.ts'
+import { html } from './html.ts'
+import { inboxKey, inboxView } from './inbox-view.ts'
+import { nowView } from './now-view.ts'
+import { type ReportPage, reportPage } from './report-view.ts'
+import { follow, RequestError, read, send, setKey } from './server.ts'
+import { type Stopping, stopDialog } from './stop-dialog.ts'
+
+type PageName = 'now' | 'approvals' | 'conversations' | 'conversation'
+
+const titles = { now: 'Now', approvals: 'Approvals', conversations: 'Conversations' } as const
+
+const root = document.getElementById('console') as HTMLElement
+const place = document.getElementById('page') as HTMLElement
+
+let state: ConsoleState | undefined
+/** The server's clock minus this one's. */
+let skewMs = 0
+let connection: 'opening' | 'live' | 'lost' | 'refused' = 'opening'
+let problem: string | null = null
+let stopping: Stopping | undefined
+let stopNote: string | null = null
+let report: ReportPage | undefined
+let stopReport: AbortController | undefined
+let filters: Filters = {}
+let accepted: Record<string, readonly string[] | null> = {}
+const busy = new Set<string>()
+const notes = new Map<string, string>()
+const pages = conversationPages(() => draw())
+
+// ── The address ──
+
+function pageNow(): { name: PageName; conversation: string } {
+  const [, name = '', id = ''] = /^#\/([a-z]+)(?:\/(.*))?$/.exec(location.hash) ?? []
+  if (name === 'conversation' && id !== '') return { name, conversation: textOf(id) }
+  const known = name === 'approvals' || name === 'conversations' ? name : 'now'
+  return { name: known, conversation: '' }
+}
+
+function textOf(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return encoded
+  }
+}
+
+function show(): void {
+  report?.leave()
+  stopReport?.abort()
+  report = undefined
+  problem = null
+  const { name, conversation } = pageNow()
+  if (name === 'conversation') openReport(conversation)
+  if (name === 'conversations' && pages.loaded === 0) {
+    pages.load(filters)
+    void read<typeof accepted>('filters').then((values) => {
+      accepted = values
+      draw()
+    }, ignored)
+  }
+  scrollTo(0, 0)
+  draw()
+}
+
+function openReport(conversation: string): void {
+  const stop = new AbortController()
+  stopReport = stop
+  const page = reportPage(conversation, place, (text) => {
+    problem = text
+    draw()
+  })
+  report = page
+  const path = `conversation-live?id=${encodeURIComponent(conversation)}`
+  const following = { onEvent: () => page.refresh(), onOpen() {}, onLost() {} }
+  void follow(path, following, stop.signal)
+}
+
+/** Another request reports the same fault. */
+function ignored(): void {}
+
+// ── The state ──
+
+function connect(): void {
+  connection = 'opening'
+  const stop = new AbortController()
+  const onEvent = (name: string, data: unknown) => {
+    if (name === 'now') {
+      const next = data as Omit<ConsoleState, 'inbox'>
+      const inbox = state?.inbox ?? { waiting: [], more: 0, decided: [] }
+      state = { ...next, inbox }
+      skewMs = next.now - Date.now()
+    } else if (name === 'inbox' && state !== undefined)
+      state = { ...state, inbox: data as ConsoleState['inbox'] }
+    draw()
+  }
+  const onOpen = () => {
+    connection = 'live'
+    draw()
+  }
+  const onLost = (error: unknown) => {
+    const isRefused =
+      error instanceof RequestError && (error.status === 401 || error.status === 403)
+    connection = isRefused ? 'refused' : 'lost'
+    problem = isRefused ? error.message : null
+    draw()
+  }
+  void follow('live', { onEvent, onOpen, onLost }, stop.signal)
+}
+
+function decide(call: WaitingCall, answer: 'approve' | 'reject', reason: string): void {
+  const { id, hash } = call
+  if (busy.has(id)) return
+  busy.add(id)
+  notes.delete(id)
+  draw()
+  send<{ counted: boolean; text: string }>('decide', { id, hash, answer, reason })
+    .then(
+      ({ counted: counts, text }) => counts || notes.set(id, text),
+      (error: unknown) => notes.set(id, error instanceof Error ? error.message : String(error)),
+    )
+    .finally(() => {
+      busy.delete(id)
+      draw()
+    })
+}
+
+function stop(what: { conversation: string } | { agent: string }): void {
+  send<{ cancelled: number }>('cancel', what)
+    .then(
+      ({ cancelled }) => {
+        stopNote =
+          cancelled === 0
+            ? 'No open turn was found.'
+            : `The end of ${counted(cancelled, 'turn')} is requested.`
+      },
+      (error: unknown) => {
+        stopNote = error instanceof Error ? error.message : String(error)
+      },
+    )
+    .finally(draw)
+}
+
+// ── The page ──
+
+let isDrawing = false
+
+/** Draws in the next frame, however often it is called. */
+function draw(): void {
+  if (isDrawing) return
+  isDrawing = true
+  requestAnimationFrame(() => {
+    isDrawing = false
+    render(view(), root)
+  })
+}
+
+function view() {
+  const { name } = pageNow()
+  const waiting = (state?.inbox.waiting.length ?? 0) + (state?.inbox.more ?? 0)
+  document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${name === 'conversation' ? 'Conversation' : titles[name]} · Weir console`
+  return html`<div class="console">
+    <header class="bar">
+      <span class="wordmark">weir console</span>
+      <nav aria-label="Pages">
+        ${(['now', 'approvals', 'conversations'] as const).map(
+          (one) => html`<a href=${`#/${one}`} aria-current=${one === name ? 'page' : undefined}>
+            ${titles[one]}${one === 'approvals' && waiting > 0 && html` <b class="count">${waiting}<span class="unseen"> waiting</span></b>`}
+          </a>`,
+        )}
+      </nav>
+      <span class=${`connection ${connection}`} role="status">${connectionText[connection]}</span>
+    </header>
+    ${connection === 'refused' ? keyForm() : content(name)}
+    ${
+      stopping !== undefined &&
+      stopDialog(stopping, {
+        note: stopNote,
+        onStop: stop,
+        onClose() {
+          stopping = undefined
+          draw()
+        },
+      })
+    }
+  </div>`
+}
+
+const connectionText = {
+  opening: 'connecting',
+  live: 'live',
+  lost: 'not connected, this page is old',
+  refused: 'no access',
+}
+
+function content(name: PageName) {
+  const now = Date.now() + skewMs
+  const fault = problem !== null && html`<p class="bad problem" role="alert">${problem}</p>`
+  if (name === 'conversation') return fault
+  if (name === 'conversations')
+    return conversationsView(pages, {
+      ...{ now, filters, accepted },
+      onFilter(key, value) {
+        filters = { ...filters, [key]: value }
+        pages.load(filters)
+      },
+    })
+  if (state === undefined) return html`<main><p class="faint">Reading the log.</p></main>`
+  if (name === 'approvals') return inboxView(state, { now, busy, notes, decide })
+  return nowView(state, {
+    now,
+    onCancel({ conversation, agent }) {
+      stopping = { conversation, agent }
+      stopNote = null
+      draw()
+    },
+  })
+}
+
+function keyForm() {
+  const onSubmit = (event: Event) => {
+    event.preventDefault()
+    setKey(String(new FormData(event.currentTarget as HTMLFormElement).get('key') ?? ''))
+    problem = null
+    connect()
+    show()
+  }
+  return html`<main class="access">
+    <h1 class="title">This server asks for a key</h1>
+    <p class="bad" role="alert">${problem ?? ''}</p>
+    <form onSubmit=${onSubmit}>
+      <label><span>API key or token</span><input name="key" type="password" autocomplete="off" required /></label>
+      <button type="submit" class="approve">Open</button>
+    </form>
+    <p class="faint">The key stays in this tab.</p>
+  </main>`
+}
+
+// ── Keys ──
+
+const pageKeys: Record<string, string> = { 1: '#/now', 2: '#/approvals', 3: '#/conversations' }
+
+function pressed(event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return
+  if (document.querySelector('dialog[open]') !== null) return
+  const { target, key } = event
+  const isTyping = target instanceof HTMLInputElement || target instanceof HTMLSelectElement
+  if (isTyping) {
+    if (key === 'Escape') (target.closest<HTMLElement>('[data-call]') ?? document.body).focus()
+    if (key === 'Escape') target.blur()
+    return
+  }
+  if (event.repeat && key !== 'j' && key !== 'k') return
+  const page = Object.hasOwn(pageKeys, key) ? pageKeys[key] : undefined
+  const { name } = pageNow()
+  if (page !== undefined) location.hash = page
+  else if (name === 'approvals') {
+    if (!inboxKey(key, state?.inbox.waiting ?? [], decide)) return
+  } else if (name !== 'conversations' || !listKey(key)) return
+  event.preventDefault()
+}
+
+addEventListener('hashchange', show)
+addEventListener('keydown', pressed)
+addEventListener('scroll', () => pageNow().name === 'conversations' && draw(), { passive: true })
+addEventListener('resize', draw)
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw)
+setInterval(draw, 1_000)
+connect()
+show()

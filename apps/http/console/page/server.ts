@@ -1,0 +1,82 @@
+// The requests of the console's page, and the stream of its state.
+// CONSOLE-PAGE-1. The first event of a stream is the whole state, so a new connection has no gap.
+
+import { createParser } from 'eventsource-parser'
+
+/** The key that a person typed. It stays in this tab. */
+const keyName = 'weir-console-key'
+
+export function setKey(key: string): void {
+  sessionStorage.setItem(keyName, key)
+}
+
+export class RequestError extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.name = 'RequestError'
+    this.status = status
+  }
+}
+
+/** Throws RequestError with the text of the server. */
+async function request(path: string, options: RequestInit = {}): Promise<Response> {
+  const key = sessionStorage.getItem(keyName)
+  const headers = new Headers(options.headers)
+  if (key !== null) headers.set('authorization', `Bearer ${key}`)
+  const response = await fetch(`/console/api/${path}`, { ...options, headers, cache: 'no-store' })
+  if (response.ok) return response
+  const body = (await response.json().catch(() => undefined)) as
+    | { error?: { message?: string } }
+    | undefined
+  throw new RequestError(
+    response.status,
+    body?.error?.message ?? `the server answers ${response.status}`,
+  )
+}
+
+export async function read<T>(path: string): Promise<T> {
+  return (await request(path)).json() as Promise<T>
+}
+
+export async function send<T>(path: string, body: object): Promise<T> {
+  const headers = { 'content-type': 'application/json' }
+  const options = { method: 'POST', headers, body: JSON.stringify(body) }
+  return (await request(path, options)).json() as Promise<T>
+}
+
+export type Following = {
+  onEvent(name: string, data: unknown): void
+  onOpen(): void
+  /** The connection is lost, and the next attempt follows. */
+  onLost(error: unknown): void
+}
+
+const retryMs = 1_000
+
+/** Follows a stream until `signal` aborts. */
+export async function follow(path: string, to: Following, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const { body } = await request(path, { signal })
+      if (body === null) throw new Error('the stream has no body')
+      to.onOpen()
+      const parser = createParser({
+        onEvent: ({ event = '', data }) => to.onEvent(event, JSON.parse(data)),
+      })
+      const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+      for (;;) {
+        const { done, value } = await reader.read()
+        if (done) break
+        parser.feed(value)
+      }
+      throw new Error('the server ended the stream')
+    } catch (error) {
+      if (signal.aborted) return
+      to.onLost(error)
+      if (error instanceof RequestError && error.status < 500 && error.status !== 429) return
+      await new Promise((resolve) => setTimeout(resolve, retryMs))
+    }
+  }
+}

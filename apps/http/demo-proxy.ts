@@ -1,0 +1,26 @@
+// The proxy of `weir demo`: `weir proxy` in this process, with its log in memory.
+
+import { openFronts } from '../../client/guard/guard.ts'
+import { createLog } from '../../shared/lib/log.ts'
+import type { StartProxy } from '../demo/demo.ts'
+import { startFrontServer } from './front-server.ts'
+
+export const startDemoProxy: StartProxy = async (upstream, settings) => {
+  const log = createLog({ level: settings.logLevel, secrets: [] })
+  const fronts = await openFronts({ kind: 'memory', settings }, { log })
+  try {
+    const server = await startFrontServer({
+      ...{ fronts, host: '127.0.0.1', port: 0, upstream, agent: 'demo', log },
+    })
+    return {
+      url: server.url,
+      async close() {
+        await server.close()
+        await fronts.close()
+      },
+    }
+  } catch (error) {
+    await fronts.close()
+    throw error
+  }
+}

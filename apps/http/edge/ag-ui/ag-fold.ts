@@ -1,0 +1,191 @@
+// The events of a turn as those of an AG-UI run. Pure: events in, events out.
+// AG-FOLD-1. The events are a function of the turn and of the request, so a repeated run is the same.
+// AG-FOLD-2. A run ends once, behind the end of its texts, steps and calls: clients refuse others.
+
+import type { TurnEvent } from '../../../../client/weir.ts'
+import { callIdOf, createTurnCalls, type WaitingCall } from '../turn-calls.ts'
+import type { TurnFold } from '../turn-chunks.ts'
+import { interventionData, turnData } from '../turn-data.ts'
+import { type AgEvent, type AgInterrupt, type AgMessage, agUiVersion } from './ag-event.ts'
+import { createAgMessages } from './ag-messages.ts'
+
+type Event<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>
+
+/** `messages`: those of the user, the assistant and tools that the client sent. */
+export type AgRun = { threadId: string; runId: string; messages: readonly AgMessage[] }
+
+/** The answer to an interrupt. */
+const responseSchema = {
+  type: 'object',
+  properties: { approved: { type: 'boolean' }, reason: { type: 'string' } },
+  required: ['approved'],
+}
+
+export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgEvent> {
+  const calls = createTurnCalls()
+  const sent = createAgMessages(messages)
+  let hasBegun = false
+  let step: string | undefined
+  let block: { kind: 'text' | 'reasoning'; messageId: string } | undefined
+  let blocks = 0
+  /** The texts of the round. */
+  let texts: string[] = []
+
+  function endBlock(): AgEvent[] {
+    if (block === undefined) return []
+    const { kind, messageId } = block
+    block = undefined
+    if (kind === 'text') return [{ type: 'TEXT_MESSAGE_END', messageId }]
+    return [
+      { type: 'REASONING_MESSAGE_END', messageId },
+      { type: 'REASONING_END', messageId },
+    ]
+  }
+
+  function startBlock(kind: 'text' | 'reasoning', turn: number): AgEvent[] {
+    const before = endBlock()
+    blocks += 1
+    const messageId = `${kind}-${turn}-${blocks}`
+    block = { kind, messageId }
+    if (kind === 'reasoning')
+      return [
+        ...before,
+        { type: 'REASONING_START', messageId },
+        { type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' },
+      ]
+    texts.push(messageId)
+    return [...before, { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }]
+  }
+
+  function delta(kind: 'text' | 'reasoning', { turn }: { turn: number }, text: string): AgEvent[] {
+    const before = block?.kind === kind ? [] : startBlock(kind, turn)
+    const type = kind === 'text' ? 'TEXT_MESSAGE_CONTENT' : 'REASONING_MESSAGE_CONTENT'
+    return [...before, { type, messageId: block?.messageId ?? '', delta: text }]
+  }
+
+  function endStep(): AgEvent[] {
+    const before = endBlock()
+    texts = []
+    if (step === undefined) return before
+    const stepName = step
+    step = undefined
+    return [...before, { type: 'STEP_FINISHED', stepName }]
+  }
+
+  function startStep(round: number): AgEvent[] {
+    const before = endStep()
+    step = `round-${round}`
+    return [...before, { type: 'STEP_STARTED', stepName: step }]
+  }
+
+  function reset(): AgEvent[] {
+    const before = endBlock()
+    if (texts.length === 0) return before
+    sent.drop(texts)
+    texts = []
+    return [...before, { type: 'MESSAGES_SNAPSHOT', messages: sent.all() }]
+  }
+
+  function answered(event: Event<'model-answered'>): AgEvent[] {
+    const parentMessageId = texts.at(-1) ?? `calls-${event.turn}-${event.round}`
+    const ofCalls = event.calls.flatMap(({ ordinal, name, arguments: text }): AgEvent[] => {
+      const toolCallId = callIdOf({ ...event, ordinal })
+      return [
+        { type: 'TOOL_CALL_START', toolCallId, toolCallName: name, parentMessageId },
+        ...(text === '' ? [] : [{ type: 'TOOL_CALL_ARGS' as const, toolCallId, delta: text }]),
+        { type: 'TOOL_CALL_END', toolCallId },
+      ]
+    })
+    return [...endBlock(), ...ofCalls]
+  }
+
+  function finished(event: Event<'turn-finished'>): AgEvent[] {
+    const { reply, outcome, reason, class: failure, totals } = event
+    const { inputTokens, outputTokens } = totals
+    const usage = [{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens }]
+    const isShown = reply === '' || (outcome === 'answered' && texts.length > 0)
+    const before: AgEvent[] = [
+      ...endBlock(),
+      ...calls.all().map(({ callId }) => result(callId, 'the turn ended before its result')),
+      ...(isShown ? [] : [...delta('text', event, reply), ...endBlock()]),
+      { type: 'CUSTOM', name: 'weir.turn', value: turnData(event) },
+      ...endStep(),
+    ]
+    if (outcome === 'failed')
+      return [...before, { type: 'RUN_ERROR', message: reason, code: failure ?? outcome, usage }]
+    const type = outcome === 'cancelled' ? outcome : 'success'
+    return [...before, { type: 'RUN_FINISHED', threadId, runId, outcome: { type }, usage }]
+  }
+
+  /** A refused call has its result already. */
+  function ended(event: Event<'call-rejected' | 'call-finished'>, text: string): AgEvent[] {
+    const call = calls.open(event)
+    return call === undefined ? [] : [result(call.callId, text)]
+  }
+
+  function eventsOf(event: TurnEvent): AgEvent[] {
+    switch (event.type) {
+      case 'round-started':
+        return startStep(event.round)
+      case 'text-delta':
+        return delta('text', event, event.text)
+      case 'reasoning-delta':
+        return delta('reasoning', event, event.text)
+      case 'text-reset':
+        return reset()
+      case 'model-answered':
+        return answered(event)
+      case 'intervention-raised':
+        return [{ type: 'CUSTOM', name: 'weir.intervention', value: interventionData(event) }]
+      case 'call-rejected':
+        return ended(event, event.text || event.reason)
+      case 'call-finished':
+        return ended(event, event.result || event.reason)
+      case 'turn-finished':
+        return finished(event)
+      default:
+        return []
+    }
+  }
+
+  function started(): AgEvent {
+    hasBegun = true
+    return { type: 'RUN_STARTED', threadId, runId, protocolVersion: agUiVersion }
+  }
+
+  return {
+    add(event) {
+      const isFirst = !hasBegun && 'turn' in event
+      const events = [...(isFirst ? [started()] : []), ...eventsOf(event)]
+      for (const one of events) sent.see(one)
+      calls.see(event)
+      return events
+    },
+    paused: calls.paused,
+    start() {
+      step = undefined // the run before this one has ended it
+      block = undefined
+      return [started()]
+    },
+    pause: (waiting) => [
+      ...endStep(),
+      {
+        ...{ type: 'RUN_FINISHED', threadId, runId },
+        outcome: { type: 'interrupt', interrupts: waiting.map(interruptOf) },
+      },
+    ],
+  }
+}
+
+function result(toolCallId: string, content: string): AgEvent {
+  const messageId = `result-${toolCallId}`
+  return { type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, role: 'tool' }
+}
+
+function interruptOf({ id, callId, name, rule, until }: WaitingCall): AgInterrupt {
+  return {
+    ...{ id, reason: 'approval', toolCallId: callId, responseSchema },
+    message: `${name} waits for a person: ${rule}`,
+    expiresAt: new Date(until).toISOString(),
+  }
+}

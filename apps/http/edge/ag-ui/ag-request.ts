@@ -1,0 +1,76 @@
+// The input of an AG-UI run. Only the newest message of the user and the answers to interrupts count:
+// the log has the history. The other messages are read to send them back.
+
+import { HttpError } from '../../http-error.ts'
+import { type Answer, type ChatRequest, listAt, objectAt, textAt } from '../chat-request.ts'
+import { textOfContent } from '../request-message.ts'
+import type { AgMessage } from './ag-event.ts'
+import type { AgRun } from './ag-fold.ts'
+
+export type AgRequest = { run: AgRun; request: ChatRequest }
+
+/** Roles of messages that agents and clients write. */
+const foreign: ReadonlySet<unknown> = new Set(['assistant', 'tool', 'reasoning', 'activity'])
+
+/** `key`: the client's id of the new message; undefined: that of the run. Throws 400. */
+export function agRequestIn(body: Record<string, unknown>, key: string | undefined): AgRequest {
+  const threadId = textAt(body.threadId, 'threadId')
+  const runId = textAt(body.runId, 'runId')
+  for (const name of ['tools', 'context'])
+    if (body[name] !== undefined && listAt(body[name], name).length > 0)
+      throw new HttpError(400, 'http.body', `${name} must be empty: the agent has its own`)
+  const messages = listAt(body.messages, 'messages').map((one, at) => {
+    const where = `messages[${at}]`
+    const message = objectAt(one, where)
+    const { role } = message
+    if (role === 'user')
+      return { message, text: textOfContent(message.content, `${where}.content`) }
+    if (foreign.has(role)) return { message, text: undefined }
+    throw new HttpError(
+      400,
+      'chat.role',
+      `${where}.role must be user, assistant, tool, reasoning or activity: the agent has its own instructions`,
+    )
+  })
+  const resume = body.resume === undefined ? [] : listAt(body.resume, 'resume').map(resumeIn)
+  const texts = messages.flatMap(({ text }) => text ?? [])
+  const newest = messages.at(-1)?.text
+  if (newest === undefined && resume.length === 0)
+    throw new HttpError(
+      400,
+      'http.body',
+      'the last message must be one of the user, or resume must answer the interrupts',
+    )
+  return {
+    run: { threadId, runId, messages: messages.flatMap(({ message }) => sentBack(message)) },
+    request: {
+      conversation: threadId,
+      earlier: newest === undefined ? texts : texts.slice(0, -1),
+      message: newest === undefined ? undefined : { id: key ?? runId, text: newest },
+      answers: resume.filter((one) => typeof one !== 'string'),
+      abandoned: resume.filter((one) => typeof one === 'string'),
+      isAgain: false,
+    },
+  }
+}
+
+/** A text: the interrupt with this id is abandoned. Throws 400. */
+function resumeIn(given: unknown, at: number): Answer | string {
+  const where = `resume[${at}]`
+  const { interruptId, status, payload } = objectAt(given, where)
+  const id = textAt(interruptId, `${where}.interruptId`)
+  if (status === 'cancelled') return id
+  if (status !== 'resolved')
+    throw new HttpError(400, 'http.body', `${where}.status must be resolved or cancelled`)
+  const { approved, reason } = objectAt(payload, `${where}.payload`)
+  if (typeof approved !== 'boolean')
+    throw new HttpError(400, 'http.body', `${where}.payload.approved must be true or false`)
+  return { id, approve: approved, ...(typeof reason === 'string' && { reason }) }
+}
+
+/** The message, if a snapshot of all messages needs it: clients keep those of the other roles. */
+function sentBack(message: Record<string, unknown>): AgMessage[] {
+  const { role, id } = message
+  const isKept = role === 'user' || role === 'assistant' || role === 'tool'
+  return isKept && typeof id === 'string' ? [message as AgMessage] : []
+}

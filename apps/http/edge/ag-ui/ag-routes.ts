@@ -1,0 +1,34 @@
+// AG-UI 1.0, for HttpAgent of `@ag-ui/client` and programs on it: a run is a turn, or the rest of a
+// turn behind its approvals.
+// AG-ROUTES-1. The id of the thread is the conversation, and the id of a run with a message is the
+//     message's: a repeated run is the same turn, from its start.
+
+import { Hono } from 'hono'
+import type { HttpApp } from '../../server.ts'
+import { type ChatStream, chatTurn } from '../chat-turn.ts'
+import type { EdgeContext, Protocol } from '../edge-context.ts'
+import { namedAgent } from '../named-agent.ts'
+import { requireRole } from '../principal.ts'
+import { jsonBodyOf } from '../request-json.ts'
+import type { AgEvent } from './ag-event.ts'
+import { createAgFold } from './ag-fold.ts'
+import { agRequestIn } from './ag-request.ts'
+
+export const agUiProtocol: Protocol = { name: 'ag-ui', routes }
+
+function routes(context: EdgeContext): HttpApp {
+  const app: HttpApp = new Hono()
+  app.post('/v1/ag-ui/:agent', async (http) => {
+    const principal = context.principalOf(http.req.raw)
+    requireRole(principal, 'ask')
+    const agent = namedAgent(context.agents, http.req.param('agent'))
+    const { value, bytes } = await jsonBodyOf(http)
+    const { run, request } = agRequestIn(value, http.req.header('idempotency-key'))
+    const stream: ChatStream<AgEvent> = {
+      fold: createAgFold(run),
+      failed: ({ message, code }) => ({ type: 'RUN_ERROR', message, code }),
+    }
+    return chatTurn(context, { principal, agent, request, body: bytes, stream })
+  })
+  return app
+}

@@ -1,0 +1,40 @@
+// The waiting calls of a principal, and its decisions.
+// APPROVAL-DECISIONS-1. A decision carries the authenticated identity. A body cannot name another.
+// APPROVAL-DECISIONS-2. A call of another tenant does not exist: 404.
+
+import type { DecisionOutcome, WaitingApproval } from '../../../client/weir.ts'
+import { HttpError } from '../http-error.ts'
+import type { EdgeContext } from './edge-context.ts'
+import { conversationFor, type Principal, requireRole } from './principal.ts'
+
+/** As the principal sees them: with its own ids of conversations. */
+export async function waitingFor(
+  { weir }: Pick<EdgeContext, 'weir'>,
+  principal: Principal,
+): Promise<WaitingApproval[]> {
+  return (await weir.approvals()).flatMap((approval) => {
+    const conversation = conversationFor(principal, approval.conversation)
+    return conversation === undefined ? [] : [{ ...approval, conversation }]
+  })
+}
+
+export type Decision = { id: string; approve: boolean; reason?: string; hash?: string }
+
+/** Throws 403 without the role `approve`, and 404. */
+export async function decideFor(
+  context: Pick<EdgeContext, 'weir'>,
+  principal: Principal,
+  { id, approve, reason, hash }: Decision,
+): Promise<DecisionOutcome> {
+  requireRole(principal, 'approve')
+  if (principal.tenant !== null) {
+    const own = await waitingFor(context, principal)
+    if (!own.some((approval) => approval.id === id))
+      throw new HttpError(404, 'approval.unknown', 'no call waits under this id')
+  }
+  const { weir } = context
+  const decision = { by: principal.name, ...(hash !== undefined && { hash }) }
+  return approve
+    ? weir.approve(id, decision)
+    : weir.reject(id, { ...decision, ...(reason !== undefined && { reason }) })
+}

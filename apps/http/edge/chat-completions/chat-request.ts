@@ -1,0 +1,71 @@
+// The body of `POST /v1/chat/completions`.
+
+import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { bad, refuseFields, textOfContent } from '../request-message.ts'
+
+/** A message that the client resends. */
+export type Resent = { role: 'user' | 'assistant'; text: string }
+
+/** `history`: the messages in front of the new one, `text`. `system`: its instructions, or ''. */
+export type ChatRequest = {
+  model: string
+  text: string
+  history: Resent[]
+  system: string
+  streams: boolean
+  includesUsage: boolean
+  conversation: string | undefined
+}
+
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
+const ownTools = "the agent has its own tools, and Weir runs them. Leave the client's tools out"
+
+/** Throws 400 with the field. Settings of the sampling belong to the agent and have no effect. */
+export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
+  refuseFields(body, {
+    tools: { accepts: isEmptyList, advice: ownTools },
+    functions: { accepts: isEmptyList, advice: ownTools },
+    n: { accepts: (value) => value === 1, advice: 'a message has one answer' },
+    store: { accepts: (value) => value === true, advice: 'the log keeps every answer' },
+    response_format: {
+      accepts: (value) => isObject(value) && value.type === 'text',
+      advice: 'an answer is text',
+    },
+    modalities: {
+      accepts: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
+      advice: 'an answer is text',
+    },
+  })
+  const { model, messages, stream, stream_options: options, metadata } = body
+  if (typeof model !== 'string') throw bad('model must be a text')
+  if (!Array.isArray(messages)) throw bad('messages must be a list')
+  const read = messages.map((message: unknown, at) => messageOf(message, `messages[${at}]`))
+  const last = read.at(-1)
+  if (last?.role !== 'user') throw bad('the last of messages must have the role user')
+  const system = read.filter(({ role }) => role === 'system').map(({ text }) => text)
+  const spoken = read.filter((one): one is Resent => one.role !== 'system')
+  const named = isObject(metadata) ? metadata.conversation_id : undefined
+  return {
+    ...{ model, text: last.text, history: spoken.slice(0, -1), system: system.join('\n\n') },
+    ...{ streams: stream === true, conversation: typeof named === 'string' ? named : undefined },
+    includesUsage: isObject(options) && options.include_usage === true,
+  }
+}
+
+function messageOf(
+  message: unknown,
+  where: string,
+): { role: 'user' | 'assistant' | 'system'; text: string } {
+  if (!isObject(message)) throw bad(`${where} must be an object`)
+  const text = textOfContent(message.content, `${where}.content`)
+  switch (message.role) {
+    case 'user':
+    case 'assistant':
+      return { role: message.role, text }
+    case 'system':
+    case 'developer':
+      return { role: 'system', text }
+    default:
+      throw bad(`${where}.role must be user, assistant, system or developer`)
+  }
+}

@@ -1,0 +1,105 @@
+// The parts of a request that chat protocols with a resent history share. All of it is hostile: the
+// log is the truth, and only the new message and the answers to approvals count.
+
+import type { ConversationTurn } from '../../../client/weir.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { HttpError } from '../http-error.ts'
+import { decideFor, waitingFor } from './approval-decisions.ts'
+import type { EdgeContext } from './edge-context.ts'
+import type { Principal } from './principal.ts'
+import { isFork } from './resent-history.ts'
+
+/** A text of the user. `id`: the client's. */
+export type UserText = { id: string; text: string }
+
+/** A person's answer to an approval. */
+export type Answer = { id: string; approve: boolean; reason?: string }
+
+/**
+ * `conversation`: as the principal names it. `earlier`: the user's texts before `message`. Without a
+ * message the request answers approvals only. `abandoned`: approvals that the client gives up, with
+ * their turn. `isAgain`: the client wants another answer to the same message.
+ */
+export type ChatRequest = {
+  conversation: string
+  earlier: string[]
+  message: UserText | undefined
+  answers: Answer[]
+  abandoned: string[]
+  isAgain: boolean
+}
+
+/**
+ * Throws 409 for a history that contradicts the turns of the log. A turn without an answer may be
+ * missing in it, because clients drop failed messages. Returns the turn of the message, if
+ * the log has it. `turns`: newest first.
+ */
+export function repeatedTurn(
+  { earlier, message }: Pick<ChatRequest, 'earlier' | 'message'>,
+  turns: readonly ConversationTurn[],
+): ConversationTurn | undefined {
+  const at = turns.findIndex(({ messageId }) => messageId === message?.id)
+  const repeated = turns[at]
+  if (repeated !== undefined && repeated.text !== message?.text)
+    throw fork('a message that the log has cannot be changed')
+  const held = turns.slice(at + 1).filter(({ end }) => (end?.outcome ?? 'answered') === 'answered')
+  if (isFork(earlier, held.map(({ text }) => text).reverse()))
+    throw fork('the sent history is not that of the log')
+  return repeated
+}
+
+function fork(reason: string): HttpError {
+  return new HttpError(
+    409,
+    'conversation.fork',
+    `${reason}: send the next message of the conversation, or begin a new one with another id`,
+  )
+}
+
+/**
+ * Decides the calls that still wait. An answer to a call that was decided before, or waited too
+ * long, changes nothing: the events of the turn show the decision that counts. `isAbandoned`: a call
+ * still waits that the client gives up. Throws 403, and 404 for a call of another conversation.
+ */
+export async function decideAnswers(
+  context: EdgeContext,
+  principal: Principal,
+  { conversation, answers, abandoned }: ChatRequest,
+): Promise<{ isAbandoned: boolean }> {
+  const ids = [...answers.map(({ id }) => id), ...abandoned]
+  if (ids.length === 0) return { isAbandoned: false }
+  if (ids.length > limits.edgeAnswersMax)
+    throw new HttpError(
+      400,
+      'http.body',
+      `the request answers ${ids.length} approvals: at most ${limits.edgeAnswersMax} are allowed`,
+    )
+  const waiting = (await waitingFor(context, principal)).filter(({ id }) => ids.includes(id))
+  if (waiting.some((call) => call.conversation !== conversation))
+    throw new HttpError(404, 'approval.unknown', 'no call of this conversation has this approval')
+  for (const answer of answers) {
+    const call = waiting.find(({ id }) => id === answer.id)
+    if (call === undefined) continue
+    await decideFor(context, principal, { ...answer, hash: call.hash })
+  }
+  return { isAbandoned: waiting.some(({ id }) => abandoned.includes(id)) }
+}
+
+/** Throws 400. `where`: the place in the body. */
+export function objectAt(value: unknown, where: string): Record<string, unknown> {
+  if (isObject(value)) return value
+  throw new HttpError(400, 'http.body', `${where} must be an object`)
+}
+
+/** Throws 400. */
+export function listAt(value: unknown, where: string): unknown[] {
+  if (Array.isArray(value)) return value
+  throw new HttpError(400, 'http.body', `${where} must be a list`)
+}
+
+/** Throws 400. */
+export function textAt(value: unknown, where: string): string {
+  if (typeof value === 'string') return value
+  throw new HttpError(400, 'http.body', `${where} must be a text`)
+}

@@ -1,0 +1,113 @@
+// The turn of a chat request, as the response of its protocol: a new message, the repeat of one, or
+// the answers to approvals of the newest turn.
+
+import type { TurnEvent } from '../../../client/weir.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import { HttpError } from '../http-error.ts'
+import { type ChatRequest, decideAnswers, repeatedTurn } from './chat-request.ts'
+import { leaveHandler } from './disconnect.ts'
+import type { EdgeContext } from './edge-context.ts'
+import { httpErrorOf } from './edge-errors.ts'
+import { conversationIn, type Principal } from './principal.ts'
+import { type ServerSentEvent, sseResponse } from './sse.ts'
+import { type TurnFold, turnChunks } from './turn-chunks.ts'
+
+/** The stream of a protocol. `failed`: the chunk of an error. `end`: the data behind the last one. */
+export type ChatStream<Chunk> = {
+  fold: TurnFold<Chunk>
+  failed(error: HttpError): Chunk
+  end?: string
+  headers?: Record<string, string>
+}
+
+/** `body`: as it arrived. */
+export type ChatTurn<Chunk> = {
+  principal: Principal
+  agent: string
+  request: ChatRequest
+  body: Uint8Array
+  stream: ChatStream<Chunk>
+}
+
+/** The caller checks the role `ask`. Throws 403, 404, 409 and 422 before anything is written. */
+export async function chatTurn<Chunk>(
+  context: EdgeContext,
+  { principal, agent, request, body, stream }: ChatTurn<Chunk>,
+): Promise<Response> {
+  const { weir, messageIds } = context
+  const { conversation, message, answers, abandoned, isAgain } = request
+  const id = conversationIn(principal, conversation)
+  const turns = await weir.conversation(id).turns({ limit: limits.recentMessageIdsMax })
+  const repeated = repeatedTurn(request, turns)
+  const [newest] = turns
+  if (message === undefined && newest === undefined)
+    throw new HttpError(404, 'conversation.unknown', 'there is no such conversation')
+  const { isAbandoned } = await decideAnswers(context, principal, request)
+  if (isAbandoned && newest !== undefined)
+    await weir.cancel({ conversation: id, messageId: newest.messageId })
+  if (message === undefined) {
+    const answered = new Set([...answers.map((answer) => answer.id), ...abandoned])
+    return joinedTurn(context, stream, { id, turn: newest?.turn ?? 0, answered })
+  }
+  if (repeated !== undefined) {
+    if (!isAgain) return joinedTurn(context, stream, { id, turn: repeated.turn })
+    throw new HttpError(
+      409,
+      'conversation.fork',
+      'a message has one answer, so it cannot be regenerated: send a new message',
+    )
+  }
+  const { text, id: key } = message
+  const sent = await messageIds.of({ ...{ principal, conversation, key, body, text } })
+  const turn = weir.ask({ agent, text, ...sent })
+  const reader = turn.events[Symbol.asyncIterator]() // before it is sent, so it misses no text
+  await turn.sent
+  const events: AsyncIterable<TurnEvent> = { [Symbol.asyncIterator]: () => reader }
+  const leave = leaveHandler(context, principal, sent)
+  return streamed(context, stream, turnChunks({ weir, events, fold: stream.fold }), leave)
+}
+
+/** `id`: in the log. `answered`: see turnChunks. */
+export type JoinedTurn = { id: string; turn: number; answered?: ReadonlySet<string> }
+
+/** The stream of a turn that began before this request. */
+export function joinedTurn<Chunk>(
+  context: EdgeContext,
+  stream: ChatStream<Chunk>,
+  { id, turn, answered }: JoinedTurn,
+): Response {
+  const { weir } = context
+  const leaving = new AbortController()
+  const events = weir.conversation(id).events({ turn, signal: leaving.signal })
+  const chunks = turnChunks({
+    ...{ weir, events, turn, fold: stream.fold },
+    ...(answered !== undefined && { answered }),
+  })
+  return streamed(context, stream, chunks, () => leaving.abort())
+}
+
+function streamed<Chunk>(
+  context: EdgeContext,
+  stream: ChatStream<Chunk>,
+  chunks: AsyncIterable<Chunk>,
+  onLeave: () => void,
+): Response {
+  return sseResponse(context, sentEvents(context, stream, chunks), {
+    ...(stream.headers !== undefined && { headers: stream.headers }),
+    onLeave,
+  })
+}
+
+async function* sentEvents<Chunk>(
+  { log }: EdgeContext,
+  { failed, end }: ChatStream<Chunk>,
+  chunks: AsyncIterable<Chunk>,
+): AsyncGenerator<ServerSentEvent> {
+  try {
+    for await (const chunk of chunks) yield { data: JSON.stringify(chunk) }
+  } catch (error) {
+    log.error({ err: error }, 'the stream of a turn broke')
+    yield { data: JSON.stringify(failed(httpErrorOf(error))) }
+  }
+  if (end !== undefined) yield { data: end }
+}

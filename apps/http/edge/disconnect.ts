@@ -1,0 +1,34 @@
+// A client that disconnects cancels nothing, unless its key is set to do so.
+
+import type { SentMessage } from '../../../shared/contract/ids.ts'
+import type { HttpContext } from '../server.ts'
+import type { EdgeContext } from './edge-context.ts'
+import type { Principal } from './principal.ts'
+
+/** For `onLeave` of a stream. A server that closes cancels nothing. */
+export function leaveHandler(
+  { weir, closing, log }: EdgeContext,
+  { cancelsOnDisconnect }: Principal,
+  message: SentMessage,
+): () => void {
+  return () => {
+    if (!cancelsOnDisconnect || closing.aborted) return
+    weir.cancel(message).catch((error: unknown) => {
+      log.warn({ err: error }, 'a turn cannot be cancelled after its client left')
+    })
+  }
+}
+
+/** For an answer that is not streamed. */
+export function cancelIfLeft(
+  http: HttpContext,
+  context: EdgeContext,
+  principal: Principal,
+  message: SentMessage,
+): void {
+  const leave = leaveHandler(context, principal, message)
+  const { outgoing } = http.env
+  outgoing.once('close', () => {
+    if (!outgoing.writableFinished) leave()
+  })
+}

@@ -1,0 +1,54 @@
+// The HTTP edge in the process of `weir up`.
+
+import { WeirError } from '../../../shared/lib/errors.ts'
+import type { Beside } from '../../service/run-stages.ts'
+import { serviceSettings } from '../../service/service-settings.ts'
+import type { UpOptions } from '../../service/up.ts'
+import { startEdgeWithConsole } from '../console/edge-with-console.ts'
+import { type EdgeFlags, edgeOptionsOf } from './edge-flags.ts'
+import { openEdgeWeir } from './edge-weir.ts'
+
+/** Undefined: no `--http-port`. Throws `usage` for flags of the edge that cannot be used. */
+export function edgeBeside(options: UpOptions & EdgeFlags): Beside | undefined {
+  if (options.httpPort === undefined) {
+    const alone = edgeFlags.find(([key]) => options[key] !== undefined)
+    if (alone === undefined) return undefined
+    throw new WeirError(
+      'usage',
+      `${alone[1]} needs the HTTP edge: give its port with --http-port (0: any free port)`,
+    )
+  }
+  const edgeOptions = edgeOptionsOf(options)
+  const settings = serviceSettings(options)
+  return {
+    name: 'the HTTP edge',
+    async start({ log }) {
+      const weir = await openEdgeWeir(settings, { stages: 'elsewhere', log })
+      try {
+        const server = await startEdgeWithConsole(settings, { ...edgeOptions, weir, log })
+        log.info({ edge: server.url }, 'the HTTP edge is started')
+        return {
+          async close() {
+            await server.close()
+            await weir.close()
+          },
+        }
+      } catch (error) {
+        await weir.close()
+        throw error
+      }
+    },
+  }
+}
+
+const edgeFlags = [
+  ['httpHost', '--http-host'],
+  ['apiKeys', '--api-keys'],
+  ['oidcIssuer', '--oidc-issuer'],
+  ['oidcAudience', '--oidc-audience'],
+  ['oidcJwks', '--oidc-jwks'],
+  ['oidcTenantClaim', '--oidc-tenant-claim'],
+  ['oidcRolesClaim', '--oidc-roles-claim'],
+  ['corsOrigin', '--cors-origin'],
+  ['requestsPerMinute', '--requests-per-minute'],
+] as const

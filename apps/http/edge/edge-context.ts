@@ -1,0 +1,31 @@
+// The parts that all protocols of the edge share: Weir, the author of a request, and helpers that each
+// protocol needs. A protocol is a name and its routes.
+
+import type { Logger } from 'pino'
+import type { Agents, Weir } from '../../../client/weir.ts'
+import type { Clock } from '../../../shared/lib/clock.ts'
+import type { HttpApp } from '../server.ts'
+import type { MessageIds } from './message-ids.ts'
+import type { Principal } from './principal.ts'
+
+export type EdgeContext = {
+  weir: Omit<Weir, 'close' | typeof Symbol.asyncDispose>
+  agents: Agents
+  /** The authenticated author of a request (`context.req.raw`). */
+  principalOf(request: Request): Principal
+  messageIds: MessageIds
+  /** Aborts when the server closes. */
+  closing: AbortSignal
+  clock: Clock
+  log: Logger
+}
+
+/**
+ * `routes`: with full paths. They may throw HttpError and WeirError, which become answers.
+ * `publicRoutes`: those without an author, such as the files of a page. They hold no data.
+ */
+export type Protocol = {
+  name: string
+  routes(context: EdgeContext): HttpApp
+  publicRoutes?(context: EdgeContext): HttpApp
+}

@@ -1,0 +1,32 @@
+// The HTTP status of an error of Weir.
+
+import type { ErrorCode } from '../../../shared/lib/errors.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { type ErrorStatus, HttpError } from '../http-error.ts'
+
+const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
+  'message.invalid': 400,
+  usage: 400,
+  'agent.unknown': 404,
+  'approval.unknown': 404,
+  'approval.ambiguous': 409,
+  'conversation.unknown': 404,
+  'agent.differs': 503,
+  'bus.closed': 503,
+  'bus.full': 503,
+  'bus.unreachable': 503,
+  'bus.locked': 503,
+}
+
+const unavailable = 'Weir cannot answer now: try again later'
+
+/** An error of the server has a constant text: its own may hold secrets, paths and addresses. */
+export function httpErrorOf(error: unknown): HttpError {
+  if (error instanceof HttpError) return error
+  const status = error instanceof WeirError ? statuses[error.code] : undefined
+  return error instanceof WeirError && status !== undefined
+    ? new HttpError(status, error.code, status === 503 ? unavailable : error.message, {
+        cause: error,
+      })
+    : new HttpError(500, 'http.internal', 'Weir could not answer', { cause: error })
+}

@@ -1,0 +1,74 @@
+// The edge of a command, from its flags.
+
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { portOf } from '../../terminal/port-flag.ts'
+import { printable } from '../../terminal/printable.ts'
+import { isLoopback } from '../server.ts'
+import type { EdgeOptions } from './edge.ts'
+import type { OidcOptions } from './oidc.ts'
+
+export type EdgeFlags = {
+  httpPort?: string
+  httpHost?: string
+  apiKeys?: string
+  oidcIssuer?: string
+  oidcAudience?: string
+  oidcJwks?: string
+  oidcTenantClaim?: string
+  oidcRolesClaim?: string
+  corsOrigin?: string[]
+  requestsPerMinute?: string
+}
+
+/** Throws `usage` for flags that do not go together, and for an open address without authentication. */
+export function edgeOptionsOf(
+  flags: EdgeFlags,
+): Pick<EdgeOptions, 'host' | 'port' | 'access' | 'origins' | 'requestsPerMinute' | 'advice'> {
+  const { httpPort = '4140', httpHost: host = '127.0.0.1', apiKeys, corsOrigin = [] } = flags
+  const oidc = oidcOf(flags)
+  if (!isLoopback(host) && apiKeys === undefined && oidc === undefined)
+    throw new WeirError(
+      'usage',
+      `--http-host ${printable(host)} is open to other machines: give --api-keys FILE or --oidc-issuer URL first, or 127.0.0.1`,
+    )
+  for (const origin of corsOrigin)
+    if (URL.parse(origin)?.origin !== origin)
+      throw new WeirError(
+        'usage',
+        `--cors-origin ${printable(origin)} is no origin: give one such as https://chat.example, without a path`,
+      )
+  return {
+    ...{ host, port: portOf(httpPort, '--http-port'), access: { apiKeys, oidc } },
+    origins: corsOrigin,
+    ...(flags.requestsPerMinute !== undefined && {
+      requestsPerMinute: perMinuteOf(flags.requestsPerMinute),
+    }),
+    advice: 'give another address with --http-host and --http-port (0: any free port)',
+  }
+}
+
+function oidcOf({
+  oidcIssuer: issuer,
+  oidcAudience: audience,
+  oidcJwks,
+  oidcTenantClaim: tenantClaim = 'tenant',
+  oidcRolesClaim: rolesClaim = 'roles',
+}: EdgeFlags): OidcOptions | undefined {
+  if (issuer === undefined && audience === undefined && oidcJwks === undefined) return undefined
+  const jwks = URL.parse(oidcJwks ?? '')
+  if (issuer === undefined || audience === undefined || jwks === null)
+    throw new WeirError(
+      'usage',
+      '--oidc-issuer, --oidc-audience and --oidc-jwks go together: give the issuer, the audience of this server, and the URL of its keys',
+    )
+  return { issuer, audience, jwks, tenantClaim, rolesClaim }
+}
+
+function perMinuteOf(text: string): number {
+  const number = Number(text)
+  if (Number.isSafeInteger(number) && number >= 1) return number
+  throw new WeirError(
+    'usage',
+    `--requests-per-minute is ${printable(text)}: give a whole number from 1`,
+  )
+}

@@ -1,0 +1,117 @@
+// The HTTP edge: one server for chat clients, programs and people. It checks access, and hands each
+// request to the protocol with its path.
+// Owns: access, rates, the form of errors. Does not own: the routes, or any decision about a turn.
+
+import { Hono } from 'hono'
+import { cors } from 'hono/cors'
+import type { Logger } from 'pino'
+import { limits } from '../../../shared/contract/limits.ts'
+import { type Clock, systemClock } from '../../../shared/lib/clock.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { type HttpApp, type HttpServer, refuseOrigin, startHttpServer } from '../server.ts'
+import { type Access, type AccessOptions, accessOf } from './access.ts'
+import type { EdgeContext, Protocol } from './edge-context.ts'
+import { httpErrorOf } from './edge-errors.ts'
+import { createMessageIds } from './message-ids.ts'
+import type { Principal } from './principal.ts'
+import { protocols } from './protocols.ts'
+import { requestRate } from './request-rate.ts'
+
+export type EdgeOptions = {
+  weir: EdgeContext['weir']
+  host: string
+  port: number
+  access: AccessOptions
+  /** Origins of pages that may call it. */
+  origins: readonly string[]
+  requestsPerMinute?: number
+  /** As for `startHttpServer`. */
+  advice?: string
+  clock?: Clock
+  log: Logger
+  /** Further protocols, which need more than the context. */
+  more?: readonly Protocol[]
+}
+
+/** Throws `settings.invalid` for an address or a file of keys that cannot be used. */
+export async function startEdge({
+  weir,
+  host,
+  port,
+  access,
+  origins,
+  requestsPerMinute = limits.edgeRequestsPerMinute,
+  advice,
+  clock = systemClock,
+  log,
+  more = [],
+}: EdgeOptions): Promise<HttpServer> {
+  const allowed = new Set(origins)
+  const authors = new WeakMap<Request, Principal>()
+  const closing = new AbortController()
+  const context: EdgeContext = {
+    ...{ weir, agents: weir.agents, clock, log, closing: closing.signal },
+    messageIds: createMessageIds(weir, clock),
+    principalOf(request) {
+      const principal = authors.get(request)
+      if (principal === undefined) throw new WeirError('runtime.assertion', 'no author is known')
+      return principal
+    },
+  }
+  const app = edgeApp(context, {
+    all: [...protocols, ...more],
+    ...{ allowed, authors, access: accessOf(access) },
+    rate: requestRate(requestsPerMinute, clock),
+  })
+  const server = await startHttpServer({
+    ...{ host, port, log, origins: allowed },
+    ...(advice !== undefined && { advice }),
+    routes: [(root) => void root.route('/', app)],
+  })
+  return {
+    ...server,
+    async close() {
+      closing.abort()
+      await server.close()
+    },
+  }
+}
+
+type Checks = {
+  all: readonly Protocol[]
+  allowed: ReadonlySet<string>
+  authors: WeakMap<Request, Principal>
+  access: Access
+  rate: ReturnType<typeof requestRate>
+}
+
+function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: Checks): HttpApp {
+  const app: HttpApp = new Hono()
+  app.onError((error, { json, req }) => {
+    const { status, code, message, headers } = httpErrorOf(error)
+    if (status >= 500) context.log.error({ err: error, path: req.path }, 'a request failed')
+    // The form of both Anthropic's and OpenAI's errors: SDKs of both show the message.
+    const body = { type: 'error', error: { type: code, code, message, param: null } }
+    return json(body, status, headers)
+  })
+  app.use(async ({ env, req }, next) => {
+    refuseOrigin(env.incoming.headers.origin, req.header('host') ?? '', allowed)
+    await next()
+  })
+  app.use(
+    cors({
+      origin: (origin) => (allowed.has(origin) ? origin : null),
+      exposeHeaders: ['x-weir-conversation', 'x-weir-turn', 'retry-after'],
+    }),
+  )
+  for (const { publicRoutes } of all)
+    if (publicRoutes !== undefined) app.route('/', publicRoutes(context))
+  app.use(async ({ env, req, header }, next) => {
+    const principal = await access(env.incoming.headers)
+    authors.set(req.raw, principal)
+    for (const [name, value] of Object.entries(rate(principal.name))) header(name, value)
+    await next()
+  })
+  for (const { routes } of all) app.route('/', routes(context))
+  return app
+}

@@ -1,0 +1,40 @@
+// The events of a conversation as server-sent events. The id of each is its position, so a client
+// that reconnects with Last-Event-ID continues behind the last one that it read.
+
+import type { TurnEvent } from '../../../../client/weir.ts'
+import type { EdgeContext } from '../edge-context.ts'
+import { conversationIn, type Principal } from '../principal.ts'
+import { type ServerSentEvent, sseResponse } from '../sse.ts'
+
+const retryMs = 2_000
+
+/** `conversation`: as the principal names it. `after`: a position; undefined: from the beginning. */
+export type FeedRequest = { principal: Principal; conversation: string; after: string | undefined }
+
+/** Goes on until the client leaves. */
+export function feedOf(
+  context: EdgeContext,
+  { principal, conversation, after }: FeedRequest,
+): Response {
+  const leaving = new AbortController()
+  const events = context.weir.conversation(conversationIn(principal, conversation)).events({
+    signal: leaving.signal,
+    ...(after !== undefined && { after }),
+  })
+  return sseResponse(context, sent(events, conversation), {
+    preamble: `retry: ${retryMs}`,
+    onLeave: () => leaving.abort(),
+  })
+}
+
+/** `conversation`: the id that the reader knows. */
+async function* sent(
+  events: AsyncIterable<TurnEvent>,
+  conversation: string,
+): AsyncGenerator<ServerSentEvent> {
+  for await (const event of events)
+    yield {
+      ...{ id: event.position, event: event.type },
+      data: JSON.stringify({ ...event, conversation }),
+    }
+}

@@ -1,0 +1,102 @@
+// The protocol of Weir itself: messages, the events of a conversation, cancel, and approvals.
+
+import { Hono } from 'hono'
+import type { SentMessage } from '../../../../shared/contract/ids.ts'
+import { HttpError } from '../../http-error.ts'
+import type { HttpApp, HttpContext } from '../../server.ts'
+import { decideFor, waitingFor } from '../approval-decisions.ts'
+import type { EdgeContext, Protocol } from '../edge-context.ts'
+import { namedAgent } from '../named-agent.ts'
+import { conversationIn, type Principal, type Role, requireRole } from '../principal.ts'
+import { jsonBodyOf, optionalText } from '../request-json.ts'
+import { feedOf } from './event-feed.ts'
+
+export const nativeProtocol: Protocol = { name: 'native', routes }
+
+function routes(context: EdgeContext): HttpApp {
+  const { weir, agents } = context
+  const app: HttpApp = new Hono()
+  const author = ({ req }: HttpContext, role: Role): Principal => {
+    const principal = context.principalOf(req.raw)
+    requireRole(principal, role)
+    return principal
+  }
+
+  app.post('/v1/conversations/:id/messages', async (http) => {
+    const principal = author(http, 'ask')
+    const { value, bytes } = await jsonBodyOf(http)
+    const given = http.req.param('id')
+    const text = requiredText(value, 'text')
+    const agent = namedAgent(agents, optionalText(value, 'agent'))
+    const system = optionalText(value, 'system')
+    const message = await context.messageIds.of({
+      ...{ principal, conversation: given, body: bytes, text },
+      key: http.req.header('idempotency-key') ?? optionalText(value, 'messageId'),
+    })
+    const turn = weir.ask({ agent, text, ...message, ...(system !== undefined && { system }) })
+    await turn.sent
+    return http.json({ conversation: given, messageId: message.messageId }, 202)
+  })
+
+  app.get('/v1/conversations/:id/events', async (http) => {
+    const principal = author(http, 'read')
+    const given = http.req.param('id')
+    await assertExists(context, principal, given)
+    const after = http.req.header('last-event-id') ?? http.req.query('after')
+    return feedOf(context, { principal, conversation: given, after })
+  })
+
+  app.post('/v1/conversations/:id/cancel', async (http) => {
+    const principal = author(http, 'ask')
+    const { value } = await jsonBodyOf(http)
+    const conversation = conversationIn(principal, http.req.param('id'))
+    const messageId = optionalText(value, 'messageId')
+    const turns = await weir.conversation(conversation).turns({ limit: 1, ends: false })
+    const [newest] = turns
+    if (newest === undefined) throw unknownConversation()
+    const message: SentMessage = { conversation, messageId: messageId ?? newest.messageId }
+    await weir.cancel(message)
+    return http.json({ messageId: message.messageId }, 202)
+  })
+
+  app.get('/v1/approvals', async (http) => {
+    const principal = author(http, 'read')
+    return http.json({ approvals: await waitingFor(context, principal) })
+  })
+
+  for (const answer of ['approve', 'reject'] as const)
+    app.post(`/v1/approvals/:id/${answer}`, async (http) => {
+      const principal = author(http, 'approve')
+      const { value } = await jsonBodyOf(http)
+      const [reason, hash] = [optionalText(value, 'reason'), optionalText(value, 'hash')]
+      const outcome = await decideFor(context, principal, {
+        ...{ id: http.req.param('id'), approve: answer === 'approve' },
+        ...(reason !== undefined && { reason }),
+        ...(hash !== undefined && { hash }),
+      })
+      return http.json(outcome, outcome.counted ? 200 : 409)
+    })
+  return app
+}
+
+/** Throws 404. A message counts from the time on at which its turn begins. */
+async function assertExists(
+  { weir }: EdgeContext,
+  principal: Principal,
+  given: string,
+): Promise<void> {
+  const turns = await weir
+    .conversation(conversationIn(principal, given))
+    .turns({ limit: 1, ends: false })
+  if (turns.length === 0) throw unknownConversation()
+}
+
+function unknownConversation(): HttpError {
+  return new HttpError(404, 'conversation.unknown', 'there is no such conversation')
+}
+
+function requiredText(body: Record<string, unknown>, name: string): string {
+  const text = optionalText(body, name)
+  if (text === undefined) throw new HttpError(400, 'http.body', `${name} is missing`)
+  return text
+}

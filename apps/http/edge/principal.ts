@@ -1,0 +1,48 @@
+// The author of a request to the edge: a key, a token's subject, or a program of this machine.
+// PRINCIPAL-1. A conversation belongs to a tenant by its id in the log: `TENANT:ID`. A principal with
+//     a tenant names ids behind that prefix only, so no request can reach another tenant's.
+
+import type { ConversationId } from '../../../shared/contract/ids.ts'
+import { HttpError } from '../http-error.ts'
+
+/**
+ * `ask`: send messages and cancel turns. `approve`: decide about waiting calls. `read`: read
+ * conversations and lists. `operate`: change guards, policies and dead letters.
+ */
+export const roles = ['ask', 'approve', 'operate', 'read'] as const
+export type Role = (typeof roles)[number]
+
+export type Principal = {
+  /** The identity that decisions carry: `key:NAME`, a token's subject, or the user of this process. */
+  name: string
+  /** Null: all tenants. */
+  tenant: string | null
+  roles: ReadonlySet<Role>
+  /** Whether a turn is cancelled when its client disconnects. */
+  cancelsOnDisconnect: boolean
+}
+
+/** The log has other ids that begin with `guest` and `call`. */
+const reserved = ['guest', 'call']
+
+/** Whether a tenant can have this name: 1 to 64 of a-z, 0-9, `-`, `_` and `.`. */
+export function isTenant(name: string): boolean {
+  return /^[a-z0-9][a-z0-9._-]{0,63}$/.test(name) && !reserved.includes(name)
+}
+
+/** Throws 403. */
+export function requireRole({ roles: own, name }: Principal, role: Role): void {
+  if (own.has(role)) return
+  throw new HttpError(403, 'edge.role', `${name} needs the role ${role} for this request`)
+}
+
+/** The id in the log of a conversation that the principal names. */
+export function conversationIn({ tenant }: Principal, given: string): ConversationId {
+  return tenant === null ? given : `${tenant}:${given}`
+}
+
+/** The id as the principal knows it. Undefined: it is another tenant's. */
+export function conversationFor({ tenant }: Principal, id: ConversationId): string | undefined {
+  if (tenant === null) return id
+  return id.startsWith(`${tenant}:`) ? id.slice(tenant.length + 1) : undefined
+}

@@ -1,0 +1,58 @@
+// The JSON body of a request to the edge, bounded before it is parsed.
+
+import { limits } from '../../../shared/contract/limits.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { HttpError } from '../http-error.ts'
+import { bytesOf } from '../request-body.ts'
+import type { HttpContext } from '../server.ts'
+
+/** An object. `bytes`: the body as it arrived. */
+export type JsonBody = { value: Record<string, unknown>; bytes: Buffer }
+
+/** Throws 413 for a body that is too large, 400 for one that is no JSON object or nests too deep. */
+export async function jsonBodyOf(context: HttpContext): Promise<JsonBody> {
+  const bytes = await bytesOf(context.env.incoming, limits.edgeBodyBytesMax)
+  if (depthOf(bytes) > limits.edgeBodyDepthMax)
+    throw new HttpError(
+      400,
+      'http.body',
+      `the body nests deeper than ${limits.edgeBodyDepthMax} levels`,
+    )
+  let value: unknown
+  try {
+    value = JSON.parse(bytes.toString('utf8'))
+  } catch {} // reported below
+  if (!isObject(value)) throw new HttpError(400, 'http.body', 'the body must be a JSON object')
+  return { value, bytes }
+}
+
+const [quote, backslash] = [0x22, 0x5c]
+const openers: ReadonlySet<number> = new Set([0x5b, 0x7b])
+const closers: ReadonlySet<number> = new Set([0x5d, 0x7d])
+
+/** Levels of brackets outside of strings. Right for JSON; for other text, any number. */
+function depthOf(bytes: Buffer): number {
+  let depth = 0
+  let most = 0
+  let isText = false
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] as number
+    if (isText) {
+      if (byte === backslash) at += 1
+      else if (byte === quote) isText = false
+    } else if (byte === quote) isText = true
+    else if (openers.has(byte)) {
+      depth += 1
+      if (depth > most) most = depth
+    } else if (closers.has(byte)) depth -= 1
+  }
+  return most
+}
+
+/** A field that must be a text if it is there. Throws 400. */
+export function optionalText(body: Record<string, unknown>, name: string): string | undefined {
+  const value = body[name]
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'string') return value
+  throw new HttpError(400, 'http.body', `${name} must be a text`)
+}

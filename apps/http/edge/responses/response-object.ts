@@ -1,0 +1,60 @@
+// The response object of the Responses API.
+
+import type { TurnFinished } from '../../../../client/weir.ts'
+import type { OutputItem } from './output-items.ts'
+
+/** `createdAt`: seconds since 1970. `conversation`: as the principal names it. */
+export type ResponseHead = {
+  id: string
+  model: string
+  conversation: string
+  createdAt: number
+  previous: string | null
+}
+
+type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled'
+export type ResponseObject = { id: string; status: Status; [field: string]: unknown }
+
+export function responseObject(
+  { id, model, conversation, createdAt, previous }: ResponseHead,
+  state: { status: Status; output: readonly OutputItem[]; [field: string]: unknown },
+): ResponseObject {
+  return {
+    ...{ id, object: 'response', created_at: createdAt, model, conversation: { id: conversation } },
+    ...{ background: false, error: null, incomplete_details: null, instructions: null },
+    ...{ max_output_tokens: null, metadata: {}, parallel_tool_calls: true, store: true },
+    ...{ previous_response_id: previous, reasoning: { effort: null, summary: null } },
+    ...{ temperature: null, text: { format: { type: 'text' } }, tool_choice: 'auto', tools: [] },
+    ...{ top_p: null, truncation: 'disabled', usage: null, user: null },
+    ...state,
+  }
+}
+
+/** The last event. A cap makes the response incomplete, a failure class makes it failed. */
+export function endOfResponse(
+  { outcome, reason, cap, totals: { inputTokens, outputTokens } }: TurnFinished,
+  head: ResponseHead,
+  output: readonly OutputItem[],
+): { type: string; response: ResponseObject } {
+  const usage = {
+    ...{ input_tokens: inputTokens, input_tokens_details: { cached_tokens: 0 } },
+    ...{ output_tokens: outputTokens, output_tokens_details: { reasoning_tokens: 0 } },
+    total_tokens: inputTokens + outputTokens,
+  }
+  const ended = (type: string, status: Status, more: object = {}) => ({
+    type: `response.${type}`,
+    response: responseObject(head, { status, output: [...output], usage, ...more }),
+  })
+  switch (outcome) {
+    case 'answered':
+      return ended('completed', 'completed')
+    case 'capped':
+      return ended('incomplete', 'incomplete', {
+        incomplete_details: { reason: cap === 'tokens' ? 'max_output_tokens' : (cap ?? 'cap') },
+      })
+    case 'cancelled':
+      return ended('incomplete', 'cancelled')
+    case 'failed':
+      return ended('failed', 'failed', { error: { code: 'server_error', message: reason } })
+  }
+}

@@ -1,0 +1,220 @@
+// The events of a turn as chunks of the AI SDK's UI message stream. Pure: events in, chunks out.
+// UI-FOLD-1. The chunks are a function of the events, so a repeated stream rebuilds the same message.
+// UI-FOLD-2. Nobody's answer is never shown as a person's no: an expired approval is an error of the
+//     call, and only a person's rejection or a guard's veto is a denial.
+
+import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
+import { callIdOf, createTurnCalls, type OpenCall } from '../turn-calls.ts'
+import type { TurnFold } from '../turn-chunks.ts'
+import { interventionData, turnData } from '../turn-data.ts'
+import type { UiChunk } from './ui-chunk.ts'
+
+/** Ids of the approvals that stand for the veto of a guard begin with it. */
+export const guardPrefix = 'guard-'
+
+type Event<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>
+
+export function createUiFold(): TurnFold<UiChunk> {
+  const calls = createTurnCalls()
+  const shownCalls = new Set<string>()
+  let turn: number | undefined
+  let isStep = false
+  let block: { kind: 'text' | 'reasoning'; id: string } | undefined
+  let blocks = 0
+  /** Data of the open step: a reset of the step removes it, so it is sent again. */
+  let stepData: UiChunk[] = []
+  let hasText = false
+
+  function endBlock(): UiChunk[] {
+    if (block === undefined) return []
+    const { kind, id } = block
+    block = undefined
+    return [{ type: `${kind}-end`, id }]
+  }
+
+  function delta(kind: 'text' | 'reasoning', text: string): UiChunk[] {
+    if (block?.kind === kind) return [{ type: `${kind}-delta`, id: block.id, delta: text }]
+    const before = endBlock()
+    blocks += 1
+    const id = `${kind}-${turn ?? 0}-${blocks}`
+    block = { kind, id }
+    return [...before, { type: `${kind}-start`, id }, { type: `${kind}-delta`, id, delta: text }]
+  }
+
+  function startStep(): UiChunk[] {
+    const before = finishStep()
+    isStep = true
+    return [...before, { type: 'start-step' }]
+  }
+
+  function finishStep(): UiChunk[] {
+    const before = endBlock()
+    stepData = []
+    if (!isStep) return before
+    isStep = false
+    return [...before, { type: 'finish-step' }]
+  }
+
+  function reset(): UiChunk[] {
+    block = undefined
+    hasText = false
+    return [{ type: 'reset-step' }, ...stepData]
+  }
+
+  /**
+   * The part of a call appears when something happens to it. A page counts the calls that it shows,
+   * so it would never send an answer beside a call that waits for that answer.
+   */
+  function shown(place: CallPlace): UiChunk[] {
+    const call = calls.open(place)
+    return call === undefined || shownCalls.has(call.callId) ? [] : [inputOf(call)]
+  }
+
+  function inputOf({ callId, name, input }: OpenCall): UiChunk {
+    shownCalls.add(callId)
+    const known = { dynamic: true, providerExecuted: true } as const
+    return { type: 'tool-input-available', toolCallId: callId, toolName: name, input, ...known }
+  }
+
+  function pending(event: Event<'approval-pending'>): UiChunk[] {
+    return event.calls.flatMap(({ ordinal, id, rule }): UiChunk[] => {
+      const place = { ...event, ordinal }
+      const request = { approvalId: id, toolCallId: callIdOf(place), reason: rule }
+      return [...shown(place), { type: 'tool-approval-request', ...request }]
+    })
+  }
+
+  function rejected(event: Event<'call-rejected'>): UiChunk[] {
+    const toolCallId = callIdOf(event)
+    shownCalls.add(toolCallId)
+    const known = { dynamic: true, providerExecuted: true } as const
+    return [
+      {
+        ...{ type: 'tool-input-error', toolCallId, toolName: event.name, ...known },
+        input: event.input ?? event.arguments,
+        errorText: event.text || event.reason,
+      },
+    ]
+  }
+
+  function intervention(event: Event<'intervention-raised'>): UiChunk[] {
+    const data = interventionData(event)
+    const { round, rung, rule } = data
+    const id = `intervention-${event.turn}-${round}-${rule}-${rung}`
+    const chunk: UiChunk = { type: 'data-weir-intervention', id, data }
+    if (isStep) stepData.push(chunk)
+    return [chunk]
+  }
+
+  function finished(event: Event<'call-finished'>): UiChunk[] {
+    const call = calls.open(event)
+    if (call === undefined) return [] // its rejection was its end
+    return [...shown(event), ...endOf(call, event)]
+  }
+
+  function endOf(
+    { callId, approval }: OpenCall,
+    { status, result, reason }: Event<'call-finished'>,
+  ): UiChunk[] {
+    if (status === 'ok')
+      return [{ type: 'tool-output-available', toolCallId: callId, output: result }]
+    const outcome = approval?.decided?.outcome
+    const isUndecided = outcome === 'expired' || outcome === 'withdrawn'
+    if (status !== 'vetoed' || isUndecided)
+      return [{ type: 'tool-output-error', toolCallId: callId, errorText: result || reason }]
+    const denied: UiChunk = { type: 'tool-output-denied', toolCallId: callId }
+    return outcome === 'rejected' ? [denied] : [...vetoed(callId, reason), denied]
+  }
+
+  function turnFinished(event: Event<'turn-finished'>): UiChunk[] {
+    const errorText = 'the turn ended before this call had a result'
+    const unfinished = calls.all().flatMap((call): UiChunk[] => {
+      const before = shownCalls.has(call.callId) ? [] : [inputOf(call)]
+      return [...before, { type: 'tool-output-error', toolCallId: call.callId, errorText }]
+    })
+    const { reply, outcome, reason } = event
+    const isShown = reply === '' || (outcome === 'answered' && hasText)
+    return [
+      ...endBlock(),
+      ...unfinished,
+      ...(isShown ? [] : [...startStep(), ...delta('text', reply), ...endBlock()]),
+      { type: 'data-weir-turn', id: `turn-${event.turn}`, data: turnData(event) },
+      ...finishStep(),
+      ...(outcome === 'cancelled' ? [{ type: 'abort' as const, reason }] : []),
+      { type: 'finish', finishReason: finishReasonOf(event) },
+    ]
+  }
+
+  function start(): UiChunk[] {
+    return [{ type: 'start', messageId: `turn-${turn ?? 0}` }]
+  }
+
+  function chunksOf(event: TurnEvent): UiChunk[] {
+    switch (event.type) {
+      case 'round-started':
+        hasText = false
+        return startStep()
+      case 'text-delta':
+        hasText = true
+        return delta('text', event.text)
+      case 'reasoning-delta':
+        return delta('reasoning', event.text)
+      case 'text-reset':
+        return reset()
+      case 'model-answered':
+        return endBlock()
+      case 'call-rejected':
+        return rejected(event)
+      case 'tool-started':
+        return shown(event)
+      case 'intervention-raised':
+        return intervention(event)
+      case 'approval-pending':
+        return pending(event)
+      case 'approval-decided':
+        return decided(event)
+      case 'call-finished':
+        return finished(event)
+      case 'turn-finished':
+        return turnFinished(event)
+      default:
+        return []
+    }
+  }
+
+  return {
+    add(event) {
+      const isFirst = turn === undefined && 'turn' in event
+      if (isFirst) turn = event.turn
+      const chunks = [...(isFirst ? start() : []), ...chunksOf(event)]
+      calls.see(event)
+      return chunks
+    },
+    paused: calls.paused,
+    start,
+    pause: () => [...finishStep(), { type: 'finish', finishReason: 'tool-calls' }],
+  }
+}
+
+/** Keeps UI-FOLD-2: only a person's answer is a response. */
+function decided({ id, outcome, reason }: Event<'approval-decided'>): UiChunk[] {
+  if (outcome !== 'approved' && outcome !== 'rejected') return []
+  const response = { approvalId: id, approved: outcome === 'approved' }
+  return [{ type: 'tool-approval-response', ...response, ...(reason !== '' && { reason }) }]
+}
+
+/** A guard's veto, as an approval that no person decides. */
+function vetoed(toolCallId: string, reason: string): UiChunk[] {
+  const approvalId = guardPrefix + toolCallId
+  return [
+    { type: 'tool-approval-request', approvalId, toolCallId, reason: 'guard', isAutomatic: true },
+    { type: 'tool-approval-response', approvalId, approved: false, reason },
+  ]
+}
+
+function finishReasonOf({ outcome, class: failure }: Event<'turn-finished'>) {
+  if (outcome === 'answered') return 'stop'
+  if (outcome === 'capped') return 'length'
+  if (outcome === 'cancelled') return 'interrupted'
+  return failure === 'refused' ? 'content-filter' : 'error'
+}

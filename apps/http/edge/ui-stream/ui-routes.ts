@@ -1,0 +1,50 @@
+// The AI SDK's UI message stream v1, for `useChat` with its default transport: a message or the
+// answers to approvals go in, and the turn comes back as a stream. A page joins a running turn.
+// UI-ROUTES-1. The chat's id is the conversation, and the id of the user's message is the message's:
+//     a repeated request is the same message, and yields the same stream.
+
+import { Hono } from 'hono'
+import type { HttpApp } from '../../server.ts'
+import { type ChatStream, chatTurn, joinedTurn } from '../chat-turn.ts'
+import type { EdgeContext, Protocol } from '../edge-context.ts'
+import { namedAgent } from '../named-agent.ts'
+import { conversationIn, requireRole } from '../principal.ts'
+import { jsonBodyOf, optionalText } from '../request-json.ts'
+import type { UiChunk } from './ui-chunk.ts'
+import { createUiFold } from './ui-fold.ts'
+import { uiRequestIn } from './ui-request.ts'
+
+export const uiStreamProtocol: Protocol = { name: 'ui-stream', routes }
+
+function routes(context: EdgeContext): HttpApp {
+  const app: HttpApp = new Hono()
+
+  app.post('/v1/ui-stream', async (http) => {
+    const principal = context.principalOf(http.req.raw)
+    requireRole(principal, 'ask')
+    const { value, bytes } = await jsonBodyOf(http)
+    const request = uiRequestIn(value, http.req.header('idempotency-key'))
+    const agent = namedAgent(context.agents, optionalText(value, 'agent'))
+    const stream = uiStream()
+    return chatTurn(context, { principal, agent, request, body: bytes, stream })
+  })
+
+  app.get('/v1/ui-stream/:chat/stream', async (http) => {
+    const principal = context.principalOf(http.req.raw)
+    requireRole(principal, 'read')
+    const id = conversationIn(principal, http.req.param('chat'))
+    const [last] = await context.weir.conversation(id).turns({ limit: 1 })
+    if (last === undefined || last.end !== undefined) return http.body(null, 204)
+    return joinedTurn(context, uiStream(), { id, turn: last.turn })
+  })
+  return app
+}
+
+function uiStream(): ChatStream<UiChunk> {
+  return {
+    fold: createUiFold(),
+    failed: ({ message }) => ({ type: 'error', errorText: message }),
+    end: '[DONE]',
+    headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
+  }
+}

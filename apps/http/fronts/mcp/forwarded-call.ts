@@ -1,0 +1,72 @@
+// One call on its way to its server: the whole answer for the host, and the outcome for the log.
+// FORWARDED-1. A call is sent once. After a cut its outcome is unknown, and both host and log get
+//     that text.
+
+import { randomUUID } from 'node:crypto'
+import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
+import type { Logger } from 'pino'
+import type { GuestResult } from '../../../../client/guard/guest-conversation.ts'
+import { startMcpCall } from '../../../../services/executor/tools/mcp/mcp.ts'
+import type { ToolEnding } from '../../../../services/executor/tools/tool.ts'
+import type { McpTool } from '../../../../shared/agents/agents.ts'
+import type { Clock } from '../../../../shared/lib/clock.ts'
+
+export type Forwarded = { answer: CallToolResult; status: GuestResult['status']; text: string }
+
+/** `signal` aborts when the host cancels: the server gets a cancel. Never rejects. */
+export async function forwardCall(
+  run: McpTool,
+  input: unknown,
+  {
+    clock,
+    signal,
+    onProgress,
+    log,
+  }: { clock: Clock; signal: AbortSignal; onProgress(progress: Progress): void; log: Logger },
+): Promise<Forwarded> {
+  let whole: CallToolResult | undefined
+  const { wallMs } = run.server
+  const running = startMcpCall(
+    run,
+    {
+      ...{ arguments: JSON.stringify(input), idempotencyKey: randomUUID(), clock },
+      ...{ timeoutMs: wallMs, graceMs: 0 },
+    },
+    {
+      onAnswer: (answer) => {
+        whole = answer
+      },
+      onProgress,
+    },
+  )
+  const stop = () => running.stop(0, 'the host cancelled the call')
+  if (signal.aborted) stop()
+  signal.addEventListener('abort', stop, { once: true })
+  const ending = await running.ended
+  signal.removeEventListener('abort', stop)
+  if (ending.fault !== undefined)
+    log.warn({ server: run.server.name, tool: run.tool, fault: ending.fault }, 'a call failed')
+  return {
+    answer: whole ?? textResult(ending.text),
+    status: statuses[ending.status] ?? 'unknown',
+    text: ending.text,
+  }
+}
+
+const statuses: Partial<Record<ToolEnding['status'], GuestResult['status']>> = {
+  ok: 'ok',
+  error: 'error',
+  rejected: 'error',
+  skipped: 'error', // it was allowed, and an allowed call is never skipped
+}
+
+/** A result that no server gave. */
+export function textResult(text: string): CallToolResult {
+  return { content: [{ type: 'text', text }], isError: true }
+}
+
+/** The answer with a further text for the model behind its content. */
+export function withText(answer: CallToolResult, text: string): CallToolResult {
+  if (text === '') return answer
+  return { ...answer, content: [...(answer.content ?? []), { type: 'text', text }] }
+}

@@ -1,0 +1,198 @@
+// The rounds of one conversation of the gateway. Calls of one message join. Rounds follow one
+// another: the next one begins when the one before has its results and its advice.
+// Owns: the turn, the open rounds, the advice in force. Does not own: the protocol (call-handler.ts).
+// GATEWAY-1. Every call belongs to one round, under an id that no other call has. No answer of Weir counts for
+//     two calls.
+// GATEWAY-2. After the rung text_only the next round has no tools, so none of its calls runs. After
+//     `end` no call is judged until ten minutes without a call.
+
+import { randomUUID } from 'node:crypto'
+import type {
+  Advice,
+  Guard,
+  GuestConversation,
+  GuestResult,
+} from '../../../../client/guard/guest-conversation.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'
+import { pause } from '../../../../shared/lib/pause.ts'
+import { answerOf, type CallRound, isComplete, requestAfter } from '../call-round.ts'
+import { orAborted } from '../or-aborted.ts'
+import { endedText, textOfAdvice } from '../refusal-texts.ts'
+import { type RoundVerdicts, roundVerdicts } from './round-verdicts.ts'
+
+/** A call in its round. */
+export type PlacedCall = {
+  id: string
+  name: string
+  input: unknown
+  /** At text_only: the advice that no tool may be called. Otherwise ''. */
+  refusal: string
+  index: number
+  verdicts: RoundVerdicts
+  /**
+   * Reports the result. Resolves with the text of the advice, if it is the last result of its round.
+   * The first result counts.
+   */
+  finish(result: Omit<GuestResult, 'callId'>): Promise<string>
+}
+
+export type GatewayRounds = {
+  /**
+   * Places a call. `id`: the host's name of it, if it has one. `tools`: in the form of Messages. A
+   * text: the refusal of a call that gets no round. Rejects if the signal aborts before that.
+   */
+  place(
+    call: { id: string | undefined; name: string; input: unknown },
+    tools: readonly unknown[],
+    signal: AbortSignal,
+  ): Promise<PlacedCall | string>
+  /** Ends the turn: no further call comes. */
+  close(): Promise<void>
+}
+
+type OpenRound = CallRound & {
+  conversation: GuestConversation
+  refusal: string
+  beganAt: Milliseconds
+  /** Set as soon as no call can join. */
+  verdicts: Promise<RoundVerdicts>
+  isClosed: boolean
+  /** Resolves with the last result and the advice. */
+  over: PromiseWithResolvers<void>
+}
+
+export function gatewayRounds(
+  guard: Pick<Guard, 'conversation'>,
+  id: string,
+  clock: Clock,
+): GatewayRounds {
+  let turn: string = randomUUID()
+  let lastCallAt = clock.monotonic()
+  let advice: Advice | undefined
+  let end: string | undefined
+  let joining: OpenRound | undefined
+  let newest: OpenRound | undefined
+  let isParallel = false
+  let open = 0
+  const used = new Set<string>()
+
+  function beginTurnAfterIdle(): void {
+    const now = clock.monotonic()
+    if (now - lastCallAt >= limits.gatewayIdleMs && open === 0) {
+      turn = randomUUID()
+      advice = undefined
+      end = undefined
+      used.clear()
+    }
+    lastCallAt = now
+  }
+
+  /** Keeps GATEWAY-1: a host may send an id again. */
+  function ownId(given: string | undefined): string {
+    const wished = given ?? `mcp-${randomUUID()}`
+    const own = used.has(wished) ? `${wished}.${randomUUID().slice(0, 8)}` : wished
+    used.add(own)
+    const [oldest] = used
+    if (used.size > limits.hookCallsMax && oldest !== undefined) used.delete(oldest)
+    return own
+  }
+
+  /** Calls of one read always join. A host that was seen to send calls in parallel gets more time. */
+  function joined(): Promise<void> {
+    if (isParallel) return pause(clock, limits.callJoinMs)
+    return new Promise((resolve) => setImmediate(resolve))
+  }
+
+  function begin(tools: readonly unknown[]): OpenRound {
+    const { rung = 'none', text = '' } = advice ?? {}
+    const conversation = guard.conversation(id, { turn })
+    const round: OpenRound = {
+      ...{ prompt: '', tools: rung === 'text_only' ? [] : tools, calls: [], results: new Map() },
+      ...{ conversation, refusal: rung === 'text_only' ? text : '', beganAt: clock.monotonic() },
+      ...{ isClosed: false, over: Promise.withResolvers<void>() },
+      verdicts: joined().then(() => {
+        closeToCalls(round)
+        return roundVerdicts(conversation, answerOf(round))
+      }),
+    }
+    round.verdicts.catch(() => {}) // each call gets the error
+    return round
+  }
+
+  function closeToCalls(round: OpenRound): void {
+    round.isClosed = true
+    if (joining === round) joining = undefined
+  }
+
+  async function finish(round: OpenRound, result: GuestResult): Promise<string> {
+    if (round.results.has(result.callId)) return ''
+    const { callId, status, text } = result
+    round.results.set(callId, { callId, status: status === 'ok' ? 'ok' : 'error', text })
+    closeToCalls(round)
+    open -= 1
+    const isLast = isComplete(round)
+    try {
+      // A history has no unknown outcome, so each one is reported by itself.
+      if (!isLast || status === 'unknown' || status === 'not-run')
+        await round.conversation.reportResults([result])
+      if (!isLast) return ''
+      const request = requestAfter(round)
+      const given = await round.conversation.beforeModel(request)
+      advice = given
+      if (given.rung === 'end') end = endedText(given.reason)
+      return textOfAdvice(given)
+    } finally {
+      if (isLast) round.over.resolve()
+    }
+  }
+
+  return {
+    async place({ id: given, name, input }, tools, signal) {
+      beginTurnAfterIdle()
+      if (open >= limits.gatewayCallsMax) return tooMany
+      if (newest !== undefined && newest !== joining && newest.results.size === 0)
+        isParallel ||= clock.monotonic() - newest.beganAt < limits.callJoinMs
+      open += 1
+      let round = joining
+      while (round === undefined) {
+        const before = newest
+        if (before !== undefined)
+          await orAborted(before.over.promise, signal).catch((error: unknown) => {
+            open -= 1
+            throw error
+          })
+        if (end !== undefined) {
+          open -= 1
+          return end
+        }
+        round = joining // a call that waited too may have begun it
+        if (round === undefined && newest === before) {
+          round = begin(tools)
+          joining = round
+          newest = round
+        }
+      }
+      const call = { id: ownId(given), name, input }
+      round.calls.push(call)
+      if (round.calls.length >= limits.responseCallsMax) closeToCalls(round)
+      const own = round
+      const index = round.calls.length - 1
+      return {
+        ...call,
+        ...{ index, refusal: own.refusal },
+        verdicts: {
+          first: async (at) => (await own.verdicts).first(at),
+          last: async (at) => (await own.verdicts).last(at),
+        },
+        finish: (result) => finish(own, { callId: call.id, ...result }),
+      }
+    },
+
+    async close() {
+      if (newest !== undefined) await guard.conversation(id, { turn }).endTurn()
+    },
+  }
+}
+
+const tooMany = `Not run: ${limits.gatewayCallsMax} calls of this conversation wait or run already. Wait for their results.`

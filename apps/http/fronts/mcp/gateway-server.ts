@@ -1,0 +1,140 @@
+// The gateway as an MCP server for one conversation: tools, resources and prompts of the servers
+// behind it, in both eras of the protocol.
+// Owns: the protocol to the host. Does not own: the judging (held-call.ts).
+// GATEWAY-SERVER-1. A question to the host's person is bound to its call by a signature of this
+//     process. A host cannot make one up.
+
+import { randomBytes } from 'node:crypto'
+import type {
+  CallToolResult,
+  ClientCapabilities,
+  McpServerFactory,
+  ServerContext,
+} from '@modelcontextprotocol/server'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import { version } from '../../../../shared/lib/version.ts'
+import type { HeldCalls, HostCall, PersonAnswer } from './held-call.ts'
+import { passThrough } from './pass-through.ts'
+import type { Upstreams } from './upstreams.ts'
+
+export type GatewayServerOptions = {
+  upstreams: Upstreams
+  /** The calls of the conversation that a request belongs to. */
+  callsOf(request: Request | undefined): HeldCalls
+}
+
+/** Loads the SDK. */
+export async function gatewayServers({
+  upstreams,
+  callsOf,
+}: GatewayServerOptions): Promise<McpServerFactory> {
+  const { Server, createRequestStateCodec, inputRequired } = await import(
+    '@modelcontextprotocol/server'
+  )
+  const codec = createRequestStateCodec<{ call: string }>({
+    key: randomBytes(32),
+    ttlSeconds: limits.turnWallMsMax / 1000,
+    bind: ({ mcpReq, http }) =>
+      `${mcpReq.method} ${http?.req === undefined ? '' : pathOf(http.req)}`,
+  })
+
+  return async ({ requestInfo }) => {
+    const passed = await passThrough(upstreams)
+    const server = new Server(
+      { name: 'weir', version: version() },
+      {
+        capabilities: { tools: { listChanged: true }, ...passed.capabilities },
+        inputRequired: { roundTimeoutMs: limits.guestHoldMs },
+        requestState: { verify: codec.verify },
+      },
+    )
+    passed.serve(server)
+    const calls = callsOf(requestInfo)
+
+    server.setRequestHandler('tools/list', async () => ({
+      tools: [...(await upstreams.tools()).listed],
+    }))
+
+    server.setRequestHandler('tools/call', async ({ params }, context) => {
+      const call: HostCall = {
+        id: idIn(params._meta),
+        name: params.name,
+        input: params.arguments ?? {},
+        signal: context.mcpReq.signal,
+        canAsk: canAsk(capabilitiesOf(context, server.getClientCapabilities())),
+        onProgress(progress) {
+          const progressToken = params._meta?.progressToken
+          if (progressToken === undefined) return
+          const notification = {
+            method: 'notifications/progress',
+            params: { progressToken, ...progress },
+          }
+          context.mcpReq.notify(notification).catch(() => {}) // the host is gone
+        },
+      }
+      const state = context.mcpReq.requestState<{ call: string }>()
+      const answer =
+        state === undefined
+          ? await calls.call(call)
+          : await calls.resume(call, state.call, answerIn(context.mcpReq.inputResponses))
+      if (answer.kind === 'result') return answer.result as CallToolResult
+      return inputRequired({
+        inputRequests: {
+          [question]: inputRequired.elicit({
+            message: answer.question,
+            requestedSchema: {
+              type: 'object',
+              properties: { run: { type: 'boolean', title: 'Run this call' } },
+              required: ['run'],
+            },
+          }),
+        },
+        requestState: await codec.mint({ call: answer.call }, context),
+      })
+    })
+    return server
+  }
+}
+
+/** The name of the only question in a result. */
+const question = 'approval'
+
+function pathOf({ url }: Request): string {
+  return URL.parse(url)?.pathname ?? ''
+}
+
+/** Claude Code names each call, in its hooks and here. */
+function idIn(meta: Record<string, unknown> | undefined): string | undefined {
+  const id = meta?.['claudecode/toolUseId']
+  return typeof id === 'string' && id !== '' && id.length <= idCharactersMax ? id : undefined
+}
+
+const idCharactersMax = 256
+
+/** A request of 2026 declares them itself, a connection of 2025 at its beginning. */
+function capabilitiesOf(
+  { mcpReq: { envelope } }: ServerContext,
+  declared: ClientCapabilities | undefined,
+): ClientCapabilities | undefined {
+  const own = (envelope as Record<string, unknown> | undefined)?.[capabilitiesKey]
+  return isObject(own) ? own : declared
+}
+
+const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities'
+
+/** A host that names no mode has forms. */
+function canAsk(capabilities: ClientCapabilities | undefined): boolean {
+  const elicitation = capabilities?.elicitation
+  if (elicitation === undefined) return false
+  return elicitation.form !== undefined || elicitation.url === undefined
+}
+
+/** The answer is hostile input: anything else than `run: true` of an accepted form is no approval. */
+function answerIn(responses: Record<string, unknown> | undefined): PersonAnswer {
+  const response = responses?.[question]
+  if (!isObject(response) || typeof response.action !== 'string') return undefined
+  const isApproval =
+    response.action === 'accept' && isObject(response.content) && response.content.run === true
+  return isApproval ? 'approve' : 'reject'
+}

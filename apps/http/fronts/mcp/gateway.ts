@@ -1,0 +1,78 @@
+// The gateway of one process: the servers behind it, and one memory for each conversation.
+// Owns: which request belongs to which conversation. Does not own: the transports (serve-mcp.ts).
+
+import type { McpServerFactory } from '@modelcontextprotocol/server'
+import type { Logger } from 'pino'
+import type { Guard } from '../../../../client/guard/guest-conversation.ts'
+import type { Approvals } from '../../../../services/approval/approvals.ts'
+import { personHere } from '../../../../services/approval/person.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { systemClock } from '../../../../shared/lib/clock.ts'
+import { newest } from '../../../../shared/lib/newest.ts'
+import type { GuardsByAgent } from '../../guards-by-agent.ts'
+import type { HttpApp } from '../../server.ts'
+import { gatewayRounds } from './gateway-rounds.ts'
+import { gatewayServers } from './gateway-server.ts'
+import { type HeldCalls, heldCalls } from './held-call.ts'
+import type { Upstreams } from './upstreams.ts'
+
+export type GatewayOptions = {
+  upstreams: Upstreams
+  approvals: Pick<Approvals, 'decide'>
+  log: Logger
+}
+
+/** The calls of one conversation. `close` ends its turn. */
+export function gatewayConversation(
+  guard: Pick<Guard, 'conversation'>,
+  id: string,
+  { upstreams, approvals, log }: GatewayOptions,
+): { calls: HeldCalls; close(): Promise<void> } {
+  const rounds = gatewayRounds(guard, id, systemClock)
+  const by = `${personHere()} (MCP host)`
+  return {
+    calls: heldCalls({ rounds, upstreams, approvals, by, clock: systemClock, log }),
+    close: rounds.close,
+  }
+}
+
+/** `/mcp/{agent}/{conversation}`. Loads the SDK. */
+export async function gatewayRoutes(
+  guards: GuardsByAgent,
+  options: GatewayOptions,
+): Promise<{ routes(app: HttpApp): void; close(): Promise<void> }> {
+  const { createMcpHandler } = await import('@modelcontextprotocol/server')
+  const { upstreams, log } = options
+  const conversations = newest<HeldCalls>(limits.frontConversationsMax)
+  const factory: McpServerFactory = await gatewayServers({
+    upstreams,
+    callsOf(request) {
+      const calls = conversations.get(pathOf(request?.url ?? ''))
+      if (calls === undefined) throw new Error('the request has no conversation')
+      return calls
+    },
+  })
+  const handler = createMcpHandler(factory, {
+    maxRequestBodySize: limits.mcpMessageBytesMax,
+    onerror: (error) => log.debug({ err: error }, 'of an MCP host'),
+  })
+  upstreams.onChanged(() => handler.notify.toolsChanged())
+  return {
+    routes(app) {
+      app.all('/mcp/:agent/:conversation', async (context) => {
+        const guard = await guards.guardOf(context.req.param('agent'))
+        conversations.at(
+          pathOf(context.req.url),
+          () => gatewayConversation(guard, context.req.param('conversation'), options).calls,
+        )
+        return handler.fetch(context.req.raw)
+      })
+    },
+    close: handler.close,
+  }
+}
+
+/** A conversation is its path. */
+function pathOf(url: string): string {
+  return URL.parse(url)?.pathname ?? ''
+}

@@ -1,0 +1,226 @@
+// One `tools/call` of a host: judged, held for a person, forwarded, reported.
+// HELD-CALL-1. A call is forwarded only after the verdict `run` on itself, and once (R6).
+// HELD-CALL-2. An answer of the host's person decides the arguments that the person saw. A repeat
+//     with others does not run.
+// HELD-CALL-3. Each placed call gets exactly one result, also if its host leaves.
+
+import { isDeepStrictEqual } from 'node:util'
+import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
+import type { Logger } from 'pino'
+import type { Approvals } from '../../../../services/approval/approvals.ts'
+import type { McpTool } from '../../../../shared/agents/agents.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { Clock } from '../../../../shared/lib/clock.ts'
+import { pause } from '../../../../shared/lib/pause.ts'
+import { shortened } from '../../../../shared/lib/text-cut.ts'
+import { printable, printableJson } from '../../../terminal/printable.ts'
+import { orAborted } from '../or-aborted.ts'
+import { cannotJudge, hostIsGone, undecided } from '../refusal-texts.ts'
+import { forwardCall, textResult, withText } from './forwarded-call.ts'
+import type { GatewayRounds, PlacedCall } from './gateway-rounds.ts'
+import type { KnownVerdict } from './round-verdicts.ts'
+import type { Upstreams } from './upstreams.ts'
+
+/** `id`: the host's name of the call, if it has one. */
+export type HostCall = {
+  id: string | undefined
+  name: string
+  input: Record<string, unknown>
+  /** Aborts when the host cancels or leaves. */
+  signal: AbortSignal
+  /** Whether the host can ask its person. */
+  canAsk: boolean
+  onProgress(progress: Progress): void
+}
+
+/** `question`: for the person of the host. `call` names it in the host's answer. */
+export type CallAnswer =
+  | { kind: 'result'; result: CallToolResult }
+  | { kind: 'question'; call: string; question: string }
+
+export type PersonAnswer = 'approve' | 'reject' | undefined
+
+export type HeldCalls = {
+  call(call: HostCall): Promise<CallAnswer>
+  /** The same call with the answer of the host's person. Undefined: no answer that can be read. */
+  resume(call: HostCall, named: string, answer: PersonAnswer): Promise<CallAnswer>
+}
+
+export type HeldCallsOptions = {
+  rounds: GatewayRounds
+  upstreams: Pick<Upstreams, 'toolsFor'>
+  approvals: Pick<Approvals, 'decide'>
+  /** The person of the host, for the record. */
+  by: string
+  clock: Clock
+  log: Logger
+}
+
+type Approval = NonNullable<NonNullable<KnownVerdict>['approval']>
+/** A call that its host must send again. */
+type Asked = { placed: PlacedCall; run: McpTool | undefined; approval: Approval }
+
+export function heldCalls({
+  rounds,
+  upstreams,
+  approvals,
+  by,
+  clock,
+  log,
+}: HeldCallsOptions): HeldCalls {
+  const asked = new Map<string, Asked>()
+
+  async function call(call: HostCall): Promise<CallAnswer> {
+    const { id, name, input, signal } = call
+    let placed: PlacedCall | string
+    let run: McpTool | undefined
+    try {
+      const { declared, runs } = await upstreams.toolsFor(name)
+      run = runs.get(name)
+      placed = await rounds.place({ id, name, input }, declared, signal)
+    } catch (error) {
+      log.warn({ err: error, tool: name }, 'a call was refused: it has no round')
+      return result(signal.aborted ? hostIsGone : cannotJudge)
+    }
+    if (typeof placed === 'string') return result(placed)
+    const { verdicts, index } = placed
+    const first = await known(placed, call, () => verdicts.first(index))
+    if (typeof first === 'string') return result(first)
+    if (first.verdict !== 'wait' || first.approval === undefined)
+      return settled(placed, run, call, first)
+    const own = { placed, run, approval: first.approval }
+    if (!call.canAsk) return waited(own, call)
+    asked.set(placed.id, own)
+    void endIfLeft(own)
+    return questionOn(own)
+  }
+
+  function questionOn({ placed, approval }: Asked): CallAnswer {
+    const { name, input } = placed
+    const shown = shortened(printableJson(input), questionCharactersMax)
+    const question = `Weir asks before this call runs (approval ${approval.id}).\n${printable(name)} ${shown}`
+    return { kind: 'question', call: placed.id, question }
+  }
+
+  /** Keeps HELD-CALL-3 for a host that does not send the call again. */
+  async function endIfLeft(own: Asked): Promise<void> {
+    const { placed } = own
+    const last = await placed.verdicts.last(placed.index).catch(() => undefined)
+    const isApproved = last?.verdict === 'run' // elsewhere: the host may still come
+    if (isApproved) await pause(clock, limits.guestHoldMs)
+    if (asked.get(placed.id) !== own) return
+    asked.delete(placed.id)
+    await finished(placed, { status: isApproved ? 'error' : 'not-run', text: hostIsGone })
+  }
+
+  async function waited({ placed, run, approval }: Asked, call: HostCall): Promise<CallAnswer> {
+    const message = `waits for a person: weir approve ${approval.id}`
+    let progress = 0
+    const ping = () => {
+      progress += 1
+      call.onProgress({ progress, message })
+    }
+    ping()
+    const timer = setInterval(ping, limits.gatewayPingMs)
+    const last = await known(placed, call, () => placed.verdicts.last(placed.index)).finally(() =>
+      clearInterval(timer),
+    )
+    return typeof last === 'string' ? result(last) : settled(placed, run, call, last, approval)
+  }
+
+  /** The verdict, or the text of a call that ended without one. */
+  async function known(
+    placed: PlacedCall,
+    { signal, name }: HostCall,
+    verdict: () => Promise<KnownVerdict>,
+  ): Promise<NonNullable<KnownVerdict> | string> {
+    let text = undecided
+    try {
+      const found = await orAborted(verdict(), signal)
+      if (found !== undefined) return found
+    } catch (error) {
+      text = signal.aborted ? hostIsGone : cannotJudge
+      if (!signal.aborted) log.warn({ err: error, tool: name }, 'a call could not be judged')
+    }
+    const advice = await finished(placed, { status: 'not-run', text })
+    return joined(text, advice)
+  }
+
+  async function settled(
+    placed: PlacedCall,
+    run: McpTool | undefined,
+    call: HostCall,
+    { verdict, text }: NonNullable<KnownVerdict>,
+    approval?: Approval,
+  ): Promise<CallAnswer> {
+    if (verdict !== 'run' || run === undefined || placed.refusal !== '') {
+      const named = approval === undefined ? '' : `It waited for a person as ${approval.id}.`
+      const whole = joined(placed.refusal, text, named)
+      const advice = await finished(placed, { status: 'error', text: whole })
+      return result(joined(whole, advice))
+    }
+    const { signal, onProgress } = call
+    const {
+      answer,
+      status,
+      text: kept,
+    } = await forwardCall(run, placed.input, {
+      ...{ clock, signal, onProgress, log },
+    })
+    const advice = await finished(placed, { status, text: kept })
+    return { kind: 'result', result: withText(answer, advice) }
+  }
+
+  /** A result that cannot be written is no reason to withhold it from the host. */
+  async function finished(
+    placed: PlacedCall,
+    report: Parameters<PlacedCall['finish']>[0],
+  ): Promise<string> {
+    try {
+      return await placed.finish(report)
+    } catch (error) {
+      log.warn({ err: error, tool: placed.name }, 'a result was not reported')
+      return ''
+    }
+  }
+
+  return {
+    call,
+    async resume(call, named, answer) {
+      const own = asked.get(named)
+      if (own === undefined) return result(questionIsOver)
+      const { placed, run, approval } = own
+      if (answer === undefined) return questionOn(own)
+      asked.delete(named)
+      // Keeps HELD-CALL-2.
+      if (placed.name !== call.name || !isDeepStrictEqual(placed.input, call.input)) {
+        await finished(placed, { status: 'not-run', text: otherArguments })
+        return result(otherArguments)
+      }
+      const reason = answer === 'reject' ? { reason: 'declined in the host' } : {}
+      try {
+        await approvals.decide({ ...approval, answer, by, ...reason })
+      } catch (error) {
+        log.warn({ err: error, id: approval.id }, 'the answer of a person was not written')
+        if (answer === 'reject') {
+          await finished(placed, { status: 'not-run', text: undecided })
+          return result(undecided)
+        }
+      }
+      return waited({ placed, run, approval }, call)
+    },
+  }
+}
+
+const questionCharactersMax = 2_000
+const questionIsOver =
+  'Not run: the question about this call is over. Make the call again if it is still needed.'
+const otherArguments = 'Not run: a person was asked about other arguments than these.'
+
+function result(text: string): CallAnswer {
+  return { kind: 'result', result: textResult(text) }
+}
+
+function joined(...texts: string[]): string {
+  return texts.filter(Boolean).join('\n\n')
+}

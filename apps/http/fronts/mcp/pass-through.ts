@@ -1,0 +1,117 @@
+// Resources, prompts and completions of the servers behind a gateway: they pass unchanged and
+// unjudged. With several servers a prompt is SERVER__PROMPT, and a resource keeps its address.
+
+import type { Client } from '@modelcontextprotocol/client'
+import type { Server, ServerCapabilities } from '@modelcontextprotocol/server'
+import type { McpServer } from '../../../../shared/agents/agents.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { Upstreams } from './upstreams.ts'
+
+export type PassThrough = {
+  capabilities: Pick<ServerCapabilities, 'resources' | 'prompts' | 'completions'>
+  /** Adds the handlers of the capabilities. */
+  serve(server: Server): void
+}
+
+type Passed = 'resources' | 'prompts' | 'completions'
+
+/** Throws an Error for people if a server cannot be reached. */
+export async function passThrough(upstreams: Upstreams): Promise<PassThrough> {
+  const { servers } = upstreams
+  const having: Record<Passed, McpServer[]> = { resources: [], prompts: [], completions: [] }
+  for (const one of servers) {
+    const has = (await upstreams.client(one)).getServerCapabilities()
+    for (const kind of ['resources', 'prompts', 'completions'] as const)
+      if (has?.[kind] !== undefined) having[kind].push(one)
+  }
+
+  /** Empty for a server that does not answer: its neighbours stay usable. */
+  async function each<T>(kind: Passed, list: (client: Client, server: McpServer) => Promise<T[]>) {
+    const lists = await Promise.allSettled(
+      having[kind].map(async (one) => list(await upstreams.client(one), one)),
+    )
+    const first = lists.find((one) => one.status === 'rejected')
+    if (first !== undefined && lists.length === 1) throw first.reason
+    return lists.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  }
+
+  /** The first answer of a server that knows the resource. */
+  async function anyOf<T>(kind: Passed, ask: (client: Client) => Promise<T>): Promise<T> {
+    let failure: unknown
+    for (const one of having[kind])
+      try {
+        return await ask(await upstreams.client(one))
+      } catch (error) {
+        failure ??= error
+      }
+    throw failure
+  }
+
+  const promptName = (server: McpServer, name: string) =>
+    upstreams.isPrefixed ? `${server.name}__${name}` : name
+
+  function promptOf(name: string): { server: McpServer; own: string } {
+    for (const server of having.prompts) {
+      const prefix = promptName(server, '')
+      if (name.startsWith(prefix)) return { server, own: name.slice(prefix.length) }
+    }
+    throw Object.assign(new Error('no server has this prompt'), { code: invalidParams })
+  }
+
+  return {
+    capabilities: {
+      ...(having.resources.length > 0 && { resources: {} }),
+      ...(having.prompts.length > 0 && { prompts: {} }),
+      ...(having.completions.length > 0 && { completions: {} }),
+    },
+    serve(server) {
+      if (having.resources.length > 0) {
+        server.setRequestHandler('resources/list', async () => ({
+          resources: await each(
+            'resources',
+            async (client) => (await client.listResources(undefined, bounded)).resources,
+          ),
+        }))
+        server.setRequestHandler('resources/templates/list', async () => ({
+          resourceTemplates: await each(
+            'resources',
+            async (client) =>
+              (await client.listResourceTemplates(undefined, bounded)).resourceTemplates,
+          ),
+        }))
+        server.setRequestHandler('resources/read', ({ params: { uri } }) =>
+          anyOf('resources', (client) => client.readResource({ uri }, bounded)),
+        )
+      }
+      if (having.prompts.length > 0) {
+        server.setRequestHandler('prompts/list', async () => ({
+          prompts: await each('prompts', async (client, one) =>
+            (await client.listPrompts(undefined, bounded)).prompts.map((prompt) => ({
+              ...prompt,
+              name: promptName(one, prompt.name),
+            })),
+          ),
+        }))
+        server.setRequestHandler('prompts/get', async ({ params }) => {
+          const { server: one, own } = promptOf(params.name)
+          const { arguments: values } = params
+          const request = { name: own, ...(values && { arguments: values }) }
+          return (await upstreams.client(one)).getPrompt(request, bounded)
+        })
+      }
+      if (having.completions.length > 0)
+        server.setRequestHandler('completion/complete', async ({ params }) => {
+          const { ref, argument, context } = params
+          const rest = { argument, ...(context && { context }) }
+          if (ref.type === 'ref/resource')
+            return anyOf('completions', (client) => client.complete({ ref, ...rest }, bounded))
+          const { server: one, own } = promptOf(ref.name)
+          const client = await upstreams.client(one)
+          return client.complete({ ref: { ...ref, name: own }, ...rest }, bounded)
+        })
+    },
+  }
+}
+
+const invalidParams = -32602
+const bounded = { timeout: limits.mcpConnectMsMax }

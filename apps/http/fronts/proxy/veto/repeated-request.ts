@@ -1,0 +1,27 @@
+// The client's request once more, with the refused answers of the model behind its history.
+// REPEATED-REQUEST-1. The parts are inserted into the text. All other bytes stay, and so do
+//     signatures in the history and in the refused answers.
+
+import { spanAt, spliced, withItem } from '../../../../../shared/lib/json/spliced.ts'
+import type { ProxyApi, SentRequest } from '../api.ts'
+
+/** `parts`: JSON texts. The request unchanged if there are none. */
+export function repeatedRequest(
+  { history }: ProxyApi,
+  { text, body }: SentRequest,
+  parts: readonly string[],
+): SentRequest {
+  if (parts.length === 0) return { text, body }
+  const span = spanAt(text, [history])
+  if (span === undefined) return { text, body }
+  const given = body[history]
+  const made =
+    typeof given === 'string'
+      ? spliced(text, [{ ...span, text: `[${[userMessage(given), ...parts].join(',')}]` }])
+      : spliced(text, [withItem(text, span, parts.join(','))])
+  return { text: made, body: JSON.parse(made) as SentRequest['body'] }
+}
+
+function userMessage(text: string): string {
+  return JSON.stringify({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] })
+}

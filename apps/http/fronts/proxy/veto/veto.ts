@@ -1,0 +1,96 @@
+// The model proxy with a veto: the calls of an answer wait for their verdicts, and Weir answers a
+// refused one itself. The client sees one valid answer.
+// Owns: which requests are held, and the errors of those that cannot be.
+// VETO-1. A request whose calls Weir cannot judge is refused before it goes to the model.
+
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { Logger } from 'pino'
+import { limits } from '../../../../../shared/contract/limits.ts'
+import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
+import { WeirError } from '../../../../../shared/lib/errors.ts'
+import { HttpError } from '../../../http-error.ts'
+import { notAnObject } from '../../../request-body.ts'
+import type { Json, ProxyApi, SentRequest } from '../api.ts'
+import { clientAnswer } from './client-answer.ts'
+import { isOfSubscription } from './subscription.ts'
+import type { VetoForm } from './veto-form.ts'
+import { vetoFormOf } from './veto-forms.ts'
+import { type VetoRun, type VetoShared, vetoRun } from './veto-run.ts'
+
+/** `coversSubscriptions`: also requests that a person's subscription pays. */
+export type VetoOptions = {
+  coversSubscriptions: boolean
+  /** Default `limits.proxySilenceMs`. */
+  silenceMs?: Milliseconds
+  /** Default `limits.proxyPingMs`. */
+  pingMs?: Milliseconds
+}
+
+/** `sent` undefined: the body is no JSON object. */
+export type VetoRequest = Pick<
+  VetoRun,
+  'agent' | 'api' | 'path' | 'incoming' | 'bytes' | 'signal'
+> & { outgoing: ServerResponse; sent: SentRequest | undefined }
+
+export type Veto = {
+  /** Whether the calls of this client are held. */
+  covers(headers: IncomingHttpHeaders): boolean
+  /** Answers a request with tools. Throws an HttpError before the answer has begun. */
+  answer(request: VetoRequest): Promise<void>
+}
+
+export function createVeto(
+  {
+    coversSubscriptions,
+    silenceMs = limits.proxySilenceMs,
+    pingMs = limits.proxyPingMs,
+  }: VetoOptions,
+  shared: Omit<VetoShared, 'silenceMs'>,
+): Veto {
+  return {
+    covers: (headers) => coversSubscriptions || !isOfSubscription(headers),
+    async answer(request) {
+      const { api, sent, outgoing } = request
+      if (sent === undefined) throw notAnObject()
+      const form = formFor(api, sent.body)
+      const model = typeof sent.body.model === 'string' ? sent.body.model : ''
+      const client = clientAnswer(outgoing, form, { model, pingMs })
+      const run = vetoRun({ ...shared, silenceMs }, { ...request, sent, form, client, model })
+      try {
+        await run.answer()
+      } catch (error) {
+        if (request.signal.aborted) throw error
+        client.fail(shownError(error, shared.log), run.attempts())
+      } finally {
+        client.close()
+      }
+    },
+  }
+}
+
+/** The error that the client gets. An unforeseen one may hold secrets. */
+function shownError(error: unknown, log: Logger): HttpError {
+  if (error instanceof HttpError) return error
+  if (error instanceof WeirError && error.code === 'guest.format')
+    return new HttpError(400, error.code, error.message)
+  log.error({ err: error }, 'an answer with a veto failed')
+  return new HttpError(500, 'http.internal', 'Weir could not answer')
+}
+
+/** Throws 400 for a request whose calls Weir cannot judge. */
+function formFor(api: ProxyApi, body: Json): VetoForm {
+  const form = vetoFormOf(api)
+  if (form === undefined || api.isElsewhere(body))
+    throw new HttpError(
+      400,
+      'proxy.history',
+      'this request keeps its history or its answer at the provider (previous_response_id, conversation, prompt or background), so Weir cannot judge its calls: send the whole history, or start the proxy without --veto',
+    )
+  if (form.asksForSeveral(body))
+    throw new HttpError(
+      400,
+      'proxy.choices',
+      'this request asks for several answers (n), and Weir can judge one: leave n out, or start the proxy without --veto',
+    )
+  return form
+}

@@ -1,0 +1,23 @@
+// The texts for the model in a refusal by a front whose host shows no history (hooks, MCP).
+
+import type { Advice } from '../../../client/guard/guest-conversation.ts'
+
+export const undecided =
+  'Not run: no person or guard decided on this call in time. Do not repeat it now; go on without it, or ask the user.'
+export const cannotJudge =
+  'Not run: Weir cannot judge calls now. Do not repeat the call. Tell the user that Weir must be checked.'
+
+export function endedText(reason: string): string {
+  return `Weir has ended this turn. Call no tool, because none will run. Answer the user in plain text. The reason: ${reason}`
+}
+
+/** At `end` the reason is one more text. */
+export function textOfAdvice({
+  rung,
+  reason,
+  text,
+}: Pick<Advice, 'rung' | 'reason' | 'text'>): string {
+  return rung === 'end' ? endedText(reason) : text
+}
+
+export const hostIsGone = 'Not run: the host no longer waits for this call.'

@@ -1,0 +1,170 @@
+// `weir mcp`: the gateway on standard input and output, or over HTTP, until its host leaves, SIGTERM
+// or SIGINT. On Kafka the stages run elsewhere.
+// SERVE-MCP-1. Standard output has nothing but the protocol. The log goes to standard error.
+
+import { randomUUID } from 'node:crypto'
+import { basename } from 'node:path'
+import type { Writable } from 'node:stream'
+import type { Server } from '@modelcontextprotocol/server'
+import type { Logger } from 'pino'
+import { type Fronts, openFronts } from '../../client/guard/guard.ts'
+import type { McpServer } from '../../shared/agents/agents.ts'
+import { loadMcpServers } from '../../shared/agents/file/mcp-servers.ts'
+import { unsetText } from '../../shared/agents/file/source.ts'
+import { secretsOfServers } from '../../shared/agents/secrets.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { createLog } from '../../shared/lib/log.ts'
+import type { SettingFlags } from '../terminal/command-settings.ts'
+import { portOf } from '../terminal/port-flag.ts'
+import { refuseOpenAddress } from './front-address.ts'
+import { gatewayConversation, gatewayRoutes } from './fronts/mcp/gateway.ts'
+import { gatewayServers } from './fronts/mcp/gateway-server.ts'
+import { type Upstreams, upstreamsOf } from './fronts/mcp/upstreams.ts'
+import { frontsPlaceOf } from './fronts-place.ts'
+import { guardsByAgent } from './guards-by-agent.ts'
+import { startHttpServer } from './server.ts'
+import { untilStopped } from './until-stopped.ts'
+
+export type McpCommandOptions = SettingFlags & {
+  servers?: string
+  agent?: string
+  env?: string[]
+  httpPort?: string
+  host?: string
+  allowRemote?: boolean
+  json?: boolean
+}
+
+/** `weir mcp --http-port PORT --json` prints it as its first line. */
+export type McpAddress = { port: number; url: string }
+
+/** Resolves to the exit code. Throws before it serves: `usage`, `agent.invalid`, `mcp.unreachable`. */
+export async function serveMcp(
+  command: string[],
+  options: McpCommandOptions,
+  out: Writable,
+): Promise<0 | 1> {
+  refuseUnused(options)
+  const servers = serversOf(command, options)
+  const { kind, settings } = frontsPlaceOf(options)
+  const log = createLog({
+    level: settings.logLevel,
+    secrets: secretsOfServers(servers, process.env),
+  })
+  const upstreams = upstreamsOf(servers, { isPrefixed: options.servers !== undefined, log })
+  const fronts = await openFronts({ kind, settings }, { log })
+  const { ended, stop, release } = untilStopped(fronts.failed, log)
+  try {
+    await upstreams.open()
+    const serve = options.httpPort === undefined ? onPipe : overHttp
+    const close = await serve({ fronts, upstreams, options, out, log, stop })
+    const code = await ended
+    await close()
+    return code
+  } finally {
+    release()
+    await upstreams.close()
+    await fronts.close()
+  }
+}
+
+type Serving = {
+  fronts: Fronts
+  upstreams: Upstreams
+  options: McpCommandOptions
+  out: Writable
+  log: Logger
+  stop(): void
+}
+
+/** The process is the conversation. */
+async function onPipe({ fronts, upstreams, options, log, stop }: Serving) {
+  const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
+  const guard = fronts.front({ agent: options.agent ?? defaultAgent, mode: 'blocking' })
+  const { calls, close } = gatewayConversation(guard, randomUUID(), {
+    ...{ upstreams, approvals: fronts.approvals, log },
+  })
+  const factory = await gatewayServers({ upstreams, callsOf: () => calls })
+  let newest: Server | undefined
+  upstreams.onChanged(() => {
+    newest?.sendToolListChanged().catch(() => {}) // its host is not there yet
+  })
+  const handle = serveStdio(
+    async (context) => {
+      newest = (await factory(context)) as Server
+      return newest
+    },
+    { onerror: (error) => log.debug({ err: error }, 'of the MCP host') },
+  )
+  process.stdin.once('end', stop).once('close', stop)
+  return async () => {
+    await handle.close()
+    await close()
+  }
+}
+
+async function overHttp({ fronts, upstreams, options, out, log }: Serving) {
+  const { host = '127.0.0.1', httpPort = '0', json = false } = options
+  const guards = guardsByAgent(async (agent) => fronts.front({ agent, mode: 'blocking' }))
+  const gateway = await gatewayRoutes(guards, { upstreams, approvals: fronts.approvals, log })
+  const server = await startHttpServer({
+    ...{ host, port: portOf(httpPort, '--http-port'), log, routes: [gateway.routes] },
+    advice: 'give another address with --host and --http-port (0: any free port)',
+  })
+  const { port, url } = server
+  out.write(
+    json
+      ? `${JSON.stringify({ port, url } satisfies McpAddress)}\n`
+      : `The gateway serves ${url}/mcp/AGENT/CONVERSATION. Ctrl-C ends it.\n`,
+  )
+  return async () => {
+    await gateway.close()
+    await server.close()
+  }
+}
+
+const defaultAgent = 'guest'
+
+function serversOf(command: string[], { servers, env = [] }: McpCommandOptions): McpServer[] {
+  const [program] = command
+  if ((program === undefined) === (servers === undefined))
+    throw new WeirError(
+      'usage',
+      'give one server behind --, as in weir mcp -- npx -y some-server, or several with --servers FILE',
+    )
+  if (servers !== undefined) {
+    if (env.length > 0)
+      throw new WeirError('usage', `--env is for a server behind --: name variables in ${servers}`)
+    return loadMcpServers(servers, process.env)
+  }
+  for (const name of env)
+    if (process.env[name] === undefined)
+      throw new WeirError('usage', `--env ${name} ${unsetText(name, process.env)}`)
+  const name = basename(program ?? '')
+  return [
+    {
+      ...{ name, run: { kind: 'command', argv: command as [string], environment: env } },
+      ...{ isTrusted: false, timeoutMs: 60_000, wallMs: 300_000 },
+    },
+  ]
+}
+
+/** Throws `usage` for flags that would have no effect. */
+function refuseUnused(options: McpCommandOptions): void {
+  const { httpPort, agent, host } = options
+  if (httpPort !== undefined) {
+    if (agent !== undefined)
+      throw new WeirError('usage', '--agent has no use with --http-port: the URL names the agent')
+    refuseOpenAddress(host ?? '127.0.0.1', { flag: '--host', allowRemote: options.allowRemote })
+    return
+  }
+  const alone = httpFlags.find(([key]) => options[key] !== undefined)
+  if (alone !== undefined)
+    throw new WeirError('usage', `${alone[1]} needs --http-port (0: any free port)`)
+}
+
+const httpFlags = [
+  ['host', '--host'],
+  ['allowRemote', '--allow-remote'],
+  ['json', '--json'],
+] as const

@@ -1,0 +1,82 @@
+// The report of one conversation: its records, its timeline and the findings about it.
+
+import type { ConversationId } from '../../shared/contract/ids.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
+import { inboxOf, type TopicName } from '../../shared/contract/topology.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import type { Logged } from '../history/inspect/logged.ts'
+import type { Timeline, TurnTimeline } from '../history/inspect/timeline.ts'
+import { timelineOf } from '../history/inspect/timeline-of.ts'
+import type { OpenLog } from '../history/open-log.ts'
+import { printable } from '../terminal/printable.ts'
+import { isPlayed } from '../transcripts/made-up-settings.ts'
+import { type MadeReport, reportData } from './report-data.ts'
+
+/** `turn`: its number for people. Undefined: all turns. */
+export type Showing = {
+  log: OpenLog
+  turn: number | undefined
+  reasoning: boolean
+  context: readonly number[]
+}
+
+/** `records`: in their order. `from`: the time of the first one. Throws `usage` for a bad turn. */
+export function reportOf(
+  conversation: ConversationId,
+  records: Logged[],
+  { log, turn, reasoning, context }: Showing,
+): { report: MadeReport; from: number | null } {
+  const timeline = timelineOf(conversation, records, { reasoning, context })
+  const only = turn === undefined ? undefined : turnNumbered(timeline, turn)
+  const selected =
+    only === undefined
+      ? records
+      : records.filter((record) => isOfTurn(record, only, inboxOf(conversation)))
+  const shown = only === undefined ? timeline : { ...timeline, turns: [only], messages: [] }
+  const where = {
+    partition: partitionOf(conversation, log.partitions),
+    topicPrefix: log.topicPrefix,
+    readAt: readAt(log, timeline),
+  }
+  return {
+    report: reportData(shown, selected, where),
+    from: records[0]?.time ?? null,
+  }
+}
+
+/**
+ * True for the turn's own records, the record that opened it, and the message that it answers.
+ */
+function isOfTurn(
+  { topic, offset, message }: Logged,
+  { turn, messageId }: TurnTimeline,
+  inbox: TopicName,
+): boolean {
+  if (topic === inbox && offset === turn) return true
+  if (message?.type === 'user-message') return message.messageId === messageId
+  return message !== undefined && 'turn' in message && message.turn === turn
+}
+
+function turnNumbered({ conversation, turns }: Timeline, number: number): TurnTimeline {
+  const found = turns.find((one) => one.number === number)
+  if (found !== undefined) return found
+  const there = turns.map((one) => one.number).slice(-10)
+  const known =
+    there.length === 0
+      ? 'it has no turn'
+      : `its ${there.length === turns.length ? '' : 'newest '}turns are ${there.join(', ')}`
+  throw new WeirError(
+    'usage',
+    `conversation ${printable(conversation)} has no turn ${number}; ${known}`,
+  )
+}
+
+/**
+ * The time at which the log was read; for a bundle, the time of the export. Undefined: the
+ * conversation comes from a transcript, so its times are made up.
+ */
+function readAt({ bundle }: OpenLog, { turns }: Timeline): number | undefined {
+  if (isPlayed(turns)) return undefined
+  return bundle === undefined ? systemClock.now() : Date.parse(bundle.facts.madeAt)
+}

@@ -1,0 +1,107 @@
+// `weir stop` and `weir release`: each writes one record to `policies`.
+
+import { personHere } from '../../../services/approval/person.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { OperatorStop, StopMode } from '../../../shared/contract/messages.ts'
+import { stopId } from '../../../shared/contract/topology.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
+import { withExistingRegistry } from '../../history/registry.ts'
+import { printable } from '../../terminal/printable.ts'
+import { instant } from '../../terminal/quantities.ts'
+import { type ScopeFlags, scopeOf } from './scope.ts'
+import { removeStop, type StoredStop, storedStops, storeStop } from './stored.ts'
+
+export type StopOptions = ScopeFlags & {
+  reason: string
+  drain?: boolean
+  now?: boolean
+  by?: string
+}
+
+/**
+ * A stop at `drain` can be followed by one at `now`. Throws `usage`, and `stop.taken` if the scope
+ * is stopped already.
+ */
+export async function stop(
+  { reason, drain = false, now = false, by = personHere(), ...flags }: StopOptions,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
+  const scope = scopeOf(flags)
+  if (drain && now)
+    throw new WeirError(
+      'usage',
+      '--drain and --now are given; give one of them, or none for --drain',
+    )
+  checkReason(reason)
+  const mode: StopMode = now ? 'now' : 'drain'
+  const id = stopId(scope)
+  await withExistingRegistry(settings, async (registry) => {
+    const stops = await storedStops(registry)
+    const known = stops.find((other) => other.id === id)
+    if (known !== undefined && !(mode === 'now' && known.stop?.mode === 'drain'))
+      throw takenBy(known)
+    if (known === undefined && stops.length >= limits.stopsMax)
+      throw new WeirError(
+        'stop.taken',
+        `${stops.length} stops are in force, which is the limit. Release one (weir release), or stop with a wider scope`,
+      )
+    await storeStop(registry, { ...scope, mode, reason, setBy: by })
+  })
+  out.write(`${printable(id)} is stopped: ${effectOf(scope.scope, mode)}\n`)
+  out.write(`to release it: weir release ${quoted(id)}\n`)
+}
+
+/** Throws `stop.unknown`. */
+export async function release(
+  id: string,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
+  await withExistingRegistry(settings, async (registry) => {
+    const stops = await storedStops(registry)
+    if (!stops.some((stop) => stop.id === id)) throw unknownStop(id, stops)
+    await removeStop(registry, id)
+  })
+  out.write(
+    `${printable(id)} is released: new questions run again, and turns that have ended stay ended\n`,
+  )
+}
+
+function checkReason(reason: string): void {
+  const bytes = Buffer.byteLength(reason)
+  if (reason.trim() === '') throw new WeirError('usage', '--reason is blank; say why')
+  if (bytes > limits.reasonBytesMax)
+    throw new WeirError(
+      'usage',
+      `--reason has ${bytes} bytes; at most ${limits.reasonBytesMax} are taken`,
+    )
+}
+
+function takenBy({ id, stop }: StoredStop): WeirError {
+  const since = stop && ` since ${instant(stop.setAt)} by ${stop.setBy} (${stop.reason})`
+  const what = stop?.mode === 'drain' ? 'stop it at once with --now, or release it' : 'release it'
+  return new WeirError(
+    'stop.taken',
+    printable(`${id} is stopped already${since ?? ''}; ${what}: weir release ${quoted(id)}`),
+  )
+}
+
+function unknownStop(id: string, stops: StoredStop[]): WeirError {
+  const ids = stops.length === 0 ? 'none' : stops.map((stop) => stop.id).join(', ')
+  return new WeirError(
+    'stop.unknown',
+    printable(`no stop has the id ${id}; stops in force: ${ids}`),
+  )
+}
+
+function effectOf(scope: OperatorStop['scope'], mode: StopMode): string {
+  const start = scope === 'tool' ? 'no such call starts' : 'no model request and no call starts'
+  return `within a second ${start}; running ones ${mode === 'now' ? 'are stopped' : 'end normally'}`
+}
+
+/** For a shell: a pattern and a conversation's id can have characters with a meaning there. */
+function quoted(id: string): string {
+  return /^[\w:.@/-]+$/.test(id) ? id : `'${id.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,35 @@
+// `weir stops`: the stops in force, each with its author, time, mode and reason.
+
+import type { OperatorStop } from '../../../shared/contract/messages.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
+import { withLog } from '../../history/open-log.ts'
+import { printable, printableJson } from '../../terminal/printable.ts'
+import { instant } from '../../terminal/quantities.ts'
+import { type StoredStop, storedStops } from './stored.ts'
+
+/** `--json`: one object per line. The fields but `id` are null if the record cannot be read. */
+export type ShownStop = { id: string } & {
+  [Key in 'scope' | 'name' | 'mode' | 'reason' | 'setBy' | 'setAt']: OperatorStop[Key] | null
+}
+
+export async function listStops(
+  { json = false }: { json?: boolean },
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
+  const stops = await withLog(settings, (log) => storedStops(log))
+  if (json) for (const stop of stops) out.write(`${printableJson(shown(stop))}\n`)
+  else if (stops.length === 0) out.write('nothing is stopped\n')
+  else for (const stop of stops) out.write(`${printable(line(stop))}\n`)
+}
+
+function shown({ id, stop }: StoredStop): ShownStop {
+  const { scope = null, name = null, mode = null } = stop ?? {}
+  const { reason = null, setBy = null, setAt = null } = stop ?? {}
+  return { id, scope, name, mode, reason, setBy, setAt }
+}
+
+function line({ id, stop }: StoredStop): string {
+  if (stop === undefined) return `${id}  cannot be read; nothing starts until it is released`
+  return `${id}  ${stop.mode}  since ${instant(stop.setAt)} by ${stop.setBy}: ${stop.reason}`
+}

@@ -1,0 +1,51 @@
+// The scope of `weir stop`: exactly one of its flags, with a usable name.
+
+import { conversationIdFault } from '../../../shared/contract/ids.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { OperatorStop } from '../../../shared/contract/messages.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { printable } from '../../terminal/printable.ts'
+
+export type ScopeFlags = { all?: true; agent?: string; tool?: string; conversation?: string }
+
+export type Scope = Pick<OperatorStop, 'scope' | 'name'>
+
+/** Throws `usage`. */
+export function scopeOf({ all, agent, tool, conversation }: ScopeFlags): Scope {
+  const given: Scope[] = [
+    ...(all === true ? [{ scope: 'all', name: '' } as const] : []),
+    ...(agent === undefined ? [] : [{ scope: 'agent', name: agent } as const]),
+    ...(tool === undefined ? [] : [{ scope: 'tool', name: tool } as const]),
+    ...(conversation === undefined ? [] : [{ scope: 'conversation', name: conversation } as const]),
+  ]
+  const [scope, ...more] = given
+  if (scope === undefined || more.length > 0)
+    throw new WeirError(
+      'usage',
+      `${given.length} scopes are given; give exactly one of --all, --agent, --tool and --conversation`,
+    )
+  const fault = nameFault(scope)
+  if (fault !== undefined)
+    throw new WeirError('usage', `--${scope.scope} '${printable(scope.name)}' ${fault}`)
+  return scope
+}
+
+function nameFault({ scope, name }: Scope): string | undefined {
+  switch (scope) {
+    case 'all':
+      return undefined
+    case 'agent':
+      return sizeFault(name, limits.agentNameBytesMax)
+    case 'tool':
+      return /\s/.test(name)
+        ? 'matches no tool, because names have no blanks'
+        : sizeFault(name, limits.guardPatternBytesMax)
+    case 'conversation':
+      return conversationIdFault(name)
+  }
+}
+
+function sizeFault(name: string, max: number): string | undefined {
+  const bytes = Buffer.byteLength(name)
+  return bytes > 0 && bytes <= max ? undefined : `has ${bytes} bytes; it must have 1 to ${max}`
+}

@@ -1,0 +1,49 @@
+// The stops in the table `policies`: one record for each scope.
+
+import { decode } from '../../../shared/codec/codec.ts'
+import type { Bus, StoredRecord } from '../../../shared/contract/bus.ts'
+import type { OperatorStop } from '../../../shared/contract/messages.ts'
+import { stopKeyPrefix } from '../../../shared/contract/topology.ts'
+import { toRecord } from '../../../shared/runtime/record.ts'
+
+type Table = { bus: Pick<Bus, 'list'>; topicPrefix: string }
+
+/** `stop` undefined: the record cannot be read. While it is there, nothing starts. */
+export type StoredStop = { id: string; stop: OperatorStop | undefined }
+
+/** In the order of their ids, as the table is at the call. */
+export async function storedStops({ bus, topicPrefix }: Table): Promise<StoredStop[]> {
+  const records = await bus.list({
+    ...{ topic: `${topicPrefix}policies`, partition: 0, prefix: stopKeyPrefix },
+    upToNow: true,
+  })
+  return records
+    .map((record) => ({ id: record.key.slice(stopKeyPrefix.length), stop: stopIn(record) }))
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+function stopIn({ value }: StoredRecord): OperatorStop | undefined {
+  try {
+    const message = value === null ? undefined : decode(value)
+    return message?.type === 'operator-stop' ? message : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export async function storeStop(
+  { bus, topicPrefix }: { bus: Pick<Bus, 'append' | 'clock'>; topicPrefix: string },
+  stop: Omit<OperatorStop, 'type' | 'setAt'>,
+): Promise<void> {
+  const message: OperatorStop = { type: 'operator-stop', ...stop, setAt: bus.clock.now() }
+  await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
+}
+
+/** Removes the record under this id, even an unreadable one. */
+export async function removeStop(
+  { bus, topicPrefix }: { bus: Pick<Bus, 'append'>; topicPrefix: string },
+  id: string,
+): Promise<void> {
+  const record = { topic: `${topicPrefix}policies`, partition: 0, key: stopKeyPrefix + id }
+  await bus.append([{ ...record, value: null }])
+}

@@ -1,0 +1,49 @@
+// `weir.conversation(id).export(file)`: the bundle of one conversation, as `weir export` writes it.
+
+import { createBundle } from '../../shared/bus/bundle/writer.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import type { ReadableLog } from '../history/readable-log.ts'
+import { readRedactionRules } from './redaction-rules.ts'
+import { type BundleContent, writeBundle } from './written-bundle.ts'
+
+/**
+ * `force`: replaces an existing file. `redact`: a file of rules, as of `weir export --redact`. Once
+ * `signal` aborts, no file is written.
+ */
+export type ExportOptions = { force?: boolean; redact?: string; signal?: AbortSignal }
+
+/** `source`: the name of the log's bus. Throws as Conversation.export. */
+export async function exportConversation(
+  log: Omit<ReadableLog, 'progress'> & { source: string },
+  id: ConversationId,
+  file: string,
+  { force = false, redact, signal = new AbortController().signal }: ExportOptions,
+): Promise<BundleContent> {
+  signal.throwIfAborted()
+  const rules = redact === undefined ? [] : readRedactionRules(redact)
+  const bundle = createBundle(file, { force })
+  const filter = {
+    ...{ conversations: new Set([id]), isWhole: true },
+    ...{ since: 0, until: Number.POSITIVE_INFINITY, where: new Map() },
+  }
+  const order = { filter, rules, bundle, source: log.source, signal }
+  const asked = JSON.stringify({ conversation: [id] })
+  const progress = { expect: () => {}, read: () => {} }
+  try {
+    const nothingFound = () => unknownConversation(id)
+    const content = await writeBundle({ ...log, progress }, { ...order, asked, nothingFound })
+    if (content === undefined) throw signal.reason
+    return content
+  } catch (error) {
+    bundle.abandon()
+    throw error
+  }
+}
+
+function unknownConversation(id: ConversationId): WeirError {
+  return new WeirError(
+    'conversation.unknown',
+    `no turn of the conversation ${JSON.stringify(id)} is in the log`,
+  )
+}

@@ -1,0 +1,357 @@
+// Replaces values in the contents of records, in two passes over the same records: `learn` finds
+// the values, `redact` replaces them. All values are kept in memory, with a limit.
+// REDACTION-1. A value found in one place is replaced in all texts of the bundle, because an
+//     argument can recur in an error, an intervention or the reply.
+// REDACTION-2. Equal values get equal replacements, so loops stay loops. Each bundle has its own
+//     secret key, so nobody can guess values. Digests of arguments are replaced too.
+// REDACTION-3. An unreadable record is left out. Arguments that a pointer cannot follow are one
+//     value. Ids, names of tools and kinds never change.
+// REDACTION-4. The parts of an attempt are redacted as one text, which the first of them holds. A
+//     stream can be split anywhere.
+// REDACTION-5. Each JSON string within a text is redacted first, then the whole text. A secret can
+//     contain escapes, or be a piece of JSON.
+
+import { createHmac, randomBytes } from 'node:crypto'
+import { encode } from '../../shared/codec/codec.ts'
+import { roundKey } from '../../shared/contract/ids.ts'
+import type { DeadLetter, Message, Part } from '../../shared/contract/messages.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { matchesPattern } from '../../shared/runtime/guards/tool-pattern.ts'
+import { messageOf } from '../history/message-of.ts'
+import { visibleText } from './folded-text.ts'
+import {
+  beginsLikeJson,
+  changedStrings,
+  parsedJson,
+  parsedPiece,
+  quotedIn,
+} from './json-strings.ts'
+import { gatherKnownValues } from './known-values.ts'
+import { once, type RecordText, streamsOf, type Tools, textsIn, toolsIn } from './record-texts.ts'
+import type { RedactionRule } from './redaction-rules.ts'
+
+export type Redaction = {
+  learn(message: Message): void
+  /** All parts of one round, in the order of the log. Only they hold a broken attempt's texts. */
+  learnParts(parts: readonly Part[]): void
+  /** Undefined: unreadable, so it must be left out (REDACTION-3). */
+  redact(message: Message): Message | undefined
+  /** Takes the same parts as learnParts (REDACTION-4). */
+  redactParts(parts: Part[]): Part[]
+}
+
+/** Fields with free text, in all records. */
+const contentFields = new Set([
+  'text',
+  'user',
+  'reply',
+  'raw',
+  'sent',
+  'arguments',
+  'result',
+  'reason',
+  'note',
+  'nudge',
+  'reasoning',
+  'key',
+  'fault',
+  'by',
+  'evidence',
+  'result',
+  'system',
+  'context',
+])
+
+/** The note behind a text that Weir cut (services/executor/results.ts). */
+const cutNote = /\n\[cut: this is the beginning of \d+ bytes\]$/
+
+/** Well below Node's default heap, also at two bytes for a character. */
+const knownBytesMax = 512 * 1024 * 1024
+
+/** Rounds whose tools are remembered. For an older round, every rule for a tool applies. */
+const roundsMax = 50_000
+
+type PatternRule = RedactionRule & { pattern: RegExp }
+
+/**
+ * `bytesMax`: the limit for all values in all spellings and their replacements. Throws `usage` above
+ * it, with the rule.
+ */
+export function createRedaction(
+  rules: RedactionRule[],
+  {
+    secret = randomBytes(32),
+    bytesMax = knownBytesMax,
+  }: { secret?: Uint8Array; bytesMax?: number } = {},
+): Redaction {
+  const known = gatherKnownValues()
+  const madeShape = new RegExp(madeSource(rules), 'gu')
+  const everywhere = rules
+    .filter((rule): rule is PatternRule => isEverywhere(rule))
+    .map((rule) => ({ rule, orMade: orMade(rules, rule) }))
+  const inPlaces = rules.filter((rule) => !isEverywhere(rule))
+  const made = new Set<string>()
+  const tools = new Map<string, Tools>()
+
+  function keyed(value: string): string {
+    return createHmac('sha256', secret).update(value).digest('hex')
+  }
+
+  /** Replaces the digest of an approval, which is made of the arguments. */
+  function otherId(id: string): string {
+    return keyed(id).replace(/^(.{4})(.{4})(.{4}).*$/s, '$1-$2-$3')
+  }
+
+  function replacementFor(rule: RedactionRule, value: string): string {
+    const { name, replace } = rule
+    if (value === '') return ''
+    if (known.bytes + made.size * 100 > bytesMax) throw tooMuch(rule)
+    if (replace === 'length')
+      return 'x'.repeat(2 ** Math.ceil(Math.log2(Math.max(4, value.length))))
+    const pseudonym = `${name}-${keyed(value).slice(0, 12)}`
+    made.add(pseudonym)
+    return pseudonym
+  }
+
+  /** Results do not name their tool. The calls of the round do, in the record before. */
+  function toolsOf(message: Message): Tools {
+    if (!('round' in message)) return new Map()
+    const round = roundKey(message)
+    const own = toolsIn(message)
+    const [oldest] = tools.keys()
+    if (own.size > 0) tools.set(round, own)
+    if (tools.size > roundsMax && oldest !== undefined) tools.delete(oldest)
+    return tools.get(round) ?? own
+  }
+
+  function learnValue(rule: RedactionRule, value: string): void {
+    if (value.trim() === '') return
+    const replacement = replacementFor(rule, value)
+    for (const spelling of spellingsOf(value)) known.add(spelling, replacement)
+  }
+
+  function learnFrom({ place, tool, text }: RecordText): void {
+    const visible = visibleText(text)?.text
+    for (const rule of inPlaces) {
+      if (rule.in !== undefined && !rule.in.has(place)) continue
+      if (rule.tool !== undefined && tool !== undefined && !matchesPattern(rule.tool, tool))
+        continue
+      if (rule.pattern !== undefined)
+        for (const one of visible === undefined ? [text] : [text, visible])
+          for (const found of matchesIn(one, rule.pattern)) learnValue(rule, found)
+      if (rule.pointer !== undefined && (place === 'arguments' || place === 'results')) {
+        for (const found of valuesSaid(text, rule.pointer, place === 'arguments'))
+          learnValue(rule, found)
+      }
+    }
+  }
+
+  function redactPlain(text: string, isCut: boolean): string {
+    let left = ''
+    let from = 0
+    for (const { 0: found, index } of made.size === 0 ? [] : text.matchAll(madeShape))
+      if (made.has(found)) {
+        left += known.replacedIn(text.slice(from, index), false) + found
+        from = index + found.length
+      }
+    left += known.replacedIn(text.slice(from), isCut)
+    // Other spellings first: in them the pattern may match a piece of the value.
+    return everywhere.reduce(
+      (rest, { rule, orMade }) =>
+        redactRespelled(rest, rule, orMade).replaceAll(orMade, (value) =>
+          made.has(value) ? value : replacedByPattern(value, rule),
+        ),
+      left,
+    )
+  }
+
+  /** Replaces matches that only another spelling hides (folded-text.ts). */
+  function redactRespelled(text: string, rule: PatternRule, orMade: RegExp): string {
+    const visible = visibleText(text)
+    if (visible === undefined) return text
+    let changed = ''
+    let from = 0
+    for (const { 0: value, index } of visible.text.matchAll(orMade)) {
+      if (value === '' || made.has(value)) continue
+      const start = visible.starts[index] as number
+      const end = visible.ends[index + value.length - 1] as number
+      if (start < from || text.slice(start, end) === value) continue
+      changed += text.slice(from, start) + replacedByPattern(value, rule)
+      from = end
+    }
+    return from === 0 ? text : changed + text.slice(from)
+  }
+
+  /** A text that only resembles a replacement counts as any other text. */
+  function replacedByPattern(value: string, rule: PatternRule): string {
+    if (value.search(madeShape) !== 0) return replacementFor(rule, value)
+    return value.replaceAll(rule.pattern, (found) => replacementFor(rule, found))
+  }
+
+  /** Keeps REDACTION-5. */
+  function redactText(text: string, isCut = false): string {
+    const [noted] = cutNote.exec(text) ?? []
+    if (noted !== undefined) return redactText(text.slice(0, -noted.length), true) + noted
+    return redactPlain(
+      changedStrings(text, (leaf) =>
+        leaf.length < text.length ? redactText(leaf) : redactPlain(leaf, false),
+      ),
+      isCut,
+    )
+  }
+
+  function redactFields(value: unknown, skipped: string): unknown {
+    if (Array.isArray(value)) return value.map((one) => redactFields(one, skipped))
+    if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value
+    const isOfApproval = approvalIdIn(value) !== undefined
+    return Object.fromEntries(
+      Object.entries(value).map(([name, field]) => {
+        if (typeof field !== 'string' || name === skipped)
+          return [name, redactFields(field, skipped)]
+        if (isDigest(name, field) || (isOfApproval && name === 'hash'))
+          return [name, keyed(field).slice(0, field.length)]
+        if (isOfApproval && name === 'id') return [name, otherId(field)]
+        return [name, isContent(name, value) ? redactText(field) : field]
+      }),
+    )
+  }
+
+  function redactLetter(letter: DeadLetter): Message | undefined {
+    const inside = messageOf(letter.value)
+    const redacted = inside && redaction.redact(inside)
+    if (redacted === undefined) return undefined
+    return { ...(redactFields(letter, 'key') as DeadLetter), value: encode(redacted) }
+  }
+
+  const redaction: Redaction = {
+    learn(message) {
+      const inside = message.type === 'dead-letter' ? messageOf(message.value) : message
+      if (inside?.type === 'part') redaction.learnParts([inside])
+      else if (inside !== undefined)
+        for (const found of textsIn(inside, toolsOf(inside))) learnFrom(found)
+      for (const id of inside === undefined ? [] : approvalIdsIn(inside)) known.add(id, otherId(id))
+    },
+
+    learnParts(parts) {
+      for (const { place, tool, text } of streamsOf(parts).values())
+        if (place !== null && text !== '') learnFrom({ place, tool, text })
+    },
+
+    redact(message) {
+      if (message.type === 'dead-letter') return redactLetter(message)
+      return message.type === 'part'
+        ? redaction.redactParts([message])[0]
+        : (redactFields(message, '') as Message)
+    },
+
+    redactParts(parts) {
+      const texts = new Map<string, string>()
+      for (const [stream, { text, isPieces }] of streamsOf(parts))
+        texts.set(stream, redactText(text, isPieces))
+      return parts.map((part) => ({
+        ...part,
+        events: part.events.map((event) => once(part, event, texts)),
+      }))
+    },
+  }
+  return redaction
+}
+
+/** Whether the field of this name is free text. The name of an image or a file is. */
+function isContent(name: string, fields: object): boolean {
+  return contentFields.has(name) || (name === 'name' && 'mediaType' in fields)
+}
+
+/** The digest of an approval or of a record about one (services/approval/approval.ts). */
+function approvalIdIn(value: object): string | undefined {
+  const { id, raw } = value as { id?: unknown; raw?: unknown }
+  return 'ordinal' in value &&
+    raw === undefined &&
+    typeof id === 'string' &&
+    /^[0-9a-z]{4}-[0-9a-z]{4}-[0-9a-z]{4}$/.test(id)
+    ? id
+    : undefined
+}
+
+function approvalIdsIn(message: Message): string[] {
+  const all = [message, ...('calls' in message ? message.calls : [])]
+  return all.flatMap((one) => approvalIdIn(one) ?? [])
+}
+
+function tooMuch({ name }: RedactionRule): WeirError {
+  return new WeirError(
+    'usage',
+    `--redact: the rule ${name} finds too many values to keep in memory. Narrow the rule, or export less at once (--conversation, --since, --until)`,
+  )
+}
+
+function isEverywhere({ pattern, in: places, tool }: RedactionRule): boolean {
+  return pattern !== undefined && places === undefined && tool === undefined
+}
+
+/** Matches replacements. JSON strings are redacted twice, and no replacement may change again. */
+function madeSource(rules: RedactionRule[]): string {
+  return `(?:${rules.map(({ name }) => name).join('|')})-[0-9a-f]{12}`
+}
+
+function orMade(rules: RedactionRule[], { pattern }: PatternRule): RegExp {
+  return new RegExp(`${madeSource(rules)}|(?:${pattern.source})`, 'gu')
+}
+
+/** Within the strings of JSON as well as across them (REDACTION-5). */
+function matchesIn(text: string, pattern: RegExp): Set<string> {
+  const found = new Set<string>()
+  const look = (leaf: string): string => {
+    for (const [match] of leaf.matchAll(pattern)) found.add(match)
+    return changedStrings(leaf, (inner) => (inner.length < leaf.length ? look(inner) : inner))
+  }
+  look(text)
+  return found
+}
+
+/** All spellings of a value: plain, in JSON, in JSON within JSON, and in a URL. */
+function spellingsOf(value: string): Set<string> {
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
+  const once = inJson(value)
+  const inAddress = encodeURIComponent(value.toWellFormed())
+  return new Set([
+    value,
+    once,
+    inJson(once),
+    inJson(inJson(once)),
+    inAddress,
+    inAddress.replaceAll('%20', '+'),
+  ])
+}
+
+/** The key of an intervention, a digest of results (services/loop-detector/fingerprint.ts). */
+function isDigest(name: string, field: string): boolean {
+  return name === 'key' && /^[0-9a-f]{32}$/.test(field)
+}
+
+/** Keeps REDACTION-3. `isMeant`: the text should be JSON. */
+function valuesSaid(text: string, pointer: string[], isMeant: boolean): string[] {
+  const value = parsedJson(text) ?? parsedPiece(text)
+  if (value !== undefined) return valuesAt(value, pointer)
+  if (beginsLikeJson(text) || (isMeant && text.includes('"')))
+    return quotedIn(text).filter(({ length }) => length >= unreadableMin)
+  return isMeant && text.length >= unreadableMin && !/^\s*(?:null|true|false)\s*$/.test(text)
+    ? [text]
+    : []
+}
+
+/** Shorter values would match everywhere. */
+const unreadableMin = 4
+
+function valuesAt(value: unknown, [step, ...rest]: string[]): string[] {
+  if (step === undefined) return leavesOf(value)
+  if (Array.isArray(value) && step === '*') return value.flatMap((one) => valuesAt(one, rest))
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return []
+  return valuesAt((value as Record<string, unknown>)[step], rest)
+}
+
+function leavesOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value === 'number') return [String(value)]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : []
+}

@@ -1,0 +1,125 @@
+// Writes conversations, or a stretch of time, of a log into one file: a bundle to keep, send, inspect
+// and replay. `weir export` and a program write the same.
+
+import { bundlePartitionsMax } from '../../shared/bus/bundle/bounds.ts'
+import type { BundleWriter } from '../../shared/bus/bundle/writer.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import type { ReadableLog } from '../history/readable-log.ts'
+import { copySelection } from './copy.ts'
+import { learningSink, plainSink, redactingSink } from './record-sinks.ts'
+import { createRedaction } from './redaction.ts'
+import type { RedactionRule } from './redaction-rules.ts'
+import { type ExportFilter, type Selection, selectionIn } from './selection.ts'
+import { createTurnTally, type TurnTally } from './turn-tally.ts'
+
+export type BundleOrder = {
+  filter: ExportFilter
+  /** Empty: nothing is redacted. */
+  rules: RedactionRule[]
+  bundle: BundleWriter
+  /** The name of the log's bus. */
+  source: string
+  /** The conditions as the reader of the bundle is to see them: JSON. */
+  asked: string
+  signal: AbortSignal
+  /** The error if no turn matches. */
+  nothingFound: (selection: Selection) => WeirError
+}
+
+/**
+ * `openTurns`: of those, the turns that had not ended. `cutTurns`: of those, the turns whose
+ * beginning the log no longer has. `leftOut`: records that are unreadable, or that a redaction
+ * cannot keep.
+ */
+export type BundleContent = {
+  conversations: number
+  turns: number
+  records: number
+  openTurns: number
+  cutTurns: number
+  leftOut: number
+}
+
+/** Fills and finishes the bundle. Undefined: `signal` aborted, and it is not finished. */
+export async function writeBundle(
+  log: ReadableLog,
+  { filter, rules, bundle, source, asked, signal, nothingFound }: BundleOrder,
+): Promise<BundleContent | undefined> {
+  const selection = await selectionIn(log, filter, signal)
+  if (log.partitions > bundlePartitionsMax)
+    throw new WeirError(
+      'usage',
+      `the topics have ${log.partitions} partitions, and a bundle can have ${bundlePartitionsMax}: such a log cannot be exported`,
+    )
+  const tally = createTurnTally(log.partitions)
+  const leftOut = await copied({ log, selection, bundle, tally, rules, signal })
+  if (signal.aborted) return undefined
+  const turns = tally.turns()
+  if (turns.length === 0) throw nothingFound(selection)
+  for (const turn of turns) bundle.turn(turn)
+  const facts = {
+    madeAt: new Date(systemClock.now()).toISOString(),
+    source: log.bundle?.facts.source ?? source,
+    topicPrefix: log.topicPrefix,
+    partitions: log.partitions,
+    asked,
+    redaction: redactionOf(log, rules),
+  }
+  await bundle.finish(facts, signal)
+  return {
+    conversations: new Set(turns.map(({ conversation }) => conversation)).size,
+    turns: turns.length,
+    records: bundle.records,
+    openTurns: turns.filter(({ outcome }) => outcome === 'open').length,
+    cutTurns: turns.filter(({ whole }) => !whole).length,
+    leftOut,
+  }
+}
+
+/** Includes the redaction of the source bundle. */
+function redactionOf({ bundle }: ReadableLog, rules: RedactionRule[]): string | null {
+  const names = [...(bundle?.facts.redaction?.split(', ') ?? []), ...rules.map(({ name }) => name)]
+  return names.length === 0 ? null : names.join(', ')
+}
+
+type Copied = {
+  log: ReadableLog
+  selection: Selection
+  bundle: BundleWriter
+  tally: TurnTally
+  rules: RedactionRule[]
+  signal: AbortSignal
+}
+
+/** Returns the number of records left out. */
+async function copied({ log, selection, bundle, tally, rules, signal }: Copied): Promise<number> {
+  if (rules.length === 0) {
+    await copySelection({ log, selection, sink: plainSink(bundle, tally), signal })
+    return 0
+  }
+  const redaction = createRedaction(rules)
+  const learning = learningSink(redaction)
+  const still = ending(log)
+  await copySelection({ log: still, selection, sink: learning, signal })
+  learning.finish()
+  const sink = redactingSink(bundle, tally, redaction)
+  await copySelection({ log: still, selection, sink, signal })
+  sink.finish()
+  return sink.leftOut
+}
+
+/**
+ * The log up to its ends at the first reading. A later record would be copied in the second pass
+ * without having been learned from in the first.
+ */
+function ending(log: ReadableLog): ReadableLog {
+  const known = new Map<string, ReturnType<Bus['ends']>>()
+  const ends = (topic: string) => {
+    const found = known.get(topic) ?? log.bus.ends(topic)
+    known.set(topic, found)
+    return found
+  }
+  return { ...log, bus: { ...log.bus, ends } }
+}

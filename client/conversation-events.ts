@@ -1,0 +1,177 @@
+// The events of a conversation from a position on, read from the log: first those that it has, then
+// those that arrive. The caller's pace is the pace of reading.
+// Reads: activity, and model-deltas from the round on that is open when it has caught up.
+
+import { batchesOf, firstOffsetSince, leadersApartMs } from '../shared/bus/range.ts'
+import { decode } from '../shared/codec/codec.ts'
+import type { Offset, StoredRecord } from '../shared/contract/bus.ts'
+import type { ConversationId } from '../shared/contract/ids.ts'
+import { historyPrefix, historyTurn, isGuest } from '../shared/contract/topology.ts'
+import { activityIn } from './edge.ts'
+import { createEventFold, type EventFold } from './event-fold.ts'
+import { positionIn, resumeAfter } from './event-resume.ts'
+import { openingOf, type Place } from './opening.ts'
+import type { TurnEvent } from './turn-event.ts'
+
+/**
+ * `after`: the position of an event. `turn`: the number of a turn; earlier turns give no events.
+ * Default: all events. `signal`: ends the events.
+ */
+export type EventsOptions = { after?: string; turn?: number; signal?: AbortSignal }
+
+/** Batches of one topic that wait for the caller. */
+const waitingMax = 4
+
+/** Goes on until `signal` aborts or the caller leaves. Throws `usage` for a bad position. */
+export async function* conversationEvents(
+  place: Place,
+  conversation: ConversationId,
+  { after, turn: least, signal }: EventsOptions,
+): AsyncGenerator<TurnEvent, void> {
+  const { bus, topicPrefix, partition } = place
+  const topic = `${topicPrefix}activity`
+  const behind = after === undefined ? (event: TurnEvent) => [event] : resumeAfter(after)
+  const pass = (event: TurnEvent): TurnEvent[] => {
+    const isEarlier = 'turn' in event && event.turn < (least ?? event.turn)
+    return isEarlier ? [] : behind(event)
+  }
+  const ends = (await bus.ends(topic)).find((one) => one.partition === partition)
+  const range = { topic, partition, from: ends?.begin ?? 0, to: ends?.end ?? 0 }
+  const from = await beginning(place, conversation, range, { after, turn: least })
+  const fold = createEventFold()
+  let roundSince: number | undefined
+  for await (const records of batchesOf(bus, { ...range, from }, signal))
+    for (const record of records) {
+      if (record.key !== conversation) continue
+      yield* activityEvents(fold, record).flatMap(pass)
+      roundSince = fold.streaming === undefined ? undefined : (roundSince ?? record.time)
+    }
+  const deltas = `${topicPrefix}model-deltas`
+  const deltasFrom = await offsetSince(place, deltas, roundSince)
+  const stop = new AbortController()
+  const ending = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
+  try {
+    const starts = [
+      { topic, partition, from: Math.max(range.to, from), signal: ending },
+      { topic: deltas, partition, from: deltasFrom, signal: ending },
+    ]
+    for await (const record of merged(bus, starts, ending)) {
+      if (record.key !== conversation) continue
+      const events =
+        record.topic === topic ? activityEvents(fold, record) : partEvents(fold, record)
+      yield* events.flatMap(pass)
+    }
+  } finally {
+    stop.abort()
+  }
+}
+
+function activityEvents(fold: EventFold, { id, offset, value }: StoredRecord): TurnEvent[] {
+  const message = value === null ? undefined : activityIn(value)
+  return message === undefined ? [] : fold.activity({ id, offset, message })
+}
+
+function partEvents(fold: EventFold, { value }: StoredRecord): TurnEvent[] {
+  const message = value === null ? undefined : decode(value)
+  return message?.type === 'part' ? fold.part(message) : []
+}
+
+type Range = { topic: string; partition: number; from: Offset; to: Offset }
+
+/** An offset before the turn of the position, or before the first turn of the conversation. */
+async function beginning(
+  place: Place,
+  conversation: ConversationId,
+  range: Range,
+  { after, turn: given }: { after: string | undefined; turn: number | undefined },
+): Promise<Offset> {
+  const turn = after === undefined ? given : await turnAt(place, range, positionIn(after).offset)
+  const first = turn ?? (await firstTurn(place, conversation))
+  if (first === undefined || isGuest(conversation)) return range.from
+  const opening = await openingOf(place, first)
+  return opening === undefined
+    ? range.from
+    : firstOffsetSince(place.bus, range, opening.time - leadersApartMs)
+}
+
+async function turnAt(
+  { bus }: Place,
+  { topic, partition }: Range,
+  offset: Offset,
+): Promise<number | undefined> {
+  const [record] = await bus.read({ topic, partition, from: offset, to: offset + 1, limit: 1 })
+  return record?.value ? activityIn(record.value)?.turn : undefined
+}
+
+async function firstTurn(
+  { bus, topicPrefix, partition }: Place,
+  conversation: ConversationId,
+): Promise<number | undefined> {
+  const entries = await bus.list({
+    ...{ topic: `${topicPrefix}history`, partition },
+    ...{ prefix: historyPrefix(conversation), upToNow: true },
+  })
+  const turns = entries.flatMap(({ key }) => historyTurn(key)?.turn ?? [])
+  return turns.length === 0 ? undefined : turns.reduce((least, turn) => Math.min(least, turn))
+}
+
+/** `time` undefined: the end of the topic. */
+async function offsetSince(
+  { bus, partition }: Place,
+  topic: string,
+  time: number | undefined,
+): Promise<Offset> {
+  const ends = (await bus.ends(topic)).find((one) => one.partition === partition)
+  const range = { topic, partition, from: ends?.begin ?? 0, to: ends?.end ?? 0 }
+  return time === undefined ? range.to : firstOffsetSince(bus, range, time - leadersApartMs)
+}
+
+/** The records of several topics as they arrive. Throws if one cannot be read. */
+async function* merged(
+  bus: Place['bus'],
+  starts: { topic: string; partition: number; from: Offset; signal: AbortSignal }[],
+  signal: AbortSignal,
+): AsyncGenerator<StoredRecord, void> {
+  const waiting: StoredRecord[][] = []
+  let failure: { error: unknown } | undefined
+  let wake = (): void => {}
+  let goOn = (): void => {}
+  const read = async (start: (typeof starts)[number]): Promise<void> => {
+    for await (const records of bus.follow(start)) {
+      waiting.push(records)
+      wake()
+      while (waiting.length >= waitingMax && !signal.aborted)
+        await new Promise<void>((resolve) => {
+          const before = goOn
+          goOn = () => {
+            before()
+            resolve()
+          }
+        })
+    }
+  }
+  const onAbort = (): void => {
+    wake()
+    goOn()
+  }
+  signal.addEventListener('abort', onAbort, { once: true })
+  for (const start of starts)
+    read(start).catch((error: unknown) => {
+      failure ??= { error }
+      wake()
+    })
+  while (!signal.aborted) {
+    const records = waiting.shift()
+    if (records !== undefined) {
+      const free = goOn
+      goOn = () => {}
+      free()
+      yield* records
+      continue
+    }
+    if (failure !== undefined) throw failure.error
+    await new Promise<void>((resolve) => {
+      wake = resolve
+    })
+  }
+}

@@ -1,0 +1,83 @@
+// The options of openGuard, and their checks before anything is opened.
+
+import type { Logger } from 'pino'
+import type { GuestAgent } from '../../shared/agents/guest.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { shown } from '../../shared/settings/mistake.ts'
+import type { KafkaBusChoice } from '../bus-choice.ts'
+import { checkGuards, needOneOf, needOptions } from '../given-options.ts'
+import { refuseUnknownKeys } from '../known-keys.ts'
+import type { WeirOptions } from '../weir.ts'
+
+export type GuardOptions = {
+  /**
+   * The guest's name, the path of its file, or its settings as a value. A name means
+   * `agents/<name>.yaml` if that file exists, and otherwise the defaults.
+   */
+  agent: string | GuestAgent
+  /**
+   * `blocking`: a call starts only after a verdict `run`. `observing`: every verdict is `run`, so
+   * guards and approvals decide nothing, and Weir advises only. Default `blocking`.
+   */
+  mode?: 'blocking' | 'observing'
+  /** Guards that run in this process, as for `Weir.open`. */
+  guards?: WeirOptions['guards']
+  /** The calls that wait for a person, as for `Weir.open`. */
+  approvals?: WeirOptions['approvals']
+  /** The folder of the log. Default: the log is in memory, without a file. */
+  dataFolder?: string
+  /** The log is on Kafka, and `weir up` runs the stages. */
+  kafka?: Omit<KafkaBusChoice, 'kind'> & { topicPrefix?: string }
+  /** When Weir does not answer in time. Default `run` for observing, `refuse` for blocking. */
+  onUnavailable?: 'run' | 'refuse'
+  /**
+   * Milliseconds that `beforeModel` and `afterModel` wait for an answer. Default 2 seconds for
+   * observing, 10 minutes for blocking.
+   */
+  answerWithinMs?: Milliseconds
+  /** A pino logger. Default: lines of JSON at `warn` and above on standard error. */
+  log?: Logger
+}
+
+const code = 'settings.invalid'
+
+const optionNames = Object.keys({
+  ...{ agent: 1, mode: 1, guards: 1, approvals: 1, dataFolder: 1, kafka: 1 },
+  ...{ onUnavailable: 1, answerWithinMs: 1, log: 1 },
+} satisfies Record<keyof GuardOptions, 1>)
+
+/** Throws `settings.invalid` with the option and its values. */
+export function checkGuardOptions(given: GuardOptions): void {
+  needOptions(given, { code, subject: 'openGuard', example: "{ agent: 'ops' }" })
+  refuseUnknownKeys(given, optionNames, { code, subject: 'openGuard' })
+  const { agent, mode, onUnavailable, answerWithinMs, dataFolder, kafka } = given
+  const isName = typeof agent === 'string'
+  if (!isName && typeof (agent as { name?: unknown } | null | undefined)?.name !== 'string')
+    throw new WeirError(
+      code,
+      `agent is ${agent === undefined ? 'missing' : shown(agent)}; must be the name of a guest, the path of its file, or an object with its name`,
+    )
+  needOneOf('mode', mode, ['blocking', 'observing'])
+  needOneOf('onUnavailable', onUnavailable, ['run', 'refuse'])
+  checkGuards(given.guards)
+  if (answerWithinMs !== undefined && !(Number.isFinite(answerWithinMs) && answerWithinMs >= 0))
+    throw new WeirError(
+      code,
+      `answerWithinMs is ${shown(answerWithinMs)}; must be a number of milliseconds from 0 on`,
+    )
+  if (dataFolder !== undefined && typeof dataFolder !== 'string')
+    throw new WeirError(code, `dataFolder is ${shown(dataFolder)}; must be the path of a folder`)
+  if (kafka !== undefined)
+    needOptions(kafka, { code, subject: 'kafka', example: "{ bootstrapServer: 'HOST:9092' }" })
+}
+
+/** Throws `message.invalid` for an id of a conversation that is no text. */
+export function checkThread(id: unknown, options: object): void {
+  if (typeof id !== 'string' || id === '')
+    throw new WeirError(
+      'message.invalid',
+      `the id of the conversation is ${shown(id)}; must be a text that is not empty`,
+    )
+  refuseUnknownKeys(options, ['turn'], { code: 'message.invalid', subject: 'conversation' })
+}

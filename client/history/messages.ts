@@ -1,0 +1,98 @@
+// A conversation as messages to show: the user's texts, the model's texts with cards of its calls,
+// and notes. They come from the history, so a round appears when it is over.
+
+import { isImage } from '../../shared/contract/contents.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
+import type {
+  Call,
+  CallResult,
+  Content,
+  HistoryEntry,
+  Usage,
+} from '../../shared/contract/messages.ts'
+import { historyPrefix } from '../../shared/contract/topology.ts'
+import { inputValue } from '../call-input.ts'
+import type { Place } from '../opening.ts'
+import type { CallInput } from '../turn-event.ts'
+import { messageOf } from './message-of.ts'
+
+/** A call with its end, as a tool card shows it. `result` is the whole text for the model. */
+export type CallCard = CallInput &
+  Pick<Call, 'ordinal' | 'id' | 'name' | 'problem'> &
+  Pick<CallResult, 'status' | 'reason' | 'durationMs'> & { result: string }
+
+/** An image or a file of a user's message, without its bytes. `name`: empty for an image. */
+export type ShownContent = {
+  type: 'image' | 'file'
+  name: string
+  mediaType: string
+  bytes: number
+  /** In hex. */
+  sha256: string
+}
+
+/**
+ * `note`: a text of Weir. `kind` nudge: for the model, in front of the response of its round. `kind`
+ * failure: the reason why the round has no response, or that calls may have run.
+ */
+export type ConversationMessage =
+  | { role: 'user'; turn: number; text: string; contents: ShownContent[] }
+  | {
+      role: 'assistant'
+      turn: number
+      round: number
+      text: string
+      calls: CallCard[]
+      usage: Usage
+    }
+  | { role: 'note'; turn: number; round: number; kind: 'nudge' | 'failure'; text: string }
+
+/** In order. Empty: the log has no such conversation. */
+export async function messagesOf(
+  { bus, topicPrefix, partition }: Place,
+  conversation: ConversationId,
+): Promise<ConversationMessage[]> {
+  const records = await bus.list({
+    ...{ topic: `${topicPrefix}history`, partition },
+    ...{ prefix: historyPrefix(conversation), upToNow: true },
+  })
+  const entries = records.flatMap(({ value }): HistoryEntry[] => {
+    const entry = messageOf(value)
+    return entry?.type === 'history-entry' ? [entry] : []
+  })
+  return entries.sort((a, b) => a.turn - b.turn || a.round - b.round).flatMap(messagesIn)
+}
+
+function messagesIn(entry: HistoryEntry): ConversationMessage[] {
+  const { turn, round, user, nudge, response, results, note } = entry
+  const messages: ConversationMessage[] = []
+  if (user !== null) {
+    const contents = entry.contents.map(shownContent)
+    messages.push({ role: 'user', turn, text: user, contents })
+  }
+  if (nudge !== null) messages.push({ role: 'note', turn, round, kind: 'nudge', text: nudge })
+  if (response !== null) {
+    const { text, usage } = response
+    const calls = response.calls.flatMap((call) => cardOf(call, results))
+    messages.push({ role: 'assistant', turn, round, text, calls, usage })
+  }
+  if (note !== null) messages.push({ role: 'note', turn, round, kind: 'failure', text: note })
+  return messages
+}
+
+function shownContent({ hash, mediaType, bytes, name }: Content): ShownContent {
+  return { type: isImage({ mediaType }) ? 'image' : 'file', name, mediaType, bytes, sha256: hash }
+}
+
+function cardOf({ ordinal, id, name, raw, problem }: Call, results: CallResult[]): CallCard[] {
+  const result = results.find((one) => one.ordinal === ordinal)
+  if (result === undefined) return []
+  const { status, reason, durationMs, text } = result
+  const whole = { arguments: raw, argumentsBytes: Buffer.byteLength(raw), problem }
+  return [
+    {
+      ...{ ordinal, id, name, arguments: raw, input: inputValue(whole), problem },
+      ...{ status, reason, durationMs, result: text },
+    },
+  ]
+}

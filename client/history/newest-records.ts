@@ -1,0 +1,87 @@
+// The records of a topic, newest first: walks back from the end of the log, over all partitions at
+// once.
+
+import type { Bus, Offset, StoredRecord } from '../../shared/contract/bus.ts'
+import type { TopicName } from '../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { endsOf } from './readable-log.ts'
+
+export type ReadableTopics = { bus: Pick<Bus, 'ends' | 'read'>; topicPrefix: string }
+
+/** Records to read ahead of one partition. Small, because a reply may be large. */
+const chunkRecords = 64
+
+type Walk = { partition: number; begin: Offset; next: Offset; waiting: StoredRecord[] }
+
+/**
+ * In order of append time; within a partition, in reverse order of the log. Memory: one chunk per
+ * partition.
+ */
+export async function* newestRecords(
+  log: ReadableTopics,
+  name: TopicName,
+): AsyncGenerator<StoredRecord> {
+  const topic = log.topicPrefix + name
+  const walks = (await endsOf(log, name)).map(
+    ({ partition, begin, end }): Walk => ({ partition, begin, next: end, waiting: [] }),
+  )
+  for (;;) {
+    for (const walk of walks) await fill(walk)
+    const newest = walks.reduce<Walk | undefined>(
+      (best, walk) => (timeOf(walk) > timeOf(best) ? walk : best),
+      undefined,
+    )
+    const record = newest?.waiting.pop()
+    if (record === undefined) return
+    yield record
+  }
+
+  async function fill(walk: Walk): Promise<void> {
+    while (walk.waiting.length === 0 && walk.next > walk.begin) {
+      const from = Math.max(walk.begin, walk.next - chunkRecords)
+      walk.waiting = await log.bus.read({
+        topic,
+        partition: walk.partition,
+        from,
+        to: walk.next,
+        limit: chunkRecords,
+      })
+      walk.next = from
+    }
+  }
+}
+
+function timeOf(walk: Walk | undefined): number {
+  return walk?.waiting.at(-1)?.time ?? Number.NEGATIVE_INFINITY
+}
+
+/** The time of a conversation's last activity: from `since` on, and before `until`. */
+export type Window = { since: Milliseconds; until: Milliseconds }
+
+export const anyTime: Window = { since: 0, until: Number.POSITIVE_INFINITY }
+
+/** For a walk from newer to older records: whether the key's newest record is in the window. */
+export function inWindow({ since, until }: Window): (record: StoredRecord) => boolean {
+  if (since <= 0 && until === Number.POSITIVE_INFINITY) return () => true
+  const accepted = new Map<string, boolean>()
+  return ({ key, time }) => {
+    const isAccepted = accepted.get(key) ?? (time >= since && time < until)
+    accepted.set(key, isAccepted)
+    return isAccepted
+  }
+}
+
+/** At most `max` different conversation ids, the most recently active first. */
+export async function newestIds(
+  log: ReadableTopics,
+  max: number,
+  window: Window = anyTime,
+): Promise<string[]> {
+  const ids = new Set<string>()
+  const accepts = inWindow(window)
+  for await (const record of newestRecords(log, 'activity')) {
+    if (ids.size >= max || record.time < window.since) break
+    if (accepts(record)) ids.add(record.key)
+  }
+  return [...ids]
+}

@@ -1,0 +1,167 @@
+// Summarizes one conversation for the list. The history has its turns, tokens and question. The newest
+// activity has the end of its last turn, and the facts about each turn. The record that opened the
+// last turn has its agent; the offset of that record is the turn's id. The id of a guest's conversation
+// has its agent.
+
+import type { StoredRecord } from '../../shared/contract/bus.ts'
+import type { ConversationId } from '../../shared/contract/ids.ts'
+import type {
+  Cap,
+  FailureClass,
+  Message,
+  TurnFinished,
+  TurnOutcome,
+} from '../../shared/contract/messages.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
+import { guestOf } from '../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { openingOf } from '../opening.ts'
+import type { RoundUsage } from './histories.ts'
+import { messageOf } from './message-of.ts'
+import type { ReadableLog } from './readable-log.ts'
+import {
+  addFact,
+  beginFacts,
+  type FactFold,
+  factsOf,
+  sumOfFacts,
+  type TurnFacts,
+} from './turn-facts.ts'
+
+/**
+ * `weir conversations --json` prints one of these on each line. Times are append times, in
+ * milliseconds since 1970-01-01 UTC.
+ */
+export type ConversationSummary = {
+  conversation: ConversationId
+  /** The agent of the last turn. Null: it is no longer in the log. */
+  agent: string | null
+  /** The first words of its first message. Null: its text is no longer in the log. */
+  question: string | null
+  turns: number
+  /** The total of all finished rounds. The input includes cached tokens. */
+  inputTokens: number
+  outputTokens: number
+  /** Of all turns together; `isWhole` false: older turns were not looked through. */
+  facts: TurnFacts & { isWhole: boolean }
+  /**
+   * The end of the last turn. open: it still runs. unknown: its end is no longer in the log. For a
+   * conversation without a turn: the end of its last message.
+   */
+  last: {
+    outcome: TurnOutcome | 'open' | 'unknown'
+    class: FailureClass | null
+    cap: Cap | null
+    reason: string | null
+    at: Milliseconds
+  }
+}
+
+/** A conversation that the walk has found, as far as it is known. */
+export type Unfinished = Omit<ConversationSummary, 'last' | 'facts'> & {
+  /** Undefined: the walk has not reached its last end yet. */
+  last: ConversationSummary['last'] | undefined
+  /** The ids of its first and last turn. Undefined: no turn ever began. */
+  firstTurn: number | undefined
+  lastTurn: number | undefined
+  /** The facts about each turn, by id. */
+  facts: Map<number, FactFold>
+  /** The walk has passed the beginning of its first turn. */
+  isWhole: boolean
+  /** The time of its last activity. */
+  at: Milliseconds
+}
+
+/** `newest`: the newest activity record. `rounds`: the whole history, each round once. */
+export async function begin(
+  log: ReadableLog,
+  newest: StoredRecord,
+  rounds: Iterable<RoundUsage>,
+): Promise<Unfinished> {
+  const { key: conversation, time: at } = newest
+  const found: Unfinished = {
+    ...{ conversation, agent: null, question: null, turns: 0, inputTokens: 0, outputTokens: 0 },
+    ...{ last: undefined, firstTurn: undefined, lastTurn: undefined, at },
+    ...{ facts: new Map(), isWhole: false },
+  }
+  for (const round of rounds) add(found, round)
+  found.isWhole = found.firstTurn === undefined
+  if (found.lastTurn !== undefined)
+    found.agent = guestOf(conversation) ?? (await agentOf(log, conversation, found.lastTurn))
+  return found
+}
+
+async function agentOf(
+  { bus, topicPrefix, partitions }: ReadableLog,
+  conversation: ConversationId,
+  turn: number,
+): Promise<string | null> {
+  const partition = partitionOf(conversation, partitions)
+  return (await openingOf({ bus, topicPrefix, partition }, turn))?.agent ?? null
+}
+
+function add(found: Unfinished, { turn, round, usage, question }: RoundUsage): void {
+  if (round === 0) found.turns += 1
+  found.lastTurn = Math.max(found.lastTurn ?? 0, turn)
+  if (found.firstTurn === undefined || turn < found.firstTurn) {
+    found.firstTurn = turn
+    found.question = null
+  }
+  if (turn === found.firstTurn && question !== undefined) found.question = question
+  if (usage === undefined) return
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
+  found.inputTokens += inputTokens + cacheReadTokens + cacheWriteTokens
+  found.outputTokens += outputTokens
+}
+
+/** Adds an activity record. The walk goes from newer to older records. */
+export function addActivity(found: Unfinished, { value, time }: StoredRecord): void {
+  const message = messageOf(value)
+  if (message === undefined || !('turn' in message) || message.turn === null) return
+  found.last ??= endIn(found, message, time)
+  const facts = found.facts.get(message.turn) ?? beginFacts()
+  found.facts.set(message.turn, facts)
+  addFact(facts, message)
+  if (message.type === 'turn-started' && message.turn === found.firstTurn) found.isWhole = true
+}
+
+/** The end of the last turn, if this activity record shows it. Undefined: it does not. */
+function endIn(
+  { lastTurn, at }: Unfinished,
+  message: Message,
+  time: Milliseconds,
+): ConversationSummary['last'] | undefined {
+  switch (message.type) {
+    case 'turn-finished':
+      if (lastTurn === undefined || message.turn === lastTurn) return endOf(message, time)
+      // An older turn, although the walk comes from newer records: the last turn began after the
+      // walk did. A newer number belongs to a message that opened no turn.
+      return message.turn < lastTurn ? withoutEnd('open', at) : undefined
+    case 'turn-started':
+    case 'round-started':
+      return withoutEnd('open', at)
+    default:
+      return undefined
+  }
+}
+
+/** `unknown`: the end is no longer in the log. */
+function withoutEnd(outcome: 'open' | 'unknown', at: Milliseconds): ConversationSummary['last'] {
+  return { outcome, class: null, cap: null, reason: null, at }
+}
+
+export function summaryOf(found: Unfinished): ConversationSummary {
+  const { conversation, agent, question, turns, inputTokens, outputTokens, at } = found
+  return {
+    ...{ conversation, agent, question, turns, inputTokens, outputTokens },
+    facts: { ...sumOfFacts([...found.facts.values()].map(factsOf)), isWhole: found.isWhole },
+    last: found.last ?? withoutEnd('unknown', at),
+  }
+}
+
+function endOf(
+  { outcome, class: failureClass, cap, reason }: TurnFinished,
+  at: Milliseconds,
+): ConversationSummary['last'] {
+  return { outcome, class: failureClass, cap, reason, at }
+}

@@ -1,0 +1,141 @@
+// Conditions on turns: `--where KEY=VALUE` of `weir export` and `weir conversations`, and `where` of
+// weir.conversations. Checked before a log is opened.
+// TURN-FILTER-1. One turn must meet all conditions. Of several values of one key, one is enough.
+
+import { rules } from '../../services/loop-detector/rules.ts'
+import type { Cap, FailureClass, Rung, TurnOutcome } from '../../shared/contract/messages.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { onOneLine } from '../../shared/lib/text-cut.ts'
+import { nearestName } from '../../shared/settings/nearest-name.ts'
+import type { FoldedTurn } from './turn-fold.ts'
+
+export type WhereKey =
+  | 'failureClass'
+  | 'outcome'
+  | 'cap'
+  | 'agent'
+  | 'intervention'
+  | 'rule'
+  | 'guard'
+  | 'call'
+
+/** A turn must match one value of each key. */
+export type Where = Map<WhereKey, Set<string>>
+
+/** The value of `intervention` for each rung. */
+const anyRung = 'any'
+
+/** The keys. The type demands each symbol of the schema. */
+function everyOf<Symbol extends string>(symbols: Record<Symbol, true>): string[] {
+  return Object.keys(symbols)
+}
+
+const failureClasses = everyOf<FailureClass>({
+  ...{ deterministic: true, transient: true, no_progress: true, budget: true, refused: true },
+  ...{ provider: true, internal: true, cancelled: true, context_full: true, degenerate: true },
+  ...{ stopped: true },
+})
+const outcomes = everyOf<TurnOutcome | 'open'>({
+  ...{ answered: true, capped: true, failed: true, cancelled: true, open: true },
+})
+const caps = everyOf<Cap>({ rounds: true, calls: true, wall: true, tokens: true })
+const rungs = everyOf<Rung>({ nudge: true, text_only: true, end: true })
+
+/**
+ * `accepted`: null: any value. `of`: the values of a turn. `guard`: a guard that stopped a call.
+ * `call`: the decision on one of its calls before it could run.
+ */
+const keys: Record<
+  WhereKey,
+  { accepted: readonly string[] | null; of: (turn: FoldedTurn) => string[] }
+> = {
+  failureClass: {
+    accepted: failureClasses,
+    of: ({ failureClass }) => (failureClass === null ? [] : [failureClass]),
+  },
+  outcome: {
+    accepted: outcomes,
+    of: ({ outcome }) => [outcome],
+  },
+  cap: {
+    accepted: caps,
+    of: ({ cap }) => (cap === null ? [] : [cap]),
+  },
+  agent: { accepted: null, of: ({ agent }) => (agent === null ? [] : [agent]) },
+  intervention: {
+    accepted: [anyRung, ...rungs],
+    of({ facts: { rungs } }) {
+      const found = Object.keys(rungs)
+      return found.length === 0 ? [] : [...found, anyRung]
+    },
+  },
+  rule: {
+    accepted: [...rules.map(({ name }) => name), 'guard'],
+    of: ({ facts }) => Object.keys(facts.rules),
+  },
+  guard: { accepted: null, of: ({ facts }) => Object.keys(facts.vetoes) },
+  call: {
+    accepted: ['vetoed', 'rejected', 'approved', 'waiting'],
+    of({ facts: { vetoes, rejections, approvals } }) {
+      return [
+        ...(Object.keys(vetoes).length > 0 ? ['vetoed'] : []),
+        ...(rejections > 0 ? ['rejected'] : []),
+        ...((approvals.approved ?? 0) > 0 ? ['approved'] : []),
+        ...((approvals.pending ?? 0) > 0 ? ['waiting'] : []),
+      ]
+    },
+  },
+}
+
+/** The accepted values of each key. Null: any value. */
+export function acceptedValues(): Record<WhereKey, readonly string[] | null> {
+  const accepted = Object.entries(keys).map(([key, { accepted }]) => [key, accepted])
+  return Object.fromEntries(accepted) as Record<WhereKey, readonly string[] | null>
+}
+
+/** Throws `usage` with the accepted keys and values. */
+export function whereOf(given: readonly string[]): Where {
+  const where: Where = new Map()
+  for (const one of given) {
+    const [, name = '', value = ''] = /^([^=]*)=(.*)$/s.exec(one) ?? []
+    const key = keyNamed(one, name)
+    where.set(key, (where.get(key) ?? new Set()).add(valueNamed(key, value)))
+  }
+  return where
+}
+
+/** Keeps TURN-FILTER-1. True without conditions. */
+export function matches(where: Where, turn: FoldedTurn): boolean {
+  return [...where].every(([key, wanted]) => keys[key].of(turn).some((value) => wanted.has(value)))
+}
+
+/** The turn's values of this key. */
+export function valuesOf(key: WhereKey, turn: FoldedTurn): string[] {
+  return keys[key].of(turn)
+}
+
+function keyNamed(given: string, name: string): WhereKey {
+  const names = Object.keys(keys) as WhereKey[]
+  const key = names.find((one) => one === name)
+  if (key !== undefined) return key
+  const near = nearestName(name, names)
+  const meant = near === undefined ? '' : ` Did you mean ${near}?`
+  throw new WeirError(
+    'usage',
+    `--where is '${onOneLine(given)}'; must be KEY=VALUE with a key of ${names.join(', ')}.${meant}`,
+  )
+}
+
+/** Accepts `no-progress` for `no_progress`. */
+function valueNamed(key: WhereKey, given: string): string {
+  const { accepted } = keys[key]
+  if (accepted === null) return given
+  const value = accepted.find((one) => one === given || one === given.replaceAll('-', '_'))
+  if (value !== undefined) return value
+  const near = nearestName(given, accepted)
+  const meant = near === undefined ? '' : ` Did you mean ${near}?`
+  throw new WeirError(
+    'usage',
+    `--where ${key} is '${onOneLine(given)}'.${meant} It must be one of ${accepted.join(', ')}`,
+  )
+}

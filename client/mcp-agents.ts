@@ -1,0 +1,154 @@
+// The tools of the MCP servers of agents. A list of a server is read when Weir opens, when the server
+// says that it changed, and at a question that comes later than its time to live. A turn keeps the
+// list that its question had.
+
+import { isDeepStrictEqual } from 'node:util'
+import type { Logger } from 'pino'
+import { connectionTo } from '../services/executor/tools/mcp/connection.ts'
+import { type LeftOut, toolsOfServer } from '../services/executor/tools/mcp/listed-tools.ts'
+import type { Agent, Agents, McpServer, Tool } from '../shared/agents/agents.ts'
+import { limits } from '../shared/contract/limits.ts'
+import { WeirError } from '../shared/lib/errors.ts'
+
+export type McpAgents<Some extends Agents = Agents> = {
+  /** The same agents. Those with servers have their tools too. */
+  agents: Some
+  /**
+   * Reads the lists of the agent's servers that may have changed. A server that does not answer
+   * keeps its last list, and its calls report the fault.
+   */
+  refresh(agent: string): void
+  /** Ends the connections and the programs behind them. */
+  close(): Promise<void>
+}
+
+/** Throws `mcp.unreachable` with each server that gives no list. */
+export async function openMcpAgents<Provider extends string>(
+  agents: Agents<Provider>,
+  log: Logger,
+): Promise<McpAgents<Agents<Provider>>> {
+  const served = [...agents.values()].filter(({ mcp = [] }) => mcp.length > 0)
+  if (served.length === 0) return { agents, refresh: () => {}, close: async () => {} }
+  const live = new Map(served.map((agent) => [agent.name, liveAgent(agent, log)]))
+  const close = async () => void (await Promise.all([...live.values()].map((one) => one.close())))
+  const readings = await Promise.allSettled([...live.values()].map(({ read }) => read()))
+  const faults = readings.flatMap((reading) =>
+    reading.status === 'rejected' ? [(reading.reason as Error).message] : [],
+  )
+  if (faults.length > 0) {
+    await close()
+    throw new WeirError('mcp.unreachable', faults.join('\n'))
+  }
+  return {
+    agents: new Map([...agents].map(([name, agent]) => [name, live.get(name)?.agent ?? agent])),
+    refresh: (agent) => live.get(agent)?.refresh(),
+    close,
+  }
+}
+
+/** The tools of one server, or the reason why it gives no list. */
+export type McpReading =
+  | { server: McpServer; tools: Tool[]; leftOut: LeftOut[] }
+  | { server: McpServer; fault: string }
+
+/**
+ * Asks each server of the agent for its tools. A server has limits.mcpConnectMsMax to connect, and
+ * as long for its list.
+ */
+export async function mcpToolsOf(agent: Agent, log: Logger): Promise<McpReading[]> {
+  return readingsOf(agent, await listsOf(agent, log))
+}
+
+function listsOf({ mcp = [] }: Agent, log: Logger) {
+  return Promise.allSettled(mcp.map((server) => connectionTo(server, log).tools()))
+}
+
+type Lists = Awaited<ReturnType<typeof listsOf>>
+
+function readingsOf({ mcp = [], tools }: Agent, lists: Lists): McpReading[] {
+  const names = new Set(tools.map(({ declaration }) => declaration.name))
+  return mcp.flatMap((server, i): McpReading[] => {
+    const list = lists[i]
+    if (list === undefined) return []
+    if (list.status === 'rejected')
+      return [{ server, fault: list.reason instanceof Error ? list.reason.message : 'no list' }]
+    const reading = toolsOfServer(server, list.value, names)
+    for (const { declaration } of reading.tools) names.add(declaration.name)
+    return [{ server, ...reading }]
+  })
+}
+
+/** Ends the connections to the agent's servers, and the programs behind them. */
+export async function closeMcpOf({ mcp = [] }: Agent): Promise<void> {
+  await Promise.all(mcp.map((server) => connectionTo(server).close()))
+}
+
+/** `declarations`: of the servers of one agent, as JSON. Undefined: they fit into a message. */
+function sizeFault(agent: string, declarations: string): string | undefined {
+  const bytes = Buffer.byteLength(declarations)
+  if (bytes <= limits.agentDeclarationsBytesMax) return undefined
+  return `the MCP servers of ${agent} declare ${bytes} bytes of tools; at most ${limits.agentDeclarationsBytesMax} fit into a message: allow fewer tools (mcp.NAME.allow)`
+}
+
+function liveAgent<Provider extends string>(written: Agent<Provider>, log: Logger) {
+  const { mcp = [], tools: own } = written
+  const agent: Agent<Provider> = { ...written, tools: own, formerTools: [] }
+  let shown = ''
+  let kept: unknown[] = []
+
+  async function read(): Promise<void> {
+    const lists = await listsOf(written, log)
+    const found = lists.map((list) => (list.status === 'fulfilled' ? list.value : undefined))
+    if (!found.includes(undefined) && isDeepStrictEqual(found, kept)) return
+    readAnew(lists)
+    kept = found
+  }
+
+  function readAnew(lists: Lists): void {
+    const readings = readingsOf(written, lists)
+    const faults = readings.flatMap((reading) => ('fault' in reading ? [reading.fault] : []))
+    if (faults.length > 0)
+      throw new Error(faults.map((fault) => `agent ${agent.name}: ${fault}`).join('\n'))
+    const found: Tool[] = []
+    for (const reading of readings) {
+      if ('fault' in reading) continue
+      const { server, tools, leftOut } = reading
+      found.push(...tools)
+      if (leftOut.length > 0)
+        log.warn(
+          { agent: agent.name, server: server.name, leftOut },
+          'tools of an MCP server are left out',
+        )
+    }
+    keep(found)
+  }
+
+  /** The same tools keep their objects: the hash of a declaration is computed once. */
+  function keep(found: Tool[]): void {
+    const now = JSON.stringify(found.map(({ declaration }) => declaration))
+    if (now === shown) return
+    const fault = sizeFault(agent.name, now)
+    if (fault !== undefined) throw new WeirError('mcp.unreachable', fault)
+    const former = [...agent.tools.slice(own.length), ...(agent.formerTools ?? [])]
+    agent.formerTools = former.slice(0, limits.mcpFormerToolsMax)
+    agent.tools = [...own, ...found]
+    shown = now
+  }
+
+  function refresh(): void {
+    read().catch((error: unknown) =>
+      log.warn(
+        { agent: agent.name, fault: (error as Error).message },
+        'the last list of tools of an MCP server is kept',
+      ),
+    )
+  }
+
+  for (const server of mcp) connectionTo(server, log).onChanged(refresh)
+  return {
+    agent,
+    read,
+    refresh,
+    close: () => closeMcpOf(written),
+  }
+}

@@ -1,0 +1,134 @@
+// A guard without a pipeline: given these rounds, this is its answer to the next one. The answer is
+// checked as in production, and its state passes through JSON as in production.
+
+import type { Guard, GuardedRound, JsonObject, Verdict } from '../../shared/contract/guard.ts'
+import { registrationFault } from '../../shared/contract/guard-registration.ts'
+import type { ArgumentSource, ToolHints } from '../../shared/contract/messages.ts'
+import { answeredBy } from '../../shared/runtime/guards/judgement.ts'
+import { matchesPattern } from '../../shared/runtime/guards/tool-pattern.ts'
+
+/** A call. `arguments`: default {}. `schema`: that of the tool; default: any object. */
+export type GivenCall = {
+  tool: string
+  arguments?: JsonObject
+  description?: string
+  schema?: JsonObject
+  hints?: ToolHints
+  /** `text`: the model wrote the call as text. Default: a native call. */
+  source?: ArgumentSource
+}
+
+/**
+ * A round, or only its calls. `at`: its time, in milliseconds since the epoch or as an ISO date.
+ * Default: one minute behind the round before, and 2026-01-01 for the first.
+ */
+export type GivenRound =
+  | readonly GivenCall[]
+  | {
+      calls: readonly GivenCall[]
+      at?: number | string
+      agent?: string
+      conversation?: string
+      turn?: number
+    }
+
+export type JudgedRound<State = unknown> = {
+  /** By the order of the calls that the guard is registered for. */
+  verdicts: Verdict[]
+  intervention: { reason: string; text: string } | undefined
+  /** Its memory behind this round. */
+  state: State | undefined
+  /** The guard's answer to the round that follows. */
+  when(round: GivenRound): JudgedRound<State>
+}
+
+const firstTime = Date.UTC(2026, 0, 1)
+
+/**
+ * Judges these rounds of one conversation in order, and the result answers for the last one.
+ * Throws an Error for a guard that cannot be registered, for a round without a call of its tools, and
+ * for an answer that Weir would refuse.
+ */
+export function given<State>(
+  guard: Guard<State>,
+  ...rounds: readonly GivenRound[]
+): JudgedRound<State> {
+  const fault = registrationFault({
+    ...{ name: guard.name, version: guard.version, deadlineMs: guard.deadlineMs },
+    ...{ onTimeout: guard.onTimeout, rules: null },
+    tools: guard.tools.map((pattern) => ({ pattern, mode: 'enforce' })),
+  })
+  if (fault !== undefined) throw new Error(`the guard cannot be registered: ${fault}`)
+  return rounds.reduce<JudgedRound<State>>(
+    (judged, round) => judged.when(round),
+    judgedAs(guard, { state: undefined, verdicts: [], intervention: undefined }, []),
+  )
+}
+
+type Answer = Pick<JudgedRound, 'verdicts' | 'intervention'> & { state: string | undefined }
+
+function judgedAs<State>(
+  guard: Guard<State>,
+  answer: Answer,
+  before: readonly number[],
+): JudgedRound<State> {
+  return {
+    ...answer,
+    state: answer.state === undefined ? undefined : (JSON.parse(answer.state) as State),
+    when(given) {
+      const round = roundOf(guard, given, before)
+      const state = answer.state === undefined ? undefined : JSON.parse(answer.state)
+      const judged = answeredBy(guard.judge(state, round), round)
+      if (judged.fault !== undefined)
+        throw new Error(`Weir would refuse the answer: ${judged.fault}`)
+      const { intervention } = judged
+      const next = {
+        state: judged.state,
+        verdicts: judged.verdicts.map(
+          ({ ordinal, verdict, code, text, evidence }): Verdict =>
+            verdict === 'pass'
+              ? { ordinal, verdict }
+              : { ordinal, verdict, code, text, ...(evidence !== null && { evidence }) },
+        ),
+        intervention:
+          intervention === null
+            ? undefined
+            : { reason: intervention.reason, text: intervention.text },
+      }
+      return judgedAs(guard, next, [...before, round.time])
+    },
+  }
+}
+
+function roundOf(
+  guard: Pick<Guard, 'tools'>,
+  given: GivenRound,
+  before: readonly number[],
+): GuardedRound {
+  const whole = 'calls' in given ? given : { calls: given }
+  const { calls, at, agent = 'test', conversation = 'test', turn = 0 } = whole
+  const time =
+    typeof at === 'string' ? Date.parse(at) : (at ?? (before.at(-1) ?? firstTime - 60_000) + 60_000)
+  if (!Number.isFinite(time)) throw new Error(`${at} is no time; write an ISO date or milliseconds`)
+  const judged = calls.flatMap((call, ordinal) =>
+    guard.tools.some((pattern) => matchesPattern(pattern, call.tool)) ? [{ ...call, ordinal }] : [],
+  )
+  if (judged.length === 0)
+    throw new Error(
+      `no call is for this guard: it judges ${guard.tools.join(', ')}, and the round calls ${calls.map(({ tool }) => tool).join(', ') || 'nothing'}`,
+    )
+  return {
+    ...{ conversation, turn, round: before.length + 1, agent, time },
+    calls: judged.map(({ ordinal, tool, source = 'done', ...call }) => ({
+      ...{ ordinal, tool, source },
+      arguments: structuredClone(call.arguments ?? {}),
+      declaration: {
+        name: tool,
+        description: call.description ?? '',
+        schema: JSON.stringify(call.schema ?? { type: 'object' }),
+        ...{ idempotent: false, timeoutMs: 60_000, poll: false },
+        hints: call.hints ?? null,
+      },
+    })),
+  }
+}

@@ -1,0 +1,191 @@
+// The connection of this process to one MCP server. It is made at the first use, and made again at
+// the next use after the server ended. The SDK is loaded then.
+// MCP-CONNECTION-1. A message is sent once. No failure sends it again.
+// MCP-CONNECTION-2. Requests of the server for the model or for files are declined: this client
+//     offers neither sampling nor roots.
+
+import { readFileSync } from 'node:fs'
+import type {
+  CallToolResult,
+  Client,
+  Progress,
+  Tool as ServerTool,
+  StreamableHTTPClientTransportOptions,
+  Transport,
+} from '@modelcontextprotocol/client'
+import type { Logger } from 'pino'
+import type { McpServer, McpUrl } from '../../../../shared/agents/agents.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { version } from '../../../../shared/lib/version.ts'
+import { connectFault, type ProgramState } from './connect-fault.ts'
+import { serverProcess } from './server-process.ts'
+
+export type McpConnection = {
+  /**
+   * The server's tools. Asks the server if its list may have changed since the last time. Throws an
+   * Error for people.
+   */
+  tools(): Promise<readonly ServerTool[]>
+  /** The client of a living connection. Throws an Error for people. */
+  client(): Promise<Client>
+  /** Calls the listener when the server says that its list changed. One listener. */
+  onChanged(listener: () => void): void
+  close(): Promise<void>
+}
+
+/** One for each server of the whole process: its list and its calls share it. */
+const connections = new WeakMap<McpServer, McpConnection>()
+
+/** `log`: of the first caller. */
+export function connectionTo(server: McpServer, log?: Logger): McpConnection {
+  const known = connections.get(server)
+  if (known !== undefined) return known
+  const made = connection(server, log)
+  connections.set(server, made)
+  return made
+}
+
+type Open = {
+  client: Client
+  isOver: boolean
+  /** Undefined: the server has no program here. */
+  programState(): ProgramState | undefined
+}
+
+function connection(server: McpServer, log: Logger | undefined): McpConnection {
+  let opening: Promise<Open> | undefined
+  let changed = (): void => {}
+  let listed: { tools: readonly ServerTool[]; until: number } | undefined
+
+  async function client(): Promise<Client> {
+    const known = await opening?.catch(() => undefined)
+    if (known !== undefined && !known.isOver) return known.client
+    opening = open()
+    return (await opening).client
+  }
+
+  async function open(): Promise<Open> {
+    listed = undefined
+    const { Client } = await import('@modelcontextprotocol/client')
+    const made = new Client(
+      { name: 'weir', version: version() },
+      {
+        capabilities: {},
+        versionNegotiation: { mode: 'auto', probe: { timeoutMs: limits.mcpProbeMsMax } },
+        inputRequired: { autoFulfill: false },
+        listChanged: { tools: { autoRefresh: false, onChanged: forget } },
+        listMaxPages: limits.mcpToolPagesMax,
+      },
+    )
+    const { transport, programState } = await transportTo(server, () =>
+      log?.warn({ server: server.name }, 'the MCP server prints text between its messages'),
+    )
+    const opened: Open = { client: made, isOver: false, programState }
+    made.onclose = () => {
+      opened.isOver = true
+    }
+    made.onerror = (error) => log?.debug({ server: server.name, err: error }, 'of the MCP server')
+    try {
+      await made.connect(transport, { timeout: limits.mcpConnectMsMax })
+      return opened
+    } catch (error) {
+      opened.isOver = true
+      const program = programState()
+      await made.close().catch(() => {})
+      await transport.close().catch(() => {})
+      throw unreachable(error, program)
+    }
+  }
+
+  /** The log has the error itself, with its stack. */
+  function unreachable(error: unknown, program: ProgramState | undefined): Error {
+    log?.debug({ server: server.name, err: error }, 'the MCP server cannot be reached')
+    return new Error(connectFault(server, error, program))
+  }
+
+  function forget(): void {
+    listed = undefined
+    changed()
+  }
+
+  return {
+    client,
+    onChanged(listener) {
+      changed = listener
+    },
+    async tools() {
+      const connected = await client() // a new connection forgets the list
+      if (listed !== undefined && performance.now() < listed.until) return listed.tools
+      const { tools, ttlMs } = (await connected
+        .listTools(undefined, { timeout: limits.mcpConnectMsMax })
+        .catch(async (error: unknown) => {
+          throw unreachable(error, (await opening)?.programState())
+        })) as { tools: ServerTool[]; ttlMs?: number }
+      const keptMs = Math.min(ttlMs ?? limits.mcpListKeptMs, limits.mcpListKeptMs)
+      listed = { tools, until: performance.now() + keptMs }
+      return tools
+    },
+    async close() {
+      const opened = await opening?.catch(() => undefined)
+      await opened?.client.close().catch(() => {})
+    },
+  }
+}
+
+/** Calls a tool. `onSent`: the request is on its way. Rejects with the SDK's errors. */
+export async function callTool(
+  server: McpServer,
+  request: { name: string; arguments: Record<string, unknown>; idempotencyKey: string },
+  {
+    signal,
+    onProgress,
+    onSent,
+  }: {
+    signal: AbortSignal
+    onProgress(progress: Progress): void
+    onSent(): void
+  },
+): Promise<CallToolResult> {
+  const connected = await connectionTo(server).client()
+  signal.throwIfAborted()
+  onSent()
+  const { name, idempotencyKey } = request
+  return connected.callTool(
+    { name, arguments: request.arguments, _meta: { 'weir/idempotencyKey': idempotencyKey } },
+    { signal, onprogress: onProgress, timeout: timerMsMax },
+  )
+}
+
+/** The tool kind has its own deadlines, on the clock of the log. */
+const timerMsMax = 2 ** 31 - 1
+
+async function transportTo(
+  { run }: McpServer,
+  onNoise: () => void,
+): Promise<Pick<Open, 'programState'> & { transport: Transport }> {
+  if (run.kind === 'command') {
+    const transport = serverProcess(run, onNoise)
+    return { transport, programState: transport.state }
+  }
+  const sdk = await import('@modelcontextprotocol/client')
+  const options: StreamableHTTPClientTransportOptions = {
+    requestInit: { headers: run.headers, redirect: 'error' },
+    ...authOf(run, sdk),
+  }
+  return {
+    transport: new sdk.StreamableHTTPClientTransport(new URL(run.url), options),
+    programState: () => undefined,
+  }
+}
+
+function authOf(
+  { auth }: McpUrl,
+  { ClientCredentialsProvider }: typeof import('@modelcontextprotocol/client'),
+): Pick<StreamableHTTPClientTransportOptions, 'authProvider'> {
+  if (auth === undefined) return {}
+  if ('tokenFile' in auth) {
+    // Read for each request: a new login counts at once.
+    return { authProvider: { token: async () => readFileSync(auth.tokenFile, 'utf8').trim() } }
+  }
+  return { authProvider: new ClientCredentialsProvider(auth) }
+}

@@ -1,0 +1,92 @@
+// The tool kind `mcp`: one `tools/call` to a server. Connections are kept for later calls.
+// MCP-1. A request that was sent may take effect, also if its connection breaks. Nothing is sent
+//     twice.
+// MCP-2. Progress extends the time of a call, up to the limit of the server's `wallMs`.
+
+import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
+import type { McpTool } from '../../../../shared/agents/agents.ts'
+import type { RunningTool, StartTool, ToolCall, ToolEnding } from '../tool.ts'
+import { notReady, stopped, stoppedBefore, timedOut } from '../tool-endings.ts'
+import { callTool } from './connection.ts'
+import { answered, failed } from './mcp-ending.ts'
+
+export const startMcp: StartTool<McpTool> = (run, call) => startMcpCall(run, call)
+
+/** For a front that passes the whole answer and the progress on to its host. */
+export type McpObserver = {
+  onAnswer?(answer: CallToolResult): void
+  onProgress?(progress: Progress): void
+}
+
+type End = { kind: 'timeout'; timeoutMs: number } | { kind: 'stop'; why: string }
+
+export function startMcpCall(
+  { server, tool }: McpTool,
+  call: ToolCall,
+  { onAnswer, onProgress }: McpObserver = {},
+): RunningTool {
+  const { clock, idempotencyKey } = call
+  const started = Promise.withResolvers<boolean>()
+  const ended = Promise.withResolvers<ToolEnding>()
+  const controller = new AbortController()
+  let isSent = false
+  let isOver = false
+  const wallMs = Math.min(call.timeoutMs, server.wallMs)
+  const cancelWall = clock.after(wallMs, () => end({ kind: 'timeout', timeoutMs: wallMs }))
+  let cancelIdle = idle()
+
+  callTool(
+    server,
+    { name: tool, arguments: JSON.parse(call.arguments), idempotencyKey },
+    {
+      signal: controller.signal,
+      onProgress(progress) {
+        cancelIdle()
+        if (isOver) return
+        cancelIdle = idle()
+        onProgress?.(progress)
+      },
+      onSent() {
+        isSent = true
+        started.resolve(true)
+      },
+    },
+  ).then(
+    (result) => {
+      if (!isOver) onAnswer?.(result)
+      finish(answered(result, server.outputBytesMax))
+    },
+    (error: unknown) => finish(failed(error, isSent, server.name)),
+  )
+
+  return {
+    started: started.promise,
+    ended: ended.promise,
+    stop: (_graceMs, why) => end({ kind: 'stop', why }), // the server gets a cancel, and decides
+  }
+
+  function idle(): () => void {
+    const { timeoutMs } = server
+    return clock.after(timeoutMs, () => end({ kind: 'timeout', timeoutMs }))
+  }
+
+  function end(cause: End): void {
+    if (isOver) return
+    if (cause.kind === 'stop') finish(isSent ? stopped(cause.why) : stoppedBefore(cause.why))
+    else if (isSent) finish(timedOut(cause.timeoutMs))
+    else {
+      const event = `The server ${server.name} was not reached in time.`
+      finish(notReady({ event, timeoutMs: cause.timeoutMs, fault: event }))
+    }
+    controller.abort(new Error('the call ended'))
+  }
+
+  function finish(ending: ToolEnding): void {
+    if (isOver) return
+    isOver = true
+    cancelWall()
+    cancelIdle()
+    started.resolve(false)
+    ended.resolve(ending)
+  }
+}

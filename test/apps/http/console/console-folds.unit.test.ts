@@ -1,0 +1,200 @@
+import { describe, expect, it } from '@jest/globals'
+import { addToInbox, beginInbox, shownInbox } from '../../../../apps/http/console/inbox.ts'
+import {
+  addToTurns,
+  beginTurns,
+  shownTurns,
+  turnOf,
+} from '../../../../apps/http/console/open-turns.ts'
+import { addToStops, beginStops, shownStops } from '../../../../apps/http/console/stops.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { Message, PendingCall } from '../../../../shared/contract/messages.ts'
+import {
+  callRejected,
+  interventionRaised,
+  roundStarted,
+  toolStarted,
+  turnFinished,
+  turnStarted,
+} from '../../../support/activity.ts'
+
+const start = 1_800_000_000_000
+
+/** Folds records that come one second apart, and returns the state at the time of the last one. */
+function folded(messages: Message[], until = 0) {
+  const turns = beginTurns()
+  const stops = beginStops()
+  const inbox = beginInbox()
+  let time = start
+  for (const message of messages) {
+    time += 1_000
+    const turn = turnOf(turns, message)
+    addToStops(stops, message, { turn, time })
+    addToInbox(inbox, message, { agent: turn?.agent ?? 'unknown', time })
+    addToTurns(turns, message, time)
+  }
+  const now = time + until
+  return {
+    turns: shownTurns(turns, now),
+    stops: shownStops(stops, now),
+    inbox: shownInbox(inbox, now),
+  }
+}
+
+const place = { conversation: 'c', turn: 7, round: 1 }
+const answered = (calls: number, tokens = 100): Message => ({
+  ...{ type: 'model-answered', ...place, attempt: 'a', text: '', textBytes: 0, stop: 'calls' },
+  calls: Array.from({ length: calls }, (_, ordinal) => ({
+    ...{ ordinal, id: '', name: 'exec', arguments: '{}', argumentsBytes: 2, problem: null },
+  })),
+  usage: { inputTokens: tokens, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+})
+const waitsFor = (guards: string[]): Message => ({
+  ...{ type: 'calls-waiting', ...place, until: start + 60_000 },
+  calls: [{ ordinal: 0, name: 'exec', guards }],
+})
+const verdict = (guard: string, code: string): Message => ({
+  ...{
+    type: 'guard-verdict-given',
+    ...place,
+    guard,
+    version: '1',
+    answer: 'verdicts',
+    waitedMs: 1,
+  },
+  verdicts: [{ ordinal: 0, verdict: 'reject', code, text: 'no', evidence: null }],
+})
+const pending = (call: Partial<PendingCall> = {}, until = start + 3_600_000): Message => ({
+  ...{ type: 'approval-pending', ...place, until },
+  calls: [
+    {
+      ...{ ordinal: 0, name: 'exec', arguments: '{"a":1}', id: 'k7f3', hash: 'h', rule: 'r' },
+      ...{ source: null, program: null, ...call },
+    },
+  ],
+})
+const decided = (outcome: 'approved' | 'rejected' | 'expired', ordinal = 0): Message => ({
+  ...{ type: 'approval-decided', ...place, ordinal, name: 'exec', id: 'k7f3', outcome },
+  ...{ by: outcome === 'expired' ? '' : 'ann', reason: '', waitedMs: 1, identity: 'authenticated' },
+})
+const stop = (rung: 'text_only' | 'end'): Message => {
+  const raised = interventionRaised('cycle', 'the same again')
+  if (raised.type !== 'intervention-raised') throw new Error('not an intervention')
+  return { ...raised, intervention: { ...raised.intervention, rung } }
+}
+
+describe('the open turns', () => {
+  const begun = [turnStarted(), roundStarted()]
+  it.each<[string, Message[], string, string]>([
+    ['model', [], 'model', ''],
+    ['tool', [answered(1), toolStarted()], 'tool', 'exec'],
+    ['guard', [answered(1), waitsFor(['shell'])], 'guard', 'shell'],
+    ['person', [answered(1), waitsFor(['approval']), pending()], 'person', ''],
+    ['tool', [answered(1), pending(), decided('approved')], 'tool', ''],
+    ['model', [answered(1), toolStarted(), roundStarted(2)], 'model', ''],
+  ])('are at the %s after these records: %j', (_, messages, state, detail) => {
+    const [turn] = folded([...begun, ...messages]).turns.shown
+    expect(turn).toMatchObject({ state, detail, agent: 'agent' })
+  })
+
+  it('have the time since which a turn is in its state', () => {
+    const { turns } = folded([...begun, answered(1), toolStarted()], 5_000)
+    expect(turns.shown[0]).toMatchObject({ since: start + 3_000, startedAt: start + 1_000 })
+  })
+
+  it('are stalled without a record, but not while a person has them', () => {
+    const late = limits.consoleStalledMs + 1
+    expect(folded(begun, late).turns.counts).toMatchObject({ stalled: 1, model: 0 })
+    expect(folded([...begun, pending()], late).turns.counts).toMatchObject({ person: 1 })
+  })
+
+  it('end with their turn, and a late record opens none', () => {
+    expect(folded([...begun, turnFinished(), toolStarted()]).turns.shown).toEqual([])
+  })
+
+  it('are followed up to the limit, and counted beyond it', () => {
+    const many = Array.from({ length: limits.consoleTurnsMax + 2 }, (_, turn) =>
+      turnStarted({ turn }),
+    )
+    const { turns } = folded(many)
+    expect(turns.dropped).toBe(2)
+    expect(turns.shown).toHaveLength(limits.consoleTurnsShownMax)
+  })
+})
+
+describe('the stops', () => {
+  it('tell the no of a person from the silence of everyone', () => {
+    const { stops } = folded([
+      ...[turnStarted(), verdict('approval', 'approval.rejected')],
+      ...[verdict('approval', 'approval.expired'), verdict('approval', 'approval.withdrawn')],
+    ])
+    expect(stops.by.map(({ rule, calls }) => [rule, calls])).toEqual([
+      ["a person's no", 1],
+      ['nobody answered', 1],
+    ])
+  })
+
+  it('save at most the rounds up to the limit of calls, once for each turn', () => {
+    const round = roundStarted(1, { callsLeft: 10 })
+    const { stops } = folded([
+      ...[turnStarted(), round, answered(2, 300), stop('text_only'), stop('end')],
+    ])
+    expect(stops.by).toEqual([
+      { agent: 'agent', rule: 'cycle', calls: 0, turns: 1, reminders: 0, rounds: 5, tokens: 1_500 },
+    ])
+  })
+
+  it('count rejected calls, and reminders, but nothing of a rule in shadow', () => {
+    const { stops } = folded([
+      ...[turnStarted(), callRejected('unknown tool'), interventionRaised('cycle', 'x')],
+      interventionRaised('sweep', 'x', true),
+    ])
+    expect(stops.total).toMatchObject({ calls: 1, reminders: 1, turns: 0 })
+  })
+
+  it('are forgotten after an hour', () => {
+    const { stops } = folded([turnStarted(), callRejected('unknown tool')], 3_600_000)
+    expect(stops.total.calls).toBe(0)
+  })
+
+  it('keep a bounded number of pairs', () => {
+    const many = Array.from({ length: limits.consolePairsMax + 5 }, (_, n) =>
+      verdict(`g${n}`, 'no'),
+    )
+    const { stops } = folded(many)
+    expect(stops.total.calls).toBe(many.length)
+    expect(stops.by.length).toBeLessThanOrEqual(limits.consolePairsMax)
+  })
+})
+
+describe('the inbox', () => {
+  it('has the exact arguments of a call, and those of the last approved call of its tool', () => {
+    const { inbox } = folded([
+      ...[turnStarted(), pending({ arguments: '{"a":1}' }), decided('approved')],
+      pending({ ordinal: 1, arguments: '{"a":2}' }),
+    ])
+    expect(inbox.waiting).toMatchObject([{ arguments: '{"a":2}', approved: '{"a":1}' }])
+  })
+
+  it('has no call past its deadline, and none of an ended turn', () => {
+    expect(folded([turnStarted(), pending({}, start)]).inbox.waiting).toEqual([])
+    expect(folded([turnStarted(), pending(), turnFinished()]).inbox.waiting).toEqual([])
+  })
+
+  it.each(['approved', 'rejected', 'expired'] as const)('lists a call that is %s', (outcome) => {
+    const { waiting, decided: list } = folded([turnStarted(), pending(), decided(outcome)]).inbox
+    expect(waiting).toEqual([])
+    expect(list).toMatchObject([{ outcome, tool: 'exec', agent: 'agent' }])
+  })
+
+  it('shows the arguments of a call as a whole or not at all', () => {
+    const half = 'x'.repeat(limits.consoleInboxBytesMax / 2)
+    const calls = [0, 1, 2].map((ordinal) =>
+      pending({ ordinal, id: `${ordinal}`, arguments: half }),
+    )
+    const { waiting } = folded([turnStarted(), ...calls]).inbox
+    expect(waiting.map((one) => one.arguments?.length ?? null)).toEqual([
+      ...[half.length, half.length, null],
+    ])
+  })
+})

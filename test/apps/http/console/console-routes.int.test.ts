@@ -1,0 +1,175 @@
+// The routes of the console on a real server: access, the policy, and the requests of a person.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import { openLog } from '../../../../apps/history/open-log.ts'
+import { printConsole } from '../../../../apps/http/console/console-command.ts'
+import { openConsoleReader } from '../../../../apps/http/console/console-reader.ts'
+import type { ConsoleState } from '../../../../apps/http/console/page/console-state.ts'
+import { createApiKey } from '../../../../apps/http/edge/api-keys.ts'
+import { call, says } from '../../../../client/testing/testing.ts'
+import { defineTool } from '../../../../client/weir.ts'
+import { readSettings } from '../../../../shared/settings/settings.ts'
+import { consoleServer } from './console-server.ts'
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-console-keys-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const act = defineTool({
+  ...{ name: 'act', description: 'Acts.', parameters: { type: 'object' } },
+  run: () => 'done',
+})
+const approvals = { rules: [{ name: 'all', tools: ['act'] }], waitMs: 3_600_000 }
+
+function sent(url: string, path: string, body: object, headers: Record<string, string> = {}) {
+  const own = { 'content-type': 'application/json', origin: url }
+  const options = { method: 'POST', headers: { ...own, ...headers }, body: JSON.stringify(body) }
+  return fetch(`${url}/console/api/${path}`, options)
+}
+
+describe('the console', () => {
+  it('serves a page that loads nothing from elsewhere and runs no script of the document', async () => {
+    await using server = await consoleServer([])
+    const response = await fetch(`${server.url}/console`)
+    expect(response.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'/,
+    )
+    const text = await response.text()
+    const loaded = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path)
+    expect(loaded.length).toBeGreaterThan(3)
+    for (const path of loaded) expect((await fetch(server.url + path)).status).toBe(200)
+    expect(text).not.toMatch(/<style|<script>|style=|onload|https?:/)
+  })
+
+  it('takes a decision only for the arguments that were shown, and only once', async () => {
+    await using server = await consoleServer([says(call('act', { a: 1 })), says('Done.')], {
+      ...{ tools: [act], approvals },
+    })
+    const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
+    for await (const event of turn) if (event.type === 'approval-pending') break
+    const [waiting] = await server.weir.approvals()
+    const id = waiting?.id ?? ''
+    const other = await sent(server.url, 'decide', { id, hash: 'x', answer: 'approve' })
+    expect(await other.json()).toMatchObject({ counted: false, outcome: 'pending' })
+    const decision = { id, hash: waiting?.hash ?? '', answer: 'approve' }
+    expect(await (await sent(server.url, 'decide', decision)).json()).toMatchObject({
+      ...{ counted: true, outcome: 'approved' },
+    })
+    expect(await (await sent(server.url, 'decide', decision)).json()).toMatchObject({
+      counted: false,
+    })
+    expect(await turn.finished).toMatchObject({ outcome: 'answered' })
+  })
+
+  it('ends the open turns of a conversation or of an agent', async () => {
+    await using server = await consoleServer([says(call('act', {}))], { tools: [act], approvals })
+    const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
+    for await (const event of turn) if (event.type === 'approval-pending') break
+    expect(await (await sent(server.url, 'cancel', { agent: 'nobody' })).json()).toEqual({
+      cancelled: 0,
+    })
+    expect(await (await sent(server.url, 'cancel', { conversation: 'c' })).json()).toEqual({
+      cancelled: 1,
+    })
+    expect(await turn.finished).toMatchObject({ outcome: 'cancelled' })
+  })
+
+  it.each([
+    ['another site', { origin: 'http://evil.example' }, 403],
+    ['a form of another site', { 'content-type': 'text/plain' }, 415],
+  ])('refuses a change by %s', async (_, headers, status) => {
+    await using server = await consoleServer([])
+    expect((await sent(server.url, 'cancel', { conversation: 'c' }, headers)).status).toBe(status)
+  })
+
+  it('refuses a change without an Origin', async () => {
+    await using server = await consoleServer([])
+    const headers = { 'content-type': 'application/json' }
+    const options = { method: 'POST', headers, body: '{"conversation":"c"}' }
+    expect((await fetch(`${server.url}/console/api/cancel`, options)).status).toBe(403)
+  })
+
+  it('shows its files to all, and data only to a key for all tenants with the role', async () => {
+    const file = join(folder, 'keys.json')
+    const keyOf = (name: string, tenant: string | null, roles: ('read' | 'ask' | 'approve')[]) =>
+      createApiKey(file, { name, tenant, roles })
+    const reader = keyOf('reader', null, ['read'])
+    const tenant = keyOf('tenant', 'acme', ['read'])
+    const asker = keyOf('asker', null, ['ask'])
+    await using server = await consoleServer([], { access: { apiKeys: file } })
+    const status = async (key?: string, path = 'state') => {
+      const headers = key === undefined ? {} : { authorization: `Bearer ${key}` }
+      return (await fetch(`${server.url}/console/api/${path}`, { headers })).status
+    }
+    expect((await fetch(`${server.url}/console`)).status).toBe(200)
+    expect([await status(), await status(tenant), await status(asker)]).toEqual([401, 403, 403])
+    expect([await status(reader), await status(reader, 'conversations')]).toEqual([200, 200])
+    const headers = { authorization: `Bearer ${reader}` }
+    const body = { id: 'x', hash: 'y', answer: 'approve' }
+    expect((await sent(server.url, 'decide', body, headers)).status).toBe(403)
+    expect((await sent(server.url, 'cancel', { agent: 'helper' }, headers)).status).toBe(403)
+  })
+
+  it('reports an unknown conversation, a bad filter and a bad page with a clear text', async () => {
+    await using server = await consoleServer([])
+    const answer = async (path: string) => {
+      const response = await fetch(`${server.url}/console/api/${path}`)
+      const { error } = (await response.json()) as { error: { message: string } }
+      return [response.status, error.message]
+    }
+    expect(await answer('conversation?id=none')).toEqual([
+      ...[404, expect.stringContaining('there is no conversation none')],
+    ])
+    expect(await answer('conversations?outcome=answerd')).toEqual([
+      ...[400, expect.stringContaining('Did you mean answered?')],
+    ])
+    expect(await answer('conversations?limit=x')).toEqual([
+      ...[400, expect.stringContaining('limit is NaN')],
+    ])
+  })
+
+  it('has the same state after a restart of its reader', async () => {
+    await using server = await consoleServer([says(call('act', { a: 1 }))], {
+      ...{ tools: [act], approvals },
+    })
+    const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
+    for await (const event of turn) if (event.type === 'approval-pending') break
+    const states: Pick<ConsoleState, 'turns' | 'inbox'>[] = []
+    for (const _ of [1, 2]) {
+      const log = await openLog(readSettings({ dataFolder: server.folder }, {}))
+      const reader = await openConsoleReader({ ...log, log: pino({ level: 'silent' }) })
+      while ((await reader.state()).health.behind > 0)
+        await reader.changed(reader.version, AbortSignal.timeout(10_000))
+      const { turns, inbox } = await reader.state()
+      states.push({ turns, inbox })
+      await reader.close()
+      await log.bus.close()
+    }
+    expect(states[0]?.inbox.waiting).toMatchObject([{ arguments: '{"a":1}' }])
+    expect(states[1]).toEqual(states[0])
+  })
+
+  it('has its address printed by weir console, if it runs', async () => {
+    await using server = await consoleServer([])
+    let printed = ''
+    const out = new Writable({
+      write(piece, _, done) {
+        printed += piece
+        done()
+      },
+    })
+    const { port } = new URL(server.url)
+    await printConsole({ httpHost: '127.0.0.1', httpPort: port }, out)
+    expect(printed).toBe(`${server.url}/console\n`)
+    await expect(printConsole({ httpHost: '127.0.0.1', httpPort: '1' }, out)).rejects.toThrow(
+      'no console answers at http://127.0.0.1:1/console: start weir serve',
+    )
+  })
+})

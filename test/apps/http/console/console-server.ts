@@ -1,0 +1,46 @@
+// The edge with the console, on a new folder with a scripted model, for tests.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { startEdgeWithConsole } from '../../../../apps/http/console/edge-with-console.ts'
+import type { EdgeOptions } from '../../../../apps/http/edge/edge.ts'
+import { scriptedModel } from '../../../../client/testing/testing.ts'
+import { type DefinedTool, defineAgent, Weir, type WeirOptions } from '../../../../client/weir.ts'
+import { readSettings } from '../../../../shared/settings/settings.ts'
+
+export type ConsoleServer = AsyncDisposable & { url: string; weir: Weir; folder: string }
+
+export type ConsoleServerOptions = Partial<EdgeOptions> & {
+  tools?: readonly DefinedTool[]
+  approvals?: WeirOptions['approvals']
+}
+
+/** The agent is `helper`. `replies`: as for scriptedModel. */
+export async function consoleServer(
+  replies: Parameters<typeof scriptedModel>,
+  { tools = [], approvals, ...options }: ConsoleServerOptions = {},
+): Promise<ConsoleServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-console-'))
+  const log = pino({ level: 'silent' })
+  const model = scriptedModel(...replies)
+  const agent = defineAgent({ name: 'helper', model, system: 'Help.', tools })
+  const weir = await Weir.open({
+    ...{ agents: [agent], dataFolder: folder, partitions: 2, log },
+    ...(approvals !== undefined && { approvals }),
+  })
+  const settings = readSettings({ dataFolder: folder }, {})
+  const server = await startEdgeWithConsole(settings, {
+    ...{ weir, log, host: '127.0.0.1', port: 0, access: {}, origins: [] },
+    ...options,
+  })
+  return {
+    ...{ url: server.url, weir, folder },
+    async [Symbol.asyncDispose]() {
+      await server.close()
+      await weir.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,216 @@
+// Access to the edge: keys, tokens with a local JWKS, tenants, other sites, and hostile bodies.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { createApiKey, removeApiKey } from '../../../../apps/http/edge/api-keys.ts'
+import type { Role } from '../../../../apps/http/edge/principal.ts'
+import { responseIdOf } from '../../../../apps/http/edge/responses/response-id.ts'
+import { call, says } from '../../../../client/testing/testing.ts'
+import { defineTool } from '../../../../client/weir.ts'
+import { type EdgeServer, edgeServer, post } from './edge-server.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-keys-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const fileOf = () => join(folder, 'keys.json')
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+
+function keyFor(name: string, tenant: string | null, ...roles: Role[]): Record<string, string> {
+  return bearer(createApiKey(fileOf(), { name, tenant, roles }))
+}
+
+async function answerOf(response: Response): Promise<[number, string]> {
+  const { error } = (await response.json()) as { error?: { code: string } }
+  return [response.status, error?.code ?? '']
+}
+
+const ask = ({ url }: EdgeServer, id: string, headers: Record<string, string>) =>
+  post(`${url}/v1/conversations/${id}/messages`, { text: 'hi' }, headers)
+
+describe('an API key', () => {
+  it('is required once there is a file of keys', async () => {
+    const key = keyFor('ci', 'acme', 'ask')
+    await using edge = await edgeServer([says('Yes.')], { access: { apiKeys: fileOf() } })
+    expect(await answerOf(await ask(edge, 'c', {}))).toEqual([401, 'edge.unauthorized'])
+    expect(await answerOf(await ask(edge, 'c', bearer('weir_wrong')))).toEqual([
+      ...[401, 'edge.unauthorized'],
+    ])
+    expect((await ask(edge, 'c', key)).status).toBe(202)
+  })
+
+  it('is refused from the moment on at which it is removed', async () => {
+    const key = keyFor('ci', 'acme', 'read')
+    await using edge = await edgeServer([], { access: { apiKeys: fileOf() } })
+    const models = () => fetch(`${edge.url}/v1/models`, { headers: key })
+    expect((await models()).status).toBe(200)
+    removeApiKey(fileOf(), 'ci')
+    expect((await models()).status).toBe(401)
+  })
+
+  it('has only its roles', async () => {
+    const key = keyFor('reader', 'acme', 'read')
+    await using edge = await edgeServer([], { access: { apiKeys: fileOf() } })
+    expect(await answerOf(await ask(edge, 'c', key))).toEqual([403, 'edge.role'])
+    const approve = await post(`${edge.url}/v1/approvals/abcd/approve`, {}, key)
+    expect(await answerOf(approve)).toEqual([403, 'edge.role'])
+  })
+
+  it('is refused with headers when it sends too many requests', async () => {
+    const key = keyFor('busy', 'acme', 'read')
+    await using edge = await edgeServer([], {
+      ...{ access: { apiKeys: fileOf() }, requestsPerMinute: 2 },
+    })
+    const statuses: number[] = []
+    for (let n = 0; n < 3; n += 1) {
+      const response = await fetch(`${edge.url}/v1/models`, { headers: key })
+      statuses.push(response.status)
+      expect(response.headers.get('x-ratelimit-limit-requests')).toBe('2')
+      if (response.status === 429)
+        expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    expect(statuses).toEqual([200, 200, 429])
+  })
+})
+
+describe('a tenant', () => {
+  it('does not see the conversation of another', async () => {
+    const [acme, other] = [keyFor('a', 'acme', 'ask', 'read'), keyFor('b', 'beta', 'ask', 'read')]
+    await using edge = await edgeServer([says('Secret.')], { access: { apiKeys: fileOf() } })
+    await ask(edge, 'c', acme)
+    for await (const { type } of edge.weir.conversation('acme:c').events())
+      if (type === 'turn-finished') break
+    const [turn] = await edge.weir.conversation('acme:c').turns()
+    for (const conversation of ['c', 'acme:c']) {
+      const id = responseIdOf({ conversation, messageId: turn?.messageId ?? '' })
+      const own = await fetch(`${edge.url}/v1/responses/${id}`, { headers: acme })
+      expect(own.status).toBe(conversation === 'c' ? 200 : 404)
+      const found = await fetch(`${edge.url}/v1/responses/${id}`, { headers: other })
+      expect(await answerOf(found)).toEqual([404, 'response.unknown'])
+    }
+    for (const id of ['c', 'acme:c']) {
+      const events = await fetch(`${edge.url}/v1/conversations/${id}/events`, { headers: other })
+      expect(await answerOf(events)).toEqual([404, 'conversation.unknown'])
+      const cancel = await post(`${edge.url}/v1/conversations/${id}/cancel`, {}, other)
+      expect(await answerOf(cancel)).toEqual([404, 'conversation.unknown'])
+    }
+  })
+
+  it('decides about its own calls only, under the name of its key', async () => {
+    const [acme, other] = [
+      keyFor('alice', 'acme', 'ask', 'read', 'approve'),
+      keyFor('bob', 'beta', 'read', 'approve'),
+    ]
+    const tool = defineTool({
+      ...{ name: 'pay', description: 'Pays.', parameters: { type: 'object' }, run: () => 'paid' },
+    })
+    await using edge = await edgeServer([says(call('pay')), says('Done.')], {
+      ...{ access: { apiKeys: fileOf() }, tools: [tool] },
+      approvals: { rules: [{ name: 'money', tools: ['pay'] }], waitMs: 60_000 },
+    })
+    await ask(edge, 'c', acme)
+    let waiting: { id: string; conversation: string }[] = []
+    while (waiting.length === 0) {
+      const response = await fetch(`${edge.url}/v1/approvals`, { headers: acme })
+      waiting = ((await response.json()) as { approvals: typeof waiting }).approvals
+    }
+    expect(waiting[0]?.conversation).toBe('c')
+    const approve = (headers: Record<string, string>) =>
+      post(`${edge.url}/v1/approvals/${waiting[0]?.id}/approve`, { by: 'mallory' }, headers)
+    const list = await fetch(`${edge.url}/v1/approvals`, { headers: other })
+    expect(await list.json()).toEqual({ approvals: [] })
+    expect(await answerOf(await approve(other))).toEqual([404, 'approval.unknown'])
+    expect(await (await approve(acme)).json()).toMatchObject({ counted: true })
+    expect((await approve(acme)).status).toBe(404)
+    for await (const event of edge.weir.conversation('acme:c').events())
+      if (event.type === 'approval-decided') {
+        expect(event.by).toBe('key:alice')
+        break
+      }
+  })
+})
+
+describe('a token', () => {
+  it('counts with its issuer, audience, time and tenant, and not otherwise', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256')
+    const stranger = await generateKeyPair('ES256')
+    const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }
+    const issuer = createServer((_, answer) => answer.end(JSON.stringify({ keys: [jwk] })))
+    await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve))
+    try {
+      const url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/`
+      const oidc = {
+        ...{ issuer: url, audience: 'weir', jwks: new URL(url) },
+        ...{ tenantClaim: 'tenant', rolesClaim: 'roles' },
+      }
+      await using edge = await edgeServer([], { access: { oidc } })
+      const now = Math.floor(Date.now() / 1_000)
+      const good = { iss: url, aud: 'weir', sub: 'alice', exp: now + 600, tenant: 'acme' }
+      const status = async (claims: object, key = privateKey) => {
+        const token = await new SignJWT({ ...good, ...claims })
+          .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+          .sign(key)
+        return answerOf(await fetch(`${edge.url}/v1/models`, { headers: bearer(token) }))
+      }
+      expect(await status({})).toEqual([200, ''])
+      expect(await status({ exp: now - 600 })).toEqual([401, 'edge.token'])
+      expect(await status({ aud: 'other' })).toEqual([401, 'edge.token'])
+      expect(await status({ iss: 'https://other.example' })).toEqual([401, 'edge.token'])
+      expect(await status({ exp: undefined })).toEqual([401, 'edge.token'])
+      expect(await status({}, stranger.privateKey)).toEqual([401, 'edge.token'])
+      expect(await status({ tenant: undefined })).toEqual([403, 'edge.tenant'])
+      expect(await status({ tenant: 'guest' })).toEqual([403, 'edge.tenant'])
+      const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`
+      const response = await fetch(`${edge.url}/v1/models`, { headers: bearer(unsigned) })
+      expect(await answerOf(response)).toEqual([401, 'edge.token'])
+      const noRole = await new SignJWT(good)
+        .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+        .sign(privateKey)
+      expect(await answerOf(await ask(edge, 'c', bearer(noRole)))).toEqual([403, 'edge.role'])
+    } finally {
+      issuer.close()
+    }
+  })
+})
+
+describe('a page of another site', () => {
+  it('is refused, unless its origin is listed', async () => {
+    await using edge = await edgeServer([], { origins: ['https://chat.example'] })
+    const from = (origin: string, method = 'GET') =>
+      fetch(`${edge.url}/v1/models`, { method, headers: { origin } })
+    expect((await from('https://evil.example')).status).toBe(403)
+    expect((await from('null')).status).toBe(403)
+    const listed = await from('https://chat.example')
+    expect(listed.headers.get('access-control-allow-origin')).toBe('https://chat.example')
+    expect((await from('https://chat.example', 'OPTIONS')).status).toBe(204)
+    expect((await from('https://evil.example', 'OPTIONS')).status).toBe(403)
+  })
+})
+
+describe('a hostile body', () => {
+  it.each([
+    ['cut', '{"text": "a', 400],
+    ['no object', '[1]', 400],
+    ['nested too deep', `{"text":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 400],
+    ['too large', `{"text":"${'a'.repeat(5 * 1024 * 1024)}"}`, 413],
+    ['half a pair', '{"text":"\\ud800"}', 400],
+    ['a number as a text', '{"text":1}', 400],
+  ])('that is %s is refused', async (_, body, status) => {
+    await using edge = await edgeServer([])
+    const response = await post(`${edge.url}/v1/conversations/c/messages`, body)
+    expect(response.status).toBe(status)
+  })
+
+  it('with a name of its own prototype changes nothing', async () => {
+    await using edge = await edgeServer([says('Yes.')])
+    const body = '{"text":"a","__proto__":{"agent":"none"}}'
+    expect((await post(`${edge.url}/v1/conversations/c/messages`, body)).status).toBe(202)
+  })
+})

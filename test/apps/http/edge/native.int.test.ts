@@ -1,0 +1,79 @@
+// The native feed of the edge on a real server.
+
+import { describe, expect, it } from '@jest/globals'
+import { fakeClock, says } from '../../../../client/testing/testing.ts'
+import { edgeServer, post, serverSentEvents } from './edge-server.ts'
+
+describe('the native feed', () => {
+  it('sends a message, and its events with their positions as ids', async () => {
+    await using edge = await edgeServer([says('Hello.')])
+    const sent = await post(`${edge.url}/v1/conversations/c1/messages`, { text: 'hi' })
+    expect(sent.status).toBe(202)
+    const { messageId } = (await sent.json()) as { messageId: string }
+    const events = await untilFinished(await openedFeed(edge.url, 'c1'))
+    const last = events.at(-1)
+    expect(JSON.parse(last?.data ?? '')).toMatchObject({
+      ...{ type: 'turn-finished', conversation: 'c1', messageId, reply: 'Hello.' },
+    })
+    expect(events.every(({ id, data }) => id === JSON.parse(data).position)).toBe(true)
+  })
+
+  it('continues behind the event that Last-Event-ID names', async () => {
+    await using edge = await edgeServer([says('Hello.')])
+    await post(`${edge.url}/v1/conversations/c1/messages`, { text: 'hi' })
+    const all = await untilFinished(await openedFeed(edge.url, 'c1'))
+    for (const [at, { id = '' }] of all.slice(0, -1).entries()) {
+      const rest = await untilFinished(await openedFeed(edge.url, 'c1', { 'last-event-id': id }))
+      expect(rest.at(-1)).toEqual(all.at(-1))
+      if (all[at]?.event !== 'text-delta') expect(rest.some((one) => one.id === id)).toBe(false)
+    }
+  })
+
+  it('sends comments while nothing happens, and ends when the server closes', async () => {
+    const clock = fakeClock(0)
+    const edge = await edgeServer([says('Hello.')], { clock })
+    await edge.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c1' }).finished
+    const response = await openedFeed(edge.url, 'c1')
+    const reader = response.body?.getReader()
+    let seen = ''
+    const readUntil = async (text: string) => {
+      while (!seen.includes(text)) {
+        const piece = await reader?.read()
+        if (piece?.done !== false) return
+        seen += Buffer.from(piece.value).toString('utf8')
+      }
+    }
+    await readUntil('turn-finished')
+    clock.advance(20_000)
+    await readUntil(': ping')
+    await edge[Symbol.asyncDispose]()
+    expect((await reader?.read())?.done).toBe(true)
+  })
+
+  it('knows no conversation without a turn', async () => {
+    await using edge = await edgeServer([])
+    const response = await fetch(`${edge.url}/v1/conversations/none/events`)
+    expect([response.status, await response.json()]).toEqual([
+      404,
+      expect.objectContaining({ error: expect.objectContaining({ code: 'conversation.unknown' }) }),
+    ])
+  })
+})
+
+/** A message whose turn has not begun has no feed yet. */
+async function openedFeed(url: string, id: string, headers = {}): Promise<Response> {
+  for (;;) {
+    const response = await fetch(`${url}/v1/conversations/${id}/events`, { headers })
+    if (response.status === 200) return response
+    await response.body?.cancel()
+  }
+}
+
+async function untilFinished(response: Response) {
+  const events: Awaited<ReturnType<ReturnType<typeof serverSentEvents>['next']>>['value'][] = []
+  for await (const event of serverSentEvents(response)) {
+    events.push(event)
+    if (event.event === 'turn-finished') break
+  }
+  return events
+}

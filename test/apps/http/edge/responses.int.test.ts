@@ -1,0 +1,127 @@
+// The Responses API with the official SDK against a real server.
+
+import { describe, expect, it } from '@jest/globals'
+import OpenAI from 'openai'
+import { call, fails, says, silent } from '../../../../client/testing/testing.ts'
+import { defineTool } from '../../../../client/weir.ts'
+import { edgeServer, post } from './edge-server.ts'
+
+const clientOf = (url: string) => new OpenAI({ apiKey: 'none', baseURL: `${url}/v1` })
+const model = 'weir/helper'
+const clock = defineTool({
+  ...{ name: 'clock', description: 'Tells the time.' },
+  parameters: { type: 'object', properties: { zone: { type: 'string' } }, required: ['zone'] },
+  run: () => 'noon',
+})
+const script = [says('I look.', call('clock'), call('clock', { zone: 'UTC' })), says('It is noon.')]
+
+describe('the Responses API', () => {
+  it('streams the text of each round, and the calls that Weir ran with their ends', async () => {
+    await using edge = await edgeServer(script, { tools: [clock] })
+    const stream = clientOf(edge.url).responses.stream({ model, input: 'time?', conversation: 'c' })
+    const numbers: number[] = []
+    stream.on('event', ({ sequence_number: number }) => numbers.push(number))
+    const { output, status, output_text: text } = await stream.finalResponse()
+    expect(status).toBe('completed')
+    expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b))
+    expect(output.map((item) => [item.type, 'status' in item ? item.status : ''])).toEqual([
+      ['message', 'completed'],
+      ['mcp_call', 'failed'],
+      ['mcp_call', 'completed'],
+      ['message', 'completed'],
+    ])
+    expect(output[1]).toMatchObject({ output: null, error: expect.stringContaining('zone') })
+    expect(output[2]).toMatchObject({ arguments: '{"zone":"UTC"}', output: 'noon', error: null })
+    expect(text).toContain('It is noon.')
+  })
+
+  it('gives the same answer whole, and again by its id', async () => {
+    await using edge = await edgeServer(script, { tools: [clock] })
+    const client = clientOf(edge.url)
+    const created = await client.responses.create({ model, input: 'time?' })
+    const found = await client.responses.retrieve(created.id)
+    expect(found.output).toEqual(created.output)
+    expect([found.status, found.usage]).toEqual(['completed', created.usage])
+  })
+
+  it('continues behind any event with the same numbers as before', async () => {
+    await using edge = await edgeServer(script, { tools: [clock] })
+    const client = clientOf(edge.url)
+    const live = await read(await client.responses.create({ model, input: 'a', stream: true }))
+    const id = live[0]?.type === 'response.created' ? live[0].response.id : ''
+    for (const [at, { sequence_number: number }] of live.entries()) {
+      const rest = await read(
+        await client.responses.retrieve(id, { stream: true, starting_after: number }),
+      )
+      expect(textOf([...live.slice(0, at + 1), ...rest])).toBe(textOf(live))
+      const others = (events: typeof live) =>
+        events
+          .filter(({ type }) => type !== 'response.output_text.delta')
+          .map((event) => [event.sequence_number, event.type])
+      expect(others(rest)).toEqual(others(live.slice(at + 1)))
+    }
+  })
+
+  it('continues a conversation with previous_response_id, from its last response only', async () => {
+    await using edge = await edgeServer([says('One.'), says('Two.'), says('Three.')])
+    const { responses } = clientOf(edge.url)
+    const first = await responses.create({ model, input: 'a' })
+    const second = await responses.create({ model, input: 'b', previous_response_id: first.id })
+    expect(second.output_text).toBe('Two.')
+    expect(edge.model.requests[1]?.texts).toEqual(['a', 'One.', 'b'])
+    await expect(
+      responses.create({ model, input: 'c', previous_response_id: first.id }),
+    ).rejects.toMatchObject({ status: 400 })
+  })
+
+  it('cancels a response', async () => {
+    await using edge = await edgeServer([silent('Wait')])
+    const { responses } = clientOf(edge.url)
+    const { id, status } = await responses.create({ model, input: 'a', background: true })
+    expect(status).toBe('in_progress')
+    for await (const { type } of edge.weir.conversation(conversationOf(id)).events())
+      if (type === 'text-delta') break
+    expect((await responses.cancel(id)).status).toBe('cancelled')
+    expect((await responses.retrieve(id)).status).toBe('cancelled')
+  })
+
+  it('reports a turn that fails', async () => {
+    await using edge = await edgeServer([fails(400, 'no')])
+    const response = await clientOf(edge.url).responses.create({ model, input: 'a' })
+    expect([response.status, response.error?.code]).toEqual(['failed', 'server_error'])
+  })
+
+  it.each([
+    [{ model: 'weir/helpr', input: 'a' }, 404, /did you mean weir\/helper/],
+    [{ model, input: 'a', tools: [{ type: 'web_search' }] }, 400, /tools is not offered/],
+    [{ model, input: 'a', store: false }, 400, /store is not offered/],
+    [{ model, input: 'a', truncation: 'auto' }, 400, /truncation is not offered/],
+    [{ model, input: [{ type: 'item_reference', id: 'x' }] }, 400, /input\[0\] must be a message/],
+    [{ model, input: 'a', conversation: 'c', previous_response_id: 'r' }, 400, /exclude/],
+    [{ model, input: 'a', previous_response_id: 'resp_x' }, 404, /no such response/],
+  ])('refuses %j with status %d', async (body, status, text) => {
+    await using edge = await edgeServer([])
+    const response = await post(`${edge.url}/v1/responses`, body)
+    const { error } = (await response.json()) as { error: { message: string } }
+    expect([response.status, error.message]).toEqual([status, expect.stringMatching(text)])
+  })
+})
+
+type Event = OpenAI.Responses.ResponseStreamEvent
+
+async function read(events: AsyncIterable<Event>): Promise<Event[]> {
+  const all: Event[] = []
+  for await (const event of events) all.push(event)
+  return all
+}
+
+function textOf(events: Event[]): string {
+  return events
+    .map((event) => (event.type === 'response.output_text.delta' ? event.delta : ''))
+    .join('')
+}
+
+function conversationOf(id: string): string {
+  const text = Buffer.from(id.slice('resp_'.length), 'base64url').toString('utf8')
+  return (JSON.parse(text) as [string])[0]
+}

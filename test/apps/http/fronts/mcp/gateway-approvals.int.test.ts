@@ -1,0 +1,170 @@
+// Calls behind `weir mcp` that wait for a person: the answer in the host, and the commands of Weir.
+
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import type { Client, ElicitResult } from '@modelcontextprotocol/client'
+import type { WaitingApproval } from '../../../../../services/approval/approvals.ts'
+import { until } from '../../../../support/inbox.ts'
+import { type Era, eras, hostOnPipe, textOf } from '../../../../support/mcp/gateway.ts'
+
+const weir = join(import.meta.dirname, '../../../../../bin/weir')
+const run = promisify(execFile)
+
+let folder: string
+let journal: string
+let client: Client | undefined
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-gateway-'))
+  journal = join(folder, 'journal')
+})
+
+afterEach(async () => {
+  await client?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const command = async (...args: string[]) =>
+  (await run(weir, [...args, '--data-folder', 'data'], { cwd: folder })).stdout
+
+const calls = () => readFile(journal, 'utf8').catch(() => '')
+
+/** The weather of a city waits for a person. */
+async function host(era: Era, answer?: () => ElicitResult, waitMs = 600_000): Promise<Client> {
+  const rules = { rules: [{ name: 'asks', tools: ['weather'] }], waitMs }
+  await writeFile(join(folder, 'rules.json'), JSON.stringify(rules))
+  await command('approvals', 'rules', 'rules.json')
+  const found = await hostOnPipe(
+    {
+      ...{ era, folder, environment: { MCP_JOURNAL: journal } },
+      capabilities: answer === undefined ? {} : { elicitation: { form: {} } },
+      args: ['--agent', 'coder', '--env', 'MCP_JOURNAL', '--data-folder', 'data'],
+    },
+    (one) => {
+      if (answer === undefined) return
+      one.setRequestHandler('elicitation/create', async ({ params }) => {
+        questions.push(params.message)
+        return answer()
+      })
+    },
+  )
+  client = found.client
+  return client
+}
+
+let questions: string[] = []
+
+beforeEach(() => {
+  questions = []
+})
+
+async function waitingApproval(): Promise<WaitingApproval> {
+  let line = ''
+  await until(async () => {
+    line = (await command('approvals', 'list', '--json')).trim()
+    return line !== ''
+  })
+  return JSON.parse(line) as WaitingApproval
+}
+
+describe.each(eras)('a person at a host of the %s era', (era) => {
+  it('reads the call and lets it run', async () => {
+    const one = await host(era, () => ({ action: 'accept', content: { run: true } }))
+    expect(await textOf(one, 'weather', { city: 'Rome\u202e' })).toEqual({
+      text: '18 °C in Rome\u202e',
+      isError: false,
+    })
+    expect(questions).toEqual([expect.stringContaining('weather {"city":"Rome\\u202e"}')])
+    expect(await calls()).toBe('weather\n')
+  })
+
+  it.each<ElicitResult>([
+    { action: 'decline' },
+    { action: 'cancel' },
+    { action: 'accept', content: { run: false } },
+  ])('keeps the call from the server with %j', async (answer) => {
+    const one = await host(era, () => answer)
+    expect(await textOf(one, 'weather', { city: 'Rome' })).toEqual({
+      text: expect.stringContaining('declined in the host'),
+      isError: true,
+    })
+    expect(await calls()).toBe('')
+    expect(await textOf(one, 'fail')).toMatchObject({ text: 'no such city' })
+  })
+
+  it('decides with the command where the host cannot ask', async () => {
+    const one = await host(era)
+    const answer = textOf(one, 'weather', { city: 'Rome' })
+    const { id, arguments: shown } = await waitingApproval()
+    expect(shown).toBe('{"city":"Rome"}')
+    await command('approve', id)
+    expect(await answer).toEqual({ text: '18 °C in Rome', isError: false })
+  })
+})
+
+describe('a call that nobody decides', () => {
+  it('is refused at its deadline with the id of the approval', async () => {
+    const one = await host('modern', undefined, 3_000)
+    const progress: string[] = []
+    const { content, isError } = await one.callTool(
+      { name: 'weather', arguments: { city: 'Rome' } },
+      { onprogress: ({ message = '' }) => void progress.push(message) },
+    )
+    const [, id = ''] = /weir approve (\w+)/.exec(progress[0] ?? '') ?? []
+    expect({ isError, content }).toEqual({
+      isError: true,
+      content: [{ type: 'text', text: expect.stringContaining(id) }],
+    })
+    expect(id).not.toBe('')
+    expect(await calls()).toBe('')
+  })
+
+  it('is withdrawn when its host cancels it', async () => {
+    const one = await host('modern')
+    const cancel = new AbortController()
+    const call = textOf(one, 'weather', { city: 'Rome' }, { signal: cancel.signal })
+    call.catch(() => {})
+    await waitingApproval()
+    cancel.abort()
+    await expect(call).rejects.toThrow()
+    await until(async () => (await command('approvals', 'list', '--json')) === '')
+    expect(await textOf(one, 'fail')).toMatchObject({ text: 'no such city' })
+    expect(await calls()).toBe('fail\n')
+  })
+})
+
+describe('a host that answers a question itself', () => {
+  /** A call until its question, and its repeats with an approval that no person gave. */
+  async function asked() {
+    const one = await host('modern', () => ({ action: 'cancel' }))
+    const call = (city: string, more: object = {}) =>
+      one.callTool({ name: 'weather', arguments: { city }, ...more }, { allowInputRequired: true })
+    const { requestState } = (await call('Rome')) as { requestState?: string }
+    const inputResponses = { approval: { action: 'accept', content: { run: true } } }
+    return (city: string, state = requestState) =>
+      call(city, { requestState: state, inputResponses })
+  }
+
+  it('cannot run a call with other arguments, or twice', async () => {
+    const repeat = await asked()
+    expect(await repeat('Oslo')).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('other arguments') }],
+    })
+    expect(await repeat('Rome')).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('is over') }],
+    })
+    expect(await calls()).toBe('')
+  })
+
+  it('cannot make up the state of a question', async () => {
+    const repeat = await asked()
+    await expect(repeat('Rome', 'v1.e30.AAAA')).rejects.toThrow('Invalid or expired requestState')
+    expect(await calls()).toBe('')
+  })
+})

@@ -1,0 +1,242 @@
+// `weir mcp` between a host of the SDK and a server of the SDK, in both eras of the protocol.
+
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import type { Client } from '@modelcontextprotocol/client'
+import { until } from '../../../../support/inbox.ts'
+import {
+  eras,
+  type GatewayOptions,
+  hostOnPipe,
+  serverCommand,
+  textOf,
+} from '../../../../support/mcp/gateway.ts'
+
+let folder: string
+let journal: string
+let clients: Client[]
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-gateway-'))
+  journal = join(folder, 'journal')
+  clients = []
+})
+
+afterEach(async () => {
+  for (const client of clients) await client.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function host(options: Partial<GatewayOptions> = {}, prepare?: (client: Client) => void) {
+  const { environment, args = [], ...rest } = options
+  const found = await hostOnPipe(
+    {
+      ...{ folder, era: 'modern' },
+      ...rest,
+      args: ['--env', 'MCP_JOURNAL', ...args],
+      environment: { MCP_JOURNAL: journal, ...environment },
+    },
+    prepare,
+  )
+  clients.push(found.client)
+  return found
+}
+
+const calls = () =>
+  readFile(journal, 'utf8').then(
+    (text) => text.trim().split('\n'),
+    () => [],
+  )
+
+describe.each(eras)('a host of the %s era behind weir mcp', (era) => {
+  it('gets the tools of the server and its results', async () => {
+    const { client } = await host({ era })
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['weather', 'fail']))
+    expect(await textOf(client, 'weather', { city: 'Paris' })).toEqual({
+      text: '18 °C in Paris',
+      isError: false,
+    })
+    expect(await textOf(client, 'fail')).toEqual({ text: 'no such city', isError: true })
+  })
+
+  it('is stopped in incident I1, and the third answer reports the repetition', async () => {
+    const { client } = await host({ era })
+    const answers: { text: string; isError: boolean }[] = []
+    for (let n = 0; n < 25; n += 1) answers.push(await textOf(client, 'weather', {}))
+    expect(answers.every(({ isError }) => isError)).toBe(true)
+    expect(answers[0]?.text).toContain("'city'")
+    expect(answers[1]?.text).not.toContain('LOOP DETECTED')
+    expect(answers[2]?.text).toContain('LOOP DETECTED')
+    expect(answers[4]?.text).toContain('no tool can be called')
+    expect(answers.at(-1)?.text).toContain('Weir has ended this turn')
+    expect(await calls()).toEqual([])
+  })
+
+  it('gets an unknown outcome if the server dies during a call, which is never sent twice', async () => {
+    const { client } = await host({ era })
+    expect(await textOf(client, 'die')).toEqual({
+      text: expect.stringContaining('broke during the call'),
+      isError: true,
+    })
+    expect(await textOf(client, 'weather', { city: 'Rome' })).toMatchObject({ isError: false })
+    expect(await calls()).toEqual(['die', 'weather'])
+  })
+
+  it('gets the notice of a changed list, and can call the new tool', async () => {
+    const changed = Promise.withResolvers<void>()
+    const { client } = await host({ era }, (one) =>
+      one.setNotificationHandler('notifications/tools/list_changed', () => changed.resolve()),
+    )
+    await client.listTools()
+    if (era === 'modern') await client.listen({ toolsListChanged: true })
+    await textOf(client, 'grow')
+    await changed.promise
+    const { tools } = await client.listTools(undefined, { cacheMode: 'refresh' })
+    expect(tools.map(({ name }) => name)).toContain('grown')
+    expect(await textOf(client, 'grown')).toEqual({ text: 'I am new', isError: false })
+  })
+})
+
+describe('weir mcp', () => {
+  it('passes parallel calls on at the same time', async () => {
+    const { client } = await host()
+    const cities = ['Paris', 'Rome', 'Oslo']
+    const answers = await Promise.all(cities.map((city) => textOf(client, 'weather', { city })))
+    expect(answers.map(({ text }) => text)).toEqual(cities.map((city) => `18 °C in ${city}`))
+    const [slow, quick] = [textOf(client, 'slow'), textOf(client, 'weather', { city: 'Bonn' })]
+    expect((await quick).text).toContain('Bonn')
+    expect((await slow).text).toContain('slow, but here')
+  })
+
+  it('passes progress, pictures and structured content on unchanged', async () => {
+    const { client } = await host()
+    const progress: number[] = []
+    await client.callTool(
+      { name: 'slow', arguments: {} },
+      { onprogress: (one) => void progress.push(one.progress) },
+    )
+    expect(progress).toContain(1)
+    expect((await client.callTool({ name: 'picture', arguments: {} })).content).toEqual([
+      { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+    ])
+    const { structuredContent } = await client.callTool({ name: 'structured', arguments: {} })
+    expect(structuredContent).toEqual({ celsius: 18 })
+  })
+
+  it('passes escape sequences on as data', async () => {
+    const { client, errors } = await host()
+    expect((await textOf(client, 'colours')).text).toBe('\u001b[2J\u001b]0;owned\u0007red')
+    expect(errors()).not.toContain('\u001b')
+  })
+
+  it('keeps variables from the server that nobody named', async () => {
+    const { client } = await host({ environment: { OTHER_SECRET: 'sk-1' } })
+    const { text } = await textOf(client, 'environment')
+    expect(Object.keys(JSON.parse(text)).sort()).toEqual(['MCP_JOURNAL', 'PATH'])
+  })
+
+  it('answers an unknown tool with the tools that there are', async () => {
+    const { client } = await host()
+    expect(await textOf(client, 'wether')).toEqual({
+      text: expect.stringContaining('weather'),
+      isError: true,
+    })
+    expect(await calls()).toEqual([])
+  })
+
+  it('judges hostile arguments, and goes on', async () => {
+    const { client } = await host()
+    const deep = JSON.parse(`${'{"a":'.repeat(3000)}1${'}'.repeat(3000)}`)
+    const hostile: Record<string, unknown>[] = [
+      JSON.parse('{"__proto__": {"city": "x"}}'),
+      { city: '\ud800' },
+      { city: 5 },
+      deep,
+      { city: 'x', other: '\u001b[2J' },
+    ]
+    for (const args of hostile) await textOf(client, 'weather', args)
+    expect(await textOf(client, 'weather', { city: 'Rome' })).toMatchObject({ isError: false })
+  })
+
+  it('goes on after a host that cancels a call', async () => {
+    const { client } = await host()
+    const cancel = new AbortController()
+    const call = textOf(client, 'hang', {}, { signal: cancel.signal })
+    await until(async () => (await calls())[0] === 'hang')
+    cancel.abort()
+    await expect(call).rejects.toThrow()
+    expect(await textOf(client, 'weather', { city: 'Rome' })).toMatchObject({ isError: false })
+  })
+
+  it('ends with its server when the host leaves during a call', async () => {
+    const { client, pid } = await host({ behind: ['--', ...serverCommand, folder] })
+    const programs = () => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+    textOf(client, 'hang').catch(() => {})
+    await until(async () => (await calls())[0] === 'hang')
+    expect(programs()).toContain(folder)
+    await client.close()
+    await until(async () => !runs(pid))
+    expect(programs()).not.toContain(folder)
+  })
+
+  it('ends if its server does not start', async () => {
+    await expect(host({ behind: ['--', 'no-such-program'] })).rejects.toThrow()
+  })
+
+  it('passes more than 200 tools, resources, prompts and completions on', async () => {
+    const { client } = await host({ behind: ['--', process.execPath, everything] })
+    expect((await client.listTools()).tools).toHaveLength(208)
+    expect(await textOf(client, 'tool.199', { n: 1 })).toMatchObject({ text: 'tool.199' })
+    expect((await client.listResources()).resources).toHaveLength(2)
+    expect((await client.listResourceTemplates()).resourceTemplates).toHaveLength(1)
+    const uri = 'test://static-text'
+    expect((await client.readResource({ uri })).contents).toEqual([
+      { uri, mimeType: 'text/plain', text: 'static text' },
+    ])
+    expect((await client.listPrompts()).prompts).toHaveLength(5)
+    const { messages } = await client.getPrompt({ name: 'greet', arguments: { who: 'Ada' } })
+    expect(messages[0]?.content).toMatchObject({ text: 'Greet Ada.' })
+    const ref = { type: 'ref/prompt' as const, name: 'greet' }
+    const { completion } = await client.complete({ ref, argument: { name: 'who', value: 'A' } })
+    expect(completion.values).toEqual(['A!'])
+  })
+
+  it('puts the servers of a file behind one, with the names of the servers', async () => {
+    const [command = '', ...args] = serverCommand
+    const file = join(folder, 'mcp.json')
+    const env = { MCP_JOURNAL: `\${${'MCP_JOURNAL'}}` }
+    const mcpServers = {
+      test: { type: 'stdio', command, args, env },
+      all: { command, args: [everything] },
+    }
+    await writeFile(file, JSON.stringify({ mcpServers }))
+    const found = await hostOnPipe({
+      ...{ folder, era: 'modern', behind: ['--servers', file] },
+      environment: { MCP_JOURNAL: journal },
+    })
+    clients.push(found.client)
+    const { client } = found
+    expect(await textOf(client, 'test__weather', { city: 'Rome' })).toMatchObject({
+      text: '18 °C in Rome',
+    })
+    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toContain('all__greet')
+    const { messages } = await client.getPrompt({ name: 'all__greet', arguments: { who: 'Ada' } })
+    expect(messages).toHaveLength(1)
+    const uri = 'test://static-text'
+    expect((await client.readResource({ uri })).contents).toHaveLength(1)
+  })
+})
+
+const everything = join(import.meta.dirname, '../../../../support/mcp/everything.ts')
+
+function runs(pid: number | null): boolean {
+  try {
+    return pid !== null && process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

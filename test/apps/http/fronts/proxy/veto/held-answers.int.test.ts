@@ -1,0 +1,327 @@
+// The proxy with a veto before a scripted model server, with a scripted guard: the client's
+// answer, and its moments.
+
+import { once } from 'node:events'
+import { request as nodeRequest, type ServerResponse } from 'node:http'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import type { CallVerdict, GuestAnswer } from '../../../../../../client/guard/guest-conversation.ts'
+import { scriptedGuard } from '../../../scripted-guard.ts'
+import { type Proxied, proxied } from '../proxied.ts'
+import { apiCases, messagesCase } from '../requests.ts'
+import type { Received } from '../scripted-upstream.ts'
+import { begin, piecesOf, type Spoken, speaking } from './answers.ts'
+import { sdkForms } from './sdk-chats.ts'
+
+let proxy: Proxied | undefined
+
+afterEach(() => proxy?.close())
+
+const veto = { coversSubscriptions: false }
+const good: Spoken = { text: 'Looking.', calls: [{ id: 'good_1', args: '{"cmd":"ls"}' }] }
+const bad = (n: number, text?: string): Spoken => ({
+  ...(text === undefined ? {} : { text }),
+  calls: [{ id: `bad_${n}`, args: '{"cmd":"rm"}' }],
+})
+
+/** Refuses calls whose id begins with `bad`. */
+function verdictsOn({ answer }: GuestAnswer): CallVerdict[] {
+  const ids = new Set(JSON.stringify(answer).match(/\b(good|bad)_\d+/g))
+  return [...ids].map((callId) =>
+    callId.startsWith('bad')
+      ? { callId, name: 'exec', verdict: 'refuse', text: 'Never rm.', code: 'guard.rejected' }
+      : { callId, name: 'exec', verdict: 'run', text: '', code: '' },
+  )
+}
+
+const guarded = () => scriptedGuard({ after: verdictsOn })
+const streamed = (body: string) => body.replace(/^\{/, '{"stream":true,')
+const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+  fetch(`${proxy?.url}${path}`, { method: 'POST', body, headers })
+
+describe.each(apiCases)('the veto with $name', ({ path, request }) => {
+  it.each([
+    ['whole', request],
+    ['streamed', streamed(request)],
+  ])('leaves the bytes of an allowed answer unchanged (%s)', async (_, body) => {
+    proxy = await proxied(guarded(), speaking(good), '', veto)
+    const answered = await post(path, body)
+    const sent = { url: path, body: Buffer.from(body) }
+    expect(await answered.text()).toBe(piecesOf(sent, good).join(''))
+    expect(proxy.received[0]?.body.toString()).toBe(body)
+  })
+
+  it('passes text on while the model still speaks, and no call before its verdict', async () => {
+    const seen = Promise.withResolvers<void>()
+    const verdict = Promise.withResolvers<void>()
+    const guard = scriptedGuard({
+      async after(answer) {
+        await verdict.promise
+        return verdictsOn(answer)
+      },
+    })
+    proxy = await proxied(
+      guard,
+      async (received: Received, response: ServerResponse) => {
+        begin(received, response)
+        const pieces = piecesOf(received, good)
+        const at = pieces.findIndex((piece) => piece.includes('good_1'))
+        for (const piece of pieces.slice(0, at)) response.write(piece)
+        await seen.promise
+        response.end(pieces.slice(at).join(''))
+      },
+      '',
+      { ...veto, pingMs: 5 },
+    )
+    const { body } = await post(path, streamed(request))
+    let text = ''
+    for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += piece
+      if (!text.includes('Looking.')) continue
+      seen.resolve()
+      if (guard.asked.some(({ kind }) => kind === 'after') && !text.includes('good_1')) {
+        const pings = text.split(/ping\n|"ping"/).length
+        if (pings > 4) verdict.resolve()
+      }
+    }
+    expect(text).toContain('good_1')
+  })
+
+  it('makes one numbered stream of the attempts', async () => {
+    proxy = await proxied(guarded(), speaking(bad(1, 'One.'), bad(2, 'Two.'), good), '', veto)
+    const text = await (await post(path, streamed(request))).text()
+    expect(text).not.toMatch(/bad_\d/)
+    const events = text.match(/^data: \{.*$/gm)?.map((line) => JSON.parse(line.slice(6))) ?? []
+    const numbers = (name: string) => events.map((event) => event[name]).filter(Number.isInteger)
+    expect(numbers('sequence_number')).toEqual(numbers('sequence_number').map((_, n) => n))
+    const started = events.filter(({ type }) => /block_start|item\.added/.test(type))
+    expect(started.map(({ index, output_index: at }) => index ?? at)).toEqual(
+      started.map((_, n) => n),
+    )
+    const begun = events.filter(({ type }) => /^(message_start|response\.created)$/.test(type))
+    expect(begun.length).toBeLessThanOrEqual(1)
+    expect(new Set(events.flatMap(({ id }) => id ?? [])).size).toBeLessThanOrEqual(1)
+  })
+
+  it('sends the refused answer back with the refusal, behind the unchanged history', async () => {
+    proxy = await proxied(guarded(), speaking(bad(1, 'One.'), good), '', veto)
+    await (await post(path, request)).text()
+    const repeat = proxy.received[1]?.body.toString() ?? ''
+    for (const part of ['bad_1', 'Never rm.', 'One.', '1.50', '9007199254740993'])
+      expect(repeat).toContain(part)
+    const rest = [...request].filter((_, at) => repeat[at] !== request[at]).join('')
+    expect(repeat.endsWith(rest)).toBe(true)
+  })
+
+  it('refuses a request whose history is elsewhere or that it cannot read', async () => {
+    proxy = await proxied(guarded(), speaking(good), '', veto)
+    expect((await post(path, 'not JSON')).status).toBe(400)
+    if (path === '/v1/responses') {
+      const elsewhere = await post(path, request.replace(/^\{/, '{"previous_response_id":"r1",'))
+      expect(elsewhere.status).toBe(400)
+      expect(await elsewhere.text()).toContain('previous_response_id')
+    }
+    if (path === '/v1/chat/completions')
+      expect((await post(path, request.replace(/^\{/, '{"n":2,'))).status).toBe(400)
+    expect(proxy.received).toEqual([])
+  })
+})
+
+describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed }) => {
+  const chatOn = (headers: Record<string, string> = {}) => {
+    const chat = open(proxy?.url ?? '', { isStreamed, headers: { ...named, ...headers } })
+    chat.say('List the files.')
+    return chat
+  }
+  const named = { 'x-weir-conversation': 'c1' }
+
+  it('gets the own answer of Weir after three repeats', async () => {
+    proxy = await proxied(guarded(), speaking(bad(1), bad(2), bad(3), bad(4)), '', veto)
+    const { text, calls, usage } = await chatOn().ask()
+    expect([text.includes('I could not do this.'), calls]).toEqual([true, []])
+    expect(usage).toEqual({ input: 56, output: 20 })
+    expect(proxy.received).toHaveLength(4)
+  })
+
+  it('gets the last text after three repeats', async () => {
+    const texts = ['A.', 'B.', 'C.', 'D.'].map((text, n) => bad(n, text))
+    proxy = await proxied(guarded(), speaking(...texts), '', veto)
+    const { text, calls } = await chatOn().ask()
+    expect(calls).toEqual([])
+    expect(text.replaceAll('\n\n', '')).toBe(isStreamed ? 'A.B.C.D.' : 'D.')
+  })
+
+  it('gets the end of its turn if Weir ends it after a refusal', async () => {
+    let asked = 0
+    const guard = scriptedGuard({
+      after: verdictsOn,
+      before: () => {
+        asked += 1
+        return asked === 1 ? {} : { rung: 'end', reason: 'No progress.', rule: 'cycle' }
+      },
+    })
+    proxy = await proxied(guard, speaking(bad(1, 'One.')), '', veto)
+    const { text, calls } = await chatOn().ask()
+    expect(calls).toEqual([])
+    expect(text).toContain('No progress.')
+    expect(proxy.received).toHaveLength(1)
+    expect(guard.asked.at(-1)).toMatchObject({ kind: 'end' })
+  })
+
+  it.each([
+    [
+      'hangs',
+      (_: Received, response: ServerResponse) => void response.writeHead(200).flushHeaders(),
+    ],
+    [
+      'breaks off',
+      (received: Received, response: ServerResponse) => {
+        begin(received, response)
+        response.write(piecesOf(received, good)[0]?.slice(0, 40), () => response.destroy())
+      },
+    ],
+    [
+      'answers with an error',
+      (_: Received, response: ServerResponse) => void response.writeHead(529).end('{"error":{}}'),
+    ],
+  ])('gets an error if the upstream %s in a repeat', async (_, second) => {
+    proxy = await proxied(
+      guarded(),
+      (received, response, n) =>
+        n === 1 ? speaking(bad(1, 'One.'))(received, response, 1) : second(received, response),
+      '',
+      { ...veto, silenceMs: 100 },
+    )
+    await expect(chatOn().ask()).rejects.toThrow()
+    expect(proxy.received).toHaveLength(2)
+  })
+
+  it.each([
+    ['does not answer', () => [{ ...verdict, code: 'guest.unavailable' }]],
+    ['fails', () => Promise.reject(new Error('secret'))],
+  ])('gets an error and no call if Weir %s', async (_, after) => {
+    proxy = await proxied(scriptedGuard({ after }), speaking(good), '', veto)
+    await expect(chatOn().ask()).rejects.toThrow(/Weir could not/)
+    expect(proxy.received).toHaveLength(1)
+  })
+
+  it('gets an error, and the model no request, if Weir cannot judge the history', async () => {
+    const guard = scriptedGuard({ before: () => ({ judged: false }), after: verdictsOn })
+    proxy = await proxied(guard, speaking(good), '', veto)
+    await expect(chatOn().ask()).rejects.toThrow('Weir could not judge')
+    expect(proxy.received).toEqual([])
+  })
+
+  it.each([
+    ['an access token of Anthropic', { authorization: 'Bearer sk-ant-oat01-x' }],
+    ['a beta header', { 'anthropic-beta': 'claude-code-1,oauth-2025-04-20' }],
+    ['an account header', { 'chatgpt-account-id': 'a1' }],
+  ])('is not held if a subscription pays (%s)', async (_, headers) => {
+    proxy = await proxied(guarded(), speaking(bad(1)), '', veto)
+    expect((await chatOn(headers).ask()).calls).toHaveLength(1)
+    await proxy.close()
+    proxy = await proxied(guarded(), speaking(bad(1), good), '', { coversSubscriptions: true })
+    expect((await chatOn(headers).ask()).calls.map(({ id }) => id)).toEqual(['good_1'])
+  })
+})
+
+const verdict: CallVerdict = {
+  ...{ callId: 'good_1', name: 'exec', verdict: 'refuse', text: 'No.', code: 'guard.rejected' },
+}
+
+describe('the veto', () => {
+  const { path, request } = messagesCase
+
+  it('keeps the signatures of thinking in a repeat', async () => {
+    const thinking: Spoken = { thinking: 'Hm "x"', ...bad(1) }
+    for (const body of [request, streamed(request)]) {
+      proxy = await proxied(guarded(), speaking(thinking, good), '', veto)
+      await (await post(path, body)).text()
+      const repeat = JSON.parse(proxy.received[1]?.body.toString() ?? '{}')
+      expect(repeat.messages.at(-2)).toEqual({
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'Hm "x"', signature: 'sig/Hm "x"+==' },
+          { type: 'tool_use', id: 'bad_1', name: 'exec', input: { cmd: 'rm' } },
+        ],
+      })
+      expect(proxy.received[1]?.body.toString()).toContain('"signature":"s/+=="')
+      await proxy.close()
+    }
+  })
+
+  it('counts the attempts in a header, and behind a stream in a trailer', async () => {
+    proxy = await proxied(guarded(), speaking(bad(1), good), '', veto)
+    expect((await post(path, request)).headers.get('x-weir-attempts')).toBe('2')
+    const sent = nodeRequest(`${proxy.url}${path}`, { method: 'POST' }).end(streamed(request))
+    const [received] = await once(sent, 'response')
+    await received.resume()
+    await once(received, 'end')
+    expect(received.trailers).toEqual({ 'x-weir-attempts': '1' })
+  })
+
+  it('reports the other calls of a refused answer before it asks again', async () => {
+    const both: Spoken = { calls: [...(good.calls ?? []), ...(bad(1).calls ?? [])] }
+    const guard = guarded()
+    proxy = await proxied(guard, speaking(both, good), '', veto)
+    await (await post(path, request)).text()
+    expect(guard.asked.map(({ kind }) => kind)).toEqual([
+      ...['before', 'after', 'results', 'before', 'after'],
+    ])
+    expect(guard.asked[2]).toMatchObject({ results: [{ callId: 'good_1', nth: 0 }] })
+  })
+
+  it('lets no call pass that it cannot read', async () => {
+    const answer = {
+      ...(messagesCase.answer as object),
+      content: [{ type: 'computer_use', id: 'bad_1', name: 'screen', input: {} }],
+    }
+    proxy = await proxied(
+      guarded(),
+      (_, response) => void response.end(JSON.stringify(answer)),
+      '',
+      veto,
+    )
+    const refused = await post(path, request)
+    expect(refused.status).toBe(502)
+    expect(await refused.text()).not.toContain('bad_1')
+  })
+
+  it('gives the verdicts to the hooks of the same session', async () => {
+    proxy = await proxied(guarded(), speaking(bad(1), good), '', veto)
+    const headers = { 'x-claude-code-session-id': 's1' }
+    await (await post(path, request, headers)).text()
+    expect(await proxy.sessions.verdictOn('s1', 'good_1')).toMatchObject({ verdict: 'run' })
+  })
+
+  it('cancels the wait for a verdict when the client leaves', async () => {
+    const left = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    const scripted = guarded()
+    const guard: Pick<typeof scripted, 'conversation'> = {
+      conversation: (id, options) => ({
+        ...scripted.conversation(id, options),
+        async afterModel(_, { signal } = {}) {
+          signal?.addEventListener('abort', () => left.resolve())
+          asked.resolve()
+          await left.promise
+          throw signal?.reason
+        },
+      }),
+    }
+    proxy = await proxied(guard, speaking(good), '', veto)
+    const sent = nodeRequest(`${proxy.url}${path}`, { method: 'POST' }).end(streamed(request))
+    sent.on('error', () => {})
+    sent.on('response', (received) => received.on('error', () => {}).resume())
+    await asked.promise
+    sent.destroy()
+    await left.promise
+    expect(proxy.received).toHaveLength(1)
+  })
+
+  it('passes requests without tools on unheld', async () => {
+    proxy = await proxied(guarded(), speaking({ text: 'A title' }), '', veto)
+    const plain = '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"title?"}]}'
+    const answered = await post(path, plain)
+    expect(answered.headers.get('x-weir-attempts')).toBeNull()
+  })
+})

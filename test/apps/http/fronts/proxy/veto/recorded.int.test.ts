@@ -1,0 +1,76 @@
+// Every recorded stream through the veto, cut at many places. An allowed answer keeps its bytes. No
+// call of an answer without a verdict reaches the client.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { proxyApis } from '../../../../../../apps/http/fronts/proxy/apis.ts'
+import { callIdsIn } from '../../../../../../apps/http/fronts/proxy/guest-identity.ts'
+import type { CallVerdict, GuestAnswer } from '../../../../../../client/guard/guest-conversation.ts'
+import { type Api, streamFixtures } from '../../../../../support/provider-streams.ts'
+import { scriptedGuard } from '../../../scripted-guard.ts'
+import { type Proxied, proxied } from '../proxied.ts'
+import { type ApiCase, chatCase, messagesCase, responsesCase } from '../requests.ts'
+import { piecesOf } from './answers.ts'
+
+const cases: [Api, ApiCase, RegExp][] = [
+  ['anthropic', messagesCase, /"type":\s*"tool_use"/],
+  ['openai-chat', chatCase, /"(tool_calls|function_call)":\s*[[{]/],
+  ['openai-responses', responsesCase, /"type":\s*"(function|custom_tool)_call"|arguments\.delta/],
+]
+const cutsMax = 6
+const isUnjudged = /Weir cannot judge|Weir could not judge/
+
+describe.each(cases)('a recorded stream of %s under the veto', (api, { path, request }, aCall) => {
+  const fixtures = streamFixtures(api) ?? []
+  let proxy: Proxied
+  let next: { bytes: Buffer; cut: number }
+  let code = ''
+
+  function verdictsOn({ request: { format }, answer }: GuestAnswer): CallVerdict[] {
+    const known = proxyApis.find((one) => one.format === format)
+    if (known === undefined) throw new Error(format)
+    const verdict = code === '' ? 'run' : 'refuse'
+    return callIdsIn(known, answer as Record<string, unknown>).map((callId) => ({
+      ...{ callId, name: '', verdict, text: '', code },
+    }))
+  }
+
+  beforeAll(async () => {
+    proxy = await proxied(
+      scriptedGuard({ after: verdictsOn }),
+      async (_, response) => {
+        const { bytes, cut } = next
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write(bytes.subarray(0, cut))
+        await sleep(1) // a piece for each write
+        response.end(bytes.subarray(cut))
+      },
+      '',
+      { coversSubscriptions: true },
+    )
+  })
+
+  afterAll(() => proxy.close())
+
+  const sent = { url: path, body: Buffer.from('{"stream":true}') }
+  const spoken = { text: 'Looking.', calls: [{ id: 'c1', args: '{"cmd":"ls"}' }] }
+  const own = { name: 'an own stream', bytes: Buffer.from(piecesOf(sent, spoken).join('')) }
+
+  it.each([own, ...fixtures.map(({ name, bytes }) => ({ name, bytes }))])(
+    'passes with its bytes, or with no call: $name',
+    async ({ bytes }) => {
+      const step = Math.max(1, Math.floor(bytes.length / cutsMax))
+      for (let cut = 1; cut < bytes.length; cut += step) {
+        next = { bytes, cut }
+        for (code of ['', 'guest.unavailable']) {
+          const answer = await fetch(proxy.url + path, { method: 'POST', body: request })
+          const got = Buffer.from(await answer.arrayBuffer())
+          if (got.equals(bytes) && (code === '' || !aCall.test(bytes.toString()))) continue
+          expect(got.toString()).toMatch(isUnjudged)
+          expect(got.toString()).not.toMatch(aCall)
+        }
+      }
+      await proxy.settled()
+    },
+  )
+})

@@ -1,0 +1,169 @@
+// Odd answers of servers under the veto: the calls that a client would run, and their numbers.
+
+import { describe, expect, it } from '@jest/globals'
+import { responses } from '../../../../../../apps/http/fronts/proxy/responses.ts'
+import { chatForm } from '../../../../../../apps/http/fronts/proxy/veto/chat-form.ts'
+import { messagesForm } from '../../../../../../apps/http/fronts/proxy/veto/messages-form.ts'
+import { repeatedRequest } from '../../../../../../apps/http/fronts/proxy/veto/repeated-request.ts'
+import { responsesForm } from '../../../../../../apps/http/fronts/proxy/veto/responses-form.ts'
+import { usageSum } from '../../../../../../apps/http/fronts/proxy/veto/usage-sum.ts'
+import type {
+  EventData,
+  VetoForm,
+} from '../../../../../../apps/http/fronts/proxy/veto/veto-form.ts'
+
+type Json = Record<string, unknown>
+const eventsOf = (...events: Json[]): EventData[] =>
+  events.map((data) => ({ text: JSON.stringify(data), data }))
+const streamed = (...events: Json[]) => ({ kind: 'streamed' as const, events: eventsOf(...events) })
+
+/** The events that a client has after these of one attempt. */
+function shown(stream: ReturnType<VetoForm['clientStream']>, ...events: Json[]): Json[] {
+  return eventsOf(...events).flatMap(({ text, data }) => {
+    stream.passes(data)
+    return stream.shown(text, data).map((one) => JSON.parse(one) as Json)
+  })
+}
+
+const call = { type: 'tool_use', id: 't1', name: 'exec', input: { cmd: 'ls' } }
+const start = (content: Json[]) => ({ type: 'message_start', message: { content } })
+
+describe('Messages', () => {
+  it('count a call in the event that begins the message', () => {
+    expect(messagesForm.calls(streamed(start([call])))).toBe(1)
+    expect(messagesForm.clientStream('m').passes(start([call]))).toBe(false)
+  })
+
+  it('give such a call of a later attempt a place behind the shown blocks', () => {
+    const stream = messagesForm.clientStream('m')
+    const text = { type: 'text', text: 'Hi.' }
+    const begun = { type: 'content_block_start', index: 0, content_block: text }
+    shown(stream, start([]), begun, { type: 'content_block_stop', index: 0 })
+    expect(stream.refused(undefined)).toEqual([])
+    expect(shown(stream, start([call]))).toEqual([
+      { type: 'content_block_start', index: 1, content_block: call },
+      { type: 'content_block_stop', index: 1 },
+    ])
+  })
+
+  it('end a block that a refusal leaves open', () => {
+    const stream = messagesForm.clientStream('m')
+    const block = { type: 'text', text: '' }
+    shown(stream, start([]), { type: 'content_block_start', index: 0, content_block: block })
+    expect(stream.refused(undefined)).toEqual(['{"type":"content_block_stop","index":0}'])
+  })
+
+  it.each([
+    ['{"cmd":1.50}', '{"cmd":1.50}'],
+    ['{bad', '{}'],
+    ['[1]', '{}'],
+  ])('repeat the arguments %s as %s', (piece, input) => {
+    const [answer] = messagesForm.repeated(
+      streamed(
+        { type: 'content_block_start', index: 0, content_block: { ...call, input: {} } },
+        {
+          type: 'content_block_delta',
+          index: 0,
+          delta: { type: 'input_json_delta', partial_json: piece },
+        },
+      ),
+      [],
+      {},
+    )
+    expect(answer).toContain(`"input":${input}}`)
+  })
+})
+
+describe('Chat Completions', () => {
+  const chunk = (...calls: Json[]) => ({ choices: [{ index: 0, delta: { tool_calls: calls } }] })
+  const piece = (index: number, id: string | undefined, args: string) => ({
+    ...(id === undefined ? {} : { id, type: 'function' }),
+    ...{ index, function: { ...(id === undefined ? {} : { name: 'exec' }), arguments: args } },
+  })
+
+  it('join the pieces of a call, also if all calls have one index', () => {
+    const answer = streamed(
+      ...[chunk(piece(0, 'c1', '{"a"')), chunk(piece(0, undefined, ':1}'))],
+      ...[chunk(piece(0, 'c2', '{"b"')), chunk(piece(0, undefined, ':2}'))],
+    )
+    expect(chatForm.calls(answer)).toBe(2)
+    const [message = ''] = chatForm.repeated(answer, [], {})
+    expect((JSON.parse(message) as { tool_calls: Json[] }).tool_calls).toEqual([
+      { id: 'c1', type: 'function', function: { name: 'exec', arguments: '{"a":1}' } },
+      { id: 'c2', type: 'function', function: { name: 'exec', arguments: '{"b":2}' } },
+    ])
+  })
+
+  it.each([
+    [{ tool_calls: [] }],
+    [{ content: 'Hi.', function_call: { name: 'exec' } }],
+    [{ something_new: 'exec' }],
+  ])('hold a delta that may be a call: %j', (delta) => {
+    const stream = chatForm.clientStream('m')
+    expect(stream.passes({ choices: [{ index: 0, delta }] })).toBe(false)
+  })
+
+  it('answer a call of the older form in its form', () => {
+    const delta = { function_call: { name: 'exec', arguments: '{}' } }
+    const [, result] = chatForm.repeated(
+      streamed({ choices: [{ index: 0, delta }] }),
+      [{ callId: '', name: 'exec', text: 'No.' }],
+      {},
+    )
+    expect(JSON.parse(result ?? '')).toEqual({ role: 'function', name: 'exec', content: 'No.' })
+  })
+})
+
+describe('Responses', () => {
+  const item = { type: 'reasoning', id: 'rs_1', summary: [] }
+  const done = (one: Json) => ({ type: 'response.output_item.done', output_index: 0, item: one })
+
+  it('repeat reasoning only if the provider can read it', () => {
+    const encrypted = { ...item, encrypted_content: 'x' }
+    const kept = (one: Json, request: Json) =>
+      responsesForm.repeated(streamed(done(one)), [], request).length
+    expect(kept(item, { store: false })).toBe(0)
+    expect(kept(encrypted, { store: false })).toBe(1)
+    expect(kept(item, {})).toBe(1)
+  })
+
+  it('answer a call with free text in its form', () => {
+    const free = { type: 'custom_tool_call', call_id: 'c1', name: 'patch', input: 'x' }
+    const results = [{ callId: 'c1', name: 'patch', text: 'No.' }]
+    expect(responsesForm.repeated(streamed(done(free)), results, {}).at(-1)).toBe(
+      '{"type":"custom_tool_call_output","call_id":"c1","output":"No."}',
+    )
+  })
+
+  it.each(['local_shell_call', 'shell_call', 'apply_patch_call', 'computer_call'])(
+    'hold the item %s, which a client runs',
+    (type) => {
+      const added = { type: 'response.output_item.added', output_index: 0, item: { type } }
+      expect(responsesForm.clientStream('m').passes(added)).toBe(false)
+      expect(responsesForm.calls(streamed(done({ type })))).toBe(1)
+    },
+  )
+
+  it('become a list in a repeat if the history is one text', () => {
+    const text = '{"input" : "hi","store":false}'
+    const sent = { text, body: JSON.parse(text) as Json }
+    const made = repeatedRequest(responses, sent, ['{"a":1}'])
+    expect(made.body.input).toEqual([
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] },
+      { a: 1 },
+    ])
+    expect(made.text.endsWith(',"store":false}')).toBe(true)
+  })
+})
+
+describe('the usage of attempts', () => {
+  it('has the sum of each number, also inside, and the newest of other values', () => {
+    const first = { in: 1, details: { cached: 2 }, tier: 'a', left: null }
+    const second = { in: 3, details: { cached: 4, new: 5 }, tier: 'b', out: 6 }
+    expect(usageSum(first, second)).toEqual({
+      ...{ in: 4, details: { cached: 6, new: 5 }, tier: 'b', left: null, out: 6 },
+    })
+    expect(usageSum(undefined, second)).toBe(second)
+    expect(usageSum(undefined, undefined)).toBeUndefined()
+  })
+})

@@ -1,0 +1,151 @@
+// `weir stop`, `weir stops` and `weir release` on a data folder of the embedded bus.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { withRegistry } from '../../../../apps/history/registry.ts'
+import { release, type StopOptions, stop } from '../../../../apps/service/stops/change.ts'
+import { listStops } from '../../../../apps/service/stops/list.ts'
+import { storeStop } from '../../../../apps/service/stops/stored.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
+
+let folder: string
+let settings: Settings
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-stops-'))
+  settings = readSettings(
+    { dataFolder: join(folder, 'data') },
+    { WEIR_BUS: 'embedded', WEIR_LOG_LEVEL: 'silent' },
+  )
+  await withRegistry(settings, async () => {}) // makes the log
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+async function said(command: (out: NodeJS.WriteStream) => Promise<unknown>): Promise<string> {
+  const stream = new PassThrough()
+  let text = ''
+  stream.on('data', (chunk: Buffer) => {
+    text += chunk.toString()
+  })
+  await command(stream as unknown as NodeJS.WriteStream)
+  return text
+}
+
+const set = (options: Partial<StopOptions>) =>
+  said((out) => stop({ reason: 'wrong transfers', by: 'anna', ...options }, settings, out))
+const free = (id: string) => said((out) => release(id, settings, out))
+const list = (options = {}) => said((out) => listStops(options, settings, out))
+
+describe('weir stop', () => {
+  it('stops a scope, and weir stops shows who, when, how and why', async () => {
+    expect(await list()).toBe('nothing is stopped\n')
+    expect(await set({ tool: 'pay_*', now: true })).toBe(
+      "tool:pay_* is stopped: within a second no such call starts; running ones are stopped\nto release it: weir release 'tool:pay_*'\n",
+    )
+    await set({ agent: 'bank' })
+    expect(await list()).toMatch(
+      /^agent:bank {2}drain {2}since 20\S+ \S+ UTC by anna: wrong transfers\ntool:pay_\* {2}now {2}since .* by anna: wrong transfers\n$/,
+    )
+    const [first] = (await list({ json: true })).split('\n')
+    expect(JSON.parse(first ?? '')).toEqual({
+      ...{ id: 'agent:bank', scope: 'agent', name: 'bank', mode: 'drain' },
+      ...{ reason: 'wrong transfers', setBy: 'anna', setAt: expect.any(Number) },
+    })
+  })
+
+  it('refuses a second stop of the same scope, and names the first', async () => {
+    await set({ all: true })
+    await expect(set({ all: true, reason: 'another' })).rejects.toMatchObject({
+      code: 'stop.taken',
+      message: expect.stringMatching(
+        /^all is stopped already since .* by anna \(wrong transfers\); stop it at once with --now, or release it: weir release all$/,
+      ),
+    })
+  })
+
+  it('can turn a stop that drains into one at once, and not back', async () => {
+    await set({ all: true })
+    await set({ all: true, now: true, reason: 'it got worse' })
+    expect(await list()).toMatch(/^all {2}now .*it got worse\n$/)
+    await expect(set({ all: true })).rejects.toMatchObject({ code: 'stop.taken' })
+    await expect(set({ all: true, now: true })).rejects.toMatchObject({ code: 'stop.taken' })
+  })
+
+  it.each<[string, Partial<StopOptions>, RegExp]>([
+    ['no scope', {}, /^0 scopes are given; give exactly one/],
+    ['two scopes', { all: true, agent: 'bank' }, /^2 scopes are given/],
+    ['two modes', { all: true, now: true, drain: true }, /^--drain and --now are given/],
+    ['a blank reason', { all: true, reason: ' ' }, /^--reason is blank/],
+    [
+      'a long reason',
+      { all: true, reason: 'x'.repeat(513) },
+      /^--reason has 513 bytes; at most 512/,
+    ],
+    ['an empty agent', { agent: '' }, /^--agent '' has 0 bytes/],
+    ['a pattern with a blank', { tool: 'pay it' }, /^--tool 'pay it' matches no tool/],
+    ['an empty conversation', { conversation: '' }, /^--conversation '' /],
+  ])('refuses %s', async (_, options, message) => {
+    await expect(set(options)).rejects.toMatchObject({
+      code: 'usage',
+      message: expect.stringMatching(message),
+    })
+    expect(await list()).toBe('nothing is stopped\n')
+  })
+
+  it('refuses one more than the limit', async () => {
+    await withRegistry(settings, async (registry) => {
+      for (let n = 0; n < limits.stopsMax; n++)
+        await storeStop(registry, {
+          ...{ scope: 'agent', name: `a${n}`, mode: 'drain', reason: 'why', setBy: 'anna' },
+        })
+    })
+    await expect(set({ all: true })).rejects.toMatchObject({
+      code: 'stop.taken',
+      message: expect.stringContaining('64 stops are in force, which is the limit'),
+    })
+  })
+
+  it('creates no folder where there is no log', async () => {
+    const elsewhere = { ...settings, dataFolder: join(folder, 'nothing') }
+    await expect(
+      said((out) => stop({ all: true, reason: 'why' }, elsewhere, out)),
+    ).rejects.toMatchObject({ code: 'bus.not-a-database' })
+  })
+})
+
+describe('weir release', () => {
+  it('releases a stop, and the others stay', async () => {
+    await set({ all: true })
+    await set({ agent: 'bank' })
+    expect(await free('all')).toBe(
+      'all is released: new questions run again, and turns that have ended stay ended\n',
+    )
+    expect(await list()).toMatch(/^agent:bank {2}drain/)
+  })
+
+  it('refuses an unknown id, and lists the known ones', async () => {
+    await set({ agent: 'bank' })
+    await expect(free('agent:\u001b[31mbanc')).rejects.toMatchObject({
+      code: 'stop.unknown',
+      message: 'no stop has the id agent:\\u{1b}[31mbanc; stops in force: agent:bank',
+    })
+  })
+
+  it('releases a stop that cannot be read, which weir stops shows', async () => {
+    await withRegistry(settings, ({ bus, topicPrefix }) =>
+      bus.append([
+        {
+          ...{ topic: `${topicPrefix}policies`, partition: 0, key: 'stop:odd' },
+          value: Buffer.from('garbage'),
+        },
+      ]),
+    )
+    expect(await list()).toBe('odd  cannot be read; nothing starts until it is released\n')
+    expect(JSON.parse(await list({ json: true }))).toMatchObject({ id: 'odd', scope: null })
+    await free('odd')
+    expect(await list()).toBe('nothing is stopped\n')
+  })
+})

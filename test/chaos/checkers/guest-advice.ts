@@ -1,0 +1,37 @@
+// The advice for a guest that repeats a broken call never becomes weaker in its turn, and ends the
+// turn after at most five rounds. A request that no stage answered in time has no advice.
+
+import type { Checker, GuestAsked, Violation } from '../evidence.ts'
+
+const checker = 'guest-advice'
+
+const weights = { none: 0, nudge: 1, text_only: 2, end: 3 }
+const roundsMax = 6
+
+export const guestAdvice: Checker = {
+  name: checker,
+  check({ guests }) {
+    const violations: Violation[] = []
+    const turns = Map.groupBy(
+      guests.asked.filter(({ isStubborn }) => isStubborn),
+      ({ conversation, turn }) => `${conversation}/${turn}`,
+    )
+    for (const [turn, all] of turns) {
+      const report = (problem: string) =>
+        violations.push({ checker, problem: `the turn ${turn} ${problem}: ${textOf(all)}` })
+      const judged = all.filter((asked) => asked.judged)
+      for (const [at, asked] of judged.entries()) {
+        const before = judged[at - 1]
+        if (before !== undefined && weights[asked.rung] < weights[before.rung])
+          report(`has the advice ${asked.rung} after ${before.rung}`)
+      }
+      const late = judged.find(({ round, rung }) => round >= roundsMax && rung !== 'end')
+      if (late !== undefined) report(`goes on after ${late.round - 1} equal failures`)
+    }
+    return violations
+  },
+}
+
+function textOf(all: readonly GuestAsked[]): string {
+  return all.map(({ rung, judged }) => (judged ? rung : 'unjudged')).join(', ')
+}

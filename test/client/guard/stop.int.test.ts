@@ -1,0 +1,72 @@
+// A guest of a data folder while `weir stop` and `weir release` run beside it.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { release, type StopOptions, stop } from '../../../apps/service/stops/change.ts'
+import { openGuard } from '../../../client/guard/guard.ts'
+import type { Guard } from '../../../client/guard/guest-conversation.ts'
+import { readSettings, type Settings } from '../../../shared/settings/settings.ts'
+import { declarationOf } from '../../../shared/transcript/transcript.ts'
+import { answerOf, requestOf, type Said, saidCall } from '../../support/guest-requests.ts'
+import { waitMaxMs } from '../../support/wait-limit.ts'
+
+let folder: string
+let settings: Settings
+let guard: Guard
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-guest-stop-'))
+  const dataFolder = join(folder, 'data')
+  settings = readSettings({ dataFolder }, { WEIR_BUS: 'embedded', WEIR_LOG_LEVEL: 'silent' })
+  guard = await openGuard({ agent: 'coder', answerWithinMs: waitMaxMs, dataFolder })
+})
+afterEach(async () => {
+  await guard.close()
+  rmSync(folder, { recursive: true })
+})
+
+const tools = [declarationOf('exec', '', { type: 'object' })]
+const asked = (responses: Said[]) => requestOf('anthropic', [{ user: 'Go.', responses }], tools)
+const said = saidCall('exec', { command: 'ls' }, { id: 'c', result: 'a.ts' })
+const out = () => new PassThrough() as unknown as NodeJS.WriteStream
+const set = (options: Partial<StopOptions>) =>
+  stop({ reason: 'wrong files', by: 'anna', ...options }, settings, out())
+
+describe('a guest whose agent an operator stopped', () => {
+  it('gets the advice end and a refused call, and goes on after the release', async () => {
+    const conversation = guard.conversation('t')
+    await set({ agent: 'coder' })
+    expect(await conversation.beforeModel(asked([]))).toMatchObject({
+      ...{ rung: 'end', reason: 'an operator stopped agent "coder": wrong files', judged: true },
+    })
+    const [refused] = await conversation.afterModel(answerOf(asked([]), said))
+    expect(refused).toMatchObject({
+      verdict: 'refuse',
+      text: 'This call was not run: an operator stopped agent "coder": wrong files.',
+    })
+
+    await release('agent:coder', settings, out())
+    const other = guard.conversation('u')
+    expect(await other.beforeModel(asked([]))).toMatchObject({ rung: 'none' })
+    expect(await other.afterModel(answerOf(asked([]), said))).toMatchObject([{ verdict: 'run' }])
+  })
+
+  it('gets a refused call and no advice to end if only the tool is stopped', async () => {
+    const conversation = guard.conversation('t')
+    await set({ tool: 'ex*' })
+    expect(await conversation.beforeModel(asked([]))).toMatchObject({ rung: 'none' })
+    const [refused] = await conversation.afterModel(answerOf(asked([]), said))
+    expect(refused).toMatchObject({
+      verdict: 'refuse',
+      text: expect.stringContaining('an operator stopped tool "ex*": wrong files'),
+    })
+  })
+
+  it('goes on if another conversation is stopped', async () => {
+    await set({ conversation: 'guest:coder:t' })
+    const rungOf = async (id: string) => (await guard.conversation(id).beforeModel(asked([]))).rung
+    expect([await rungOf('t'), await rungOf('u')]).toEqual(['end', 'none'])
+  })
+})

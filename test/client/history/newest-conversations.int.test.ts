@@ -1,0 +1,351 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { newestConversations } from '../../../client/history/newest-conversations.ts'
+import { newestIds } from '../../../client/history/newest-records.ts'
+import { whereOf } from '../../../client/history/turn-filter.ts'
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import type { Bus } from '../../../shared/contract/bus.ts'
+import type { Intervention, Message, TurnFinished } from '../../../shared/contract/messages.ts'
+import { partitionOf } from '../../../shared/contract/partition.ts'
+import { historyKey, type TopicName, topicSpecs } from '../../../shared/contract/topology.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
+import { toRecord } from '../../../shared/runtime/record.ts'
+import { userMessage } from '../../support/messages.ts'
+
+const partitions = 3
+let bus: Bus
+let now = 1_000
+beforeEach(async () => {
+  now = 1_000
+  bus = await openEmbeddedBus({ file: ':memory:', clock: { ...systemClock, now: () => now } })
+  await bus.ensureTopics(topicSpecs('weir.', partitions))
+})
+afterEach(() => bus.close())
+
+const progress = { expect() {}, read() {}, end() {} }
+let hasIndex = true
+const log = () => ({ bus, topicPrefix: 'weir.', partitions, hasIndex, progress })
+
+/** Each record is a millisecond later than the one before. */
+async function write(
+  topic: TopicName,
+  message: Message & { conversation: string },
+): Promise<number> {
+  now += 1
+  const [appended] = await bus.append([
+    toRecord({
+      topic: `weir.${topic}`,
+      partition: partitionOf(message.conversation, partitions),
+      message,
+    }),
+  ])
+  return appended?.offset ?? -1
+}
+
+async function begin(conversation: string): Promise<number> {
+  const turn = await write(
+    'conversation-events',
+    userMessage({ conversation, agent: `agent of ${conversation}` }),
+  )
+  await entry(conversation, turn, 0)
+  await write('activity', {
+    type: 'turn-started',
+    conversation,
+    turn,
+    messageId: 'm1',
+    agent: 'agent',
+  })
+  return turn
+}
+
+async function entry(
+  conversation: string,
+  turn: number,
+  round: number,
+  user = `hello  of\n${conversation}`,
+): Promise<void> {
+  const usage = { inputTokens: 100, outputTokens: 5, cacheReadTokens: 10, cacheWriteTokens: 1 }
+  const response =
+    round === 0
+      ? null
+      : {
+          attempt: 'a',
+          text: '',
+          reasoning: '',
+          calls: [],
+          stop: 'end' as const,
+          finish: '',
+          usage,
+          textCalls: null,
+        }
+  await write('history', {
+    type: 'history-entry',
+    conversation,
+    turn,
+    round,
+    user: round === 0 ? user : null,
+    response,
+    results: [],
+    contents: [],
+    nudge: null,
+    note: null,
+  })
+}
+
+async function finish(
+  conversation: string,
+  turn: number,
+  fields: Partial<TurnFinished> = {},
+): Promise<void> {
+  const totals = { rounds: 1, calls: 0, inputTokens: 1, outputTokens: 1, wallMs: 1 }
+  const how = {
+    outcome: 'answered',
+    reply: '',
+    reason: 'the model answered',
+    class: null,
+    cap: null,
+  } as const
+  await write('activity', {
+    type: 'turn-finished',
+    conversation,
+    turn,
+    messageId: 'm1',
+    ...how,
+    totals,
+    ...fields,
+  })
+}
+
+const noFacts = {
+  ...{ rules: {}, rungs: {}, vetoes: {}, rejections: 0, approvals: {}, approvalMs: 0 },
+  isWhole: true,
+}
+const answered = { outcome: 'answered', class: null, cap: null, reason: 'the model answered' }
+
+async function raise(
+  conversation: string,
+  turn: number,
+  { rung = 'nudge', rule = 'cycle' }: Partial<Pick<Intervention, 'rung' | 'rule'>> = {},
+  shadow = false,
+): Promise<void> {
+  const intervention: Intervention = {
+    ...{ rung, rule, ruleVersion: 1, key: '', reason: 'x', text: '', class: null },
+    ...{ ordinary: false, evidence: [] },
+  }
+  await write('activity', {
+    ...{ type: 'intervention-raised', conversation, turn, round: 1, intervention, shadow },
+  })
+}
+
+async function veto(conversation: string, turn: number, guard: string): Promise<void> {
+  const verdict = { ordinal: 0, verdict: 'reject', code: '', text: '', evidence: null } as const
+  await write('activity', {
+    ...{ type: 'guard-verdict-given', conversation, turn, round: 1, guard, version: '1' },
+    ...{ answer: 'verdicts', verdicts: [verdict], waitedMs: 1 },
+  })
+}
+
+const where = (...conditions: string[]) => whereOf(conditions)
+
+describe.each([
+  ['by an index of the history', true],
+  ['by reading the history through', false],
+])('the newest conversations, %s,', (_, isIndexed) => {
+  beforeEach(() => {
+    hasIndex = isIndexed
+  })
+
+  it('show the agent of a guest, also beside another message at the same place of the log', async () => {
+    const conversation = 'guest:claude-code:session:1'
+    for (let n = 0; n < 3; n += 1)
+      await write('conversation-events', userMessage({ conversation, agent: 'another' }))
+    await entry(conversation, 1, 0)
+    await finish(conversation, 1)
+    expect(await newestConversations(log(), 10)).toMatchObject([
+      { conversation, agent: 'claude-code', turns: 1 },
+    ])
+  })
+
+  it('show the question of a guest without the reminders of its client', async () => {
+    const reminder = '<system-reminder>\nAttribution of commits\n</system-reminder>'
+    const asked = {
+      'guest:c:1': `${reminder}\nFix the test.`,
+      'guest:c:2': reminder,
+      own: `${reminder} a`,
+    }
+    for (const [conversation, user] of Object.entries(asked)) {
+      await entry(conversation, 1, 0, user)
+      await finish(conversation, 1)
+    }
+    const found = await newestConversations(log(), 10)
+    const questions = new Map(found.map(({ conversation, question }) => [conversation, question]))
+    expect(questions.get('guest:c:1')).toBe('Fix the test.')
+    expect(questions.get('guest:c:2')).toMatch(/^<system-reminder> Attribution/)
+    expect(questions.get('own')).toMatch(/^<system-reminder> Attribution/)
+  })
+
+  it('are sorted by their last activity across partitions, with turns and tokens of the whole conversation', async () => {
+    for (const conversation of ['a', 'b', 'c', 'd', 'a']) {
+      const turn = await begin(conversation)
+      await entry(conversation, turn, 1)
+      await finish(conversation, turn)
+    }
+    const found = await newestConversations(log(), 10)
+    expect(found.map(({ conversation, turns }) => [conversation, turns])).toEqual([
+      ['a', 2],
+      ['d', 1],
+      ['c', 1],
+      ['b', 1],
+    ])
+    expect(found[0]).toEqual({
+      ...{ conversation: 'a', agent: 'agent of a', turns: 2, inputTokens: 222, outputTokens: 10 },
+      ...{ question: 'hello of a', facts: noFacts },
+      last: { ...answered, at: now },
+    })
+    expect(await newestIds(log(), 2)).toEqual(['a', 'd'])
+  })
+
+  it('count each round once despite repeated records, and ignore deleted rounds', async () => {
+    for (const conversation of ['written twice', 'forgotten']) {
+      const turn = await begin(conversation)
+      await entry(conversation, turn, 1)
+      await entry(conversation, turn, 1)
+      await finish(conversation, turn)
+    }
+    for (const round of [0, 1]) {
+      const key = historyKey({ conversation: 'forgotten', turn: 0, round })
+      await bus.append([
+        {
+          topic: 'weir.history',
+          partition: partitionOf('forgotten', partitions),
+          key,
+          value: null,
+        },
+      ])
+    }
+    const found = await newestConversations(log(), 10)
+    expect(
+      found.map(({ conversation, turns, outputTokens }) => [conversation, turns, outputTokens]),
+    ).toEqual([
+      ['forgotten', 0, 0],
+      ['written twice', 1, 5],
+    ])
+  })
+
+  it('are open until their last turn ends, despite refused messages and late records', async () => {
+    const open = await begin('open')
+    await finish('open', open + 1, { messageId: 'm2', outcome: 'failed', class: 'transient' })
+    const over = await begin('over')
+    await finish('over', over, { outcome: 'cancelled', class: 'cancelled' })
+    const late = {
+      conversation: 'over',
+      turn: over,
+      round: 1,
+      ordinal: 0,
+      name: 'exec',
+      status: 'ok',
+      reason: '',
+      durationMs: 1,
+      result: 'done',
+      resultBytes: 4,
+    } as const
+    await write('activity', { type: 'call-finished', ...late })
+    await finish('over', over + 1, { messageId: 'm3', outcome: 'failed', class: 'deterministic' })
+    expect(
+      (await newestConversations(log(), 10)).map(({ conversation, last }) => [
+        conversation,
+        last.outcome,
+      ]),
+    ).toEqual([
+      ['over', 'cancelled'],
+      ['open', 'open'],
+    ])
+  })
+
+  it('show the end of the message if no turn ever began', async () => {
+    await finish('refused', 0, { outcome: 'failed', class: 'deterministic', reason: 'too large' })
+    expect(await newestConversations(log(), 10)).toEqual([
+      {
+        ...{ conversation: 'refused', agent: null, turns: 0, inputTokens: 0, outputTokens: 0 },
+        ...{ question: null, facts: noFacts },
+        last: {
+          outcome: 'failed',
+          class: 'deterministic',
+          cap: null,
+          reason: 'too large',
+          at: now,
+        },
+      },
+    ])
+  })
+
+  it('have an unknown end if it is no longer in the log', async () => {
+    await entry('old', 7, 0)
+    await write('activity', {
+      type: 'call-rejected',
+      conversation: 'old',
+      turn: 7,
+      round: 1,
+      ordinal: 0,
+      name: 'exec',
+      reason: 'x',
+      text: '',
+    })
+    expect(await newestConversations(log(), 10)).toMatchObject([
+      { conversation: 'old', last: { outcome: 'unknown' } },
+    ])
+  })
+
+  it('show what Weir stopped in any of their turns, without rules in shadow', async () => {
+    const first = await begin('caught')
+    await raise('caught', first)
+    await raise('caught', first, { rule: 'sweep' }, true)
+    await finish('caught', first)
+    const second = await begin('caught')
+    await veto('caught', second, 'no-rome')
+    await finish('caught', second)
+    const [found] = await newestConversations(log(), 10)
+    expect(found?.facts).toEqual({
+      ...noFacts,
+      ...{ rules: { cycle: 1 }, rungs: { nudge: 1 }, vetoes: { 'no-rome': 1 } },
+    })
+  })
+
+  it('are found by conditions that one turn meets, however old it is', async () => {
+    const [a, b, c] = [await begin('a'), await begin('b'), await begin('c')]
+    await raise('a', a)
+    await finish('a', a)
+    await raise('b', b, { rule: 'sweep', rung: 'end' })
+    await finish('b', b, { outcome: 'failed', class: 'no_progress' })
+    await veto('c', c, 'no-rome')
+    await finish('c', c)
+    const later = await begin('a')
+    await veto('a', later, 'spend')
+    await finish('a', later)
+    const found = async (...conditions: string[]) =>
+      (await newestConversations(log(), 10, where(...conditions))).map((one) => one.conversation)
+    expect(await found('intervention=any')).toEqual(['a', 'b'])
+    expect(await found('intervention=nudge')).toEqual(['a'])
+    expect(await found('rule=sweep', 'rule=cycle')).toEqual(['a', 'b'])
+    expect(await found('rule=cycle', 'outcome=answered')).toEqual(['a'])
+    expect(await found('guard=no-rome')).toEqual(['c'])
+    expect(await found('call=vetoed')).toEqual(['a', 'c'])
+    expect(await found('guard=spend', 'rule=cycle')).toEqual([]) // two turns
+    expect(await found('call=rejected')).toEqual([])
+    expect(await newestConversations(log(), 1, where('intervention=any'))).toHaveLength(1)
+  })
+
+  it('cost as much as the shown number, not as the whole log', async () => {
+    for (let i = 0; i < 1_000; i += 1) await finish(`c${i}`, 0)
+    let read = 0
+    const counting: Bus = {
+      ...bus,
+      async read(range) {
+        const records = await bus.read(range)
+        read += records.length
+        return records
+      },
+    }
+    expect(await newestConversations({ ...log(), bus: counting }, 5)).toHaveLength(5)
+    expect(read).toBeLessThan(partitions * 140)
+  })
+})

@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals'
+import { matches, whereOf } from '../../../client/history/turn-filter.ts'
+import { beginTurn, type FoldedTurn, foldedTurn } from '../../../client/history/turn-fold.ts'
+
+const turn = (fields: Partial<FoldedTurn> = {}, facts: Partial<FoldedTurn['facts']> = {}) => {
+  const empty = foldedTurn(beginTurn())
+  return { ...empty, ...fields, facts: { ...empty.facts, ...facts } }
+}
+const caught = turn(
+  { agent: 'helper', outcome: 'answered' },
+  { rules: { cycle: 2 }, rungs: { nudge: 1, text_only: 1 }, vetoes: { 'no-rome': 1 } },
+)
+
+describe('--where', () => {
+  it.each<[string, FoldedTurn, boolean]>([
+    ['intervention=any', caught, true],
+    ['intervention=nudge', caught, true],
+    ['intervention=text-only', caught, true],
+    ['intervention=end', caught, false],
+    ['intervention=any', turn(), false],
+    ['rule=cycle', caught, true],
+    ['rule=sweep', caught, false],
+    ['rule=sweep rule=cycle', caught, true],
+    ['guard=no-rome', caught, true],
+    ['guard=spend', caught, false],
+    ['call=vetoed', caught, true],
+    ['call=rejected', caught, false],
+    ['call=rejected', turn({}, { rejections: 1 }), true],
+    ['call=waiting', turn({}, { approvals: { pending: 1 } }), true],
+    ['call=approved', turn({}, { approvals: { approved: 1 } }), true],
+    ['agent=helper rule=cycle', caught, true],
+    ['agent=other rule=cycle', caught, false],
+    ['outcome=open', turn(), true],
+    ['failureClass=no-progress', turn({ failureClass: 'no_progress' }), true],
+    ['cap=rounds', turn({ cap: 'rounds' }), true],
+  ])('%s', (conditions, one, isMatch) => {
+    expect(matches(whereOf(conditions.split(' ')), one)).toBe(isMatch)
+  })
+
+  it.each([
+    ['rule=sweeps', "--where rule is 'sweeps'. Did you mean sweep? It must be one of identical-"],
+    ['intervention=nudges', 'Did you mean nudge? It must be one of any, nudge, text_only, end'],
+    ['call=veto', 'Did you mean vetoed? It must be one of vetoed, rejected, approved, waiting'],
+    ['rules=cycle', 'Did you mean rule?'],
+    ['cycle', 'must be KEY=VALUE with a key of failureClass, outcome, cap, agent, intervention, '],
+  ])('refuses %s with the nearest one', (condition, fault) => {
+    expect(() => whereOf([condition])).toThrow(
+      expect.objectContaining({ code: 'usage', message: expect.stringContaining(fault) }),
+    )
+  })
+})

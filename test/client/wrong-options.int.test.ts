@@ -1,0 +1,36 @@
+// Mistakes that only a program in JavaScript can make: each gets an error with the accepted values.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from '@jest/globals'
+import { anthropic, asTool, defineAgent, Weir, type WeirOptions } from '../../client/weir.ts'
+
+const model = anthropic('m', { baseUrl: 'http://127.0.0.1:1' })
+const agent = defineAgent({ name: 'a', system: 's', model, tools: [] })
+
+it.each([
+  ['no options', undefined, 'Weir.open needs an object of options, such as { agents: [yours] }'],
+  ['a list of guards', { agents: [agent], guards: [] }, 'guards is a list of 0; must be an object'],
+])('Weir.open refuses %s', async (_, options, message) => {
+  await expect(Weir.open(options as unknown as WeirOptions)).rejects.toMatchObject({
+    code: 'settings.invalid',
+    message: expect.stringContaining(message),
+  })
+})
+
+it('ask refuses a text that is none, and a question that is no object', async () => {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'weir-options-'))
+  {
+    await using weir = await Weir.open({ agents: [agent], dataFolder })
+    const ask = weir.ask as (question: unknown) => unknown
+    expect(() => ask({ agent, text: 5 })).toThrow('text is 5; must be a text')
+    expect(() => ask('Hello')).toThrow('ask needs an object of options, such as { agent:')
+  }
+  rmSync(dataFolder, { recursive: true })
+})
+
+it('asTool refuses an option that does not exist', () => {
+  const options = { name: 'b', description: 'd', cap: 3 }
+  expect(() => asTool(agent, options)).toThrow('unknown option cap of asTool; did you mean caps?')
+})

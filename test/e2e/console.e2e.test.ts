@@ -1,0 +1,239 @@
+// The console in a real browser: approvals in two tabs, hostile text, a long list, the keys, and the
+// policy of the page.
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { call, says } from '../../client/testing/testing.ts'
+import { defineTool } from '../../client/weir.ts'
+import { consoleServer } from '../apps/http/console/console-server.ts'
+import { hostileTexts } from '../apps/report/hostile-conversation.ts'
+import { findChromium, type TraceEvent, tasksIn } from '../support/chromium.ts'
+
+const program = findChromium()
+const withBrowser = program === undefined ? describe.skip : describe
+
+let browser: Browser
+let ran: unknown[] = []
+
+beforeAll(async () => {
+  if (program === undefined) return
+  const switches = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run']
+  const quiet = ['background-networking', 'component-update', 'sync', 'dev-shm-usage']
+  const args = [...switches, ...quiet.map((name) => `--disable-${name}`)]
+  browser = await chromium.launch({ executablePath: program, headless: true, args })
+})
+afterAll(async () => browser?.close())
+
+const deploy = defineTool({
+  name: 'deploy',
+  description: 'Deploys a service.',
+  parameters: { type: 'object', properties: { env: { type: 'string' } } },
+  run(input) {
+    ran.push(input)
+    return 'deployed'
+  },
+})
+
+const approvals = { rules: [{ name: 'production', tools: ['deploy'] }], waitMs: 3_600_000 }
+
+/** A tab with the page, and the problems that it reports. */
+async function tab(context: BrowserContext, url: string): Promise<Page & { problems: string[] }> {
+  const page = await context.newPage()
+  const problems: string[] = []
+  page.on('pageerror', (error) => problems.push(String(error)))
+  page.on('console', (message) => {
+    if (message.type() === 'error') problems.push(message.text())
+  })
+  await page.goto(url)
+  return Object.assign(page, { problems })
+}
+
+withBrowser('the console', () => {
+  it('shows a decision of one tab in the other within a second, and its exact arguments', async () => {
+    ran = []
+    await using server = await consoleServer(
+      [says(call('deploy', { env: 'prod' })), says('Done.')],
+      { tools: [deploy], approvals },
+    )
+    await using context = await browser.newContext()
+    const first = await tab(context, `${server.url}/console#/approvals`)
+    const second = await tab(context, `${server.url}/console#/approvals`)
+    const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
+    await first.waitForSelector('[data-call]')
+    await second.waitForSelector('[data-call]')
+    expect(await first.textContent('[data-call] pre')).toBe('{"env":"prod"}')
+    expect(await second.title()).toMatch(/^\(1\) Approvals/)
+
+    await first.keyboard.press('j')
+    await first.keyboard.press('a')
+    await second.waitForSelector('[data-outcome=approved]', { timeout: 1_000 })
+    expect(await second.locator('[data-call]').count()).toBe(0)
+    expect(await turn.finished).toMatchObject({ outcome: 'answered' })
+    expect(ran).toEqual([{ env: 'prod' }])
+    expect([...first.problems, ...second.problems]).toEqual([])
+  })
+
+  it('rejects with a reason by keys only, and compares a call with the last approved one', async () => {
+    ran = []
+    await using server = await consoleServer(
+      [
+        says(call('deploy', { env: 'test', size: 1 })),
+        says(call('deploy', { env: 'prod', size: 1 })),
+        says('I stop.'),
+      ],
+      { tools: [deploy], approvals },
+    )
+    await using context = await browser.newContext()
+    const page = await tab(context, `${server.url}/console`)
+    const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
+    await page.keyboard.press('2')
+    await page.waitForSelector('[data-call]')
+    await page.keyboard.press('j')
+    await page.keyboard.press('a')
+    await page.waitForSelector('.difference')
+    expect(await page.textContent('.difference del')).toBe('test')
+    expect(await page.textContent('.difference ins')).toBe('prod')
+    await page.keyboard.press('j')
+    await page.keyboard.press('r')
+    await page.keyboard.type('not on a Friday')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('[data-outcome=rejected]')
+    expect(await page.textContent('[data-outcome=rejected]')).toContain('not on a Friday')
+    expect(await turn.finished).toMatchObject({ outcome: 'answered' })
+    expect(ran).toEqual([{ env: 'test', size: 1 }])
+    expect(page.problems).toEqual([])
+  })
+
+  it('shows a call that nobody answered otherwise than a rejected one', async () => {
+    await using server = await consoleServer(
+      [says(call('deploy', { env: 'prod' })), says('I stop.')],
+      { tools: [deploy], approvals: { ...approvals, waitMs: 1_000 } },
+    )
+    await using context = await browser.newContext()
+    const page = await tab(context, `${server.url}/console#/approvals`)
+    await server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' }).finished
+    const line = await page.waitForSelector('[data-outcome=expired]')
+    expect(await line.textContent()).toContain('nobody answered in time')
+    expect(await page.locator('[data-outcome=rejected]').count()).toBe(0)
+    await page.keyboard.press('1')
+    await page.waitForSelector('text=nobody answered')
+    expect(await page.locator("text=a person's no").count()).toBe(0)
+  })
+
+  it('shows a new turn in the open report, and stops a turn by keys after a confirmation', async () => {
+    await using server = await consoleServer(
+      [says('Hello.'), says(call('deploy', { env: 'prod' }))],
+      {
+        ...{ tools: [deploy], approvals },
+      },
+    )
+    await using context = await browser.newContext()
+    await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c' }).finished
+    const page = await tab(context, `${server.url}/console#/conversation/c`)
+    await page.waitForSelector('text=Rounds of turn 1')
+    const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
+    await page.waitForSelector('.turn-row:has-text("Turn 2")')
+
+    await page.keyboard.press('1')
+    await page.waitForSelector('.badge.person')
+    await page.locator('.wide button').focus()
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('dialog[open]')
+    await page.locator('dialog button.reject').first().focus()
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('text=The end of 1 turn is requested.')
+    await page.keyboard.press('Escape')
+    await page.waitForSelector('text=No turn is open')
+    expect(await turn.finished).toMatchObject({ outcome: 'cancelled' })
+    expect(page.problems).toEqual([])
+  })
+
+  it('reports that a page without its server is old, and is live again without a reload', async () => {
+    await using server = await consoleServer([])
+    await using context = await browser.newContext()
+    await context.route('**/console/api/live', (route) => route.abort())
+    const page = await context.newPage()
+    await page.goto(`${server.url}/console`)
+    await page.waitForSelector('.connection.lost')
+    await context.unroute('**/console/api/live')
+    await page.waitForSelector('.connection.live')
+    await page.waitForSelector('text=No turn is open')
+  })
+
+  it('keeps hostile text inert on each page', async () => {
+    const all = hostileTexts.filter((text) => text.isWellFormed()).join('\n')
+    await using server = await consoleServer(
+      [says(call('deploy', { env: all, [`k${hostileTexts[1]}`]: 1 }))],
+      { tools: [deploy], approvals },
+    )
+    await using context = await browser.newContext({ viewport: { width: 390, height: 800 } })
+    const page = await tab(context, `${server.url}/console#/approvals`)
+    const id = `<img src=x onerror="document.body.dataset.obeyed=5">\u202Egnp.exe`
+    const turn = server.weir.ask({ agent: 'helper', text: all, conversation: id })
+    turn.finished.catch(() => {})
+    await page.waitForSelector('[data-call]')
+    const isInert = async (selector: string) => {
+      await page.waitForSelector(selector)
+      const found = await page.evaluate(`({
+        obeyed: document.body.dataset.obeyed,
+        made: document.querySelectorAll('img, svg[onload], #console script, #page script').length,
+        hidden: /[\\u202a-\\u202e\\u2066-\\u2069\\u200b]/.test(document.body.innerText),
+        wide: document.documentElement.scrollWidth > innerWidth,
+      })`)
+      expect(found).toEqual({ made: 0, hidden: false, wide: false })
+    }
+    await isInert('[data-call]')
+    await page.keyboard.press('1')
+    await isInert('.badge.person')
+    await page.keyboard.press('3')
+    await isInert('.conversation-row')
+    await page.click('.conversation-row')
+    await isInert('.conversation .summary')
+    expect(page.problems).toEqual([])
+  })
+
+  it('scrolls through 30,000 conversations without a frame over 50 ms', async () => {
+    await using server = await consoleServer([])
+    await using context = await browser.newContext()
+    const page = await context.newPage()
+    const summaries = Array.from({ length: 30_000 }, (_, n) => ({
+      ...{ conversation: `c${n}`, agent: 'helper', question: `Question ${n}`, turns: 1 },
+      ...{ inputTokens: 1_000, outputTokens: 10 },
+      facts: {
+        ...{ rules: {}, rungs: {}, vetoes: {}, rejections: 0, approvals: {}, approvalMs: 0 },
+        isWhole: true,
+      },
+      last: { outcome: 'answered', class: null, cap: null, reason: null, at: 1_700_000_000_000 },
+    }))
+    await page.route('**/console/api/conversations?*', (route) => {
+      const { searchParams } = new URL(route.request().url())
+      const [limit, after] = [Number(searchParams.get('limit')), Number(searchParams.get('after'))]
+      const next = after + limit < summaries.length ? `${after + limit}` : null
+      const conversations = summaries.slice(after, after + limit)
+      return route.fulfill({ json: { conversations, next } })
+    })
+    await page.goto(`${server.url}/console#/conversations`)
+    await page.waitForSelector('.conversation-row')
+    for (;;) {
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+      if ((await page.textContent('main [role=status]'))?.trim() === '30,000 conversations') break
+    }
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+    await page.waitForSelector('[data-place="29999"]')
+    expect(await page.locator('.conversation-row').count()).toBeLessThan(100)
+    await browser.startTracing(page, { categories: ['toplevel'] })
+    await page.evaluate(`(async () => {
+      const height = document.body.scrollHeight
+      for (let step = 0; step < 120; step += 1) {
+        scrollTo(0, (height * ((step * 37) % 120)) / 120)
+        await new Promise((resolve) => requestAnimationFrame(resolve))
+      }
+    })()`)
+    const trace = JSON.parse((await browser.stopTracing()).toString('utf8'))
+    const tasks = tasksIn(trace.traceEvents as TraceEvent[])
+    expect(tasks.length).toBeGreaterThan(120)
+    expect(Math.max(...tasks)).toBeLessThan(50) // of CPU, so other work on the machine does not count
+    await page.fill('input[type=search]', 'question 29998')
+    await page.waitForSelector('text=1 conversation of 30,000 loaded')
+  })
+})

@@ -1,0 +1,104 @@
+// `weir serve` and `weir up --http-port` as processes: keys, a killed server, and a feed that goes on.
+
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import OpenAI from 'openai'
+import { post, serverSentEvents } from '../apps/http/edge/edge-server.ts'
+import { call, says, script, text } from '../support/script.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
+import { startUp } from '../support/weir-up.ts'
+
+let commands: CommandFolder
+afterEach(() => commands.close())
+
+async function served(...args: string[]) {
+  const running = commands.start([
+    ...['serve', '--agents', 'agent.yaml', '--http-port', '0', '--json', ...args],
+  ])
+  const lines = createInterface({ input: running.child.stdout })
+  const line: string[] = await Promise.race([
+    once(lines, 'line'),
+    running.ended.then(({ errors }) => {
+      throw new Error(errors)
+    }),
+  ])
+  return { ...running, url: (JSON.parse(line[0] ?? '') as { url: string }).url }
+}
+
+type Seen = { id?: string; event?: string; data: string }
+
+/** Reads the feed until an event of this type, or until the server is gone. */
+async function feed(url: string, last: string, after?: string): Promise<Seen[]> {
+  const headers: Record<string, string> = after === undefined ? {} : { 'last-event-id': after }
+  let response = await fetch(`${url}/v1/conversations/c/events`, { headers })
+  while (response.status === 404)
+    response = await fetch(`${url}/v1/conversations/c/events`, { headers })
+  const seen: Seen[] = []
+  for await (const event of serverSentEvents(response)) {
+    seen.push(event)
+    if (event.event === last) break
+  }
+  return seen
+}
+
+const records = (events: Seen[]) => events.filter(({ event = '' }) => !/delta|reset/.test(event))
+
+describe('weir serve', () => {
+  it('goes on with a feed behind its last event after a kill -9 of its process', async () => {
+    commands = await openCommandFolder(
+      script(says(call('act', { n: 1 })), says(call('act', { n: 2 })), says(text('Done.'))),
+    )
+    const first = await served()
+    const second = await served()
+    await post(`${first.url}/v1/conversations/c/messages`, { text: 'go' })
+    const before = await feed(first.url, 'call-finished')
+    first.child.kill('SIGKILL')
+    await first.ended
+    const after = await feed(second.url, 'turn-finished', before.at(-1)?.id)
+    const whole = await feed(second.url, 'turn-finished')
+    expect(records([...before, ...after])).toEqual(records(whole))
+    expect(JSON.parse(after.at(-1)?.data ?? '')).toMatchObject({ reply: 'Done.' })
+    second.child.kill('SIGTERM')
+    expect((await second.ended).code).toBe(0)
+  })
+
+  it('listens where other machines can connect only with keys', async () => {
+    commands = await openCommandFolder(script())
+    const open = ['serve', '--agents', 'agent.yaml', '--http-host', '0.0.0.0']
+    expect(await commands.run(open)).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('give --api-keys FILE or --oidc-issuer URL first'),
+    })
+    const create = ['api-keys', 'create', 'ci', '--file', 'keys.json', '--tenant', 'acme']
+    const { out } = await commands.run([...create, '--role', 'ask'])
+    const { url, child } = await served('--http-host', '0.0.0.0', '--api-keys', 'keys.json')
+    const baseURL = `${url.replace('0.0.0.0', '127.0.0.1')}/v1`
+    const client = new OpenAI({ apiKey: out.trim(), baseURL })
+    const answer = await client.chat.completions.create({
+      ...{ model: 'weir/agent', messages: [{ role: 'user', content: 'hi' }] },
+    })
+    expect(answer.choices[0]?.message.content).toBe('The script is over.')
+    await expect(new OpenAI({ apiKey: 'weir_x', baseURL }).models.list()).rejects.toMatchObject({
+      status: 401,
+    })
+    child.kill('SIGTERM')
+  })
+})
+
+describe('weir up --http-port', () => {
+  it('answers in the process of the stages', async () => {
+    commands = await openCommandFolder(script(says(text('Hello.'))))
+    const up = startUp(commands, {
+      args: ['--agents', 'agent.yaml', '--health-port', '0', '--http-port', '0'],
+    })
+    const { edge } = await up.line('the HTTP edge is started')
+    const client = new OpenAI({ apiKey: 'none', baseURL: `${edge}/v1` })
+    const { output_text: reply } = await client.responses.create({
+      ...{ model: 'weir/agent', input: 'hi' },
+    })
+    expect(reply).toBe('Hello.')
+    up.signal('SIGTERM')
+    expect((await up.ended).code).toBe(0)
+  })
+})

@@ -1,0 +1,25 @@
+// Parity of the core: the same transcript gives the same interventions through `weir judge` and through
+// a guard, live, late, repeated, and through two fronts.
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { guestFormats } from '../../client/guard/guest-conversation.ts'
+import { corpora } from '../support/traces.ts'
+import { differingIn, turn } from './comparison.ts'
+import { atOnceDriver, liveDriver, mixtureDriver } from './core-drivers.ts'
+import { openParityWorld, type ParityWorld } from './driver.ts'
+
+let world: ParityWorld
+beforeAll(async () => {
+  world = await openParityWorld()
+})
+afterAll(() => world.close())
+
+describe.each(corpora.map((file, at) => ({ ...file, at })))('the traces of $name', (file) => {
+  it.each([
+    liveDriver(turn(guestFormats, file.at)),
+    atOnceDriver(turn(guestFormats, file.at + 2)),
+    mixtureDriver(turn(guestFormats, file.at + 4)),
+  ])('have the interventions of weir judge: $name', async (driver) => {
+    expect(await differingIn(world, driver, file)).toEqual([])
+  })
+})

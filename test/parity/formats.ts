@@ -1,0 +1,40 @@
+// The facts that a guest's format cannot show. A trace is judged as the format shows it, or it is left
+// out with the reason.
+
+import type { Scenario } from '../../apps/replay/judge/scenario.ts'
+import type { GuestFormat } from '../../client/guard/guest-conversation.ts'
+import { readsAsError } from '../../shared/transcript/json-fields.ts'
+import type { Transcript } from '../../shared/transcript/transcript.ts'
+
+/** Formats whose results have no field for an error. Their readers go by the text. */
+const withoutErrors: readonly GuestFormat[] = ['openai-chat', 'openai-responses', 'openai-agents']
+/** Formats whose history is a list of items, in which an empty response has none. */
+const ofItems: readonly GuestFormat[] = ['openai-responses', 'openai-agents']
+
+/** The trace with the outcomes that the format shows. */
+export function shownIn(format: GuestFormat, scenario: Scenario): Scenario {
+  if (!withoutErrors.includes(format)) return scenario
+  const steps = scenario.steps.map((step) =>
+    step.kind === 'tool'
+      ? { ...step, outcome: readsAsError(step.result) ? ('error' as const) : ('ok' as const) }
+      : step,
+  )
+  return { ...scenario, steps }
+}
+
+/** Why the format cannot show the trace. Undefined: it can. */
+export function hiddenIn(format: GuestFormat, { turns }: Transcript): string | undefined {
+  const responses = turns.flatMap((turn) => turn.responses)
+  if (
+    ofItems.includes(format) &&
+    responses.some(({ calls, text }) => calls.length === 0 && text === '')
+  )
+    return 'an empty response has no item in the history'
+  return undefined
+}
+
+/** Why a history alone, without the answers, cannot show the trace. Undefined: it can. */
+export function hiddenInHistory({ turns }: Transcript): string | undefined {
+  const isCut = turns.some(({ responses }) => responses.some(({ finish }) => finish === 'length'))
+  return isCut ? 'a history does not name the end of a response' : undefined
+}

@@ -1,0 +1,33 @@
+// Parity of the fronts: the same transcript gives the same interventions through `weir judge`, the proxy
+// over HTTP, hooks, and an adapter on its SDK.
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { corpora } from '../support/traces.ts'
+import { adapterDrivers } from './adapter-drivers.ts'
+import { differingIn, turn } from './comparison.ts'
+import { type Driver, openParityWorld, type ParityWorld } from './driver.ts'
+import { hooksDriver } from './hooks-driver.ts'
+import { type ProxyForParity, proxyFormats, proxyForParity } from './proxy-driver.ts'
+
+let world: ParityWorld
+let proxy: ProxyForParity
+beforeAll(async () => {
+  world = await openParityWorld()
+  proxy = await proxyForParity()
+})
+afterAll(async () => {
+  await proxy.close()
+  await world.close()
+})
+
+describe.each(corpora.map((file, at) => ({ ...file, at })))('the traces of $name', (file) => {
+  const ways: [name: string, driverOf: () => Driver][] = [
+    ['hooks alone', () => hooksDriver],
+    ['the proxy', () => proxy.driver(turn(proxyFormats, file.at))],
+    ['an adapter on its SDK', () => turn(adapterDrivers, file.at)],
+  ]
+
+  it.each(ways)('have the interventions of weir judge: %s', async (_, driverOf) => {
+    expect(await differingIn(world, driverOf(), file)).toEqual([])
+  })
+})

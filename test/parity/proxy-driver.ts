@@ -1,0 +1,64 @@
+// The model proxy over HTTP, before a model server that answers as the transcript does. At the rung
+// `end` the proxy answers in the model's place, and the guest goes on as recorded.
+
+import type { Guard, GuestFormat } from '../../client/guard/guest-conversation.ts'
+import type { Transcript } from '../../shared/transcript/transcript.ts'
+import { type Proxied, proxied } from '../apps/http/fronts/proxy/proxied.ts'
+import { sendJson } from '../apps/http/fronts/proxy/scripted-upstream.ts'
+import { answerOf, requestOf } from '../support/guest-requests.ts'
+import { stepsOf } from './core-drivers.ts'
+import type { Driver } from './driver.ts'
+import { hiddenIn, shownIn } from './formats.ts'
+
+const paths = {
+  anthropic: '/v1/messages',
+  'openai-chat': '/v1/chat/completions',
+  'openai-responses': '/v1/responses',
+} satisfies Partial<Record<GuestFormat, string>>
+type ProxyFormat = keyof typeof paths
+export const proxyFormats = Object.keys(paths) as ProxyFormat[]
+
+export type ProxyForParity = { driver(format: ProxyFormat): Driver; close(): Promise<void> }
+
+/** One server for all transcripts. */
+export async function proxyForParity(): Promise<ProxyForParity> {
+  let guard: Guard | undefined
+  let answer: unknown
+  const server: Proxied = await proxied(
+    { conversation: (id, options) => (guard as Guard).conversation(id, options) },
+    (_, response) => {
+      server.received.length = 0
+      // A failed request makes no round.
+      if (answer === undefined) sendJson(response, { error: { message: 'over' } }, 500)
+      else sendJson(response, answer)
+    },
+  )
+  return {
+    driver: (format) => ({
+      name: `the proxy, ${format}`,
+      shows: (scenario) => shownIn(format, scenario),
+      leavesOut: (transcript) => unjudged(transcript) ?? hiddenIn(format, transcript),
+      async drive([own], transcript, thread) {
+        guard = own
+        for (const { before, said } of stepsOf(transcript)) {
+          const request = requestOf(format, before, transcript.tools)
+          answer = said && answerOf(request, said).answer
+          const headers = { 'content-type': 'application/json', 'x-weir-conversation': thread }
+          const body = JSON.stringify({ model: 'm', ...(request.body as object) })
+          const response = await fetch(server.url + paths[format], {
+            ...{ method: 'POST', headers, body },
+          })
+          await response.arrayBuffer()
+          if (response.headers.get('x-weir') === 'unjudged')
+            throw new Error('a request was not judged')
+          await server.settled()
+        }
+      },
+    }),
+    close: server.close,
+  }
+}
+
+function unjudged({ tools }: Transcript): string | undefined {
+  return tools?.length === 0 ? 'the proxy judges no request without tools' : undefined
+}

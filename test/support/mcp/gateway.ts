@@ -1,0 +1,112 @@
+// `weir mcp` as a host runs it: a client of the SDK, a process of Weir, a server behind it.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import {
+  Client,
+  type ClientOptions,
+  StreamableHTTPClientTransport,
+} from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import type { McpAddress } from '../../../apps/http/serve-mcp.ts'
+
+const root = join(import.meta.dirname, '../../..')
+const weir = join(root, 'bin', 'weir')
+export const serverFile = join(import.meta.dirname, 'server.ts')
+export const serverCommand = [process.execPath, '--disable-warning=ExperimentalWarning', serverFile]
+
+export type Era = 'modern' | 'legacy'
+export const eras: Era[] = ['modern', 'legacy']
+
+type HostOptions = { era: Era; capabilities?: ClientOptions['capabilities'] }
+
+export function hostClient({ era, capabilities = {} }: HostOptions): Client {
+  return new Client(
+    { name: 'host', version: '1' },
+    { capabilities, versionNegotiation: { mode: era === 'modern' ? 'auto' : 'legacy' } },
+  )
+}
+
+export type GatewayOptions = HostOptions & {
+  args?: string[]
+  /** Default: the test server. */
+  behind?: string[]
+  folder: string
+  environment?: Record<string, string>
+}
+
+/** A host with `weir mcp` behind a pipe. `prepare` adds handlers before it connects. */
+export async function hostOnPipe(
+  {
+    args = [],
+    behind = ['--', ...serverCommand],
+    folder,
+    environment = {},
+    ...host
+  }: GatewayOptions,
+  prepare: (client: Client) => void = () => {},
+): Promise<{ client: Client; errors(): string; pid: number | null }> {
+  const client = hostClient(host)
+  prepare(client)
+  const transport = new StdioClientTransport({
+    ...{ command: weir, args: ['mcp', ...args, ...behind], cwd: folder, stderr: 'pipe' },
+    env: { PATH: process.env.PATH ?? '', ...environment },
+  })
+  let errors = ''
+  transport.stderr?.on('data', (text: Buffer) => {
+    errors += String(text)
+  })
+  await client.connect(transport, { timeout: 60_000 })
+  return { client, errors: () => errors, pid: transport.pid }
+}
+
+/** `weir mcp --http-port 0`. */
+export async function gatewayOverHttp({
+  args = [],
+  behind = ['--', ...serverCommand],
+  folder,
+  environment = {},
+}: Omit<GatewayOptions, keyof HostOptions>): Promise<{ url: string; close(): Promise<void> }> {
+  const child = spawn(weir, ['mcp', '--http-port', '0', '--json', ...args, ...behind], {
+    ...{ cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] },
+    env: { ...process.env, ...environment },
+  })
+  const ended = once(child, 'close')
+  const [line] = await Promise.race([
+    once(createInterface({ input: child.stdout }), 'line'),
+    ended.then(() => [''] as string[]),
+  ])
+  const { url } = JSON.parse(String(line)) as McpAddress
+  return {
+    url,
+    async close() {
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+export async function hostOverHttp(
+  url: string,
+  host: HostOptions,
+  prepare: (client: Client) => void = () => {},
+): Promise<Client> {
+  const client = hostClient(host)
+  prepare(client)
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  return client
+}
+
+/** The texts of a result, and whether it is an error. */
+export async function textOf(
+  client: Client,
+  name: string,
+  args: Record<string, unknown> = {},
+  options: Parameters<Client['callTool']>[1] = {},
+): Promise<{ text: string; isError: boolean }> {
+  const { content, isError = false } = await client.callTool({ name, arguments: args }, options)
+  const text = content.map((block) => (block.type === 'text' ? block.text : block.type)).join('\n')
+  return { text, isError }
+}

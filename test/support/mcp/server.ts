@@ -1,0 +1,112 @@
+// An MCP server with tools that behave in every way that the tests need. `node server.ts` serves on
+// standard input and output.
+
+import { appendFileSync, existsSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Server } from '@modelcontextprotocol/server'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+
+const anyObject = { type: 'object' as const }
+const city = {
+  type: 'object' as const,
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+}
+
+/** Each call appends a line to this file. */
+const journal = process.env.MCP_JOURNAL ?? ''
+
+const tools = [
+  {
+    name: 'weather',
+    description: 'Weather of a city',
+    inputSchema: city,
+    annotations: { readOnlyHint: true },
+  },
+  { name: 'fail', inputSchema: anyObject },
+  { name: 'die', inputSchema: anyObject },
+  { name: 'slow', inputSchema: anyObject },
+  { name: 'hang', inputSchema: anyObject },
+  { name: 'flood', inputSchema: anyObject },
+  { name: 'structured', inputSchema: anyObject },
+  { name: 'environment', inputSchema: anyObject },
+  { name: 'grow', inputSchema: anyObject },
+  { name: 'ask', inputSchema: anyObject },
+  { name: 'colours', inputSchema: anyObject },
+  { name: 'picture', inputSchema: anyObject },
+  { name: 'Twin', inputSchema: anyObject },
+  { name: 'twin', inputSchema: anyObject },
+  { name: `long-${'x'.repeat(80)}`, inputSchema: anyObject },
+  {
+    name: 'remote',
+    inputSchema: { type: 'object' as const, $ref: 'https://example.invalid/schema' },
+  },
+]
+
+const grown = { name: 'grown', inputSchema: anyObject }
+let isGrown = false
+
+export function testServer(): Server {
+  const server = new Server(
+    { name: 'test', version: '1' },
+    { capabilities: { tools: { listChanged: true } } },
+  )
+  server.setRequestHandler('tools/list', async () => ({
+    tools: isGrown ? [...tools, grown] : tools,
+  }))
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const { name, arguments: args = {} } = params
+    if (journal !== '') appendFileSync(journal, `${name}\n`)
+    const text = (text: string) => ({ content: [{ type: 'text' as const, text }] })
+    switch (name) {
+      case 'weather':
+        return text(`18 °C in ${String(args.city)}`)
+      case 'fail':
+        return { ...text('no such city'), isError: true }
+      case 'die':
+        return process.exit(1)
+      case 'slow':
+        for (let progress = 1; progress <= 4; progress += 1) {
+          await sleep(150)
+          const token = params._meta?.progressToken
+          if (token !== undefined)
+            await context.mcpReq.notify({
+              method: 'notifications/progress',
+              params: { progressToken: token, progress },
+            })
+        }
+        return text('slow, but here')
+      case 'hang':
+        return new Promise<never>(() => {})
+      case 'flood':
+        return text('x'.repeat(1_000_000))
+      case 'structured':
+        return { content: [], structuredContent: { celsius: 18 } }
+      case 'environment':
+        return text(JSON.stringify(process.env))
+      case 'grow':
+        isGrown = true
+        await server.sendToolListChanged()
+        return text('grown')
+      case 'colours':
+        return text('\u001b[2J\u001b]0;owned\u0007red')
+      case 'picture':
+        return { content: [{ type: 'image' as const, data: 'AAAA', mimeType: 'image/png' }] }
+      case 'grown':
+        return text('I am new')
+      default:
+        throw Object.assign(new Error(`unknown tool ${name}`), { code: -32602 })
+    }
+  })
+  return server
+}
+
+if (import.meta.filename === process.argv[1]) {
+  if (process.env.MCP_NOISE !== undefined) console.log('Listening on standard input!')
+  const gate = process.env.MCP_DEAD
+  if (gate !== undefined && existsSync(gate)) {
+    console.error('no licence')
+    process.exit(3)
+  }
+  serveStdio(testServer)
+}
