@@ -6,7 +6,7 @@ import { sandboxed } from '../../../services/executor/tools/sandboxed.ts'
 import type { Agent, Agents, CommandTool, ModuleTool } from '../../../shared/agents/agents.ts'
 import { type Backend, type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
 import { agentFileIn, isProgramFolder, ownPaths } from '../../../shared/lib/sandbox/own-paths.ts'
-import { processCap } from '../../../shared/lib/sandbox/process-cap.ts'
+import { hasProcessCap } from '../../../shared/lib/sandbox/process-cap.ts'
 import { type Check, odd, ok, wrong } from './check.ts'
 
 const name = 'sandbox'
@@ -42,7 +42,7 @@ function missingCheck(missing: string, isNeeded: boolean): Check {
 /** The features that are missing in some containers, and the bounds that hold. */
 export function backendCheck(
   backend: Backend,
-  { isRoot = process.getuid?.() === 0, hasCap = processCap() !== undefined } = {},
+  { isRoot = process.getuid?.() === 0, hasCap = hasProcessCap() } = {},
 ): Check {
   const version = backend.kind === 'bubblewrap' ? `bubblewrap ${backend.version}` : 'unshare'
   const lacking: string[] = []
@@ -54,9 +54,7 @@ export function backendCheck(
   if (backend.prlimit === undefined)
     return wrong(name, `${version}, but prlimit is missing`, 'install util-linux')
   if (isRoot && !hasCap) lacking.push('processes of root are only watched, so a fork bomb can win')
-  const processes =
-    isRoot && hasCap ? 'processes (watched, and all together by a cgroup)' : 'processes'
-  const bounds = `bounds: memory of a call (watched), ${processes}, CPU time of each process`
+  const bounds = 'bounds: memory of a call (watched), processes, CPU time of each process'
   if (lacking.length === 0) return ok(name, `${version}; ${bounds}`)
   const remedy =
     backend.kind === 'unshare'

@@ -6,6 +6,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
+import { launchersMax } from '../../../shared/lib/sandbox/process-cap.ts'
 
 export type Bounds = { memoryBytes: number; processes: number }
 
@@ -39,13 +40,10 @@ function excess(leader: number, { memoryBytes, processes }: Bounds): string | un
     tasks += threads
     memory += memoryOf(pid)
     if (memory > memoryBytes) return `${Math.round(memoryBytes / 2 ** 20)} MiB of memory`
-    // Beside the tool there are the first process of the sandbox and its launchers.
     if (tasks + open.length > processes + launchersMax) return `${processes} processes`
   }
   return undefined
 }
-
-const launchersMax = 16
 
 /** An ended process has none. */
 function childrenOf(pid: number): { pids: number[]; threads: number } {

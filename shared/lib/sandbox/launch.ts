@@ -44,7 +44,10 @@ export function confined(
   const plan = mountPlan(confinement)
   if (backend.kind === 'bubblewrap')
     return {
-      argv: withProcessCap(bubblewrapArgv(backend, confinement, plan, command)),
+      argv: withProcessCap(
+        bubblewrapArgv(backend, confinement, plan, command),
+        confinement.processes,
+      ),
       signals: 'own-session',
     }
   if (typeof confinement.network === 'object')
@@ -52,6 +55,9 @@ export function confined(
       'sandbox.unavailable',
       'a list of hosts needs bubblewrap, which is not usable here; install it, or write network: none',
     )
-  const argv = withProcessCap(unshareArgv(backend, confinement, plan, command))
+  const argv = withProcessCap(
+    unshareArgv(backend, confinement, plan, command),
+    confinement.processes,
+  )
   return { argv, signals: 'same-session' }
 }

@@ -1,67 +1,112 @@
-// A bound on the processes of all sandboxes of a root user together. The kernel does not apply
+// A bound on the processes of each sandbox of a root user. The kernel does not apply
 // `prlimit --nproc` to root, and a fork bomb grows faster than anybody can look at it.
+// PROCESS-CAP-1. Each sandbox has a cgroup of its own, so one that is full keeps no other from
+//     starting.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const processesMax = 1024
 const prefix = 'weir-sandboxes-'
+/** Beside the program there are the first process of the sandbox and its launchers. */
+export const launchersMax = 16
+/** A start joins its cgroup within this time. One that is empty later is no longer needed. */
+const joinMsMax = 60_000
 
-let file: string | undefined
+type Group = { folder: string; madeAt: number }
+
+/** Of this process, the oldest first. */
+const groups: Group[] = []
+let made = 0
+let parent: string | undefined
 let isTried = false
 
+/** Whether root's sandboxes have a bound here: this user is root, and a cgroup is writable. */
+export function hasProcessCap(): boolean {
+  return parentFolder() !== undefined
+}
+
 /**
- * The file that takes a process into a cgroup with this bound. Undefined: the user is not root, or
- * has no writable cgroup. Made once for each process, and removed at its end.
+ * Adds the process that starts `argv` to a new cgroup first. If that fails, nothing starts. Without
+ * `hasProcessCap`, it is `argv` itself.
  */
-export function processCap(): string | undefined {
+export function withProcessCap(
+  argv: [string, ...string[]],
+  processes: number,
+): [string, ...string[]] {
+  const place = parentFolder()
+  if (place === undefined) return argv
+  removeEnded()
+  const folder = groupIn(place, processes + launchersMax)
+  groups.push({ folder, madeAt: performance.now() })
+  const launcher = 'echo $$ > "$0" && exec "$@"'
+  return ['/bin/sh', '-c', launcher, join(folder, 'cgroup.procs'), ...argv]
+}
+
+/** Tried once for each process. Undefined: the user is not root, or has no writable cgroup. */
+function parentFolder(): string | undefined {
   if (process.getuid?.() !== 0) return undefined
-  if (!isTried) file = groupFile()
-  isTried = true
-  return file
-}
-
-/** Adds the process that starts `argv` to the cgroup first. If that fails, nothing starts. */
-export function withProcessCap(argv: [string, ...string[]]): [string, ...string[]] {
-  const group = processCap()
-  return group === undefined
-    ? argv
-    : ['/bin/sh', '-c', 'echo $$ > "$0" && exec "$@"', group, ...argv]
-}
-
-function groupFile(): string | undefined {
-  for (const parent of parents()) {
-    const folder = join(parent, `${prefix}${process.pid}`)
-    try {
-      removeStale(parent)
-      mkdirSync(folder, { recursive: true }) // a second copy of this module shares it
-    } catch {
-      continue
-    }
-    process.once('exit', () => remove(folder))
-    try {
-      if (!existsSync(join(folder, 'pids.max'))) throw new Error('no controller of processes')
-      writeFileSync(join(folder, 'pids.max'), String(processesMax))
-      return join(folder, 'cgroup.procs')
-    } catch {
-      remove(folder)
-    }
+  if (!isTried) {
+    parent = parents().find(isUsable)
+    if (parent !== undefined) process.once('exit', () => groups.forEach(remove))
   }
-  return undefined
+  isTried = true
+  return parent
+}
+
+function isUsable(place: string): boolean {
+  try {
+    removeStale(place)
+    rmdirSync(groupIn(place, 1))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Throws the error of a file that cannot be made or written. */
+function groupIn(place: string, processes: number): string {
+  // A second copy of this module may have taken the name.
+  let folder: string
+  do folder = join(place, `${prefix}${process.pid}-${made++}`)
+  while (existsSync(folder))
+  mkdirSync(folder)
+  try {
+    if (!existsSync(join(folder, 'pids.max'))) throw new Error('no controller of processes')
+    writeFileSync(join(folder, 'pids.max'), String(processes))
+  } catch (error) {
+    remove({ folder })
+    throw error
+  }
+  return folder
+}
+
+/** Looks at two for each new one, so it keeps up and costs no more with many. */
+function removeEnded(): void {
+  const oldest = performance.now() - joinMsMax
+  for (let looks = 0; looks < 2; looks++) {
+    const [first] = groups
+    if (first === undefined || first.madeAt > oldest) return
+    groups.shift()
+    if (!remove(first)) groups.push({ ...first, madeAt: performance.now() })
+  }
 }
 
 /** Those of processes that were killed. */
-function removeStale(parent: string): void {
-  for (const name of readdirSync(parent))
-    if (name.startsWith(prefix) && !existsSync(`/proc/${name.slice(prefix.length)}`))
-      remove(join(parent, name))
+function removeStale(place: string): void {
+  for (const name of readdirSync(place)) {
+    const [, pid] = /^weir-sandboxes-(\d+)/.exec(name) ?? []
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) remove({ folder: join(place, name) })
+  }
 }
 
-/** It stays if a process is left in it. */
-function remove(folder: string): void {
+/** False: a process is left in it. */
+function remove({ folder }: { folder: string }): boolean {
   try {
     rmdirSync(folder)
-  } catch {}
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** The cgroups of this process that may bound processes: of version 1 and of version 2. */

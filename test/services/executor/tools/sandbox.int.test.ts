@@ -31,7 +31,7 @@ import {
 import type { SandboxSetting } from '../../../../shared/agents/sandbox.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { protectAgentFile, protectOwnPath } from '../../../../shared/lib/sandbox/own-paths.ts'
-import { processCap } from '../../../../shared/lib/sandbox/process-cap.ts'
+import { hasProcessCap } from '../../../../shared/lib/sandbox/process-cap.ts'
 import { inBubblewrap, inSandboxes } from '../../../support/sandboxes.ts'
 
 const folders: string[] = []
@@ -236,7 +236,7 @@ inSandboxes('the bounds of a sandbox', () => {
   })
 
   // For root only a cgroup holds while this process gets no time to look.
-  const withCap = process.getuid?.() !== 0 || processCap() !== undefined ? it : it.skip
+  const withCap = process.getuid?.() !== 0 || hasProcessCap() ? it : it.skip
   withCap('end a fork bomb', async () => {
     const bomb = 'b() { b | b & }; b; sleep 30'
     const ending = await start(['bash', '-c', bomb], {
@@ -245,6 +245,17 @@ inSandboxes('the bounds of a sandbox', () => {
     }).ended
     expect(ending.status).toMatch(/error|timed_out/) // bash tries again where prlimit refuses it
     expect(ending.text).toMatch(/40 processes|Resource temporarily unavailable/)
+  })
+
+  withCap('keep a fork bomb from every other sandbox', async () => {
+    const bomb = start(['bash', '-c', 'b() { b | b & }; b; touch full; sleep 30'], {
+      sandbox: { processes: 1_200 },
+      call: { timeoutMs: 8_000, graceMs: 0 },
+    })
+    await until(() => existsSync(join(work, 'full')))
+    expect(await textOf('echo well')).toBe('well\n')
+    bomb.stop(0, 'the test')
+    await bomb.ended
   })
 
   it('fill no disk and no memory of the machine through /tmp and /dev/shm', async () => {
