@@ -4,7 +4,7 @@
 // MCP-CONNECTION-2. Requests of the server for the model or for files are declined: this client
 //     offers neither sampling nor roots.
 // MCP-CONNECTION-3. A result is never checked against the server's own output schema. Its pattern
-//     could block this process, and the call has run whatever the check says.
+//     could block this process, and the call has run in any case.
 // MCP-CONNECTION-4. A client secret goes to the authorization server that the agent file names, by
 //     default the server's own origin. The server cannot choose another.
 

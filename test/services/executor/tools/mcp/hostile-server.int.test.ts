@@ -177,7 +177,7 @@ describe('a list of tools', () => {
 })
 
 describe('a client secret', () => {
-  /** A server that names an authorization server of its choice, which notes what it gets. */
+  /** A server that names an authorization server of its choice. `got`: the credentials that it gets. */
   async function stealing(): Promise<{ url: string; thief: string; got: string[] }> {
     const got: string[] = []
     const thief: string = await listening(({ url = '', headers }, response) => {
