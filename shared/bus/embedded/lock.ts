@@ -4,7 +4,7 @@
 // No other code of the holder's process may open and close the sidecar or the log with plain file
 // calls, for example to copy it. POSIX drops all locks of a process on a file when the process closes
 // any descriptor of it. Another process may, and so may `VACUUM INTO`.
-// LOCK-1. A sidecar that Weir did not make is refused: a link leads to a foreign file, and a view in
+// LOCK-1. A sidecar that Weir did not make is refused. A link leads to a foreign file. A view in
 //     place of the table runs SQL of its maker, also without an end.
 
 import { randomUUID } from 'node:crypto'
