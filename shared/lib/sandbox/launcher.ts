@@ -1,6 +1,6 @@
 // The shell that starts the program of a sandbox: it joins a cgroup and hands over the filter of system
 // calls, before it becomes the program.
-// LAUNCHER-1. Whatever fails, the program does not start.
+// LAUNCHER-1. After any failure the program does not start.
 // LAUNCHER-2. No file holds the filter: a process that is killed leaves none behind, and no other user
 //     can change it.
 
