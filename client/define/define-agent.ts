@@ -86,7 +86,9 @@ export type DefinedMcpServer = (
   | {
       url: string
       headers?: Record<string, string>
-      auth?: { clientId: string; clientSecret: string; scope?: string } | { tokenFile: string }
+      auth?:
+        | { clientId: string; clientSecret: string; issuer?: string; scope?: string }
+        | { tokenFile: string }
     }
 ) & {
   /** Patterns of the server's own tool names. Default: all. */
