@@ -3,6 +3,7 @@
 // Code that the measurement does not need is not imported, because it would count as memory.
 
 import type { Synchronous } from '../../shared/bus/embedded/open-file.ts'
+import type { BenchProvider } from './agent-loop-conversation.ts'
 import type { Loop } from './measured-loop.ts'
 
 /**
@@ -10,6 +11,7 @@ import type { Loop } from './measured-loop.ts'
  * those of a killed process.
  */
 export type RunnerOptions = {
+  provider?: BenchProvider
   url: string
   conversations: number
   atOnce: number
@@ -40,11 +42,17 @@ const measured = options.resume ? await resume() : await run()
 await loop.close()
 process.stdout.write(`${JSON.stringify(measured)}\n`)
 
-async function openFloor({ url, leanHttp }: RunnerOptions & { kind: 'floor' }): Promise<Loop> {
+async function openFloor({
+  provider = 'anthropic',
+  url,
+  leanHttp,
+}: RunnerOptions & { kind: 'floor' }): Promise<Loop> {
   const fetch = leanHttp
     ? (await import('../../services/llm-gateway/wire/http-fetch.ts')).httpFetch
     : globalThis.fetch
-  return (await import('./agent-loop-floor.ts')).openFloor(url, fetch)
+  return provider === 'anthropic'
+    ? (await import('./agent-loop-floor.ts')).openFloor(url, fetch)
+    : (await import('./agent-loop-chat-floor.ts')).openChatFloor(url, fetch)
 }
 
 async function openWeir(options: RunnerOptions & { kind: 'weir' }): Promise<Loop> {
