@@ -1,5 +1,5 @@
 // The agent loop without Weir over Chat Completions, like agent-loop-floor.ts: the SDK's own
-// streaming, and nothing is stored or checked.
+// streaming, and nothing is stored or checked. `call`: the tool, by default a POST.
 
 import OpenAI from 'openai'
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions'
@@ -9,13 +9,18 @@ import type { Loop } from './measured-loop.ts'
 
 type Call = { id: string; type: 'function'; function: { name: string; arguments: string } }
 
-export function openChatFloor(url: string, fetch: typeof globalThis.fetch): Loop {
+export function openChatFloor(
+  url: string,
+  fetch: typeof globalThis.fetch,
+  call: (input: string) => Promise<string> = (input) => runTool(fetch, url, input),
+): Loop {
   const client = new OpenAI({ apiKey: 'none', baseURL: url, maxRetries: 0, fetch })
   const { name, description, schema } = tool
   const tools = [{ type: 'function' as const, function: { name, description, parameters: schema } }]
 
   async function respond(
     messages: ChatCompletionMessageParam[],
+    onText: ((text: string) => void) | undefined,
   ): Promise<{ content: string; calls: Call[] }> {
     const stream = await client.chat.completions.create({
       model: 'bench',
@@ -30,6 +35,7 @@ export function openChatFloor(url: string, fetch: typeof globalThis.fetch): Loop
     for await (const { choices } of stream) {
       const delta = choices[0]?.delta
       content += delta?.content ?? ''
+      if (delta?.content) onText?.(delta.content)
       for (const piece of delta?.tool_calls ?? []) {
         calls[piece.index] ??= {
           id: piece.id ?? '',
@@ -44,20 +50,20 @@ export function openChatFloor(url: string, fetch: typeof globalThis.fetch): Loop
   }
 
   return {
-    async converse() {
+    async converse(_, onText) {
       const messages: ChatCompletionMessageParam[] = [
         { role: 'system', content: system },
         { role: 'user', content: question },
       ]
       for (;;) {
-        const { content, calls } = await respond(messages)
+        const { content, calls } = await respond(messages, onText)
         if (calls.length === 0) return content
         messages.push({ role: 'assistant', content, tool_calls: calls })
         const results = calls.map(async ({ id, function: { arguments: input } }) => ({
           role: 'tool' as const,
           tool_call_id: id,
           // As a loop does that reads the arguments: parsed, and sent as JSON again.
-          content: await runTool(fetch, url, JSON.stringify(JSON.parse(input))),
+          content: await call(JSON.stringify(JSON.parse(input))),
         }))
         messages.push(...(await Promise.all(results)))
       }

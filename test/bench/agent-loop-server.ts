@@ -16,19 +16,27 @@ import {
 } from './agent-loop-conversation.ts'
 
 /**
- * `provider`: default Anthropic. `toolMs`: how long the tool runs. `keepsStarts`: stores the idempotency keys of its calls, for
- * `GET /starts`.
+ * `provider`: default Anthropic. `toolMs`: how long the tool runs. `keepsStarts`: stores the
+ * idempotency keys of its calls, for `GET /starts`. `pauseMs`: before each event of the answer, whose
+ * first text is then the time of its write: nanoseconds of the clock that all processes share.
  */
-export type ServerOptions = { provider?: BenchProvider; toolMs: number; keepsStarts: boolean }
+export type ServerOptions = {
+  provider?: BenchProvider
+  toolMs: number
+  keepsStarts: boolean
+  pauseMs?: number
+}
 
 /** The number of tool starts, and of calls with more than one start. */
 export type Starts = { starts: number; twice: number }
 
+const firstText = 'There'
 const sseEnd = 'data: [DONE]\n\n'
 const {
   provider = 'anthropic',
   toolMs,
   keepsStarts,
+  pauseMs = 0,
 } = JSON.parse(process.argv[2] ?? '') as ServerOptions
 const answers = Array.from({ length: callRounds + 1 }, (_, round) =>
   provider === 'anthropic'
@@ -60,7 +68,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
   const rounds = body.split('"role":"assistant"').length - 1
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  for (const event of answers[Math.min(rounds, callRounds)] ?? []) response.write(event)
+  for (const event of answers[Math.min(rounds, callRounds)] ?? []) {
+    if (pauseMs > 0 && rounds >= callRounds) await sleep(pauseMs)
+    response.write(pauseMs > 0 ? event.replace(firstText, String(process.hrtime.bigint())) : event)
+  }
   response.end()
 }
 
@@ -90,7 +101,7 @@ function argumentPieces(round: number): string[] {
 }
 
 function textPieces(): string[] {
-  return Array.from({ length: answerTokens }, (_, i) => (i === 0 ? 'There' : ` word${i}`))
+  return Array.from({ length: answerTokens }, (_, i) => (i === 0 ? firstText : ` word${i}`))
 }
 
 function callEvents(round: number): object[] {

@@ -226,7 +226,7 @@ async function alternating(
 type Served = { url: string; folder: string; starts(): Promise<Starts> }
 
 /** With its own server and folder, removed afterwards. */
-async function withServer<T>(
+export async function withServer<T>(
   options: ServerOptions,
   use: (served: Served) => Promise<T>,
 ): Promise<T> {
@@ -257,7 +257,7 @@ function spawnRunner(options: RunnerOptions) {
   })
 }
 
-async function measure(options: RunnerOptions): Promise<Measured> {
+export async function measure(options: RunnerOptions): Promise<Measured> {
   const child = spawnRunner(options)
   const printed: string[] = []
   child.stdout.on('data', (data) => printed.push(String(data)))
@@ -269,7 +269,7 @@ async function measure(options: RunnerOptions): Promise<Measured> {
   return JSON.parse(printed.join('')) as Measured
 }
 
-function median(values: number[]): number {
+export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return ((sorted[(sorted.length - 1) >> 1] ?? 0) + (sorted[sorted.length >> 1] ?? 0)) / 2
 }
