@@ -13,7 +13,7 @@ import { type ConversationMessage, messagesOf } from './history/messages.ts'
 import { newestConversations } from './history/newest-conversations.ts'
 import type { ReadableLog } from './history/readable-log.ts'
 import type { ConversationSummary } from './history/summary.ts'
-import { type WhereKey, whereOf } from './history/turn-filter.ts'
+import { type WhereKey, whereIn } from './history/turn-filter.ts'
 import type { CallPlace, TurnEvent, WholeCall } from './turn-event.ts'
 import { wholeCall } from './whole-call.ts'
 
@@ -102,11 +102,9 @@ export async function conversationsIn(
       'usage',
       `limit is ${limit} and after is ${JSON.stringify(after)}: give a whole number from 1, and \`next\` of a page, up to ${limits.conversationsListedMax} conversations`,
     )
-  const given = Object.entries(conditions).flatMap(([key, values]) =>
-    [values].flat().map((value) => `${key}=${value}`),
-  )
+  const accepted = whereIn(conditions, ['since', 'until'])
   const readable: ReadableLog = { ...log, progress: { expect: () => {}, read: () => {} } }
-  const found = await newestConversations(readable, max, whereOf(given), { since, until })
+  const found = await newestConversations(readable, max, accepted, { since, until })
   return {
     conversations: found.slice(skipped),
     next: found.length === max ? `${max}` : undefined,

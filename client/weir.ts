@@ -55,6 +55,7 @@ import { refuseUnknownKeys } from './known-keys.ts'
 import { type McpAgents, openMcpAgents } from './mcp-agents.ts'
 import { keepPartitionCount, openBus, openBusForStages, partitionCount } from './open-bus.ts'
 import { openingOf } from './opening.ts'
+import { jsonOf } from './plain-json.ts'
 import { contentsOf, type FileInput, type ImageInput } from './question-contents.ts'
 import { runBeside, runHere } from './run-here.ts'
 import { createSharedFolder, type SharedFolder } from './shared-folder.ts'
@@ -471,9 +472,15 @@ export function loadAgents(path: string, environment: NodeJS.ProcessEnv = proces
 function agentsOf(agents: WeirOptions['agents'], stages: StagesChoice, calls: AgentCalls): Agents {
   const needs = stages === 'elsewhere' ? [] : undefined
   if (typeof agents === 'string') return agentsInFiles(agents, process.env, needs)
-  return agents instanceof Map
-    ? agents
-    : agentsOfProgram([...agents.values()], process.env, needs, calls)
+  if (agents instanceof Map) return agents
+  const isList = Array.isArray(agents)
+  // A process that only reads and cancels needs none.
+  if (!isList || (agents.length === 0 && stages !== 'elsewhere'))
+    throw new WeirError(
+      'settings.invalid',
+      `agents is ${isList ? 'an empty list' : shown(agents)}; must be a list with an agent of defineAgent, or the path of an agent file or folder`,
+    )
+  return agentsOfProgram(agents, process.env, needs, calls)
 }
 
 /** An isolated tool whose file opens Weir would run the program again in each of its processes. */
@@ -688,12 +695,12 @@ function forQuestion(
 /** The context as a record holds it. Null: there is none. */
 function contextText(context: unknown): string | null {
   if (context === undefined) return null
-  let text: string | undefined
-  try {
-    text = JSON.stringify(context)
-  } catch {} // a circle, or a number that JSON does not have
+  const text = jsonOf(context)
   if (text === undefined)
-    throw new WeirError('message.invalid', 'context has no JSON, so it cannot be recorded')
+    throw new WeirError(
+      'message.invalid',
+      'context cannot be recorded: it holds a value that JSON does not have, such as a function, a date or a connection. Give plain values, or leave record out',
+    )
   const bytes = Buffer.byteLength(text)
   if (bytes <= limits.recordedContextBytesMax) return text
   throw new WeirError(

@@ -11,6 +11,8 @@ const agent = defineAgent({ name: 'a', system: 's', model, tools: [] })
 
 it.each([
   ['no options', undefined, 'Weir.open needs an object of options, such as { agents: [yours] }'],
+  ['no agents', { agents: [] }, 'agents is an empty list; must be a list with an agent of defin'],
+  ['an agent outside of a list', { agents: agent }, 'agents is a mapping; must be a list'],
   ['a list of guards', { agents: [agent], guards: [] }, 'guards is a list of 0; must be an object'],
 ])('Weir.open refuses %s', async (_, options, message) => {
   await expect(Weir.open(options as unknown as WeirOptions)).rejects.toMatchObject({
