@@ -1,6 +1,6 @@
-// Weir as a library beside the AI SDK and the OpenAI Agents SDK: the same conversation with the same
-// model server and the same function as a tool, each written as its documents show it. Every event
-// is read. The plain loop is the OpenAI SDK in a loop by hand. Each measurement is a process, with
+// Weir as a library beside the AI SDK and the OpenAI Agents SDK. Model server, conversation and tool
+// are the same, and the tool is a function in the process. Each program is written as the documents
+// of its library show it, and reads every event. The plain loop is the OpenAI SDK in a loop by hand. Each measurement is a process, with
 // its own CPU time. Runs alternate and medians are compared, because the load of a shared machine
 // changes. Run alone: node test/bench/library.ts.
 //
@@ -10,8 +10,8 @@
 // Not measured: equal work. Weir writes each step to a file before it acts on it, and the others
 // keep nothing. A real model's pace at 64 at once: all pieces of an answer arrive at once, so no
 // cost hides in waiting. TLS. Long histories, large arguments and results. Other providers. Tracing,
-// which is off in the Agents SDK. Memory beyond its peak. Time to load the packages. The conversations
-// of a process with several CPUs: each contender is one thread of JavaScript.
+// which is off in the Agents SDK. Memory beyond its peak. Time to load the packages. A
+// process on several CPUs: each contender is one thread of JavaScript.
 
 import { join } from 'node:path'
 import { measure, median, withServer } from './agent-loop.ts'
