@@ -5,10 +5,12 @@ import { type ConversationId, parseConversationId } from '../shared/contract/ids
 import { limits } from '../shared/contract/limits.ts'
 import { partitionOf } from '../shared/contract/partition.ts'
 import { WeirError } from '../shared/lib/errors.ts'
+import { shown } from '../shared/settings/mistake.ts'
 import type { ExportOptions } from './bundle/exported-conversation.ts'
 import type { BundleContent } from './bundle/written-bundle.ts'
 import { conversationEvents, type EventsOptions } from './conversation-events.ts'
 import { type ConversationTurn, type TurnsOptions, turnsOf } from './conversation-turns.ts'
+import { needOptions } from './given-options.ts'
 import { type ConversationMessage, messagesOf } from './history/messages.ts'
 import { newestConversations } from './history/newest-conversations.ts'
 import type { ReadableLog } from './history/readable-log.ts'
@@ -94,7 +96,14 @@ export async function conversationsIn(
   log: Log,
   { where = {}, limit = 20, after = '0' }: ConversationsOptions,
 ): Promise<ConversationsPage> {
+  needOptions(where, { code: 'usage', subject: 'where', example: "{ outcome: 'answered' }" })
   const { since = 0, until = Number.POSITIVE_INFINITY, ...conditions } = where
+  for (const [name, time] of Object.entries({ since, until }))
+    if (typeof time !== 'number' || Number.isNaN(time))
+      throw new WeirError(
+        'usage',
+        `where.${name} is ${shown(time)}; must be a time in milliseconds, as of Date.now()`,
+      )
   const skipped = /^\d{1,6}$/.test(after) ? Number(after) : Number.NaN
   const max = skipped + limit
   if (!Number.isSafeInteger(max) || limit < 1 || max > limits.conversationsListedMax)

@@ -106,7 +106,7 @@ export function checkedQuestion(given: GivenQuestion, agents: Agents): CheckedQu
   const { text, system, output, context, record = false, signal } = given
   const contents = contentsOf(given.images, given.files)
   const { conversation = newId(), messageId } = given
-  const name = typeof given.agent === 'string' ? given.agent : given.agent.name
+  const name = typeof given.agent === 'object' ? given.agent?.name : given.agent
   const agent = agents.get(name)
   if (agent === undefined) throw unknownAgent(name, agents)
   if (isConversationOfCall(conversation)) throw ofCall(conversation)
@@ -195,10 +195,10 @@ export function parseText(text: unknown): string {
   return text
 }
 
-function unknownAgent(name: string, agents: Agents): WeirError {
+function unknownAgent(name: unknown, agents: Agents): WeirError {
   return new WeirError(
     'agent.unknown',
-    `unknown agent ${JSON.stringify(name)}: the agents are ${[...agents.keys()].join(', ')}`,
+    `unknown agent ${shown(name)}: the agents are ${[...agents.keys()].join(', ')}`,
   )
 }
 

@@ -12,7 +12,12 @@ import type { RunningStages } from '../services/stages.ts'
 import { secretsOf } from '../shared/agents/secrets.ts'
 import { busKindOf } from '../shared/bus/kinds.ts'
 import type { Bus } from '../shared/contract/bus.ts'
-import type { ConversationId, MessageId } from '../shared/contract/ids.ts'
+import {
+  type ConversationId,
+  type MessageId,
+  parseConversationId,
+  parseMessageId,
+} from '../shared/contract/ids.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log.ts'
 import { type AgentCalls, createAgentCalls } from './agent-calls.ts'
@@ -26,6 +31,7 @@ import {
   conversationsIn,
 } from './conversation.ts'
 import { type Edge, openEdge } from './edge.ts'
+import { needOptions } from './given-options.ts'
 import { type McpAgents, openMcpAgents } from './mcp-agents.ts'
 import { openFolder, openShared } from './open-place.ts'
 import { type CheckedQuestion, checkedQuestion, parseText, type Question } from './question.ts'
@@ -298,7 +304,12 @@ function weirOf(parts: Parts): Weir {
 
     async cancel(message) {
       assertOpen()
-      await edge.cancel(message)
+      const example = "{ conversation: 'c1', messageId: 'm1' }"
+      needOptions(message, { code: 'message.invalid', subject: 'cancel', example })
+      await edge.cancel({
+        conversation: parseConversationId(message.conversation),
+        messageId: parseMessageId(message.messageId),
+      })
     },
 
     async conversations(options = {}) {
@@ -318,12 +329,12 @@ function weirOf(parts: Parts): Weir {
 
     async approve(id, { by = personHere(), hash } = {}) {
       assertOpen()
-      return (await approvals()).decide({ id, answer: 'approve', by, hash })
+      return (await approvals()).decide({ id: String(id), answer: 'approve', by, hash })
     },
 
     async reject(id, { by = personHere(), hash, reason } = {}) {
       assertOpen()
-      return (await approvals()).decide({ id, answer: 'reject', by, hash, reason })
+      return (await approvals()).decide({ id: String(id), answer: 'reject', by, hash, reason })
     },
 
     close: closeOnce,
