@@ -44,7 +44,7 @@ it.each([
   ['cancel', [], 'message.invalid', 'cancel needs an object of options'],
   ['cancel', [{ conversation: 'c' }], 'message.invalid', 'the message id is no text'],
   ['conversation', [], 'message.invalid', "the conversation's id is no text"],
-  ['approve', [], 'approval.unknown', 'under the id "undefined"'],
+  ['approve', [], 'approval.unknown', 'no call waits'],
   ['conversations', [{ where: null }], 'usage', 'where needs an object'],
   ['conversations', [{ where: { since: 'now' } }], 'usage', 'where.since is "now"; must be a time'],
 ])('%s refuses the arguments %j', async (name, args, code, message) => {
