@@ -2,6 +2,7 @@
 
 import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
 import type { AgentSettings, TextCallsMode } from '../../shared/contract/messages.ts'
+import { needOptions } from '../given-options.ts'
 import type { DefinedTool } from './define-tool.ts'
 import type { DefinedModel } from './models.ts'
 
@@ -77,6 +78,8 @@ type ContextsOf<Tools extends readonly DefinedTool<never>[]> = [
 export function defineAgent<const Tools extends readonly DefinedTool<never>[] = readonly []>(
   agent: AgentFields<Tools>,
 ): DefinedAgent<ContextsOf<Tools>> {
+  const example = "{ name: 'helper', model, system: 'You help.' }"
+  needOptions(agent, { code: 'agent.invalid', subject: 'defineAgent', example })
   return { ...agent }
 }
 

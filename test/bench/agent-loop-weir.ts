@@ -10,16 +10,24 @@ import type { Synchronous } from '../../shared/bus/embedded/open-file.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
-import { maxOutputTokens, question, system, tool } from './agent-loop-conversation.ts'
+import {
+  type BenchProvider,
+  maxOutputTokens,
+  question,
+  system,
+  tool,
+} from './agent-loop-conversation.ts'
 import type { Loop } from './measured-loop.ts'
 
 const [topicPrefix, partitions] = ['weir.', 4]
 
 export async function openWeir({
+  provider = 'anthropic',
   url,
   file,
   synchronous,
 }: {
+  provider?: BenchProvider | undefined
   url: string
   file: string
   synchronous: Synchronous
@@ -27,7 +35,7 @@ export async function openWeir({
   const agent: Agent = {
     name: 'bench',
     system,
-    model: { provider: 'anthropic', name: 'bench', baseUrl: url, apiKey: 'none', maxOutputTokens },
+    model: { provider, name: 'bench', baseUrl: url, apiKey: 'none', maxOutputTokens },
     tools: [
       {
         declaration: {

@@ -12,6 +12,7 @@ import { benchExecutor } from './executor.ts'
 import { benchGuest } from './guest.ts'
 import { benchJudgement } from './judgement.ts'
 import { benchKafka } from './kafka.ts'
+import { benchLibrary } from './library.ts'
 import { benchLoopDetector } from './loop-detector.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchProxy } from './proxy.ts'
@@ -37,6 +38,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['replay', benchReplay],
   ['report', benchReport],
   ['agent loop', benchAgentLoop],
+  ['library', benchLibrary],
   ['Kafka', benchKafka],
 ]
 
