@@ -71,8 +71,9 @@ function send(
       throw new TypeError('a URL with a name and a password in it is not asked, as in fetch')
     // One list, which Node uses as it is: single headers cost more than the rest of the request.
     const list = ['host', url.host, 'accept-encoding', 'identity']
-    for (const [name, value] of headers instanceof Headers ? headers : new Headers(headers))
-      list.push(name, value)
+    const pairs =
+      Array.isArray(headers) || headers instanceof Headers ? headers : new Headers(headers)
+    for (const [name, value] of pairs) list.push(name as string, value as string)
     if (typeof body === 'string') list.push('content-length', String(Buffer.byteLength(body)))
     const request = (url.protocol === 'https:' ? https : http).request(
       url,
