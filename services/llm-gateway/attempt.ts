@@ -57,6 +57,7 @@ import {
   type Shortened,
   type Shortening,
   shortenedHistory,
+  summarisedThrough,
   type WrittenSummaries,
 } from './shorten-history.ts'
 import { orStopped, stopped } from './wire/abortable-wait.ts'
@@ -340,10 +341,12 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
   }
 
   const declarations = offeredTools(gateway.agents, request, log)
+  const shortening = shorteningOf(attempt)
   try {
     const entries = await context.history(
       { conversation, turn, round: historyRound },
       limits.historyWaitMs,
+      () => summarisedThrough(shortening, agent),
     )
     if (entries === undefined)
       return notReady(
@@ -356,7 +359,6 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
     if (typeof policy === 'string') return notReady('policies.unreadable', policy, true)
     const stop = stopOfTurn(policy.stops)
     if (stop !== undefined) return stoppedAttempt(stop)
-    const shortening = shorteningOf(attempt)
     const whole = entries.filter((entry) => entry.type === 'history-entry')
     const shortened = await shortenedHistory(shortening, agent, whole)
     const history = withSummary(shortened.entries, shortened.summary)

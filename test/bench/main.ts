@@ -12,6 +12,7 @@ import { benchExecutor } from './executor.ts'
 import { benchGuest } from './guest.ts'
 import { benchJudgement } from './judgement.ts'
 import { benchKafka } from './kafka.ts'
+import { benchLongTurn } from './long-turn.ts'
 import { benchLoopDetector } from './loop-detector.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchProxy } from './proxy.ts'
@@ -32,6 +33,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['judgement', benchJudgement],
   ['executor', benchExecutor],
   ['pipeline', benchPipeline],
+  ['long turn', benchLongTurn],
   ['guest', benchGuest],
   ['proxy', benchProxy],
   ['replay', benchReplay],
