@@ -5,13 +5,13 @@
 // SHORTEN-HISTORY-2. A failure of the summarising agent loses no turn: the beginning is left out
 //     without a summary, and the record has the reason.
 
-import type { Logger } from 'pino'
 import type { Agent, Agents } from '../../shared/agents/agents.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { HistoryEntry, HistorySummary } from '../../shared/contract/messages.ts'
 import type { HistoryPlace, PerformerContext } from '../../shared/contract/performer.ts'
 import { summaryKey } from '../../shared/contract/topology.ts'
+import type { WorkLog } from '../../shared/lib/lazy-log.ts'
 import { streamAnswer } from './answer.ts'
 import {
   droppedText,
@@ -38,7 +38,7 @@ export type Shortening = {
   context: PerformerContext
   task: AttemptTask
   stop: AbortSignal
-  log: Logger
+  log: WorkLog
 }
 
 /** `entries`: those that the summary does not stand for. */

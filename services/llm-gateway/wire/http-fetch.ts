@@ -30,15 +30,19 @@ export const httpFetch: typeof globalThis.fetch = async (input, init = {}) => {
   }
   const status = message.statusCode ?? 0
   const body = piecesOf(message)
-  const received = {
+  let headers: Headers | undefined
+  return {
     url: url.href,
     status,
     statusText: message.statusMessage,
     ok: status >= 200 && status < 300,
-    headers: headersOf(message),
+    get headers() {
+      headers ??= headersOf(message) // few of them are read
+      return headers
+    },
     body,
-  }
-  return { ...received, text: () => beginningOf(body) } as unknown as Response
+    text: () => beginningOf(body),
+  } as unknown as Response
 }
 
 const redirectsMax = 5
