@@ -21,6 +21,7 @@ import { benchReport } from './report.ts'
 import type { Row } from './row.ts'
 import { benchStreams } from './streams.ts'
 import { benchValidator } from './validator.ts'
+import { benchWaiting } from './waiting.ts'
 
 const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['codec', benchCodec],
@@ -34,6 +35,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['executor', benchExecutor],
   ['pipeline', benchPipeline],
   ['long turn', benchLongTurn],
+  ['waiting', benchWaiting],
   ['guest', benchGuest],
   ['proxy', benchProxy],
   ['replay', benchReplay],
