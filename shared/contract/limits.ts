@@ -147,7 +147,7 @@ export const limits = {
   providerErrorBytesMax: 256 * KiB,
   /**
    * Bytes of history entries that a gateway keeps in memory for one partition. The next round then
-   * need not read them again.
+   * need not read them again. The history that was read last may have historyBytesMax.
    */
   historyKeptBytesMax: 2 * MiB,
   /**

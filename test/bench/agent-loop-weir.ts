@@ -1,7 +1,6 @@
 // The agent loop through Weir: all stages and the client in this process, on an embedded bus in a
 // file.
 
-import { pino } from 'pino'
 import { openEdge } from '../../client/edge.ts'
 import { startStages } from '../../services/stages.ts'
 import { type Agent, defaultSettings } from '../../shared/agents/agents.ts'
@@ -9,6 +8,7 @@ import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Synchronous } from '../../shared/bus/embedded/open-file.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
+import { createLog } from '../../shared/lib/log.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
 import {
   type BenchProvider,
@@ -51,7 +51,7 @@ export async function openWeir({
     ],
     settings: defaultSettings,
   }
-  const log = pino({ level: 'error' }, process.stderr)
+  const log = createLog({ level: 'error' })
   const bus = await openEmbeddedBus({
     file,
     clock: systemClock,
