@@ -21,7 +21,7 @@ import { busKindOf } from '../shared/bus/kinds.ts'
 import { compiledSchema } from '../shared/contract/arguments/compiled-schema.ts'
 import type { Bus } from '../shared/contract/bus.ts'
 import { contentRef, type WholeContent } from '../shared/contract/contents.ts'
-import type { Guard } from '../shared/contract/guard.ts'
+import type { AnyGuard } from '../shared/contract/guard.ts'
 import {
   type ConversationId,
   halfPair,
@@ -69,6 +69,8 @@ export type { CommandTool, HttpTool, ModuleTool, Tool } from '../shared/agents/a
 export { defaultSettings, policyOf } from '../shared/agents/agents.ts'
 export type { SandboxFields, SandboxSetting } from '../shared/agents/sandbox.ts'
 export type {
+  AnyGuard,
+  ExternalGuard,
   Guard,
   GuardedCall,
   GuardedRound,
@@ -187,7 +189,7 @@ export type WeirOptions = {
    * registered, and `shadow` for a new guard. A registered guard that is missing here stays in
    * force until it is removed: it does not answer, so its on-timeout decides.
    */
-  guards?: { guards: readonly Guard[]; mode?: 'shadow' | 'enforce' }
+  guards?: { guards: readonly AnyGuard[]; mode?: 'shadow' | 'enforce' }
   /**
    * The calls that wait for a person, if the stages run here; as `weir approvals rules` sets them.
    * Default: the rules that were set before.

@@ -21,10 +21,12 @@ export type WhatIfPage = {
   conversations: number
   changes: readonly Change[]
   numberOf: NumberOf
+  /** Rounds of an external guard for which the log has no verdict. */
+  unrecorded: number
 }
 
 export function printWhatIf(
-  { asked, conversations, changes, numberOf }: WhatIfPage,
+  { asked, conversations, changes, numberOf, unrecorded }: WhatIfPage,
   { full }: { full: boolean },
   out: NodeJS.WriteStream,
 ): void {
@@ -49,6 +51,11 @@ export function printWhatIf(
   if (shown.length < changes.length)
     line('faint', `… and ${changes.length - shown.length} more (--full)`)
   line('plain', '')
+  if (unrecorded > 0)
+    line(
+      'warning',
+      `${count(unrecorded, 'round')} not judged: the log has no verdict of this external guard on ${unrecorded === 1 ? 'it' : 'them'}, and a replay calls no service`,
+    )
   printTotals(totalsOf(changes), { conversations, full, numberOf }, line)
 }
 
@@ -127,7 +134,13 @@ function addressText({ topic, partition, offset }: Address): string {
  * The output of `weir replay --set … --json`. Savings cover only the turn of each change
  * (WHAT-IF-CHANGE-1). Fields are added, and none changes its meaning.
  */
-export function whatIfJson({ asked, conversations, changes, numberOf }: WhatIfPage): string {
+export function whatIfJson({
+  asked,
+  conversations,
+  changes,
+  numberOf,
+  unrecorded,
+}: WhatIfPage): string {
   const { roundsSaved, tokensSaved, milder, roundsLater, refused } = totalsOf(changes)
   const numbered = <T extends TurnId>(one: T) => ({ ...one, turnNumber: numberOf(one) ?? null })
   const totals = {
@@ -138,6 +151,7 @@ export function whatIfJson({ asked, conversations, changes, numberOf }: WhatIfPa
     milder,
     roundsLaterAtLeast: roundsLater,
     falseAlarms: refused.map(numbered),
+    unrecorded,
   }
   return printableJson({
     asked,

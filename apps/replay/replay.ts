@@ -16,6 +16,8 @@ import { instantOfFlag } from '../terminal/instant-text.ts'
 import { entriesOf } from '../terminal/policy-pairs.ts'
 import { count } from '../terminal/quantities.ts'
 import type { Tally } from './compare.ts'
+import type { GuardProcess } from './guard/guard-process.ts'
+import { recordedGuard } from './guard/recorded-guard.ts'
 import type { Period, ReadLog } from './log-range.ts'
 import { printReplayed, replayedJson } from './print-replayed.ts'
 import { printWhatIf, whatIfJson } from './print-what-if.ts'
@@ -116,10 +118,7 @@ async function tryWhatIf(
   out: NodeJS.WriteStream,
 ): Promise<0> {
   const { conversation, json, full = false, period } = given
-  const guard =
-    given.guard === undefined
-      ? undefined
-      : await (await import('./guard/guard-process.ts')).startGuardProcess(given.guard)
+  const guard = given.guard === undefined ? undefined : await guardFor(given.guard, log)
   try {
     const { changes, conversations } = await whatIf({
       log: readOnly(log),
@@ -133,13 +132,22 @@ async function tryWhatIf(
     if (conversations === 0) throw nothingJudged(conversation, period)
     const [found = []] = changes
     const numberOf = await numbersIn(log, found)
-    const page = { asked: wordsFor(given), conversations, changes: found, numberOf }
+    const unrecorded = guard?.unrecorded?.() ?? 0
+    const page = { asked: wordsFor(given), conversations, changes: found, numberOf, unrecorded }
     if (json) out.write(`${whatIfJson(page)}\n`)
     else printWhatIf(page, { full }, out)
     return 0
   } finally {
     guard?.close()
   }
+}
+
+/** Keeps RECORDED-GUARD-1. */
+async function guardFor(given: string, log: OpenLog): Promise<GuardProcess> {
+  const process = await (await import('./guard/guard-process.ts')).startGuardProcess(given)
+  if (!process.guard.external) return process
+  process.close()
+  return recordedGuard(process.guard, readOnly(log))
 }
 
 async function trySweep(

@@ -1,6 +1,7 @@
 // The contract of a guard: a pure function from its memory of a conversation and a cleared round to
 // verdicts on the round's calls. The default export of a guard file is a guard, or a function from
-// options to one. shared/runtime/guards/ runs it, `weir guard run` starts it.
+// options to one. shared/runtime/guards/ runs it, `weir guard run` starts it. An external guard may
+// call another service instead, and keeps no memory.
 // CONTRACT-GUARD-1. A guard sees only undecided calls, of tools that it is registered for. It
 //     cannot change a call.
 // CONTRACT-GUARD-2. Its answer names exactly these calls. Any other answer is unusable, and an
@@ -64,6 +65,7 @@ export type Guard<State = unknown> = {
    * restart judges the rounds of that time again, so a shorter one starts sooner.
    */
   stateKeptMs?: Milliseconds
+  external?: false
   /**
    * Pure: no clock (use `round.time`), no randomness, no input or output. If it throws, gives an
    * unusable answer, or takes longer than `limits.guardJudgeMsMax`, the calls of an enforcing guard
@@ -71,3 +73,23 @@ export type Guard<State = unknown> = {
    */
   judge(state: State | undefined, round: GuardedRound): Judgement<State>
 }
+
+/**
+ * A guard that gets its verdicts from elsewhere, such as a policy server or a moderation model. Its
+ * verdict on a round is recorded, and a replay reads the record. It keeps no state.
+ */
+export type ExternalGuard = Omit<Guard, 'external' | 'stateKeptMs' | 'judge'> & {
+  external: true
+  /**
+   * `signal` aborts at the guard's deadline, and when the guard stops. A round that has no answer
+   * then, or whose promise rejects, counts as failed: the calls of an enforcing guard are vetoed. A
+   * process that ends before the answer is in the log calls it again, so it must have no effect.
+   */
+  judge(
+    state: undefined,
+    round: GuardedRound,
+    call: { signal: AbortSignal },
+  ): Judgement<undefined> | Promise<Judgement<undefined>>
+}
+
+export type AnyGuard = Guard | ExternalGuard

@@ -2,7 +2,7 @@
 // time, and ends a process that does not answer correctly. The process has no environment, and may
 // only read its code (readable-folders.ts).
 
-import { extname } from 'node:path'
+import { extname, resolve as resolvePath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { namedGuard } from '../../../client/guard-file.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
@@ -25,6 +25,8 @@ export type GuardProcess = {
    * exceeded its time or sent no valid answer.
    */
   judge(partition: number, records: readonly StoredRecord[]): Promise<Judged[]>
+  /** The rounds so far for which the log has no verdict. Only of an external guard. */
+  unrecorded?(): number
   close(): void
 }
 
@@ -50,7 +52,8 @@ export async function startGuardProcess(
   given: string,
   { loadMsMax = loadingMsMax, found }: GuardProcessOptions = {},
 ): Promise<GuardProcess> {
-  const named = namedGuard(given)
+  const { file, options } = namedGuard(given)
+  const named = { file: resolvePath(file), options } // its process starts in another folder
   const folders = readableFolders(named.file)
   const flags = [
     ...['--permission', ...folders.map((folder) => `--allow-fs-read=${folder}`)],
@@ -150,7 +153,8 @@ export async function startGuardProcess(
   function notLoaded(answer: Answer): WeirError {
     close()
     const reason = answer.kind === 'failed' ? answer.reason : invalidAnswer('loading it')
-    return reason.startsWith(named.file) ? new WeirError('guard.invalid', reason) : invalid(reason)
+    const inFile = `${named.file}: `
+    return invalid(reason.startsWith(inFile) ? reason.slice(inFile.length) : reason)
   }
 
   function usable(judged: Judged): Judged {

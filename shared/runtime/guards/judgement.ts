@@ -30,7 +30,9 @@ export function answeredBy(judgement: unknown, { calls }: GuardedRound): Answere
     )
   if ('then' in judgement) {
     if (judgement instanceof Promise) judgement.catch(() => {}) // a rejection would end the process
-    return unusable('judge returned a promise; it must return its answer')
+    return unusable(
+      'judge returned a promise; a guard that waits for another service must declare external: true',
+    )
   }
   const { state, verdicts, intervention } = judgement as {
     state?: unknown
