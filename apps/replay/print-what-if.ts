@@ -68,7 +68,15 @@ function wouldBeText(decision: Decision | null): string {
 }
 
 function printTotals(
-  { conversations: touched, roundsSaved, tokensSaved, milder, roundsLater, refused }: Totals,
+  {
+    conversations: touched,
+    roundsSaved,
+    tokensSaved,
+    milder,
+    roundsLater,
+    refused,
+    approvals,
+  }: Totals,
   { conversations, full, numberOf }: { conversations: number; full: boolean; numberOf: NumberOf },
   line: (tone: 'title' | 'plain' | 'good' | 'bad', text: string) => void,
 ): void {
@@ -82,6 +90,8 @@ function printTotals(
       'plain',
       `later by        at least ${count(roundsLater, 'round')}, in ${count(milder, 'conversation')} with a milder decision; their cost is unknown`,
     )
+  if (approvals > 0)
+    line('plain', `approvals       ${count(approvals, 'call')} would have waited for a person`)
   if (refused.length === 0)
     return line('good', 'false alarms    none: no call that had succeeded would have been refused')
   line(
@@ -114,6 +124,7 @@ export function decisionText(decision: Decision | null): string {
 const rungTexts: Record<Decision['rung'], string> = {
   nudge: 'a nudge',
   veto: 'a veto',
+  ask: 'a wait for approval',
   text_only: 'one more request, for text only',
   end: 'the end of the turn',
 }
@@ -141,7 +152,7 @@ export function whatIfJson({
   numberOf,
   unrecorded,
 }: WhatIfPage): string {
-  const { roundsSaved, tokensSaved, milder, roundsLater, refused } = totalsOf(changes)
+  const { roundsSaved, tokensSaved, milder, roundsLater, refused, approvals } = totalsOf(changes)
   const numbered = <T extends TurnId>(one: T) => ({ ...one, turnNumber: numberOf(one) ?? null })
   const totals = {
     conversations,
@@ -151,6 +162,7 @@ export function whatIfJson({
     milder,
     roundsLaterAtLeast: roundsLater,
     falseAlarms: refused.map(numbered),
+    approvals,
     unrecorded,
   }
   return printableJson({

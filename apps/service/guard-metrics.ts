@@ -22,7 +22,7 @@ const judgeBuckets = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
 const failureCodes = ['guard.threw', 'guard.stuck', 'guard.unusable']
 
 const modes = ['enforce', 'shadow'] as const
-const verdicts = ['pass', 'reject'] as const
+const verdicts = ['pass', 'reject', 'ask'] as const
 
 export const guardMetricTable = {
   rounds: [

@@ -31,12 +31,14 @@ export type GuardedCall = {
 }
 
 /**
- * `code`: for people, [a-z0-9_.-]{1,64}. `text`: for the model, 1 to `limits.guardTextBytesMax`
- * bytes: the problem and the accepted values. `evidence`: for people, the basis of the verdict.
+ * `ask`: the call needs a person's approval. It is vetoed if no approval rule lets a person decide
+ * calls of this tool. `code`: for people, [a-z0-9_.-]{1,64}. `text`: the problem, 1 to
+ * `limits.guardTextBytesMax` bytes: for the model, with the accepted values; for `ask`, also for the
+ * person. `evidence`: for people, the basis of the verdict.
  */
 export type Verdict =
   | { ordinal: number; verdict: 'pass' }
-  | { ordinal: number; verdict: 'reject'; code: string; text: string; evidence?: string }
+  | { ordinal: number; verdict: 'reject' | 'ask'; code: string; text: string; evidence?: string }
 
 /**
  * `state`: the memory of the conversation, as plain JSON of at most `limits.guardStateBytesMax`

@@ -265,7 +265,7 @@ describe('a guard on its partition', () => {
     [
       'an unknown verdict',
       { verdicts: [{ ordinal: 0, verdict: 'maybe' }] },
-      /neither pass nor reject/,
+      /none of pass, reject and ask/,
     ],
     [
       'a rejection without a code',
@@ -275,7 +275,7 @@ describe('a guard on its partition', () => {
     [
       'a rejection without a text',
       { verdicts: [{ ordinal: 0, verdict: 'reject', code: 'no', text: ' ' }] },
-      /no text for the model/,
+      /rejection of call 0 has no text/,
     ],
     [
       'a state that is too large',
