@@ -116,6 +116,7 @@ export type { JsonSchema, StandardSchema } from './define/standard-schema.ts'
 export type { CallCard, ConversationMessage } from './history/messages.ts'
 export type { ConversationSummary } from './history/summary.ts'
 export type { FileInput, ImageInput } from './question-contents.ts'
+export { type ShippedGuards, shippedGuard } from './shipped-guard.ts'
 export type { Turn } from './turn.ts'
 export type {
   CallInput,

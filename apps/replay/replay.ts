@@ -16,7 +16,6 @@ import { instantOfFlag } from '../terminal/instant-text.ts'
 import { entriesOf } from '../terminal/policy-pairs.ts'
 import { count } from '../terminal/quantities.ts'
 import type { Tally } from './compare.ts'
-import type { GuardProcess } from './guard/guard-process.ts'
 import { recordedGuard } from './guard/recorded-guard.ts'
 import type { Period, ReadLog } from './log-range.ts'
 import { printReplayed, replayedJson } from './print-replayed.ts'
@@ -118,8 +117,13 @@ async function tryWhatIf(
   out: NodeJS.WriteStream,
 ): Promise<0> {
   const { conversation, json, full = false, period } = given
-  const guard = given.guard === undefined ? undefined : await guardFor(given.guard, log)
+  const process =
+    given.guard === undefined
+      ? undefined
+      : await (await import('./guard/guard-process.ts')).startGuardProcess(given.guard)
   try {
+    const isExternal = process?.guard.external === true // keeps RECORDED-GUARD-1
+    const guard = isExternal ? await recordedGuard(process.guard, readOnly(log)) : process
     const { changes, conversations } = await whatIf({
       log: readOnly(log),
       contents: [content],
@@ -138,16 +142,8 @@ async function tryWhatIf(
     else printWhatIf(page, { full }, out)
     return 0
   } finally {
-    guard?.close()
+    process?.close()
   }
-}
-
-/** Keeps RECORDED-GUARD-1. */
-async function guardFor(given: string, log: OpenLog): Promise<GuardProcess> {
-  const process = await (await import('./guard/guard-process.ts')).startGuardProcess(given)
-  if (!process.guard.external) return process
-  process.close()
-  return recordedGuard(process.guard, readOnly(log))
 }
 
 async function trySweep(

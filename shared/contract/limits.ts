@@ -319,6 +319,9 @@ export const limits = {
   guardStateBytesMax: 64 * KiB,
   guardStatesMax: 100_000,
   guardStateKeptMs: 60 * minute,
+  /** Bytes of a policy of the opa guard, also uncompressed, and pages of its memory, 64 KiB each. */
+  opaBundleBytesMax: 64 * MiB,
+  opaMemoryPagesMax: 4_096,
   /** Bytes and number of the approval guard's rules. Each round carries them. */
   approvalRulesBytesMax: 16 * KiB,
   approvalRulesMax: 64,

@@ -1,7 +1,7 @@
 // The guards that ship with Weir, from a shell: `weir ask --guard FILE` on the embedded bus, with a
 // scripted model and real processes as tools.
 
-import { readFile, writeFile } from 'node:fs/promises'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
@@ -130,5 +130,42 @@ describe('the spend guard', () => {
       '0.01 after 30.00 is over 30.00',
     )
     expect(errors.match(/vetoed by guard spend: spend\.over-conversation/g)).toHaveLength(2)
+  })
+})
+
+describe('the opa guard', () => {
+  it('judges by a bundle from a shell, and again in a replay', async () => {
+    commands = await openCommandFolder(
+      script(says(call('act', { env: 'prod' }), call('act', { env: 'test' })), says(text('Done.'))),
+    )
+    const bundle = new URL('../services/guards/opa/policy/bundle.tar.gz', import.meta.url)
+    await cp(bundle, join(commands.folder, 'bundle.tar.gz'))
+    await writeFile(
+      join(commands.folder, 'opa.json'),
+      JSON.stringify({ tools: ['*'], policyFile: 'bundle.tar.gz', deadlineMs: 20_000 }),
+    )
+    const ask = ['ask', '--agent', 'agent.yaml', '--guard', 'opa=opa.json']
+    const { out, errors } = await commands.run([...ask, '--guard-mode', 'enforce', 'Deploy.'])
+    expect(out).toBe('Done.\n')
+    expect(errors).toContain('vetoed by guard opa: opa.denied')
+    expect(results(commands.server.requests[1] as ModelCall)).toContain(
+      'the guard \\"opa\\" says: the policy denies this call: not in production',
+    )
+
+    const replayed = await commands.run(['replay', '--guard', 'opa=opa.json'])
+    expect(replayed).toMatchObject({ code: 0, out: expect.stringContaining('0 of 1 conversation') })
+  })
+
+  it('refuses a missing policy before anything runs', async () => {
+    commands = await openCommandFolder(script(says(text('Done.'))))
+    await writeFile(
+      join(commands.folder, 'opa.json'),
+      JSON.stringify({ tools: ['*'], policyFile: 'nowhere.wasm' }),
+    )
+    const ask = ['ask', '--agent', 'agent.yaml', '--guard', 'opa=opa.json', 'Deploy.']
+    const { code, errors } = await commands.run(ask)
+    expect(code).toBe(2)
+    expect(errors).toContain(`the opa guard's policyFile is "nowhere.wasm": it cannot be read`)
+    expect(commands.server.requests).toEqual([])
   })
 })

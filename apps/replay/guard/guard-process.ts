@@ -16,7 +16,7 @@ import { type Answer, answerIn, type Judged, type LoadedGuard, verdictsIn } from
 import type { Question } from './guard-child.ts'
 import { startGuardChild } from './guard-launch.ts'
 import { moments } from './moment.ts'
-import { readableFolders } from './readable-folders.ts'
+import { readableFolders, withWholePaths } from './readable-folders.ts'
 
 export type GuardProcess = {
   readonly guard: LoadedGuard
@@ -52,16 +52,18 @@ export async function startGuardProcess(
   given: string,
   { loadMsMax = loadingMsMax, found }: GuardProcessOptions = {},
 ): Promise<GuardProcess> {
-  const { file, options } = namedGuard(given)
+  const { file, options: asGiven } = namedGuard(given)
+  const { options, files } = withWholePaths(asGiven)
   const named = { file: resolvePath(file), options } // its process starts in another folder
   const folders = readableFolders(named.file)
   const flags = [
-    ...['--permission', ...folders.map((folder) => `--allow-fs-read=${folder}`)],
+    ...['--permission', ...[...folders, ...files].map((path) => `--allow-fs-read=${path}`)],
     '--allow-worker', // for the worker of guard-child.ts: seal.ts seals the guard off from it
     '--disable-sigusr1', // a signal would open its debugger
     ...['--no-warnings', `--max-old-space-size=${limits.moduleHeapMiBMax}`],
   ]
-  const child = startGuardChild([process.execPath, ...flags, program], folders, found)
+  const reads = { folders, files }
+  const child = startGuardChild([process.execPath, ...flags, program], reads, found)
   const errors = endOf(child.stderr)
   const rounds = endOf(child.stdio[4])
   let questions = 0

@@ -13,8 +13,8 @@ import type { OpenCall, Round, Turn } from '../turn.ts'
 import { rulesForTool } from './rules-of-round.ts'
 
 /**
- * Requests approval of the round's calls that wait for the approval guard, if any, once: when the
- * round arrives, their programs are known, and no guard can request one any more.
+ * Requests approval of the round's calls that wait for the approval guard, if any, once. It waits
+ * until their programs are known, and until no other guard can request an approval.
  */
 export function askForApproval({ conversation, turn }: Turn, round: Round): Output[] {
   const { agent, policy, clearedAt, expiresAt } = round

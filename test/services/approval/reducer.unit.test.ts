@@ -46,7 +46,7 @@ describe('calls for the approval guard', () => {
     ])
   })
 
-  it('wait for a person if a guard requests it, who sees its reason, even if no rule names them', () => {
+  it('wait for a person if a guard requests it, with its reason, even if no rule names them', () => {
     const requested = 'guard flow: private data would leave'
     const asked = given(approval, approvalAsked({ calls: [{ ...test, requested }] }))
     expect(asked.to('activity')).toMatchObject([{ calls: [{ ordinal: 1, rule: requested }] }])
