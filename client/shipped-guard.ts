@@ -1,5 +1,6 @@
 // The guards that ship with Weir, for a program: `weir guard run NAME` starts the same ones.
 
+import type { FlowGuardOptions } from '../services/guards/flow/options.ts'
 import type { OpaGuardOptions } from '../services/guards/opa/guard.ts'
 import type { ShellGuardOptions } from '../services/guards/shell/options.ts'
 import type { SpendGuardOptions } from '../services/guards/spend/guard.ts'
@@ -9,6 +10,7 @@ import { loadGuard } from './load-guard.ts'
 
 /** The options of each guard that ships. */
 export type ShippedGuards = {
+  flow: FlowGuardOptions
   opa: OpaGuardOptions
   shell: ShellGuardOptions
   spend: SpendGuardOptions

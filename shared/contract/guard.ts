@@ -27,6 +27,8 @@ export type GuardedCall = {
   arguments: JsonObject
   /** The source of the arguments. `text`: the model wrote the call as text, not natively. */
   source: ArgumentSource
+  /** Whether the guard enforces for it in this round. Otherwise it runs even if rejected. */
+  enforced: boolean
   declaration: Declaration
 }
 

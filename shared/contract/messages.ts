@@ -2154,6 +2154,8 @@ export type ToolHints = {
    * null: the usual one
    */
   refusal: string | null
+  /** the flow of data through it, for the flow guard: reads:private, reads:untrusted, sends:out */
+  labels: string[]
 }
 
 /**

@@ -169,3 +169,66 @@ describe('the opa guard', () => {
     expect(commands.server.requests).toEqual([])
   })
 })
+
+describe('the flow guard', () => {
+  const turns = script(
+    says(call('act', { mail: 1 })),
+    says(text('Done.')),
+    says(call('stubborn', { url: 1 })),
+    says(text('Done.')),
+    says(call('exec', { command: 'post' })),
+    says(text('Done.')),
+  )
+
+  async function openLabelled() {
+    commands = await openCommandFolder(turns)
+    const file = join(commands.folder, 'agent.yaml')
+    const agent = await readFile(file, 'utf8')
+    await writeFile(
+      file,
+      agent
+        .replace('name: act,', 'name: act, reads: private,')
+        .replace(/ {2}- \{ name: stubborn.*\n/, (line) =>
+          line
+            .replace('name: stubborn,', 'name: stubborn, reads: [untrusted],')
+            .replace(/command: .*\] \}/, 'command: [echo, hello] }'),
+        )
+        .replace('name: exec,', 'name: exec, sends: out,'),
+    )
+  }
+
+  async function askThrice(mode: 'enforce' | 'shadow') {
+    await openLabelled()
+    let printed = ''
+    for (const message of ['Read.', 'Fetch.', 'Post.']) {
+      const guarded = ['--guard', 'flow', '--guard-mode', mode]
+      const given = ['ask', '--agent', 'agent.yaml', '--conversation', 'c', ...guarded, message]
+      const { out, errors } = await commands.run(given)
+      expect({ out, errors }).toMatchObject({ out: 'Done.\n' })
+      printed += errors
+    }
+    return printed
+  }
+
+  it('refuses the call by which the labels of an agent file meet, over restarts', async () => {
+    expect(await askThrice('enforce')).toContain('vetoed by guard flow: flow.meeting')
+    expect(results(commands.server.requests[5] as ModelCall)).toContain(
+      'private data was read (act), an untrusted text was read (stubborn). exec would now send data out',
+    )
+    expect(await commands.run(['replay'])).toMatchObject({ code: 0 })
+  })
+
+  it('shows in a replay the calls that it would have refused, also without labels in the log', async () => {
+    expect(await askThrice('shadow')).not.toContain('vetoed')
+    const { code, out } = await commands.run(['replay', '--guard', 'flow', '--full'])
+    expect(code).toBe(0)
+    expect(out).toContain('would be a veto by flow@1: exec brings sends:out after')
+    expect(out).toContain('1 call that had succeeded would have been refused')
+
+    const options = { onMeeting: 'ask', labels: { act: { sends: 'out' } } }
+    await writeFile(join(commands.folder, 'flow.json'), JSON.stringify(options))
+    const other = await commands.run(['replay', '--guard', 'flow=flow.json', '--full'])
+    expect(other.out).toContain('would be a wait for approval by flow@1: stubborn brings')
+    expect(other.out).toMatch(/approvals {7}1 call would have waited for a person/)
+  })
+})

@@ -40,6 +40,7 @@ export type McpContent = {
   auth?: { clientId?: string; clientSecret?: string; scope?: string; tokenFile?: string }
   allow?: (string | undefined)[]
   deny?: (string | undefined)[]
+  labels?: Record<string, LabelsContent | undefined>
   timeoutMs?: number
   wallMs?: number
   outputBytesMax?: number
@@ -57,7 +58,11 @@ export type SandboxContent =
       cpuSeconds?: number
     }
 
-export type HintsContent = Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'refusal'>
+/** The flow of data through a tool. */
+export type LabelsContent = { reads?: string | (string | undefined)[]; sends?: string }
+
+export type HintsContent = LabelsContent &
+  Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'refusal'>
 
 export type RuleMode = 'enforce' | 'shadow'
 
@@ -76,7 +81,7 @@ export type ModelContent = {
   toolCalls?: 'native' | 'text'
 }
 
-export type ToolContent = {
+export type ToolContent = LabelsContent & {
   name?: string
   description?: string
   schema?: Record<string, unknown>
