@@ -101,7 +101,12 @@ export type { EventsOptions } from './conversation-events.ts'
 export type { ConversationTurn, TurnsOptions } from './conversation-turns.ts'
 export { type AgentToolOptions, asTool } from './define/as-tool.ts'
 export { type DefinedAgent, defineAgent } from './define/define-agent.ts'
-export { type DefinedTool, defineTool, type ToolCall } from './define/define-tool.ts'
+export {
+  type DefinedTool,
+  defineTool,
+  type FlowSource,
+  type ToolCall,
+} from './define/define-tool.ts'
 export {
   type AnthropicOptions,
   anthropic,
