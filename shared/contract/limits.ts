@@ -529,8 +529,11 @@ export const limits = {
   consoleReportsMax: 2,
   /** Bytes of a request to the console. */
   consoleBodyBytesMax: 64 * KiB,
-  /** Bytes and nesting of the JSON body of a request to the HTTP edge. */
-  edgeBodyBytesMax: 4 * MiB,
+  /**
+   * Bytes and nesting of the JSON body of a request to the HTTP edge. `contentsBytesMax` fit as
+   * base64, with the texts of a resent history.
+   */
+  edgeBodyBytesMax: 18 * MiB,
   edgeBodyDepthMax: 64,
   /** Requests of one key in a minute, unless a flag sets another number. */
   edgeRequestsPerMinute: 6_000,

@@ -9,6 +9,8 @@ import { leaveHandler } from './disconnect.ts'
 import type { EdgeContext } from './edge-context.ts'
 import { httpErrorOf } from './edge-errors.ts'
 import { conversationIn, type Principal } from './principal.ts'
+import { questionFields } from './request-message.ts'
+import { forkError } from './resent-history.ts'
 import { type ServerSentEvent, sseResponse } from './sse.ts'
 import { type TurnFold, turnChunks } from './turn-chunks.ts'
 
@@ -51,15 +53,11 @@ export async function chatTurn<Chunk>(
   }
   if (repeated !== undefined) {
     if (!isAgain) return joinedTurn(context, stream, { id, turn: repeated.turn })
-    throw new HttpError(
-      409,
-      'conversation.fork',
-      'a message has one answer, so it cannot be regenerated: send a new message',
-    )
+    throw forkError('a message has one answer, so it cannot be regenerated')
   }
   const { text, id: key } = message
-  const sent = await messageIds.of({ ...{ principal, conversation, key, body, text } })
-  const turn = weir.ask({ agent, text, ...sent })
+  const { message: sent } = await messageIds.of({ ...{ principal, conversation, key, body, text } })
+  const turn = weir.ask({ agent, ...questionFields(message), ...sent })
   const reader = turn.events[Symbol.asyncIterator]() // before it is sent, so it misses no text
   await turn.sent
   const events: AsyncIterable<TurnEvent> = { [Symbol.asyncIterator]: () => reader }
@@ -78,7 +76,7 @@ export function joinedTurn<Chunk>(
 ): Response {
   const { weir } = context
   const leaving = new AbortController()
-  const events = weir.conversation(id).events({ turn, signal: leaving.signal })
+  const events = weir.conversation(id).events({ turn, reasoning: true, signal: leaving.signal })
   const chunks = turnChunks({
     ...{ weir, events, turn, fold: stream.fold },
     ...(answered !== undefined && { answered }),

@@ -89,7 +89,7 @@ describe('a tenant', () => {
       if (type === 'turn-finished') break
     const [turn] = await edge.weir.conversation('acme:c').turns()
     for (const conversation of ['c', 'acme:c']) {
-      const id = responseIdOf({ conversation, messageId: turn?.messageId ?? '' })
+      const id = responseIdOf({ answered: [], conversation, messageId: turn?.messageId ?? '' })
       const own = await fetch(`${edge.url}/v1/responses/${id}`, { headers: acme })
       expect(own.status).toBe(conversation === 'c' ? 200 : 404)
       const found = await fetch(`${edge.url}/v1/responses/${id}`, { headers: other })
@@ -199,7 +199,7 @@ describe('a hostile body', () => {
     ['cut', '{"text": "a', 400],
     ['no object', '[1]', 400],
     ['nested too deep', `{"text":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 400],
-    ['too large', `{"text":"${'a'.repeat(5 * 1024 * 1024)}"}`, 413],
+    ['too large', `{"text":"${'a'.repeat(19 * 1024 * 1024)}"}`, 413],
     ['half a pair', '{"text":"\\ud800"}', 400],
     ['a number as a text', '{"text":1}', 400],
   ])('that is %s is refused', async (_, body, status) => {

@@ -48,6 +48,17 @@ export async function edgeServer(
   }
 }
 
+/** A PNG of one pixel, in base64. */
+export const dot =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+/** The types and names of the images and files of the first message. */
+export async function contentsOf({ weir }: EdgeServer, conversation: string): Promise<string[]> {
+  const [message] = await weir.conversation(conversation).messages()
+  const contents = message?.role === 'user' ? message.contents : []
+  return contents.map(({ mediaType, name }) => `${mediaType} ${name}`)
+}
+
 /** The events of a stream, each as its fields. Ends when the caller leaves. */
 export async function* serverSentEvents(
   response: Response,

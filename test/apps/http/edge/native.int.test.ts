@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { fakeClock, says } from '../../../../client/testing/testing.ts'
-import { edgeServer, post, serverSentEvents } from './edge-server.ts'
+import { contentsOf, dot, edgeServer, post, serverSentEvents } from './edge-server.ts'
 
 describe('the native feed', () => {
   it('sends a message, and its events with their positions as ids', async () => {
@@ -16,6 +16,19 @@ describe('the native feed', () => {
       ...{ type: 'turn-finished', conversation: 'c1', messageId, reply: 'Hello.' },
     })
     expect(events.every(({ id, data }) => id === JSON.parse(data).position)).toBe(true)
+  })
+
+  it('sends the images and files of a message', async () => {
+    await using edge = await edgeServer([says('Hello.')])
+    const files = [{ name: 'notes.txt', data: Buffer.from('a note').toString('base64') }]
+    const body = { text: 'hi', images: [dot], files }
+    expect((await post(`${edge.url}/v1/conversations/c1/messages`, body)).status).toBe(202)
+    await untilFinished(await openedFeed(edge.url, 'c1'))
+    expect(await contentsOf(edge, 'c1')).toEqual(['image/png ', 'text/plain notes.txt'])
+    for (const wrong of [{ images: dot }, { images: ['?'] }, { files: [{ data: dot }] }]) {
+      const url = `${edge.url}/v1/conversations/c2/messages`
+      expect((await post(url, { text: 'hi', ...wrong })).status).toBe(400)
+    }
   })
 
   it('continues behind the event that Last-Event-ID names', async () => {
