@@ -5,6 +5,9 @@ import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
 import { post, serverSentEvents } from '../apps/http/edge/edge-server.ts'
+import { loopingModel } from '../apps/http/fronts/proxy/looping-model.ts'
+import { scriptedUpstream } from '../apps/http/fronts/proxy/scripted-upstream.ts'
+import { sdkAgents } from '../apps/http/fronts/proxy/sdk-clients.ts'
 import { call, says, script, text } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 import { startUp } from '../support/weir-up.ts'
@@ -100,5 +103,33 @@ describe('weir up --http-port', () => {
     expect(reply).toBe('Hello.')
     up.signal('SIGTERM')
     expect((await up.ended).code).toBe(0)
+  })
+
+  it('serves guests on the same port, and not once it asks for keys', async () => {
+    commands = await openCommandFolder(script(says(text('Hello.'))))
+    const model = await scriptedUpstream(loopingModel())
+    const args = ['--agents', 'agent.yaml', '--health-port', '0', '--http-port', '0']
+    const up = startUp(commands, { args: [...args, '--upstream', `${model.url}/v1`] })
+    const { edge } = await up.line('the HTTP edge is started')
+    for (const [, run] of sdkAgents)
+      expect(await run(`${edge}/proxy/coder`, true)).toEqual({ requests: 5, reply: 'I stop here.' })
+    expect((await post(`${edge}/v1/hooks/claude-code/prompt`, {})).status).not.toBe(404)
+    expect((await post(`${edge}/v1/guest/coder/end-turn`, {})).status).toBe(400)
+    const client = new OpenAI({ apiKey: 'none', baseURL: `${edge}/v1` })
+    expect((await client.models.list()).data).toHaveLength(1)
+    up.signal('SIGTERM')
+    expect((await up.ended).code).toBe(0)
+    await model.close()
+    const create = ['api-keys', 'create', 'ci', '--file', 'keys.json', '--tenant', 'acme']
+    await commands.run([...create, '--role', 'ask'])
+    const keys = ['--api-keys', 'keys.json']
+    const closed = startUp(commands, { args: [...args, ...keys] })
+    const url = (await closed.line('the HTTP edge is started')).edge
+    expect((await post(`${url}/v1/guest/coder/end-turn`, {})).status).toBe(401)
+    closed.signal('SIGTERM')
+    await closed.ended
+    expect(
+      await startUp(commands, { args: [...args, ...keys, '--upstream', model.url] }).ended,
+    ).toMatchObject({ code: 2, errors: expect.stringContaining('--front-port') })
   })
 })

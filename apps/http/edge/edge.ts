@@ -31,6 +31,8 @@ export type EdgeOptions = {
   log: Logger
   /** Further protocols, which need more than the context. */
   more?: readonly Protocol[]
+  /** Routes without an author, in front of all others. They have their own errors. */
+  before?: ((app: HttpApp) => void)[]
 }
 
 /** Throws `settings.invalid` for an address or a file of keys that cannot be used. */
@@ -45,6 +47,7 @@ export async function startEdge({
   clock = systemClock,
   log,
   more = [],
+  before = [],
 }: EdgeOptions): Promise<HttpServer> {
   const allowed = new Set(origins)
   const authors = new WeakMap<Request, Principal>()
@@ -66,7 +69,7 @@ export async function startEdge({
   const server = await startHttpServer({
     ...{ host, port, log, origins: allowed },
     ...(advice !== undefined && { advice }),
-    routes: [(root) => void root.route('/', app)],
+    routes: [...before, (root) => void root.route('/', app)],
   })
   return {
     ...server,
