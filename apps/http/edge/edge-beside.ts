@@ -59,6 +59,9 @@ const edgeFlags = [
   ['oidcJwks', '--oidc-jwks'],
   ['oidcTenantClaim', '--oidc-tenant-claim'],
   ['oidcRolesClaim', '--oidc-roles-claim'],
+  ['tlsCert', '--tls-cert'],
+  ['tlsKey', '--tls-key'],
+  ['tlsClientCa', '--tls-client-ca'],
   ['corsOrigin', '--cors-origin'],
   ['requestsPerMinute', '--requests-per-minute'],
 ] as const

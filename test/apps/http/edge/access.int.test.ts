@@ -2,16 +2,24 @@
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { createApiKey, removeApiKey } from '../../../../apps/http/edge/api-keys.ts'
+import {
+  addSubject,
+  createApiKey,
+  isCertificateSubject,
+  removeApiKey,
+} from '../../../../apps/http/edge/api-keys.ts'
 import type { Role } from '../../../../apps/http/edge/principal.ts'
 import { responseIdOf } from '../../../../apps/http/edge/responses/response-id.ts'
 import { call, says } from '../../../../client/testing/testing.ts'
 import { defineTool } from '../../../../client/weir.ts'
+import { makeCertificates } from '../../../support/certificates.ts'
 import { type EdgeServer, edgeServer, post } from './edge-server.ts'
 
 let folder = ''
@@ -177,6 +185,77 @@ describe('a token', () => {
     } finally {
       issuer.close()
     }
+  })
+})
+
+describe('a client certificate', () => {
+  const certificates = makeCertificates(['127.0.0.1'])
+  const stranger = makeCertificates(['127.0.0.1'])
+  const { certificate: cert, key } = certificates.broker
+  const tls = { cert, key, clientCa: certificates.authority }
+
+  /** The status and the code of the error. */
+  function get(
+    url: string,
+    client?: { certificate: string; key: string },
+    headers: Record<string, string> = {},
+  ): Promise<[number, string]> {
+    const shown = client === undefined ? {} : { cert: client.certificate, key: client.key }
+    return new Promise((resolve, reject) => {
+      request(url, { ca: certificates.authority, agent: false, headers, ...shown }, (answer) => {
+        json(answer).then((body) => {
+          const { error } = body as { error?: { code: string } }
+          resolve([answer.statusCode ?? 0, error?.code ?? ''])
+        }, reject)
+      })
+        .on('error', reject)
+        .end()
+    })
+  }
+
+  it('counts with the subject that the file of keys has, and has its roles', async () => {
+    const owner = { name: 'ci', tenant: 'acme', roles: ['read' as const] }
+    addSubject(fileOf(), { ...owner, subject: 'CN=client' })
+    const key = keyFor('other', 'acme', 'read')
+    await using edge = await edgeServer([], { tls, access: { apiKeys: fileOf() } })
+    expect(edge.url).toMatch(/^https:/)
+    const models = `${edge.url}/v1/models`
+    expect(await get(models, certificates.client)).toEqual([200, ''])
+    expect(await get(models)).toEqual([401, 'edge.unauthorized'])
+    expect(await get(models, undefined, key)).toEqual([200, ''])
+    expect(await get(models, certificates.elsewhere)).toEqual([401, 'edge.unauthorized'])
+    expect(await get(models, stranger.client)).toEqual([401, 'edge.unauthorized'])
+    // A wrong key is not replaced by the certificate.
+    expect(await get(models, certificates.client, bearer('weir_x'))).toEqual([
+      ...[401, 'edge.unauthorized'],
+    ])
+    expect(await get(`${edge.url}/v1/approvals`, certificates.client)).toEqual([200, ''])
+    removeApiKey(fileOf(), 'ci')
+    expect(await get(models, certificates.client)).toEqual([401, 'edge.unauthorized'])
+  })
+
+  it('is not accepted by a server that names no authority of clients', async () => {
+    const owner = { name: 'ci', tenant: 'acme', roles: ['read' as const] }
+    addSubject(fileOf(), { ...owner, subject: 'CN=client' })
+    await using edge = await edgeServer([], {
+      ...{ tls: { cert, key }, access: { apiKeys: fileOf() } },
+    })
+    const answer = await get(`${edge.url}/v1/models`, certificates.client)
+    expect(answer).toEqual([401, 'edge.unauthorized'])
+  })
+
+  it('and a key of another server are refused at the start', async () => {
+    const wrong = { cert, key: certificates.client.key }
+    await expect(edgeServer([], { tls: wrong })).rejects.toMatchObject({ code: 'settings.invalid' })
+  })
+
+  it('has a subject once, and none that is no subject', () => {
+    const owner = { name: 'ci', tenant: 'acme', roles: ['read' as const] }
+    addSubject(fileOf(), { ...owner, subject: 'O=Acme,CN=ci' })
+    expect(() => addSubject(fileOf(), { ...owner, name: 'b', subject: 'O=Acme,CN=ci' })).toThrow(
+      /has a key ci/,
+    )
+    expect(isCertificateSubject('ci')).toBe(false)
   })
 })
 

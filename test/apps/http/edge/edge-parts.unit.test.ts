@@ -3,6 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { httpErrorOf } from '../../../../apps/http/edge/edge-errors.ts'
+import { edgeOptionsOf } from '../../../../apps/http/edge/edge-flags.ts'
 import { conversationFor, conversationIn, isTenant } from '../../../../apps/http/edge/principal.ts'
 import { requestRate } from '../../../../apps/http/edge/request-rate.ts'
 import { sseResponse } from '../../../../apps/http/edge/sse.ts'
@@ -60,6 +61,17 @@ describe('a tenant of the edge', () => {
   it('has no name that the log uses for other ids', () => {
     expect(['acme', 'a.b-c_1'].every(isTenant)).toBe(true)
     expect(['guest', 'call', '', 'A', 'a:b', 'a/b', 'a'.repeat(65)].some(isTenant)).toBe(false)
+  })
+})
+
+describe('the flags of TLS', () => {
+  it.each([
+    [{ tlsCert: 'cert.pem' }, /--tls-cert and --tls-key go together/],
+    [{ tlsClientCa: 'ca.pem' }, /--tls-cert and --tls-key go together/],
+    [{ tlsCert: 'a', tlsKey: 'b', tlsClientCa: 'c' }, /--tls-client-ca needs --api-keys/],
+    [{ tlsCert: '/no/such.pem', tlsKey: 'b' }, /--tls-cert \/no\/such.pem does not exist/],
+  ])('%j are refused with the remedy', (flags, text) => {
+    expect(() => edgeOptionsOf(flags)).toThrow(text)
   })
 })
 

@@ -37,6 +37,9 @@ export async function edgeServer(
   const server = await startEdge({
     ...{ weir, log, host: '127.0.0.1', port: 0, access: {}, origins: [] },
     ...options,
+  }).catch(async (error: unknown) => {
+    await weir.close()
+    throw error
   })
   return {
     ...{ url: server.url, weir, model, folder },
