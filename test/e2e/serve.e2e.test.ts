@@ -66,6 +66,37 @@ describe('weir serve', () => {
     expect((await second.ended).code).toBe(0)
   })
 
+  it('continues a response at another server after a kill -9 in mid-stream', async () => {
+    commands = await openCommandFolder(
+      script(says(call('act', { n: 1 })), says(call('act', { n: 2 })), says(text('Done.'))),
+    )
+    const [first, second] = [await served(), await served()]
+    const at = ({ url }: typeof first) => new OpenAI({ apiKey: 'none', baseURL: `${url}/v1` })
+    const body = { model: 'weir/agent', input: 'go', stream: true as const }
+    const seen: OpenAI.Responses.ResponseStreamEvent[] = []
+    for await (const event of await at(first).responses.create(body)) {
+      seen.push(event)
+      if (event.type === 'response.mcp_call.completed') break
+    }
+    first.child.kill('SIGKILL')
+    await first.ended
+    const [begun] = seen
+    const id = begun?.type === 'response.created' ? begun.response.id : ''
+    const read = async (after?: number) => {
+      const events: OpenAI.Responses.ResponseStreamEvent[] = []
+      const query = { stream: true as const, ...(after !== undefined && { starting_after: after }) }
+      for await (const event of await at(second).responses.retrieve(id, query)) events.push(event)
+      return events
+    }
+    const rest = await read(seen.at(-1)?.sequence_number)
+    const shown = (events: typeof seen) =>
+      events.map(({ type, sequence_number: number }) => `${number} ${type}`)
+    expect(shown([...seen, ...rest])).toEqual(shown(await read()))
+    expect(rest.at(-1)).toMatchObject({ response: { status: 'completed' } })
+    second.child.kill('SIGTERM')
+    expect((await second.ended).code).toBe(0)
+  })
+
   it('listens where other machines can connect only with keys', async () => {
     commands = await openCommandFolder(script())
     const open = ['serve', '--agents', 'agent.yaml', '--http-host', '0.0.0.0']

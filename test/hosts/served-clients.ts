@@ -25,7 +25,7 @@ export async function runServedClient(
       const script = join(import.meta.dirname, 'python', `${file}.py`)
       const { ended } = folder.start(python, ['-W', 'ignore', script, `${weir.url}/v1`], {})
       const { code, out, errors } = await ended
-      const found = out.trim().replace(/;$/, '')
+      const found = out.trim().replace(/,$/, '')
       return { found, fault: code === 0 ? undefined : errors.slice(-500) }
     } finally {
       await weir.close()

@@ -10,7 +10,7 @@ CLIENT = {"model": "openai/weir/helper", "api_base": sys.argv[1], "api_key": "no
 def check(name: str, holds: bool) -> None:
     if not holds:
         sys.exit(f"failed: {name}")
-    print(name, end="; ")
+    print(name, end=", ")
 
 
 messages = [{"role": "user", "content": "What time is it?"}]
@@ -23,7 +23,7 @@ messages += [
 ]
 chunks = litellm.completion(**CLIENT, messages=messages, stream=True)
 text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
-check("a resent history, streamed", text == "Here.")
+check("a streamed resent history", text == "Here.")
 
 response = litellm.responses(**CLIENT, input="What time is it?")
 items = [item.type for item in response.output]

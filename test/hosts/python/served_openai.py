@@ -11,7 +11,7 @@ MODEL = "weir/helper"
 def check(name: str, holds: bool) -> None:
     if not holds:
         sys.exit(f"failed: {name}")
-    print(name, end="; ")
+    print(name, end=", ")
 
 
 check("models", [one.id for one in client.models.list()] == [MODEL])
