@@ -92,6 +92,7 @@ function createSocketServer(tls: TlsFiles | undefined, answer: RequestListener):
     maxHeaderSize: limits.httpHeaderBytesMax,
     headersTimeout: limits.httpHeadersMs,
     requestTimeout: limits.httpRequestMs,
+    connectionsCheckingInterval: limits.httpLateCheckMs,
     // Model clients write small pieces and wait for each answer.
     noDelay: true,
   }

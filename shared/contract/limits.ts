@@ -489,6 +489,8 @@ export const limits = {
   /** Bytes of the headers of one request to the HTTP server, and the time until they are complete. */
   httpHeaderBytesMax: 64 * KiB,
   httpHeadersMs: 10 * second,
+  /** How often the server looks for requests that arrive too slowly. Node's own value is 30 s. */
+  httpLateCheckMs: 2 * second,
   /** The time until the whole request has arrived. */
   httpRequestMs: 5 * minute,
   httpConnectionsMax: 4_096,

@@ -266,6 +266,10 @@ describe('a page of another site', () => {
       fetch(`${edge.url}/v1/models`, { method, headers: { origin } })
     expect((await from('https://evil.example')).status).toBe(403)
     expect((await from('null')).status).toBe(403)
+    const origin = 'https://evil.example'
+    const forms = { origin, 'content-type': 'text/plain' } // no preflight
+    for (const path of ['conversations/c/messages', 'approvals/k7f3/approve', 'responses'])
+      expect((await post(`${edge.url}/v1/${path}`, {}, forms)).status).toBe(403)
     const listed = await from('https://chat.example')
     expect(listed.headers.get('access-control-allow-origin')).toBe('https://chat.example')
     expect((await from('https://chat.example', 'OPTIONS')).status).toBe(204)

@@ -1,7 +1,12 @@
 // The native feed of the edge on a real server.
 
+import { connect } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import { sseResponse } from '../../../../apps/http/edge/sse.ts'
+import { startHttpServer } from '../../../../apps/http/server.ts'
 import { fakeClock, says } from '../../../../client/testing/testing.ts'
+import { until } from '../../../support/inbox.ts'
 import { contentsOf, dot, edgeServer, post, serverSentEvents } from './edge-server.ts'
 
 describe('the native feed', () => {
@@ -61,6 +66,39 @@ describe('the native feed', () => {
     await readUntil(': ping')
     await edge[Symbol.asyncDispose]()
     expect((await reader?.read())?.done).toBe(true)
+  })
+
+  it('reads no further than a client that does not read', async () => {
+    const log = pino({ level: 'silent' })
+    const piece = 'x'.repeat(64 * 1024)
+    let sent = 0
+    const events = (async function* () {
+      for (;;) {
+        sent += 1
+        yield { data: piece }
+      }
+    })()
+    const closing = new AbortController()
+    const context = { clock: fakeClock(0), closing: closing.signal, log }
+    const server = await startHttpServer({
+      ...{ host: '127.0.0.1', port: 0, log },
+      routes: [(app) => app.get('/feed', () => sseResponse(context, events))],
+    })
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write(`GET /feed HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\n\r\n`)
+    const untilStill = async () => {
+      for (let before = -1; before !== sent; await new Promise((go) => setTimeout(go, 300)))
+        before = sent
+      return sent
+    }
+    await until(async () => sent > 0)
+    const still = await untilStill()
+    expect(still * piece.length).toBeLessThan(32 * 1024 * 1024) // the buffers of both sockets
+    socket.resume()
+    await until(async () => sent > still + 1_000)
+    socket.destroy()
+    closing.abort()
+    await server.close()
   })
 
   it('knows no conversation without a turn', async () => {
