@@ -546,6 +546,8 @@ export const limits = {
   edgeRepeatMs: 10 * minute,
   /** How often an open stream of the edge gets a comment. */
   edgePingMs: 15 * second,
+  /** Characters of the events that a stream of the edge sends as one piece. */
+  edgePieceCharsMax: 16 * KiB,
   /** Answers to approvals in one request of a chat client. */
   edgeAnswersMax: 256,
   /** Keys in a file of API keys, and its bytes. */

@@ -1,7 +1,6 @@
 // The turn of a chat request, as the response of its protocol: a new message, the repeat of one, or
 // the answers to approvals of the newest turn.
 
-import type { TurnEvent } from '../../../client/weir.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { HttpError } from '../http-error.ts'
 import { type ChatRequest, decideAnswers, repeatedTurn } from './chat-request.ts'
@@ -11,6 +10,7 @@ import { httpErrorOf } from './edge-errors.ts'
 import { conversationIn, type Principal } from './principal.ts'
 import { questionFields } from './request-message.ts'
 import { forkError } from './resent-history.ts'
+import { sentTurn } from './sent-turn.ts'
 import { type ServerSentEvent, sseResponse } from './sse.ts'
 import { type TurnFold, turnChunks } from './turn-chunks.ts'
 
@@ -57,10 +57,7 @@ export async function chatTurn<Chunk>(
   }
   const { text, id: key } = message
   const { message: sent } = await messageIds.of({ ...{ principal, conversation, key, body, text } })
-  const turn = weir.ask({ agent, ...questionFields(message), ...sent })
-  const reader = turn.events[Symbol.asyncIterator]() // before it is sent, so it misses no text
-  await turn.sent
-  const events: AsyncIterable<TurnEvent> = { [Symbol.asyncIterator]: () => reader }
+  const events = await sentTurn(weir, { agent, ...questionFields(message), ...sent })
   const leave = leaveHandler(context, principal, sent)
   return streamed(context, stream, turnChunks({ weir, events, fold: stream.fold }), leave)
 }

@@ -11,6 +11,7 @@ import { conversationFor, requireRole } from '../principal.ts'
 import { jsonBodyOf } from '../request-json.ts'
 import { questionFields } from '../request-message.ts'
 import { forkError, isFork } from '../resent-history.ts'
+import { sentTurn } from '../sent-turn.ts'
 import { sseResponse } from '../sse.ts'
 import { chatChunks, chatCompletion } from './chat-chunks.ts'
 import { type ChatRequest, chatRequestOf, exchangesOf, transcriptOf } from './chat-request.ts'
@@ -66,18 +67,17 @@ async function complete(
   const instructions = [system, start === 'new' ? transcriptOf(history) : ''].filter(
     (one) => one !== '',
   )
-  const turn = weir.ask({
+  const events = await sentTurn(weir, {
     ...{ agent, ...questionFields(request.message), ...message },
     ...(instructions.length > 0 && { system: instructions.join('\n\n') }),
   })
-  await turn.sent
   const shown = conversationFor(principal, message.conversation) ?? ''
   const head = {
     ...{ id: `chatcmpl-${message.messageId}`, model: modelPrefix + agent },
     ...{ created: Math.floor(clock.now() / 1_000), includesUsage: request.includesUsage },
   }
   const headers = { 'x-weir-conversation': encodeURIComponent(shown) }
-  const pieces = kept(answerPieces(turn), (answer) =>
+  const pieces = kept(answerPieces(events), (answer) =>
     histories.keep(
       principal,
       [...history, { role: 'user', text }, { role: 'assistant', text: answer }],

@@ -12,6 +12,7 @@ import { modelPrefix, namedAgent } from '../named-agent.ts'
 import { conversationFor, conversationIn, type Principal, requireRole } from '../principal.ts'
 import { jsonBodyOf } from '../request-json.ts'
 import { bad, questionFields } from '../request-message.ts'
+import { sentTurn } from '../sent-turn.ts'
 import { type ServerSentEvent, sseResponse } from '../sse.ts'
 import { turnChunks } from '../turn-chunks.ts'
 import {
@@ -58,8 +59,7 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
   })
   if (previous !== undefined) await assertLast(context, message, previous.messageId)
   const fields = { ...questionFields(content), ...(system !== '' && { system }) }
-  const turn = weir.ask({ agent, ...fields, ...message })
-  await turn.sent
+  const events = await sentTurn(weir, { agent, ...fields, ...message })
   const { messageId, conversation } = message
   const shown = conversationFor(principal, conversation) ?? ''
   const head: ResponseHead = {
@@ -70,7 +70,7 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
   const leave = leaveHandler(context, principal, message)
   const found = { conversation, head, answered: [] }
   if (earlier === undefined)
-    return answer(context, http, request, { ...found, principal, events: turn, leave })
+    return answer(context, http, request, { ...found, principal, events, leave })
   const again = logged(context, { ...found, turn: earlier }, principal)
   const leaveAgain = (): void => {
     again.leave()

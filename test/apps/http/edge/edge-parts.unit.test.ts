@@ -8,6 +8,7 @@ import { conversationFor, conversationIn, isTenant } from '../../../../apps/http
 import { requestRate } from '../../../../apps/http/edge/request-rate.ts'
 import { sseResponse } from '../../../../apps/http/edge/sse.ts'
 import { fakeClock } from '../../../../client/testing/testing.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 
 const context = () => ({
@@ -15,20 +16,36 @@ const context = () => ({
 })
 
 describe('a stream of events', () => {
-  it('reads at most one event ahead of its reader', async () => {
+  it('reads at most a piece and an event ahead of its reader', async () => {
     let read = 0
     async function* events() {
       for (;;) {
         read += 1
-        yield { data: `${read}` }
+        yield { data: 'x'.repeat(limits.edgePieceCharsMax / 4) }
       }
     }
     const reader = sseResponse(context(), events()).body?.getReader()
     for (let n = 0; n < 5; n += 1) {
       await reader?.read()
-      expect(read).toBeLessThanOrEqual(n + 1)
+      expect(read).toBeLessThanOrEqual((n + 1) * 4 + 1)
     }
     await reader?.cancel()
+  })
+
+  it('sends the events that are ready together as one piece, and waits for no further one', async () => {
+    const later = Promise.withResolvers<void>()
+    async function* events() {
+      for (const data of ['1', '2', '3']) yield { data }
+      await later.promise
+      yield { data: '4' }
+    }
+    const reader = sseResponse(context(), events()).body?.getReader()
+    const read = async () => Buffer.from((await reader?.read())?.value ?? []).toString()
+    await read() // the preamble
+    expect(await read()).toBe('data: 1\n\ndata: 2\n\ndata: 3\n\n')
+    later.resolve()
+    expect(await read()).toBe('data: 4\n\n')
+    expect((await reader?.read())?.done).toBe(true)
   })
 
   it('reports once that its client left', async () => {
