@@ -12,6 +12,7 @@ import { historyPrefix, historyTurn, isGuest } from '../shared/contract/topology
 import { activityIn } from './edge.ts'
 import { createEventFold, type EventFold } from './event-fold.ts'
 import { positionIn, resumeAfter } from './event-resume.ts'
+import type { FollowKey } from './followed-key.ts'
 import { openingOf, type Place } from './opening.ts'
 import type { TurnEvent } from './turn-event.ts'
 
@@ -32,7 +33,7 @@ const waitingMax = 4
 
 /** Goes on until `signal` aborts or the caller leaves. Throws `usage` for a bad position. */
 export async function* conversationEvents(
-  place: Place,
+  { followKey, ...place }: Place & { followKey: FollowKey },
   conversation: ConversationId,
   { after, turn: least, reasoning = false, signal }: EventsOptions,
 ): AsyncGenerator<TurnEvent, void> {
@@ -65,11 +66,10 @@ export async function* conversationEvents(
   const ending = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
   try {
     const starts = [
-      { topic, partition, from: Math.max(range.to, from), signal: ending },
-      { topic: deltas, partition, from: deltasFrom, signal: ending },
-    ]
-    for await (const record of merged(bus, starts, ending)) {
-      if (record.key !== conversation) continue
+      { topic, from: Math.max(range.to, from) },
+      { topic: deltas, from: deltasFrom },
+    ].map((start) => followKey({ ...start, partition, key: conversation, signal: ending }))
+    for await (const record of merged(starts, ending)) {
       const events =
         record.topic === topic ? activityEvents(fold, record) : partEvents(fold, record)
       yield* events.flatMap(pass)
@@ -186,8 +186,7 @@ async function offsetSince(
 
 /** The records of several topics as they arrive. Throws if one cannot be read. */
 async function* merged(
-  bus: Place['bus'],
-  starts: { topic: string; partition: number; from: Offset; signal: AbortSignal }[],
+  starts: AsyncIterable<StoredRecord[]>[],
   signal: AbortSignal,
 ): AsyncGenerator<StoredRecord, void> {
   const waiting: StoredRecord[][] = []
@@ -195,7 +194,7 @@ async function* merged(
   let wake = (): void => {}
   let goOn = (): void => {}
   const read = async (start: (typeof starts)[number]): Promise<void> => {
-    for await (const records of bus.follow(start)) {
+    for await (const records of start) {
       waiting.push(records)
       wake()
       while (waiting.length >= waitingMax && !signal.aborted)

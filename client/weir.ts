@@ -50,6 +50,7 @@ import {
 } from './conversation.ts'
 import type { DefinedAgent } from './define/define-agent.ts'
 import { type Edge, openEdge } from './edge.ts'
+import { createFollowKey } from './followed-key.ts'
 import { checkGuards, needOptions } from './given-options.ts'
 import { refuseUnknownKeys } from './known-keys.ts'
 import { type McpAgents, openMcpAgents } from './mcp-agents.ts'
@@ -345,7 +346,10 @@ async function open(options: WeirOptions): Promise<Weir> {
     })
   return weirOf({
     ...{ ...place, mcp, agentCalls, approvals },
-    log: { bus, topicPrefix, partitions, hasIndex: kind.isLocal, source: settings.bus },
+    log: {
+      ...{ bus, topicPrefix, partitions, hasIndex: kind.isLocal, source: settings.bus },
+      followKey: createFollowKey(bus),
+    },
     edge: openEdge({ bus, topicPrefix, partitions }),
   })
 }

@@ -461,6 +461,9 @@ export const limits = {
   unreadTextCharactersMax: 8 * MiB,
   /** Other events that wait for that reader. Beyond that, the oldest are left out. */
   unreadEventsMax: 10_000,
+  /** Records of a conversation that wait for a follower, and their bytes. The log has those beyond. */
+  followedRecordsMax: 64,
+  followedBytesMax: 256 * KiB,
   /** Conversations that a list can have. */
   conversationsListedMax: 100_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
