@@ -59,7 +59,9 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
   })
   if (previous !== undefined) await assertLast(context, message, previous.messageId)
   const fields = { ...questionFields(content), ...(system !== '' && { system }) }
-  const events = await sentTurn(weir, { agent, ...fields, ...message })
+  const question = { agent, ...fields, ...message }
+  const isUnread = request.isBackground && !request.streams
+  const events = await sentTurn(weir, question, { isUnread })
   const { messageId, conversation } = message
   const shown = conversationFor(principal, conversation) ?? ''
   const head: ResponseHead = {
