@@ -145,6 +145,33 @@ describe('a tenant', () => {
   })
 })
 
+describe('a key that cannot approve', () => {
+  it('keeps its response open until somebody decides, and cannot answer for them', async () => {
+    const asks = keyFor('asks', 'acme', 'ask', 'read')
+    const tool = defineTool({
+      ...{ name: 'pay', description: 'Pays.', parameters: { type: 'object' }, run: () => 'paid' },
+    })
+    await using edge = await edgeServer([says(call('pay')), says('Done.')], {
+      ...{ access: { apiKeys: fileOf() }, tools: [tool] },
+      approvals: { rules: [{ name: 'money', tools: ['pay'] }], waitMs: 60_000 },
+    })
+    const url = `${edge.url}/v1/responses`
+    const body = { model: 'weir/helper', input: 'Pay.', conversation: 'c' }
+    const whole = post(url, body, asks)
+    let id = ''
+    while (id === '') {
+      await new Promise(setImmediate)
+      id = (await edge.weir.approvals())[0]?.id ?? ''
+    }
+    const input = [{ type: 'mcp_approval_response', approval_request_id: id, approve: true }]
+    const forged = await post(url, { conversation: 'c', input }, asks)
+    expect(await answerOf(forged)).toEqual([403, 'edge.role'])
+    await edge.weir.approve(id, { by: 'ann' })
+    const { output } = (await (await whole).json()) as { output: { type: string }[] }
+    expect(output.map(({ type }) => type)).toEqual(['mcp_approval_request', 'mcp_call', 'message'])
+  })
+})
+
 describe('a token', () => {
   it('counts with its issuer, audience, time and tenant, and not otherwise', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256')
