@@ -74,16 +74,18 @@ export function createThreads({
   return (id, { turn, hides = false }) => {
     let hidden: HiddenCounts = new Map()
     const hiddenKeys: string[] = []
+    /** The turn of the last request or answer of this object. Another object may be in a later one. */
+    let ownTurn: GuestTurn | undefined
 
     function turnIn({ turnKey, user }: Omit<GuestTurn, 'conversation'>): GuestTurn {
-      const found = { conversation: id, turnKey: turn === undefined ? turnKey : nameOf(turn), user }
-      turns.set(id, found)
-      return found
+      ownTurn = { conversation: id, turnKey: turn === undefined ? turnKey : nameOf(turn), user }
+      turns.set(id, ownTurn)
+      return ownTurn
     }
 
     /** The turn of a record without a history. */
     function lastTurn(): GuestTurn {
-      const known = turns.get(id)
+      const known = ownTurn ?? turns.get(id)
       if (turn === undefined) return known ?? { conversation: id, turnKey: unknownTurn, user: null }
       const turnKey = nameOf(turn)
       return known?.turnKey === turnKey ? known : { conversation: id, turnKey, user: null }

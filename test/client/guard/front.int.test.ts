@@ -65,21 +65,28 @@ async function scripted(script: (message: Written, at: number) => Message[]) {
       await bus.close()
     },
   })
-  function thread({
+  /** Makes the objects of one front for the conversation. */
+  function threads({
     blocking = true,
     refuses = blocking,
     waitMs = waitMaxMs,
-    ...options
-  }: ThreadOptions & { blocking?: boolean; refuses?: boolean; waitMs?: number } = {}) {
+  }: {
+    blocking?: boolean
+    refuses?: boolean
+    waitMs?: number
+  } = {}) {
     const agent = { name: 'coder', settings: defaultGuestSettings, hints: {} }
     const log = pino({ level: 'silent' })
     const policy = async () => defaultGuestSettings.policy
     const front = createFront({
       ...{ bus, activity, topicPrefix, partitions: 1, agent, blocking, policy, log },
     })
-    return createThreads({ front, agent, blocking, refuses, waitMs, log })(conversation, options)
+    const made = createThreads({ front, agent, blocking, refuses, waitMs, log })
+    return (options: ThreadOptions = {}) => made(conversation, options)
   }
-  return { written, thread }
+  const thread = (options: ThreadOptions & Parameters<typeof threads>[0] = {}) =>
+    threads(options)(options)
+  return { written, thread, threads }
 }
 
 async function follow(bus: Bus, signal: AbortSignal, take: (message: Written) => Promise<void>) {
@@ -439,6 +446,26 @@ describe('reports of hooks', () => {
       ],
     })
     expect(end).toMatchObject({ phase: 'turn_end', turnKey: 'prompt-1', results: [] })
+  })
+})
+
+describe('the end of a turn', () => {
+  it('names the turn of its own request, also behind a request of the next turn', async () => {
+    const { written, threads } = await scripted((message) =>
+      isRound(message) ? [] : [advice({ requestId: message.requestId })],
+    )
+    const thread = threads()
+    const first = thread()
+    await first.beforeModel(asked([]))
+    await thread().beforeModel(requestOf('anthropic', [{ user: 'Next.', responses: [] }]))
+    await first.endTurn()
+    await thread().endTurn()
+    await seen(written, 4)
+    const [one, two, ...ends] = written
+    expect(ends).toMatchObject(
+      [one, two].map((of) => ({ phase: 'turn_end', turnKey: of?.turnKey })),
+    )
+    expect(one?.turnKey).not.toBe(two?.turnKey)
   })
 })
 

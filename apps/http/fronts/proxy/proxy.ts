@@ -8,7 +8,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { pipeline } from 'node:stream/promises'
+import { finished, pipeline } from 'node:stream/promises'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Logger } from 'pino'
 import type { Advice, GuestConversation } from '../../../../client/guard/guest-conversation.ts'
@@ -77,6 +77,9 @@ type Judged = {
   isChanged: boolean
 }
 
+/** Advice to end the turn: Weir answers in place of the model. */
+type Ended = { kind: 'end'; advice: Advice; guest: GuestConversation }
+
 export function createProxy({
   upstream,
   conversationOf,
@@ -113,7 +116,7 @@ export function createProxy({
       return
     }
     const judged = await judge({ ...route, api }, incoming, bytes, sent, gone.signal)
-    if ('rung' in judged) endTurn(api, sent as SentRequest, judged, outgoing)
+    if (judged.kind === 'end') await endTurn(api, sent as SentRequest, judged, outgoing)
     else await ask({ ...route, api }, incoming, outgoing, judged, gone.signal)
   }
 
@@ -132,14 +135,14 @@ export function createProxy({
     await relay(received, outgoing, undefined)
   }
 
-  /** The request to send, or the advice to end the turn. */
+  /** The request to send, or the end of the turn. */
   async function judge(
     { agent, api }: Route & { api: ProxyApi },
     { headers }: IncomingMessage,
     bytes: Buffer,
     sent: SentRequest | undefined,
     signal: AbortSignal,
-  ): Promise<Judged | Advice> {
+  ): Promise<Judged | Ended> {
     const unchanged = (note: string | undefined, judgeable: SentRequest | undefined): Judged => ({
       ...{ kind: 'send', body: bytes, note, retry: undefined },
       ...{ sent: judgeable, isChanged: false },
@@ -151,14 +154,15 @@ export function createProxy({
     const session = sessionOf(headers)
     if (session !== undefined) sessions.sawProxy(session)
     const holds = session !== undefined && sessions.hasHooks(session)
-    const advice = await adviceOn(agent, { ...identity, holds }, api, sent.body, signal)
-    if (advice === undefined) return unchanged('unjudged', undefined)
+    const judged = await adviceOn(agent, { ...identity, holds }, api, sent.body, signal)
+    if (judged === undefined) return unchanged('unjudged', undefined)
+    const { advice, guest } = judged
     if (!advice.judged) return unchanged('unjudged', sent)
     const { rung, rule, cap } = advice
     if (rung !== 'none')
       log.info({ agent, conversation: identity.conversation, rung, rule, cap }, 'advice')
     if (rung === 'none') return unchanged(undefined, sent)
-    if (rung === 'end') return advice
+    if (rung === 'end') return { kind: 'end', advice, guest }
     return {
       ...{ kind: 'send', note: noteOf(advice), sent, isChanged: true },
       ...advisedBytes(api, sent, advice),
@@ -172,10 +176,10 @@ export function createProxy({
     { format }: ProxyApi,
     body: Json,
     signal: AbortSignal,
-  ): Promise<Advice | undefined> {
+  ): Promise<{ advice: Advice; guest: GuestConversation } | undefined> {
     try {
       const guest = await conversationOf(agent, conversation, { turn, holds, hides: false })
-      return await guest.beforeModel({ format, body }, signal)
+      return { advice: await guest.beforeModel({ format, body }, signal), guest }
     } catch (error) {
       if (signal.aborted || error instanceof HttpError) throw error
       log.warn({ err: error, agent, conversation }, 'a request passes unjudged')
@@ -229,12 +233,13 @@ export function createProxy({
     else sessions.judging(session, calls, heldVerdicts(guest, Promise.resolve(judged)))
   }
 
-  function endTurn(
+  /** The turn is over once the client has the answer. A request that it repeats gets the advice again. */
+  async function endTurn(
     api: ProxyApi,
     { body }: SentRequest,
-    advice: Advice,
+    { advice, guest }: Ended,
     outgoing: ServerResponse,
-  ): void {
+  ): Promise<void> {
     const isStreamed = body.stream === true
     const answer = Buffer.from(
       api.ownAnswer({
@@ -250,11 +255,13 @@ export function createProxy({
       'x-weir': noteOf(advice),
     })
     outgoing.end(answer)
+    await finished(outgoing)
+    track(guest.endTurn())
   }
 
   function track(work: Promise<void>): void {
     const settled = work
-      .catch((error: unknown) => log.warn({ err: error }, 'an answer was not judged'))
+      .catch((error: unknown) => log.warn({ err: error }, 'a record of a guest was not written'))
       .finally(() => reading.delete(settled))
     reading.add(settled)
   }
