@@ -4,8 +4,9 @@
 //     the front may then run it (R6). A front that only observes runs every call.
 // GUEST-THREAD-2. A front that gives up on a waiting call reports it as not run, so no approval
 //     stays open for it.
-// GUEST-THREAD-3. Memory only names a turn or a round that no request shows. Without it, a result
-//     belongs to the newest turn, and to the round with such a call.
+// GUEST-THREAD-3. Memory only names a round that no request shows. Without it, a result belongs to
+//     the round with such a call. The memory of another front would name an older turn, so an object
+//     names the turn of its own last request only. Otherwise a record means the newest turn.
 
 import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -13,6 +14,7 @@ import type { GuestAgent } from '../../shared/agents/guest.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Response, GuestResult as ResultRecord } from '../../shared/contract/messages.ts'
+import { newestTurn } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { newest } from '../../shared/lib/newest.ts'
@@ -68,27 +70,20 @@ export function createThreads({
   waitMs: waitMsDefault,
   log,
 }: ThreadsOptions): Threads {
-  const turns = newest<GuestTurn>(limits.guestsOpenMax)
   const keys = newest<string>(limits.guestsOpenMax)
 
   return (id, { turn, hides = false }) => {
     let hidden: HiddenCounts = new Map()
     const hiddenKeys: string[] = []
-    /** The turn of the last request or answer of this object. Another object may be in a later one. */
-    let ownTurn: GuestTurn | undefined
-
-    function turnIn({ turnKey, user }: Omit<GuestTurn, 'conversation'>): GuestTurn {
-      ownTurn = { conversation: id, turnKey: turn === undefined ? turnKey : nameOf(turn), user }
-      turns.set(id, ownTurn)
-      return ownTurn
+    /** The turn of a record without a history (GUEST-THREAD-3). */
+    let lastTurn: GuestTurn = {
+      ...{ conversation: id, user: null },
+      turnKey: turn === undefined ? newestTurn : nameOf(turn),
     }
 
-    /** The turn of a record without a history. */
-    function lastTurn(): GuestTurn {
-      const known = ownTurn ?? turns.get(id)
-      if (turn === undefined) return known ?? { conversation: id, turnKey: unknownTurn, user: null }
-      const turnKey = nameOf(turn)
-      return known?.turnKey === turnKey ? known : { conversation: id, turnKey, user: null }
+    function turnIn({ turnKey, user }: Omit<GuestTurn, 'conversation'>): GuestTurn {
+      lastTurn = { conversation: id, turnKey: turn === undefined ? turnKey : nameOf(turn), user }
+      return lastTurn
     }
 
     /** Keeps GUEST-THREAD-2. */
@@ -173,19 +168,15 @@ export function createThreads({
         const records = results.map((result) =>
           resultRecord(result, keys.get(`${id} ${result.callId}`) ?? ''),
         )
-        if (records.length > 0)
-          await front.report(lastTurn(), { results: records, phase: 'running' })
+        if (records.length > 0) await front.report(lastTurn, { results: records, phase: 'running' })
       },
 
       async endTurn() {
-        await front.report(lastTurn(), { results: [], phase: 'turn_end' })
+        await front.report(lastTurn, { results: [], phase: 'turn_end' })
       },
     }
   }
 }
-
-/** Results name their round, so any turn will do. */
-const unknownTurn = '-'
 
 /** A long name becomes a hash. */
 function nameOf(turn: string): string {

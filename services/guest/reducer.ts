@@ -40,7 +40,7 @@ import {
   type Stage,
   unreachable,
 } from '../../shared/contract/stage.ts'
-import { isGuest } from '../../shared/contract/topology.ts'
+import { isGuest, newestTurn } from '../../shared/contract/topology.ts'
 import { cancelAt, lostEntry, roundEntry, turnEnded } from '../../shared/contract/turn-endings.ts'
 import { isReply } from '../../shared/contract/turn-rules.ts'
 import { brokenIn, notes, reasons } from '../../shared/contract/turn-texts.ts'
@@ -318,7 +318,7 @@ function onResults(step: Step, message: GuestResults): boolean {
   if (of === 'ended' && isRequest) return onRequestOfEnded(step, message)
   if (
     of === 'ended' ||
-    (of !== 'open' && phase === 'turn_end') ||
+    (of !== 'open' && phase === 'turn_end' && turnKey !== newestTurn) ||
     (of === 'closed' && !isRequest)
   ) {
     if (requestId !== '') records.push(notCounted(place, message, endingReasons.over))

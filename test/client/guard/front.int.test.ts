@@ -20,7 +20,7 @@ import type {
   GuestRound,
   Message,
 } from '../../../shared/contract/messages.ts'
-import { topicSpecs } from '../../../shared/contract/topology.ts'
+import { newestTurn, topicSpecs } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { answerOf, requestOf, type Said, saidCall, saidText } from '../../support/guest-requests.ts'
@@ -450,6 +450,21 @@ describe('reports of hooks', () => {
 })
 
 describe('the end of a turn', () => {
+  it('names the newest turn if its object has seen no request', async () => {
+    const { written, threads } = await scripted((message) =>
+      isRound(message) ? [] : [advice({ requestId: message.requestId })],
+    )
+    const thread = threads()
+    await thread().beforeModel(asked([]))
+    await thread().endTurn()
+    await thread({ turn: 'run-1' }).endTurn()
+    await seen(written, 3)
+    expect(written.slice(1)).toMatchObject([
+      { phase: 'turn_end', turnKey: newestTurn },
+      { phase: 'turn_end', turnKey: 'run-1' },
+    ])
+  })
+
   it('names the turn of its own request, also behind a request of the next turn', async () => {
     const { written, threads } = await scripted((message) =>
       isRound(message) ? [] : [advice({ requestId: message.requestId })],
@@ -459,12 +474,9 @@ describe('the end of a turn', () => {
     await first.beforeModel(asked([]))
     await thread().beforeModel(requestOf('anthropic', [{ user: 'Next.', responses: [] }]))
     await first.endTurn()
-    await thread().endTurn()
-    await seen(written, 4)
-    const [one, two, ...ends] = written
-    expect(ends).toMatchObject(
-      [one, two].map((of) => ({ phase: 'turn_end', turnKey: of?.turnKey })),
-    )
+    await seen(written, 3)
+    const [one, two, end] = written
+    expect(end).toMatchObject({ phase: 'turn_end', turnKey: one?.turnKey })
     expect(one?.turnKey).not.toBe(two?.turnKey)
   })
 })

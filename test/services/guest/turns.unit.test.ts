@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { guest } from '../../../services/guest/reducer.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuestCarried } from '../../../shared/contract/messages.ts'
+import { newestTurn } from '../../../shared/contract/topology.ts'
 import { notes } from '../../../shared/contract/turn-texts.ts'
 import { at, type Folded, given } from '../../support/given.ts'
 import {
@@ -98,6 +99,15 @@ describe('a turn ends (G7)', () => {
       'activity: turn-finished',
       'self: guest-carried',
     ])
+  })
+
+  it('by a front that does not know its name, behind its outstanding round', () => {
+    const waiting = proposed.when(results('turn_end', { turnKey: newestTurn }))
+    expect(names(waiting.records)).toEqual(['tools: outcome'])
+    const ended = waiting.when(outcome(0, 1))
+    expect(only(ended.records, 'turn-finished').messageId).toBe('u1')
+    expect(ended.state?.newest?.names).toEqual(['u1'])
+    expect(ended.when(results('turn_end', { turnKey: newestTurn })).records).toEqual([])
   })
 
   it('by the reason of its last advice, if that was to end it', () => {
