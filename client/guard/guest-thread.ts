@@ -37,7 +37,7 @@ import type {
   GuestRequest,
   GuestResult,
 } from './guest-conversation.ts'
-import { answeredRound, historyOf, responseOf, toolsFor } from './history.ts'
+import { answeredRound, historyReader, responseOf, toolsFor } from './history.ts'
 
 export type ThreadOptions = {
   /** The front's name for the turn. Default: made from the history. */
@@ -71,6 +71,7 @@ export function createThreads({
   log,
 }: ThreadsOptions): Threads {
   const keys = newest<string>(limits.guestsOpenMax)
+  const histories = historyReader()
 
   return (id, { turn, hides = false }) => {
     let hidden: HiddenCounts = new Map()
@@ -103,12 +104,15 @@ export function createThreads({
 
     return {
       async beforeModel(request, signal) {
-        const history = historyOf(request)
-        const rounds = history.rounds.map(({ key, spoken, results }) => ({
-          ...{ key, results },
+        const history = histories.read(id, request)
+        const rounds = history.rounds.map((round) => ({
+          key: round.key,
+          get results() {
+            return round.results
+          },
           make: () => ({
-            response: responseOf(spoken, key),
-            ...toolsFor(spoken, history.tools, agent.hints),
+            response: responseOf(round.spoken, round.key),
+            ...toolsFor(round.spoken, history.tools, agent.hints),
           }),
         }))
         try {
@@ -128,7 +132,7 @@ export function createThreads({
       },
 
       async afterModel(answer, { waitMs, signal } = {}) {
-        const history = historyOf(answer.request)
+        const history = histories.read(id, answer.request)
         const { spoken, words, n } = answeredRound(answer, history)
         const key = roundKey(words, n + (hidden.get(words) ?? 0))
         const round: SentRound = {

@@ -314,7 +314,8 @@ function onResults(step: Step, message: GuestResults): boolean {
   const { place, state, records } = step
   const { phase, turnKey, requestId } = message
   const isRequest = phase === 'before_model'
-  const of = turnOf(state, turnKey, keysOf(state, message))
+  const named = keysOf(state, message)
+  const of = turnOf(state, turnKey, named)
   if (of === 'ended' && isRequest) return onRequestOfEnded(step, message)
   if (
     of === 'ended' ||
@@ -325,12 +326,13 @@ function onResults(step: Step, message: GuestResults): boolean {
     return false
   }
   if (of !== 'open' && isRequest && leaveTurn(step)) return true
+  const isOpened = state.turn === undefined
   const turn = state.turn ?? (isRequest ? open(step, message, undefined) : undefined)
   if (turn === undefined) return false
   // Results alone name their round, so their front may name the turn in another way.
   if (of === 'open' || isRequest) noteRecord(turn, message, place.time)
 
-  const keys = keysOf(state, message)
+  const keys = isOpened ? keysOf(state, message) : named // each turn has its hidden rounds
   const { outstanding } = turn
   records.push(...report(place, turn, resultsOf(turn, message)))
   if (phase === 'running') {

@@ -311,6 +311,7 @@ export function addRound(turn: OpenTurn, { response, policy }: RoundOutcome): vo
 
 /** The key of a visible round, with the refused rounds counted that the guest never saw. */
 export function shifted(hidden: ReadonlyMap<string, number>, key: string): string {
+  if (hidden.size === 0) return key
   const hash = hashOf(key)
   const count = hidden.get(hash) ?? 0
   return count === 0 ? key : `${hash}.${Number(key.slice(hash.length + 1)) + count}`

@@ -147,23 +147,21 @@ describe('before the model', () => {
 
   it('sends rounds that the log does not know in their order, few at a time, and asks again', async () => {
     const known = new Set<string>()
-    let waiting = 0
+    const waiting: string[] = []
     let waitingMax = 0
     const { written, thread } = await scripted((message) => {
       if (isRound(message)) {
-        waiting += 1
-        waitingMax = Math.max(waitingMax, waiting)
+        waitingMax = Math.max(waitingMax, waiting.push(message.key))
         known.add(message.key)
         // The first rounds are over only when the front waits.
-        if (waiting < limits.guestRoundsSentMax) return []
-        waiting = 0
-        return [...known].map((key) => advice({ key }))
+        if (waiting.length < limits.guestRoundsSentMax) return []
+        return waiting.splice(0, waiting.length / 2 + 1).map((key) => advice({ key }))
       }
       if (message.phase !== 'before_model') return []
       const unknown = message.keys.filter((key) => !known.has(key))
       return [advice({ requestId: message.requestId, unknown })]
     })
-    const said = Array.from({ length: 9 }, (_, n) => read(n))
+    const said = Array.from({ length: 40 }, (_, n) => read(n))
     const result = await thread().beforeModel(asked(said))
     expect(result.judged).toBe(true)
     const rounds = written.filter(isRound)
@@ -176,6 +174,24 @@ describe('before the model', () => {
       if (isRound(message))
         expect(written[at + 1]).toMatchObject({ phase: 'running', results: [{ key: message.key }] })
     expect(written.at(-1)).toMatchObject({ phase: 'before_model' })
+  })
+
+  it('sends no second large round before the first is over', async () => {
+    const { written, thread } = await scripted((message) =>
+      isRound(message) || message.phase === 'running'
+        ? []
+        : [advice({ requestId: message.requestId, unknown: message.keys })],
+    )
+    const text = 'x'.repeat(limits.resultBytesMax)
+    const said = Array.from({ length: 3 }, (_, n) => ({
+      text: '',
+      calls: ['a', 'b'].map((name) => ({
+        ...{ id: `${name}${n}`, name: 'read', arguments: '{}', result: { text, isError: false } },
+      })),
+    }))
+    const result = await thread({ waitMs: 50 }).beforeModel(asked(said))
+    expect(result.judged).toBe(false)
+    expect(written.filter(isRound)).toHaveLength(1)
   })
 
   it('stops after some repeats if the log never knows a round', async () => {
