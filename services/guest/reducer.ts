@@ -130,7 +130,8 @@ export const guest: Stage<Guest, In> = {
   due({ turn, carrying, idleSince }) {
     if (turn === undefined) return carrying ? undefined : idleSince + limits.conversationIdleMs
     if (turn.outstanding !== undefined) return latestOutcomeOf(turn.outstanding)
-    return Math.min(expiresAtOf(turn), turn.activeAt + limits.guestIdleMs)
+    const idleMs = turn.last.rung === 'end' ? limits.guestEndedMs : limits.guestIdleMs
+    return Math.min(expiresAtOf(turn), turn.activeAt + idleMs)
   },
 
   react(state, record) {
@@ -493,6 +494,7 @@ function onOutcome(step: Step, outcome: RoundOutcome): void {
       : adviceFor({ intervention, last: turn.last, caps: capsNow(turn), spent })),
   }
   turn.outstanding = undefined
+  turn.activeAt = place.time // its front has the advice from now on
   step.records.push(roundEntry(outcome, nudge), advice(place, turn, { turnKey }))
   if (isReply(outcome.response, intervention)) end(step, turn, answered(turn, outcome))
   drain(step)

@@ -61,7 +61,7 @@ export type OpenTurn = {
   isCancelled: boolean
   /** The operator's stop of the turn, as the newest record of a front has it. */
   stop: StopInForce | undefined
-  /** The time of the newest record of a front. */
+  /** The time of the newest record of a front, or of the outcome of its round. */
   activeAt: Milliseconds
 }
 

@@ -26,6 +26,8 @@ export const limits = {
   guestTurnsKeptMax: 16,
   /** How long an open turn of a guest waits for its next record. */
   guestIdleMs: 60 * minute,
+  /** The same after advice to end the turn. A guest that goes on meanwhile gets the advice again. */
+  guestEndedMs: 1 * minute,
   /** A guest's unit begins anew after this time, even between the rounds of a turn. */
   guestUnitMsMax: 24 * 60 * minute,
   /** Bytes of the text of an advice. */

@@ -8,7 +8,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { finished, pipeline } from 'node:stream/promises'
+import { pipeline } from 'node:stream/promises'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Logger } from 'pino'
 import type { Advice, GuestConversation } from '../../../../client/guard/guest-conversation.ts'
@@ -77,9 +77,6 @@ type Judged = {
   isChanged: boolean
 }
 
-/** Advice to end the turn: Weir answers in place of the model. */
-type Ended = { kind: 'end'; advice: Advice; guest: GuestConversation }
-
 export function createProxy({
   upstream,
   conversationOf,
@@ -116,7 +113,7 @@ export function createProxy({
       return
     }
     const judged = await judge({ ...route, api }, incoming, bytes, sent, gone.signal)
-    if (judged.kind === 'end') await endTurn(api, sent as SentRequest, judged, outgoing)
+    if ('rung' in judged) endTurn(api, sent as SentRequest, judged, outgoing)
     else await ask({ ...route, api }, incoming, outgoing, judged, gone.signal)
   }
 
@@ -135,14 +132,14 @@ export function createProxy({
     await relay(received, outgoing, undefined)
   }
 
-  /** The request to send, or the end of the turn. */
+  /** The request to send, or the advice to end the turn. */
   async function judge(
     { agent, api }: Route & { api: ProxyApi },
     { headers }: IncomingMessage,
     bytes: Buffer,
     sent: SentRequest | undefined,
     signal: AbortSignal,
-  ): Promise<Judged | Ended> {
+  ): Promise<Judged | Advice> {
     const unchanged = (note: string | undefined, judgeable: SentRequest | undefined): Judged => ({
       ...{ kind: 'send', body: bytes, note, retry: undefined },
       ...{ sent: judgeable, isChanged: false },
@@ -154,15 +151,14 @@ export function createProxy({
     const session = sessionOf(headers)
     if (session !== undefined) sessions.sawProxy(session)
     const holds = session !== undefined && sessions.hasHooks(session)
-    const judged = await adviceOn(agent, { ...identity, holds }, api, sent.body, signal)
-    if (judged === undefined) return unchanged('unjudged', undefined)
-    const { advice, guest } = judged
+    const advice = await adviceOn(agent, { ...identity, holds }, api, sent.body, signal)
+    if (advice === undefined) return unchanged('unjudged', undefined)
     if (!advice.judged) return unchanged('unjudged', sent)
     const { rung, rule, cap } = advice
     if (rung !== 'none')
       log.info({ agent, conversation: identity.conversation, rung, rule, cap }, 'advice')
     if (rung === 'none') return unchanged(undefined, sent)
-    if (rung === 'end') return { kind: 'end', advice, guest }
+    if (rung === 'end') return advice
     return {
       ...{ kind: 'send', note: noteOf(advice), sent, isChanged: true },
       ...advisedBytes(api, sent, advice),
@@ -176,10 +172,10 @@ export function createProxy({
     { format }: ProxyApi,
     body: Json,
     signal: AbortSignal,
-  ): Promise<{ advice: Advice; guest: GuestConversation } | undefined> {
+  ): Promise<Advice | undefined> {
     try {
       const guest = await conversationOf(agent, conversation, { turn, holds, hides: false })
-      return { advice: await guest.beforeModel({ format, body }, signal), guest }
+      return await guest.beforeModel({ format, body }, signal)
     } catch (error) {
       if (signal.aborted || error instanceof HttpError) throw error
       log.warn({ err: error, agent, conversation }, 'a request passes unjudged')
@@ -233,13 +229,12 @@ export function createProxy({
     else sessions.judging(session, calls, heldVerdicts(guest, Promise.resolve(judged)))
   }
 
-  /** The turn is over once the client has the answer. A request that it repeats gets the advice again. */
-  async function endTurn(
+  function endTurn(
     api: ProxyApi,
     { body }: SentRequest,
-    { advice, guest }: Ended,
+    advice: Advice,
     outgoing: ServerResponse,
-  ): Promise<void> {
+  ): void {
     const isStreamed = body.stream === true
     const answer = Buffer.from(
       api.ownAnswer({
@@ -255,13 +250,11 @@ export function createProxy({
       'x-weir': noteOf(advice),
     })
     outgoing.end(answer)
-    await finished(outgoing)
-    track(guest.endTurn())
   }
 
   function track(work: Promise<void>): void {
     const settled = work
-      .catch((error: unknown) => log.warn({ err: error }, 'a record of a guest was not written'))
+      .catch((error: unknown) => log.warn({ err: error }, 'an answer was not judged'))
       .finally(() => reading.delete(settled))
     reading.add(settled)
   }
