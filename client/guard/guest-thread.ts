@@ -123,7 +123,7 @@ export function createThreads({
           )
           if (received === undefined) return unjudged(request, 'Weir did not answer in time')
           hidden = hiddenCountsOf(received.advice.hidden)
-          return adviceFrom(request, received)
+          return adviceFrom(request, received, agent.settings.fallback)
         } catch (error) {
           if (signal?.aborted) throw error
           log.warn({ err: error, conversation: id }, 'a request of a guest could not be judged')
@@ -204,15 +204,20 @@ function resultRecord({ callId, nth = 0, status, text }: GuestResult, key: strin
 
 function unjudged({ body }: GuestRequest, reason: string): Advice {
   return {
-    ...{ rung: 'none', text: '', reason, rule: null, cap: null },
+    ...{ rung: 'none', text: '', reason, rule: null, cap: null, fallback: '' },
     ...{ judged: false, applied: body },
   }
 }
 
-function adviceFrom(request: GuestRequest, { advice, isJudged }: ReceivedAdvice): Advice {
+function adviceFrom(
+  request: GuestRequest,
+  { advice, isJudged }: ReceivedAdvice,
+  ofAgent: string,
+): Advice {
   const { rung, text, reason, rule, cap } = advice
   const applied = withEdits(request.body, adviceEdits(request, advice))
-  return { rung, text, reason, rule, cap, judged: isJudged, applied }
+  const fallback = rung === 'end' ? ofAgent : ''
+  return { rung, text, reason, rule, cap, fallback, judged: isJudged, applied }
 }
 
 /** Returns how often it was called with the same id before. */
