@@ -147,7 +147,7 @@ export const limits = {
   providerErrorBytesMax: 256 * KiB,
   /**
    * Bytes of history entries that a gateway keeps in memory for one partition. The next round then
-   * need not read them again.
+   * need not read them again. The history that was read last may have historyBytesMax.
    */
   historyKeptBytesMax: 2 * MiB,
   /**
@@ -308,6 +308,10 @@ export const limits = {
   stopLookMs: 250,
   /** How long a guard may judge one round. */
   guardJudgeMsMax: 1 * second,
+  /** Rounds of a partition for which an external guard is called at once. */
+  guardExternalCallsMax: 16,
+  /** How long an external guard that stops waits for its open calls. */
+  guardExternalCloseMs: 5 * second,
   /**
    * A guard's memory: bytes for one conversation, as JSON, conversations of one partition, and the
    * time for which it keeps an idle one by default.
@@ -315,6 +319,9 @@ export const limits = {
   guardStateBytesMax: 64 * KiB,
   guardStatesMax: 100_000,
   guardStateKeptMs: 60 * minute,
+  /** Bytes of a policy of the opa guard, also uncompressed, and pages of its memory, 64 KiB each. */
+  opaBundleBytesMax: 64 * MiB,
+  opaMemoryPagesMax: 4_096,
   /** Bytes and number of the approval guard's rules. Each round carries them. */
   approvalRulesBytesMax: 16 * KiB,
   approvalRulesMax: 64,
@@ -412,8 +419,12 @@ export const limits = {
   mcpFormerToolsMax: 1024,
   /** The description of a tool of an MCP server. The rest is cut. */
   mcpDescriptionBytesMax: 16 * KiB,
-  /** A message of an MCP server. */
+  /** A message of an MCP server, and the messages to it that it has not read. */
   mcpMessageBytesMax: 16 * MiB,
+  /** All that an MCP server sends while its list is read. */
+  mcpListBytesMax: 32 * MiB,
+  /** HTTP requests to an MCP server that it has not begun to answer. */
+  mcpRequestsMax: 256,
   /**
    * How long the process of a module tool may go on loading its module after the end of the call
    * that started it.
