@@ -1,4 +1,4 @@
-// A span as OTLP/JSON sends it (opentelemetry-proto 1.x, trace.proto), without what Weir leaves out.
+// A span, and its form in OTLP/JSON (opentelemetry-proto 1.x, trace.proto).
 
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 

@@ -56,10 +56,16 @@ export async function traces(
   }
 }
 
+/** The conventions name the company: `openai` for both of its protocols. */
 function modelsOf(path: string): Map<string, { provider: string; name: string }> {
   if (path === '') return new Map()
   const agents = agentsInFiles(path, process.env, [])
-  return new Map([...agents].map(([name, { model }]) => [name, model]))
+  return new Map(
+    [...agents].map(([agent, { model }]) => {
+      const [provider = ''] = model.provider.split('-')
+      return [agent, { provider, name: model.name }]
+    }),
+  )
 }
 
 type Sending = {

@@ -24,7 +24,7 @@ export type TurnSpans = {
   read(activity: Activity, time: Milliseconds): Span[]
 }
 
-/** Of turns that are open at once. The oldest one then gets no span of its own. */
+/** Of turns that are open at once. Beyond it, the oldest one gets no span. */
 const turnsMax = 50_000
 /** Of events on a turn's span: a backend keeps no more (OpenTelemetry's default is 128). */
 const eventsMax = 128

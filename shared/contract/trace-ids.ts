@@ -1,4 +1,4 @@
-// The ids of OpenTelemetry for turns and what happens in them. Each is a hash of the place in the
+// The ids of OpenTelemetry for turns, their attempts and their calls. Each is a hash of the place in the
 // log, so every process, restart and replay finds the same one.
 // TRACE-IDS-1. The turn of an agent that a call runs belongs to the trace of that call.
 
