@@ -20,7 +20,7 @@ type Dashboard = {
   panels: { id: number; title: string; targets: { expr: string; legendFormat: string }[] }[]
 }
 
-const folder = join(import.meta.dirname, '../../deploy')
+const folder = join(import.meta.dirname, '../../deploy/chart/files')
 const { groups } = parse(readFileSync(join(folder, 'alerts.yaml'), 'utf8')) as {
   groups: { name: string; rules: Rule[] }[]
 }
