@@ -1,14 +1,17 @@
 // The chart: its lists agree with the code, and its golden renders keep secrets, rights and networks
 // where they belong. chart.int.test.ts renders it again, and `make check-deploy` checks the schemas.
 
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { rootCertificates } from 'node:tls'
 import { describe, expect, it, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { agentParts, stagesWithAgents } from '../../apps/service/selected-stages.ts'
+import { kafkaClient } from '../../shared/bus/kafka/client-of-settings.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
-import { settingTable } from '../../shared/settings/settings.ts'
+import { readSettings, settingTable } from '../../shared/settings/settings.ts'
 import { mistakesIn } from './expressions.ts'
 import { chartFolder, resourcesOf, type ValueFile, valueFiles } from './render.ts'
 
@@ -281,6 +284,34 @@ describe('the autoscaler', () => {
       expect(spec.minReplicaCount).toBeGreaterThanOrEqual(1)
       expect(spec.maxReplicaCount).toBeLessThanOrEqual(24)
     }
+  })
+})
+
+describe("the login with Strimzi's Secrets", () => {
+  const jaas =
+    'org.apache.kafka.common.security.scram.ScramLoginModule required username="weir-executor" password="p=1,w#2";'
+
+  it.each(pods('fleet'))('of %s is one that the client of Kafka accepts', async (_, pod) => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-chart-'))
+    const trusted = join(folder, 'ca.crt')
+    writeFileSync(trusted, rootCertificates[0] ?? '')
+    const environment = Object.fromEntries(
+      pod.containers[0].env.map(({ name, value }) => [
+        name,
+        (value ?? jaas)
+          .replace('$(KAFKA_LOGIN_SECRET)', jaas)
+          .replace('/run/weir/kafka-ca/ca.crt', trusted),
+      ]),
+    )
+    const ignored: string[] = []
+    const client = await kafkaClient(readSettings({}, environment), (note) => ignored.push(note))
+    rmSync(folder, { recursive: true })
+    expect(client).toMatchObject({
+      brokers: ['main-kafka-bootstrap:9093'],
+      sasl: { mechanism: 'scram-sha-512', username: 'weir-executor', password: 'p=1,w#2' },
+      ssl: { ca: expect.stringContaining('BEGIN CERTIFICATE') },
+    })
+    expect(ignored).toEqual([])
   })
 })
 
