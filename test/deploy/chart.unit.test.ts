@@ -7,8 +7,11 @@ import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import { describe, expect, it, test } from '@jest/globals'
 import { parse } from 'yaml'
+import { readerOfGuard } from '../../apps/service/read-partitions.ts'
 import { agentParts, stagesWithAgents } from '../../apps/service/selected-stages.ts'
+import spendGuard from '../../services/guards/spend/guard.ts'
 import { kafkaClient } from '../../shared/bus/kafka/client-of-settings.ts'
+import { guardPrincipal } from '../../shared/bus/signing/principals.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { readSettings, settingTable } from '../../shared/settings/settings.ts'
@@ -19,6 +22,7 @@ type Variable = { name: string; value?: string; valueFrom?: { secretKeyRef: { na
 type Volume = { name: string; secret?: { secretName: string; defaultMode: number } }
 type SecurityContext = Record<string, unknown>
 type Container = {
+  args: string[]
   env: Variable[]
   envFrom?: { secretRef: { name: string } }[]
   securityContext: SecurityContext
@@ -54,6 +58,9 @@ const values = parse(file('values.yaml')) as {
   stageDefaults: { terminationGracePeriodSeconds: number }
   networkPolicy: { kafka: { ports: number[] }; models: { ports: number[] } }
 }
+
+/** Of test/deploy/values/fleet.yaml. */
+const guards = ['shell', 'spend']
 
 const component = ({ metadata }: Resource) => metadata.labels['app.kubernetes.io/component'] ?? ''
 
@@ -206,7 +213,8 @@ describe.each(valueFiles)('the golden render of %s', (name) => {
           ),
         ).toHaveLength(1)
     }
-    expect(deployments.length).toBe(name === 'tools' ? 1 : stageNames.length)
+    const all = { minimal: stageNames.length, fleet: stageNames.length + guards.length, tools: 1 }
+    expect(deployments.length).toBe(all[name])
   })
 
   it('lets each stage reach DNS and Kafka, models only llm-gateway and tools only executor', () => {
@@ -228,15 +236,19 @@ describe.each(valueFiles)('the golden render of %s', (name) => {
 
 describe('each Secret', () => {
   it('of a fleet is in the stages that need it, and in no other', () => {
-    const ofStages = stageNames.flatMap((stage) => [
-      [`weir-${stage}`, [stage]],
-      [`weir-key-${stage}`, [stage]],
+    const principals = [
+      ...stageNames.map((stage) => [stage, stage]),
+      ...guards.map((guard) => [guardPrincipal(guard), `guard-${guard}`]),
+    ]
+    const own = principals.flatMap(([principal, of]) => [
+      [`weir-${principal}`, [of]],
+      [`weir-key-${principal}`, [of]],
     ])
     expect(holdersOfSecrets('fleet')).toEqual({
-      ...Object.fromEntries(ofStages),
+      ...Object.fromEntries(own),
       'model-keys': ['llm-gateway'],
       'tool-secrets': ['executor'],
-      'main-cluster-ca-cert': stageNames.toSorted(),
+      'main-cluster-ca-cert': principals.map(([, of]) => of).toSorted(),
     })
   })
 
@@ -253,21 +265,32 @@ describe('each Secret', () => {
   })
 })
 
+test('a guard has its options from a file that the guard accepts', () => {
+  const [text] = resourcesOf<{ kind: string; data?: Record<string, string> }>('fleet').flatMap(
+    ({ kind, data }) => (kind === 'ConfigMap' ? (data?.['options.json'] ?? []) : []),
+  )
+  expect(spendGuard(JSON.parse(text ?? '')).name).toBe('spend')
+  const [of] = pods('fleet').filter(([name]) => name === 'guard-spend')
+  const options = ['--options', '/options/options.json']
+  expect(of?.[1].containers[0].args).toEqual(['guard', 'run', 'spend', ...options])
+})
+
 describe('the autoscaler', () => {
   const scaled = ofKind('fleet', 'ScaledObject')
 
-  it('follows the lag of pure stages and the busy slots of llm-gateway and executor', () => {
+  it('follows the lag of pure stages and guards, and the busy slots of llm-gateway and executor', () => {
     const metrics = scaled.map((one) => [
       component(one),
       [...(one.spec.triggers[0]?.metadata.query.matchAll(/weir_\w+/g) ?? [])].join(),
     ])
     expect(Object.fromEntries(metrics)).toEqual(
-      Object.fromEntries(
-        stageNames.map((stage) => [
+      Object.fromEntries([
+        ...stageNames.map((stage) => [
           stage,
           stagesWithAgents([stage]).length > 0 ? 'weir_slots_busy,weir_slots' : 'weir_lag_records',
         ]),
-      ),
+        ...guards.map((guard) => [`guard-${guard}`, 'weir_lag_records']),
+      ]),
     )
   })
 
@@ -275,7 +298,8 @@ describe('the autoscaler', () => {
     for (const one of scaled) {
       const query = one.spec.triggers[0]?.metadata.query ?? ''
       expect(mistakesIn(query)).toEqual([])
-      expect(query).toContain(`stage="${component(one)}"`)
+      const guard = guards.find((name) => component(one) === `guard-${name}`)
+      expect(query).toContain(`stage="${guard ? readerOfGuard(guard) : component(one)}"`)
     }
   })
 

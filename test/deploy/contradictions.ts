@@ -102,6 +102,18 @@ export const contradictions: Contradiction[] = [
     error: 'extraEnv of guest sets WEIR_BUS',
   },
   {
+    title: 'a guard with the name of a stage',
+    of: 'minimal',
+    values: ['guards.approval.guard=shell'],
+    error: 'guards.approval: the stage approval has this name',
+  },
+  {
+    title: 'a guard without its file',
+    of: 'minimal',
+    values: ['guards.mine.replicas=1'],
+    error: 'guard',
+  },
+  {
     title: 'no stage',
     of: 'tools',
     values: ['stages.executor.enabled=false', 'toolSecrets.secret=', 'sandbox.enabled=false'],

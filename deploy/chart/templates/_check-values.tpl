@@ -38,9 +38,12 @@
 {{- if and .Values.metrics.podMonitor .Values.networkPolicy.enabled (not .Values.networkPolicy.metrics.from) -}}
 {{- fail "metrics.podMonitor is true and networkPolicy.metrics.from is empty: name the peers that read metrics" -}}
 {{- end -}}
+{{- if hasKey .Values.guards "approval" -}}
+{{- fail "guards.approval: the stage approval has this name, choose another" -}}
+{{- end -}}
 {{- $running := list -}}
-{{- range $stage, $listed := include "weir.stages" . | fromYaml -}}
-{{- $values := include "weir.stageValues" (dict "root" $ "stage" $stage) | fromYaml -}}
+{{- range $stage, $listed := include "weir.processes" . | fromYaml -}}
+{{- $values := $listed.values -}}
 {{- if $values.enabled -}}
 {{- $running = append $running $stage -}}
 {{- include "weir.checkStage" (dict "root" $ "stage" $stage "listed" $listed "values" $values "partitions" $partitions) -}}
@@ -76,7 +79,7 @@
 {{- if and .listed.readsAgents (not .root.Values.agents.configMap) -}}
 {{- fail (printf "agents.configMap is empty and %s needs agent files: set it, or stages.%s.enabled to false" .stage .stage) -}}
 {{- end -}}
-{{- $own := include "weir.env" (dict "root" .root "principal" .stage "secrets" .listed.secrets) -}}
+{{- $own := include "weir.env" (dict "root" .root "principal" .listed.principal "secrets" .listed.secrets) -}}
 {{- $names := list "WEIR_HEALTH_HOST" "WEIR_HEALTH_PORT" "WEIR_LOG_LEVEL" "WEIR_AGENTS" -}}
 {{- range fromYamlArray $own -}}
 {{- $names = append $names .name -}}

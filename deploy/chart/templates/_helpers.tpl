@@ -8,15 +8,24 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The list of stages. */}}
-{{- define "weir.stages" -}}
-{{- .Files.Get "files/stages.yaml" -}}
+{{/* The stages of the list and the guards, each with its principal, its arguments and its values. */}}
+{{- define "weir.processes" -}}
+{{- $all := dict -}}
+{{- range $stage, $listed := .Files.Get "files/stages.yaml" | fromYaml -}}
+{{- $values := mergeOverwrite (deepCopy $.Values.stageDefaults) (deepCopy (get $.Values.stages $stage | default dict)) -}}
+{{- $args := list "up" "--stages" $stage -}}
+{{- $_ := set $all $stage (merge (dict "principal" $stage "args" $args "values" $values) $listed) -}}
 {{- end -}}
-
-{{/* The values of a stage over the defaults. Argument: dict root, stage. */}}
-{{- define "weir.stageValues" -}}
-{{- $own := get .root.Values.stages .stage | default dict -}}
-{{- mergeOverwrite (deepCopy .root.Values.stageDefaults) (deepCopy $own) | toYaml -}}
+{{- range $name, $own := .Values.guards -}}
+{{- $values := mergeOverwrite (deepCopy $.Values.stageDefaults) (deepCopy $own) -}}
+{{- $args := list "guard" "run" $own.guard -}}
+{{- if $own.options -}}
+{{- $args = concat $args (list "--options" "/options/options.json") -}}
+{{- end -}}
+{{- $guard := dict "principal" (printf "guard.%s" $name) "args" $args "values" $values -}}
+{{- $_ := set $all (printf "guard-%s" $name) (merge $guard (dict "scaleOn" "lag" "secrets" (list "kafkaUser" "recordKey"))) -}}
+{{- end -}}
+{{- $all | toYaml -}}
 {{- end -}}
 
 {{- define "weir.maxReplicas" -}}
