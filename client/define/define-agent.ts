@@ -2,6 +2,7 @@
 
 import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
 import type { AgentSettings, TextCallsMode } from '../../shared/contract/messages.ts'
+import { needOptions } from '../given-options.ts'
 import type { DefinedTool } from './define-tool.ts'
 import type { DefinedModel } from './models.ts'
 
@@ -77,6 +78,8 @@ type ContextsOf<Tools extends readonly DefinedTool<never>[]> = [
 export function defineAgent<const Tools extends readonly DefinedTool<never>[] = readonly []>(
   agent: AgentFields<Tools>,
 ): DefinedAgent<ContextsOf<Tools>> {
+  const example = "{ name: 'helper', model, system: 'You help.' }"
+  needOptions(agent, { code: 'agent.invalid', subject: 'defineAgent', example })
   return { ...agent }
 }
 
@@ -86,7 +89,9 @@ export type DefinedMcpServer = (
   | {
       url: string
       headers?: Record<string, string>
-      auth?: { clientId: string; clientSecret: string; scope?: string } | { tokenFile: string }
+      auth?:
+        | { clientId: string; clientSecret: string; issuer?: string; scope?: string }
+        | { tokenFile: string }
     }
 ) & {
   /** Patterns of the server's own tool names. Default: all. */

@@ -3,6 +3,7 @@
 
 import util from 'node:util'
 import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
+import { needOptions } from '../given-options.ts'
 import {
   checkBy,
   isStandardSchema,
@@ -105,6 +106,8 @@ export function defineTool<Args = Record<string, unknown>, Context = unknown>(
 ): DefinedTool<Context | undefined>
 export function defineTool(tool: ProgramTool): DefinedTool
 export function defineTool(tool: object): DefinedTool {
+  const example = "{ name: 'search', description: 'Finds pages.' }"
+  needOptions(tool, { code: 'agent.invalid', subject: 'defineTool', example })
   const { name, isolated } = tool as { name: string; isolated?: unknown }
   const defined = {
     ...{ name, run: isolatedRun(tool) },

@@ -30,6 +30,7 @@ import { writeObservation } from '../../shared/runtime/observation.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { hashOfKey, roundKey } from '../../shared/transcript/round-key.ts'
 import { type Activity, type Inbox, openInbox } from './guest-activity.ts'
+import { roundOver } from './verdict-code.ts'
 
 /** `turnKey`: the front's name for the turn. `user`: the text that opened it, if known. */
 export type GuestTurn = { conversation: ConversationId; turnKey: string; user: string | null }
@@ -310,7 +311,7 @@ async function verdictsOn(
 
 const neverAllowed = {
   text: 'Not run: the round of this call is over, and no verdict allowed it.',
-  code: 'guest.over',
+  code: roundOver,
 }
 
 /**

@@ -36,6 +36,7 @@ import type {
   GuestResult,
 } from './guest-conversation.ts'
 import { answeredRound, historyOf, responseOf, toolsFor } from './history.ts'
+import { codeOfRefusal, codeOfWait } from './verdict-code.ts'
 
 export type ThreadOptions = {
   /** The front's name for the turn. Default: made from the history. */
@@ -245,7 +246,7 @@ function ofEach(
       ...{ callId, name },
       ...(refuses
         ? { verdict: 'refuse' as const, ...beyondLimits }
-        : { verdict: 'run' as const, text: '', code: '' }),
+        : { verdict: 'run' as const, text: '', code: '' as const }),
     }))
   let next = 0
   return calls.map(({ id, name, arguments: sent }) => {
@@ -271,17 +272,17 @@ function sentOf({ raw, repair }: Response['calls'][number]): string {
 const beyondLimits = {
   text: `Not run: this response is above the limits of Weir, such as ${limits.responseCallsMax} calls in one response. Make fewer calls at once.`,
   code: 'guest.limits',
-}
+} as const
 
 const repeatedCall = {
   text: 'Not run: this response has this call twice, with the same id and arguments. Only one may run.',
   code: 'guest.repeated',
-}
+} as const
 
 const unavailable = {
   text: 'Not run: Weir could not judge this call in time. Do not repeat it now.',
   code: 'guest.unavailable',
-}
+} as const
 
 /** The verdict on each call of a round. `isPoll`: the caller asks again while a call waits. */
 function verdictsFrom(
@@ -295,11 +296,15 @@ function verdictsFrom(
     const call = known.get(ordinal)
     if (call?.verdict === 'run' || call?.verdict === 'done') return allowed({ id: callId, name })
     if (call?.verdict === 'refuse')
-      return { callId, name, verdict: 'refuse', text: call.text, code: call.code }
+      return {
+        ...{ callId, name, verdict: 'refuse', text: call.text },
+        ...{ code: codeOfRefusal(call.code), reason: call.code },
+      }
     if (isPoll && verdicts?.notCounted === undefined) {
       const approval = pending.get(ordinal)
       return {
-        ...{ callId, name, verdict: 'wait', text: '', code: call?.code ?? '' },
+        ...{ callId, name, verdict: 'wait', text: '' },
+        ...{ code: codeOfWait(call?.code ?? ''), reason: call?.code ?? '' },
         ...(approval !== undefined && {
           approval: { id: approval.id, hash: approval.hash, until: approval.until },
         }),
@@ -310,7 +315,7 @@ function verdictsFrom(
     const why =
       verdicts?.notCounted === undefined
         ? unavailable
-        : { text: `Not run: ${verdicts.notCounted}`, code: 'guest.over' }
+        : { text: `Not run: ${verdicts.notCounted}`, code: 'guest.over' as const }
     return { callId, name, verdict: 'refuse', ...why }
   })
 }

@@ -28,6 +28,7 @@ export class PartWriter {
   private failure: { cause: unknown } | undefined
   private isDue = false
   private isLast = false
+  private hasText = false
   private cancelTimer: (() => void) | undefined
 
   constructor(clock: Clock, write: WritePart) {
@@ -41,6 +42,10 @@ export class PartWriter {
    */
   add(events: PartEvent[]): Promise<void> | undefined {
     for (const event of events) this.gather(this.characters.pass(event))
+    if (!this.hasText && this.gathered.some(({ kind }) => kind === 'text')) {
+      this.hasText = true
+      this.isDue = true
+    }
     if (this.gathered.length > 0)
       this.cancelTimer ??= this.clock.after(limits.partHoldMs, () => {
         this.isDue = true

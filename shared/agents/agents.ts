@@ -130,8 +130,10 @@ export type McpUrl = {
   url: string
   headers: Record<string, string>
   secrets?: string[]
-  /** OAuth. `tokenFile`: written by `weir mcp login`. */
-  auth?: { clientId: string; clientSecret: string; scope?: string } | { tokenFile: string }
+  /** OAuth. `issuer`: the authorization server, by default the origin of `url`. */
+  auth?:
+    | { clientId: string; clientSecret: string; issuer?: string; scope?: string }
+    | { tokenFile: string }
 }
 
 /** A tool of an MCP server. `tool`: the server's own name of it. */

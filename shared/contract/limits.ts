@@ -147,7 +147,7 @@ export const limits = {
   providerErrorBytesMax: 256 * KiB,
   /**
    * Bytes of history entries that a gateway keeps in memory for one partition. The next round then
-   * need not read them again.
+   * need not read them again. The history that was read last may have historyBytesMax.
    */
   historyKeptBytesMax: 2 * MiB,
   /**
@@ -412,8 +412,12 @@ export const limits = {
   mcpFormerToolsMax: 1024,
   /** The description of a tool of an MCP server. The rest is cut. */
   mcpDescriptionBytesMax: 16 * KiB,
-  /** A message of an MCP server. */
+  /** A message of an MCP server, and the messages to it that it has not read. */
   mcpMessageBytesMax: 16 * MiB,
+  /** All that an MCP server sends while its list is read. */
+  mcpListBytesMax: 32 * MiB,
+  /** HTTP requests to an MCP server that it has not begun to answer. */
+  mcpRequestsMax: 256,
   /**
    * How long the process of a module tool may go on loading its module after the end of the call
    * that started it.

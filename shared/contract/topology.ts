@@ -480,6 +480,13 @@ export function historyTurn(key: string): TurnId | undefined {
   return conversation !== undefined && typeof turn === 'number' ? { conversation, turn } : undefined
 }
 
+/** The round of a key of the history. Undefined: a key of no entry. */
+export function historyRound(key: string): RoundId | undefined {
+  const of = historyTurn(key)
+  const round = partsOf(key)?.[2]
+  return of !== undefined && typeof round === 'number' ? { ...of, round } : undefined
+}
+
 function partsOf(key: string): [string, unknown, unknown] | undefined {
   try {
     const parts: unknown = JSON.parse(key)

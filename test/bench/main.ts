@@ -12,6 +12,8 @@ import { benchExecutor } from './executor.ts'
 import { benchGuest } from './guest.ts'
 import { benchJudgement } from './judgement.ts'
 import { benchKafka } from './kafka.ts'
+import { benchLibrary } from './library.ts'
+import { benchLongTurn } from './long-turn.ts'
 import { benchLoopDetector } from './loop-detector.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchProxy } from './proxy.ts'
@@ -20,6 +22,7 @@ import { benchReport } from './report.ts'
 import type { Row } from './row.ts'
 import { benchStreams } from './streams.ts'
 import { benchValidator } from './validator.ts'
+import { benchWaiting } from './waiting.ts'
 
 const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['codec', benchCodec],
@@ -32,11 +35,14 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['judgement', benchJudgement],
   ['executor', benchExecutor],
   ['pipeline', benchPipeline],
+  ['long turn', benchLongTurn],
+  ['waiting', benchWaiting],
   ['guest', benchGuest],
   ['proxy', benchProxy],
   ['replay', benchReplay],
   ['report', benchReport],
   ['agent loop', benchAgentLoop],
+  ['library', benchLibrary],
   ['Kafka', benchKafka],
 ]
 

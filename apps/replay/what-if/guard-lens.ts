@@ -2,7 +2,7 @@
 // The verdict is computed before the round's end is read: the executor's report names its input
 // record.
 
-import { vetoReason } from '../../../services/executor/guards/guard-answer.ts'
+import { guardOfVeto } from '../../../services/executor/guards/guard-answer.ts'
 import { reducers } from '../../../services/reducers.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
@@ -146,7 +146,7 @@ function wasDecided(
   if (guard === undefined) return null
   const rule = ruleOf(name, guard.version)
   const vetoed = results.filter(
-    ({ status, reason }) => status === 'vetoed' && reason.startsWith(vetoReason(name)),
+    ({ status, reason }) => status === 'vetoed' && guardOfVeto(reason) === name,
   )
   const [first] = vetoed
   if (first !== undefined)

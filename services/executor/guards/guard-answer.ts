@@ -71,13 +71,13 @@ export function vetoed(guard: string, { code, text }: CallVerdict): CallEnding {
   return {
     status: 'vetoed',
     text: `Tool call vetoed before execution: ${why}`,
-    reason: `${vetoReason(guard)}${code}`,
+    reason: `vetoed by guard ${guard}: ${code}`,
   }
 }
 
-/** The first words of the reason of a call that this guard vetoed. */
-export function vetoReason(guard: string): string {
-  return `vetoed by guard ${guard}: `
+/** The guard that vetoed a call whose result has this reason. Undefined: none did. */
+export function guardOfVeto(reason: string): string | undefined {
+  return /^vetoed by guard ([^:]+): /.exec(reason)?.[1]
 }
 
 /** An intervention that a guard requests, within its bounds. */

@@ -37,7 +37,13 @@ export type McpContent = {
   sandbox?: SandboxContent
   url?: string
   headers?: Record<string, string | undefined>
-  auth?: { clientId?: string; clientSecret?: string; scope?: string; tokenFile?: string }
+  auth?: {
+    clientId?: string
+    clientSecret?: string
+    issuer?: string
+    scope?: string
+    tokenFile?: string
+  }
   allow?: (string | undefined)[]
   deny?: (string | undefined)[]
   timeoutMs?: number

@@ -107,7 +107,7 @@ function addressOf(
 function authOf(
   source: Source,
   path: string[],
-  { clientId = '', clientSecret = '', scope, tokenFile }: NonNullable<McpContent['auth']>,
+  { clientId = '', clientSecret = '', issuer, scope, tokenFile }: NonNullable<McpContent['auth']>,
   secrets: string[],
 ): NonNullable<McpUrl['auth']> {
   if (tokenFile !== undefined)
@@ -115,6 +115,7 @@ function authOf(
   return {
     clientId: expanded(source, [...path, 'clientId'], clientId) ?? '',
     clientSecret: expanded(source, [...path, 'clientSecret'], clientSecret, secrets) ?? '',
+    ...(issuer !== undefined && { issuer }),
     ...(scope !== undefined && { scope }),
   }
 }

@@ -211,13 +211,16 @@ describe('after the model', () => {
             started('another', 7),
             started(message.key, 8),
             verdicts(8, 'run', 'wait'),
-            verdicts(8, 'run', { text: 'No.', code: 'policy' }),
+            verdicts(8, 'run', { text: 'No.', code: 'vetoed by guard shell: policy' }),
           ]
         : [],
     )
     expect(await thread().afterModel(answerOf(request, both))).toEqual([
       { callId: 'call_0', name: 'read', verdict: 'run', text: '', code: '' },
-      { callId: 'call_1', name: 'read', verdict: 'refuse', text: 'No.', code: 'policy' },
+      {
+        ...{ callId: 'call_1', name: 'read', verdict: 'refuse', text: 'No.' },
+        ...{ code: 'guard.rejected', reason: 'vetoed by guard shell: policy' },
+      },
     ])
   })
 
@@ -277,14 +280,15 @@ describe('after the model', () => {
       result = await guest.afterModel(answerOf(request, both), { waitMs: 20 })
     expect(result).toMatchObject([
       { verdict: 'run' },
-      { verdict: 'wait', code: 'approval', approval: { id: 'a1', hash: 'h', until: 99 } },
+      { verdict: 'wait', code: 'approval.pending', approval: { id: 'a1', hash: 'h', until: 99 } },
     ])
   })
 
   it('returns the calls as waiting if the stage is silent and the caller asks again', async () => {
     const { thread } = await scripted(() => [])
     const result = await thread().afterModel(answerOf(request, both), { waitMs: 0 })
-    expect(result.map(({ verdict }) => verdict)).toEqual(['wait', 'wait'])
+    const waits = expect.objectContaining({ verdict: 'wait', code: 'guest.pending' })
+    expect(result).toEqual([waits, waits])
   })
 
   it('refuses the calls and reports them as not run if the stage is silent', async () => {
@@ -337,7 +341,7 @@ describe('after the model', () => {
     )
     expect(await thread().afterModel(answerOf(request, both))).toMatchObject([
       { verdict: 'refuse', code: 'guest.over' },
-      { verdict: 'refuse', text: 'No.', code: 'unknown-tool' },
+      { verdict: 'refuse', text: 'No.', code: 'call.rejected', reason: 'unknown-tool' },
     ])
   })
 

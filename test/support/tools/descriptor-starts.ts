@@ -56,7 +56,10 @@ async function throughModule(): Promise<string> {
 
 async function throughServer(): Promise<string> {
   const script = ['sh', '-c', `(cat ${secret} || echo closed) >&2`] as [string, ...string[]]
-  const server = serverProcess({ argv: script, cwd, sandbox } as never, () => {})
+  const server = serverProcess({ argv: script, cwd, sandbox } as never, {
+    onNoise() {},
+    onBytes() {},
+  })
   const closed = new Promise<void>((resolve) => {
     server.onclose = () => resolve()
   })
