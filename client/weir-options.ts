@@ -3,7 +3,7 @@
 import type { Logger } from 'pino'
 import type { ApprovalSettings } from '../services/approval/registration.ts'
 import type { BusKind } from '../shared/bus/kind.ts'
-import type { Guard } from '../shared/contract/guard.ts'
+import type { AnyGuard } from '../shared/contract/guard.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { alternatives } from '../shared/settings/mistake.ts'
 import { busNames, readSettings, type Settings } from '../shared/settings/settings.ts'
@@ -66,7 +66,7 @@ export type WeirOptions = {
    * registered, and `shadow` for a new guard. A registered guard that is missing here stays in
    * force until it is removed: it does not answer, so its on-timeout decides.
    */
-  guards?: { guards: readonly Guard[]; mode?: 'shadow' | 'enforce' }
+  guards?: { guards: readonly AnyGuard[]; mode?: 'shadow' | 'enforce' }
   /**
    * The calls that wait for a person, if the stages run here; as `weir approvals rules` sets them.
    * Default: the rules that were set before.

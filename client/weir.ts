@@ -46,6 +46,8 @@ export type { CommandTool, HttpTool, ModuleTool, Tool } from '../shared/agents/a
 export { defaultSettings, policyOf } from '../shared/agents/agents.ts'
 export type { SandboxFields, SandboxSetting } from '../shared/agents/sandbox.ts'
 export type {
+  AnyGuard,
+  ExternalGuard,
   Guard,
   GuardedCall,
   GuardedRound,
@@ -77,7 +79,12 @@ export type { EventsOptions } from './conversation-events.ts'
 export type { ConversationTurn, TurnsOptions } from './conversation-turns.ts'
 export { type AgentToolOptions, asTool } from './define/as-tool.ts'
 export { type DefinedAgent, defineAgent } from './define/define-agent.ts'
-export { type DefinedTool, defineTool, type ToolCall } from './define/define-tool.ts'
+export {
+  type DefinedTool,
+  defineTool,
+  type FlowSource,
+  type ToolCall,
+} from './define/define-tool.ts'
 export {
   type AnthropicOptions,
   anthropic,
@@ -93,6 +100,7 @@ export type { CallCard, ConversationMessage } from './history/messages.ts'
 export type { ConversationSummary } from './history/summary.ts'
 export type { Question } from './question.ts'
 export type { FileInput, ImageInput } from './question-contents.ts'
+export { type ShippedGuards, shippedGuard } from './shipped-guard.ts'
 export type { Turn } from './turn.ts'
 export type {
   CallInput,

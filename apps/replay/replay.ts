@@ -16,6 +16,7 @@ import { instantOfFlag } from '../terminal/instant-text.ts'
 import { entriesOf } from '../terminal/policy-pairs.ts'
 import { count } from '../terminal/quantities.ts'
 import type { Tally } from './compare.ts'
+import { recordedGuard } from './guard/recorded-guard.ts'
 import type { Period, ReadLog } from './log-range.ts'
 import { printReplayed, replayedJson } from './print-replayed.ts'
 import { printWhatIf, whatIfJson } from './print-what-if.ts'
@@ -116,11 +117,13 @@ async function tryWhatIf(
   out: NodeJS.WriteStream,
 ): Promise<0> {
   const { conversation, json, full = false, period } = given
-  const guard =
+  const process =
     given.guard === undefined
       ? undefined
       : await (await import('./guard/guard-process.ts')).startGuardProcess(given.guard)
   try {
+    const isExternal = process?.guard.external === true // keeps RECORDED-GUARD-1
+    const guard = isExternal ? await recordedGuard(process.guard, readOnly(log)) : process
     const { changes, conversations } = await whatIf({
       log: readOnly(log),
       contents: [content],
@@ -133,12 +136,13 @@ async function tryWhatIf(
     if (conversations === 0) throw nothingJudged(conversation, period)
     const [found = []] = changes
     const numberOf = await numbersIn(log, found)
-    const page = { asked: wordsFor(given), conversations, changes: found, numberOf }
+    const unrecorded = guard?.unrecorded?.() ?? 0
+    const page = { asked: wordsFor(given), conversations, changes: found, numberOf, unrecorded }
     if (json) out.write(`${whatIfJson(page)}\n`)
     else printWhatIf(page, { full }, out)
     return 0
   } finally {
-    guard?.close()
+    process?.close()
   }
 }
 

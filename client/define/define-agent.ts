@@ -3,7 +3,7 @@
 import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
 import type { AgentSettings, TextCallsMode } from '../../shared/contract/messages.ts'
 import { needOptions } from '../given-options.ts'
-import type { DefinedTool } from './define-tool.ts'
+import type { DefinedTool, FlowSource } from './define-tool.ts'
 import type { DefinedModel } from './models.ts'
 
 declare const contextOf: unique symbol
@@ -97,6 +97,8 @@ export type DefinedMcpServer = (
   /** Patterns of the server's own tool names. Default: all. */
   allow?: string[]
   deny?: string[]
+  /** The flow of data through its tools, by patterns of their own names, for the guard `flow`. */
+  labels?: Record<string, { reads?: FlowSource | FlowSource[]; sends?: 'out' }>
   /** Milliseconds that a call may run without progress. Default: 60,000. */
   timeoutMs?: number
   /** Milliseconds that a call may run in all. Default: 300,000. */

@@ -108,6 +108,8 @@ export type McpServer = {
   allow?: string[]
   /** Patterns of tools that are left out, also if `allow` has them. */
   deny?: string[]
+  /** The labels of its tools, by patterns of their own names. All matching ones count. */
+  labels?: [pattern: string, labels: string[]][]
   /** Whether its hints are believed: a tool with readOnlyHint counts as no change. */
   isTrusted: boolean
   /** How long a call may run without progress. */
@@ -256,8 +258,9 @@ export function declarationHash(declaration: Declaration): string {
 /** '' if there are none. A program that makes its own declarations may omit them. */
 function hintsText({ hints }: Declaration): string {
   if (hints === null || hints === undefined) return ''
-  const { mutates, ignoreFields, loopKey, refusal } = hints
-  return JSON.stringify([mutates, ignoreFields, loopKey, refusal])
+  const { mutates, ignoreFields, loopKey, refusal, labels = [] } = hints
+  const older = [mutates, ignoreFields, loopKey, refusal] // and the hash of older records
+  return JSON.stringify(labels.length === 0 ? older : [...older, labels])
 }
 
 /** The reference under which requests offer a tool. */

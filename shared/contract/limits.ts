@@ -308,6 +308,10 @@ export const limits = {
   stopLookMs: 250,
   /** How long a guard may judge one round. */
   guardJudgeMsMax: 1 * second,
+  /** Rounds of a partition for which an external guard is called at once. */
+  guardExternalCallsMax: 16,
+  /** How long an external guard that stops waits for its open calls. */
+  guardExternalCloseMs: 5 * second,
   /**
    * A guard's memory: bytes for one conversation, as JSON, conversations of one partition, and the
    * time for which it keeps an idle one by default.
@@ -315,6 +319,9 @@ export const limits = {
   guardStateBytesMax: 64 * KiB,
   guardStatesMax: 100_000,
   guardStateKeptMs: 60 * minute,
+  /** Bytes of a policy of the opa guard, also uncompressed, and pages of its memory, 64 KiB each. */
+  opaBundleBytesMax: 64 * MiB,
+  opaMemoryPagesMax: 4_096,
   /** Bytes and number of the approval guard's rules. Each round carries them. */
   approvalRulesBytesMax: 16 * KiB,
   approvalRulesMax: 64,

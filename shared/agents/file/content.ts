@@ -46,6 +46,7 @@ export type McpContent = {
   }
   allow?: (string | undefined)[]
   deny?: (string | undefined)[]
+  labels?: Record<string, LabelsContent | undefined>
   timeoutMs?: number
   wallMs?: number
   outputBytesMax?: number
@@ -63,7 +64,11 @@ export type SandboxContent =
       cpuSeconds?: number
     }
 
-export type HintsContent = Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'refusal'>
+/** The flow of data through a tool. */
+export type LabelsContent = { reads?: string | (string | undefined)[]; sends?: string }
+
+export type HintsContent = LabelsContent &
+  Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'refusal'>
 
 export type RuleMode = 'enforce' | 'shadow'
 
@@ -82,7 +87,7 @@ export type ModelContent = {
   toolCalls?: 'native' | 'text'
 }
 
-export type ToolContent = {
+export type ToolContent = LabelsContent & {
   name?: string
   description?: string
   schema?: Record<string, unknown>

@@ -69,7 +69,7 @@ async function throughServer(): Promise<string> {
 }
 
 async function throughGuard(): Promise<string> {
-  const child = startGuardChild([process.execPath, '-e', print], [cwd])
+  const child = startGuardChild([process.execPath, '-e', print], { folders: [cwd], files: [] })
   let text = ''
   child.stderr?.on('data', (bytes: Buffer) => {
     text += bytes.toString()

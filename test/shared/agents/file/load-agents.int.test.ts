@@ -56,6 +56,8 @@ tools:
     timeoutMs: 5000
     poll: true
     mutates: false
+    reads: [private, untrusted]
+    sends: out
     ignoreFields: [/query]
     loopKey: [query]
     refusal: "{problems} Write it anew: {\\"query\\": \\"words\\"}"
@@ -136,6 +138,7 @@ tools:
             ignoreFields: ['/query'],
             loopKey: ['query'],
             refusal: '{problems} Write it anew: {"query": "words"}',
+            labels: ['reads:private', 'reads:untrusted', 'sends:out'],
           },
         },
         run: {

@@ -490,6 +490,11 @@ describe('a tool', () => {
     ],
     [`${run}, idempotent: 1`, ['tools[0].idempotent: is 1; must be true or false']],
     [`${run}, poll: no`, ['tools[0].poll: is "no"; must be true or false']],
+    [
+      `${run}, reads: secret`,
+      ['tools[0].reads: is "secret"; must be private, untrusted, or a list of both'],
+    ],
+    [`${run}, sends: in`, ['tools[0].sends: is "in"; must be out']],
     [`${run}, mutates: maybe`, ['tools[0].mutates: is "maybe"; must be true or false']],
     [
       `${run}, loopKey: []`,
