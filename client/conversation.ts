@@ -10,6 +10,7 @@ import type { ExportOptions } from './bundle/exported-conversation.ts'
 import type { BundleContent } from './bundle/written-bundle.ts'
 import { conversationEvents, type EventsOptions } from './conversation-events.ts'
 import { type ConversationTurn, type TurnsOptions, turnsOf } from './conversation-turns.ts'
+import type { FollowKey } from './followed-key.ts'
 import { needOptions } from './given-options.ts'
 import { type ConversationMessage, messagesOf } from './history/messages.ts'
 import { newestConversations } from './history/newest-conversations.ts'
@@ -62,11 +63,11 @@ export type Conversation = {
 }
 
 /** `source`: the name of the bus. */
-type Log = Omit<ReadableLog, 'progress' | 'bundle'> & { source: string }
+type Log = Omit<ReadableLog, 'progress' | 'bundle'> & { source: string; followKey: FollowKey }
 
 /** Throws `message.invalid` for a bad id. */
 export function conversationIn(log: Log, given: string): Conversation {
-  const { bus, topicPrefix, partitions } = log
+  const { bus, topicPrefix, partitions, followKey } = log
   const id = parseConversationId(given)
   const place = { bus, topicPrefix, partition: partitionOf(id, partitions) }
   const call = (at: CallPlace) => wholeCall(place, id, at)
@@ -74,7 +75,7 @@ export function conversationIn(log: Log, given: string): Conversation {
     id,
     messages: () => messagesOf(place, id),
     turns: (options) => turnsOf(place, id, options),
-    events: (options = {}) => conversationEvents(place, id, options),
+    events: (options = {}) => conversationEvents({ ...place, followKey }, id, options),
     call,
     result: async (at) => (await call(at))?.result ?? undefined,
     // Loaded when it is needed: a bundle is rare, and its writer opens SQLite.

@@ -31,6 +31,7 @@ import {
   conversationsIn,
 } from './conversation.ts'
 import { type Edge, openEdge } from './edge.ts'
+import { createFollowKey } from './followed-key.ts'
 import { needOptions } from './given-options.ts'
 import { type McpAgents, openMcpAgents } from './mcp-agents.ts'
 import { openFolder, openShared } from './open-place.ts'
@@ -210,7 +211,10 @@ async function open(options: WeirOptions): Promise<Weir> {
     })
   return weirOf({
     ...{ ...place, mcp, agentCalls, approvals },
-    log: { bus, topicPrefix, partitions, hasIndex: kind.isLocal, source: settings.bus },
+    log: {
+      ...{ bus, topicPrefix, partitions, hasIndex: kind.isLocal, source: settings.bus },
+      followKey: createFollowKey(bus),
+    },
     edge: openEdge({ bus, topicPrefix, partitions }),
   })
 }

@@ -472,6 +472,9 @@ export const limits = {
   unreadTextCharactersMax: 8 * MiB,
   /** Other events that wait for that reader. Beyond that, the oldest are left out. */
   unreadEventsMax: 10_000,
+  /** Records of a conversation that wait for a follower, and their bytes. The log has those beyond. */
+  followedRecordsMax: 64,
+  followedBytesMax: 256 * KiB,
   /** Conversations that a list can have. */
   conversationsListedMax: 100_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
@@ -500,6 +503,8 @@ export const limits = {
   /** Bytes of the headers of one request to the HTTP server, and the time until they are complete. */
   httpHeaderBytesMax: 64 * KiB,
   httpHeadersMs: 10 * second,
+  /** How often the server looks for requests that arrive too slowly. Node's own value is 30 s. */
+  httpLateCheckMs: 2 * second,
   /** The time until the whole request has arrived. */
   httpRequestMs: 5 * minute,
   httpConnectionsMax: 4_096,
@@ -540,8 +545,11 @@ export const limits = {
   consoleReportsMax: 2,
   /** Bytes of a request to the console. */
   consoleBodyBytesMax: 64 * KiB,
-  /** Bytes and nesting of the JSON body of a request to the HTTP edge. */
-  edgeBodyBytesMax: 4 * MiB,
+  /**
+   * Bytes and nesting of the JSON body of a request to the HTTP edge. `contentsBytesMax` fit as
+   * base64, with the texts of a resent history.
+   */
+  edgeBodyBytesMax: 18 * MiB,
   edgeBodyDepthMax: 64,
   /** Requests of one key in a minute, unless a flag sets another number. */
   edgeRequestsPerMinute: 6_000,
@@ -552,6 +560,8 @@ export const limits = {
   edgeRepeatMs: 10 * minute,
   /** How often an open stream of the edge gets a comment. */
   edgePingMs: 15 * second,
+  /** Characters of the events that a stream of the edge sends as one piece. */
+  edgePieceCharsMax: 16 * KiB,
   /** Answers to approvals in one request of a chat client. */
   edgeAnswersMax: 256,
   /** Keys in a file of API keys, and its bytes. */

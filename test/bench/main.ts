@@ -8,6 +8,7 @@ import { benchAgentLoop } from './agent-loop.ts'
 import { benchBus } from './bus.ts'
 import { benchCodec } from './codec.ts'
 import { benchConversation } from './conversation.ts'
+import { benchEdge } from './edge.ts'
 import { benchExecutor } from './executor.ts'
 import { benchGuest } from './guest.ts'
 import { benchJudgement } from './judgement.ts'
@@ -39,6 +40,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['waiting', benchWaiting],
   ['guest', benchGuest],
   ['proxy', benchProxy],
+  ['edge', benchEdge],
   ['replay', benchReplay],
   ['report', benchReport],
   ['agent loop', benchAgentLoop],
