@@ -7,6 +7,7 @@ import { cutTurns } from '../../shared/bus/bundle/bus.ts'
 import { importedTurnsIn } from '../../shared/bus/embedded/imported.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { ConversationId, TurnId } from '../../shared/contract/ids.ts'
+import { inboxOf, stages } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
@@ -177,11 +178,18 @@ function numbersIn(log: OpenLog, turns: readonly TurnId[]): Promise<NumberOf> {
 function readOnly({ bus, topicPrefix, partitions, logFile, bundle }: OpenLog): ReadLog {
   const read: ReadLog = { bus: { ends: bus.ends, read: bus.read }, topicPrefix, partitions }
   if (bundle === undefined) {
-    const imported = logFile === undefined ? undefined : importedTurnsIn(logFile)
+    const imported =
+      logFile === undefined
+        ? undefined
+        : importedTurnsIn(logFile, topicPrefix + stages.conversation.inbox)
     return {
       ...read,
-      turns: imported && ((partition, { turn }) => imported.has(partition, turn)),
-      beginsAnewAt: imported?.beginsAnewAt,
+      turns:
+        imported &&
+        ((partition, { conversation, turn }) =>
+          imported.has(topicPrefix + inboxOf(conversation), partition, turn)),
+      beginsAnewAt:
+        imported && ((name, partition) => imported.beginsAnewAt(topicPrefix + name, partition)),
     }
   }
   const whole = new Set<string>()

@@ -32,6 +32,8 @@ export type Advice = {
   reason: string
   rule: string | null
   cap: Cap | null
+  /** At `end`: the text of the guest's file for its user, to show behind the reason. Otherwise empty. */
+  fallback: string
   /**
    * False is no error: Weir did not answer in time, the history is at the provider, or too many
    * guests are open.

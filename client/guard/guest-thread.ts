@@ -4,8 +4,9 @@
 //     the front may then run it (R6). A front that only observes runs every call.
 // GUEST-THREAD-2. A front that gives up on a waiting call reports it as not run, so no approval
 //     stays open for it.
-// GUEST-THREAD-3. Memory only names a turn or a round that no request shows. Without it, a result
-//     belongs to the newest turn, and to the round with such a call.
+// GUEST-THREAD-3. Memory only names a round that no request shows. Without it, a result belongs to
+//     the round with such a call. The memory of another front would name an older turn, so an object
+//     names the turn of its own last request only. Otherwise a record means the newest turn.
 
 import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -13,6 +14,7 @@ import type { GuestAgent } from '../../shared/agents/guest.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Response, GuestResult as ResultRecord } from '../../shared/contract/messages.ts'
+import { newestTurn } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { newest } from '../../shared/lib/newest.ts'
@@ -35,7 +37,7 @@ import type {
   GuestRequest,
   GuestResult,
 } from './guest-conversation.ts'
-import { answeredRound, historyOf, responseOf, toolsFor } from './history.ts'
+import { answeredRound, historyReader, responseOf, toolsFor } from './history.ts'
 import { codeOfRefusal, codeOfWait } from './verdict-code.ts'
 
 export type ThreadOptions = {
@@ -69,25 +71,21 @@ export function createThreads({
   waitMs: waitMsDefault,
   log,
 }: ThreadsOptions): Threads {
-  const turns = newest<GuestTurn>(limits.guestsOpenMax)
   const keys = newest<string>(limits.guestsOpenMax)
+  const histories = historyReader()
 
   return (id, { turn, hides = false }) => {
     let hidden: HiddenCounts = new Map()
     const hiddenKeys: string[] = []
-
-    function turnIn({ turnKey, user }: Omit<GuestTurn, 'conversation'>): GuestTurn {
-      const found = { conversation: id, turnKey: turn === undefined ? turnKey : nameOf(turn), user }
-      turns.set(id, found)
-      return found
+    /** The turn of a record without a history (GUEST-THREAD-3). */
+    let lastTurn: GuestTurn = {
+      ...{ conversation: id, user: null },
+      turnKey: turn === undefined ? newestTurn : nameOf(turn),
     }
 
-    /** The turn of a record without a history. */
-    function lastTurn(): GuestTurn {
-      const known = turns.get(id)
-      if (turn === undefined) return known ?? { conversation: id, turnKey: unknownTurn, user: null }
-      const turnKey = nameOf(turn)
-      return known?.turnKey === turnKey ? known : { conversation: id, turnKey, user: null }
+    function turnIn({ turnKey, user }: Omit<GuestTurn, 'conversation'>): GuestTurn {
+      lastTurn = { conversation: id, turnKey: turn === undefined ? turnKey : nameOf(turn), user }
+      return lastTurn
     }
 
     /** Keeps GUEST-THREAD-2. */
@@ -107,12 +105,15 @@ export function createThreads({
 
     return {
       async beforeModel(request, signal) {
-        const history = historyOf(request)
-        const rounds = history.rounds.map(({ key, spoken, results }) => ({
-          ...{ key, results },
+        const history = histories.read(id, request)
+        const rounds = history.rounds.map((round) => ({
+          key: round.key,
+          get results() {
+            return round.results
+          },
           make: () => ({
-            response: responseOf(spoken, key),
-            ...toolsFor(spoken, history.tools, agent.hints),
+            response: responseOf(round.spoken, round.key),
+            ...toolsFor(round.spoken, history.tools, agent.hints),
           }),
         }))
         try {
@@ -123,7 +124,7 @@ export function createThreads({
           )
           if (received === undefined) return unjudged(request, 'Weir did not answer in time')
           hidden = hiddenCountsOf(received.advice.hidden)
-          return adviceFrom(request, received)
+          return adviceFrom(request, received, agent.settings.fallback)
         } catch (error) {
           if (signal?.aborted) throw error
           log.warn({ err: error, conversation: id }, 'a request of a guest could not be judged')
@@ -132,7 +133,7 @@ export function createThreads({
       },
 
       async afterModel(answer, { waitMs, signal } = {}) {
-        const history = historyOf(answer.request)
+        const history = histories.read(id, answer.request)
         const { spoken, words, n } = answeredRound(answer, history)
         const key = roundKey(words, n + (hidden.get(words) ?? 0))
         const round: SentRound = {
@@ -172,19 +173,15 @@ export function createThreads({
         const records = results.map((result) =>
           resultRecord(result, keys.get(`${id} ${result.callId}`) ?? ''),
         )
-        if (records.length > 0)
-          await front.report(lastTurn(), { results: records, phase: 'running' })
+        if (records.length > 0) await front.report(lastTurn, { results: records, phase: 'running' })
       },
 
       async endTurn() {
-        await front.report(lastTurn(), { results: [], phase: 'turn_end' })
+        await front.report(lastTurn, { results: [], phase: 'turn_end' })
       },
     }
   }
 }
-
-/** Results name their round, so any turn will do. */
-const unknownTurn = '-'
 
 /** A long name becomes a hash. */
 function nameOf(turn: string): string {
@@ -208,15 +205,20 @@ function resultRecord({ callId, nth = 0, status, text }: GuestResult, key: strin
 
 function unjudged({ body }: GuestRequest, reason: string): Advice {
   return {
-    ...{ rung: 'none', text: '', reason, rule: null, cap: null },
+    ...{ rung: 'none', text: '', reason, rule: null, cap: null, fallback: '' },
     ...{ judged: false, applied: body },
   }
 }
 
-function adviceFrom(request: GuestRequest, { advice, isJudged }: ReceivedAdvice): Advice {
+function adviceFrom(
+  request: GuestRequest,
+  { advice, isJudged }: ReceivedAdvice,
+  ofAgent: string,
+): Advice {
   const { rung, text, reason, rule, cap } = advice
   const applied = withEdits(request.body, adviceEdits(request, advice))
-  return { rung, text, reason, rule, cap, judged: isJudged, applied }
+  const fallback = rung === 'end' ? ofAgent : ''
+  return { rung, text, reason, rule, cap, fallback, judged: isJudged, applied }
 }
 
 /** Returns how often it was called with the same id before. */

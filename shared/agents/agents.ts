@@ -162,6 +162,8 @@ export type Tool = {
    * Calls of it that one executor process runs at once. Default: the bound for all tools together.
    */
   concurrency?: number
+  /** Each call gets its place in the trace of its turn, as W3C Trace Context. Default: none. */
+  traceparent?: boolean
 }
 
 /** A provider knows some of them (ProviderRecord.accepts). */

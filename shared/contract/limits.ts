@@ -20,13 +20,14 @@ export const limits = {
   /** Rounds that a front names in one request, and bytes of the key of a turn or a round. */
   guestKeysMax: 64,
   guestKeyBytesMax: 64,
-  /** Rounds whose hash a front's process keeps, and the characters of the calls of one. */
-  guestWordsKeptMax: 8_192,
-  guestWordsCharsMax: 512,
+  /** Characters and values of the histories that a front's process keeps read. */
+  guestHistoriesSizeMax: 32 * MiB,
   /** Keys of closed turns that a guest's unit keeps, and names of one turn. */
   guestTurnsKeptMax: 16,
   /** How long an open turn of a guest waits for its next record. */
   guestIdleMs: 60 * minute,
+  /** The same after advice to end the turn. A guest that goes on meanwhile gets the advice again. */
+  guestEndedMs: 1 * minute,
   /** A guest's unit begins anew after this time, even between the rounds of a turn. */
   guestUnitMsMax: 24 * 60 * minute,
   /** Bytes of the text of an advice. */
@@ -40,8 +41,12 @@ export const limits = {
   guestsOpenMax: 10_000,
   /** How often a front sends the rounds that the log does not know, for one request of a guest. */
   guestCatchUpsMax: 3,
-  /** Rounds of a guest that a front has sent at once and that are not judged yet. */
-  guestRoundsSentMax: 3,
+  /**
+   * Rounds of a guest that a front has sent at once and that are not judged yet, and their
+   * characters together: a quarter of guestPendingBytesMax.
+   */
+  guestRoundsSentMax: 16,
+  guestRoundsSentCharsMax: 1 * MiB,
   /** How long a log in memory keeps records that no open turn needs. */
   memoryLogMs: 60 * minute,
   /** How long the executor keeps the outcomes of a guest's round that has not arrived. */

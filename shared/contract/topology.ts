@@ -364,6 +364,9 @@ const guestPrefix = 'guest:'
 /** The owner of the calls that a guest runs. No performer has it. */
 export const guestOwner = 'guest'
 
+/** Names the newest turn of a guest, in results of a front that does not know the turn. */
+export const newestTurn = '-'
+
 /** The conversation of a thread of a guest. */
 export function guestConversation(agent: string, thread: string): ConversationId {
   return `${guestPrefix}${agent}:${thread}`

@@ -100,6 +100,7 @@ export type ToolContent = LabelsContent & {
   loopKey?: (string | undefined)[]
   refusal?: string
   concurrency?: number
+  traceparent?: boolean
   command?: (string | undefined)[]
   cwd?: string
   environment?: (string | undefined)[]

@@ -28,6 +28,7 @@ export function scriptedConversation({
       const none = { rung: 'none', text: '', reason: '', rule: null, cap: null } as const
       return {
         ...none,
+        fallback: '',
         judged: true,
         applied: request.body,
         ...(await advise(asked.length, request)),

@@ -41,7 +41,7 @@ export type ProxyOptions = {
   veto?: VetoOptions | undefined
   /** The guest at the root. Undefined: the root is not the proxy's. */
   agent: string | undefined
-  /** The text that a guest's user gets when Weir ends a turn. */
+  /** The text for a guest's user when Weir ends a turn, if the advice has none. */
   fallback: string
   log: Logger
 }
@@ -240,7 +240,9 @@ export function createProxy({
       api.ownAnswer({
         id: `weir_${randomUUID()}`,
         model: typeof body.model === 'string' ? body.model : '',
-        text: [advice.reason, fallback].filter((text) => text !== '').join('\n\n'),
+        text: [advice.reason, advice.fallback || fallback]
+          .filter((text) => text !== '')
+          .join('\n\n'),
         isStreamed,
       }),
     )

@@ -62,6 +62,7 @@ tools:
     loopKey: [query]
     refusal: "{problems} Write it anew: {\\"query\\": \\"words\\"}"
     concurrency: 2
+    traceparent: true
     command: [./bin/search, --data, "\${DATA}/x", "$\${not}"]
     cwd: tools
     environment: [TOKEN]
@@ -149,6 +150,7 @@ tools:
           outputBytesMax: 1000,
         },
         concurrency: 2,
+        traceparent: true,
       },
       {
         declaration: {

@@ -518,6 +518,13 @@ describe('a tool', () => {
       ],
     ],
     [
+      'module: ./m.mjs, traceparent: true',
+      [
+        'tools[0].module: refers to "./m.mjs", which does not exist; paths start at the folder of this file',
+        'tools[0].traceparent: is true, but only a tool with command or http can get it; remove it',
+      ],
+    ],
+    [
       `${run}, concurrency: 17`,
       ['tools[0].concurrency: is 17; must be a whole number from 1 to 16'],
     ],
