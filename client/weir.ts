@@ -33,6 +33,7 @@ import {
 import { limits } from '../shared/contract/limits.ts'
 import { partitionOf } from '../shared/contract/partition.ts'
 import { retentionMsOf } from '../shared/contract/retention.ts'
+import { conversationOfTenant, isTenant, tenantRule } from '../shared/contract/tenant.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log.ts'
 import { alternatives, shown } from '../shared/settings/mistake.ts'
@@ -237,6 +238,12 @@ type QuestionFields = {
   files?: readonly FileInput[]
   /** The conversation to continue or begin. At most 256 bytes. Default: a new one. */
   conversation?: ConversationId
+  /**
+   * The tenant of the conversation, whose budgets count: 1 to 64 of a-z, 0-9, `.`, `_` and `-`. The
+   * id of the conversation then begins with it and a colon. Default: the id decides, and without
+   * such a beginning the tenant is `default`.
+   */
+  tenant?: string
   /**
    * Your id of the message. The same id in the same conversation is the same message, so a program
    * that was killed can ask again and gets the answer once. At most 256 bytes. Default: a new id.
@@ -502,6 +509,7 @@ const questionNames = Object.keys({
     context: 1,
     record: 1,
     conversation: 1,
+    tenant: 1,
     messageId: 1,
     signal: 1,
   },
@@ -597,7 +605,8 @@ function weirOf(parts: Parts): Weir {
       refuseUnknownKeys(given, questionNames, asked)
       const { text, system, output, context, record = false, signal } = given
       const contents = contentsOf(given.images, given.files)
-      const { conversation = newId(), messageId } = given
+      const { messageId } = given
+      const conversation = inTenant(given.tenant, given.conversation ?? newId())
       const name = typeof given.agent === 'string' ? given.agent : given.agent.name
       const agent = agents.get(name)
       if (agent === undefined) throw unknownAgent(name, agents)
@@ -771,6 +780,17 @@ function unknownAgent(name: string, agents: Agents): WeirError {
     'agent.unknown',
     `unknown agent ${JSON.stringify(name)}: the agents are ${[...agents.keys()].join(', ')}`,
   )
+}
+
+/** Throws `message.invalid`. */
+function inTenant(tenant: string | undefined, conversation: ConversationId): ConversationId {
+  if (tenant === undefined || conversation.startsWith(`${tenant}:`)) return conversation
+  if (!isTenant(tenant))
+    throw new WeirError(
+      'message.invalid',
+      `the tenant is ${JSON.stringify(tenant).slice(0, 80)}: ${tenantRule}`,
+    )
+  return conversationOfTenant(tenant, conversation)
 }
 
 function ofCall(conversation: ConversationId): WeirError {

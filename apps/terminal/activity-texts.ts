@@ -2,6 +2,7 @@
 
 import type {
   ApprovalDecided,
+  BudgetReached,
   CallFinished,
   CallRejected,
   CallsWaiting,
@@ -148,6 +149,11 @@ export function roundStartedText({ callsLeft, nudged }: RoundStarted): string | 
 }
 
 /** The end of a turn: outcome, failure class if it adds information, reason. */
+export function budgetReachedText({ budget, used }: BudgetReached): string {
+  const amount = budget.unit === 'tokens' ? `${used} tokens` : `${(used / 1e9).toFixed(4)} USD`
+  return `the soft budget ${printable(budget.id)} is reached: ${amount} are used or reserved`
+}
+
 export function endingText({ outcome, class: failureClass, reason }: TurnFinished): string {
   return `${outcome}${failureClass === null || failureClass === outcome ? '' : ` (${failureClass})`}: ${printable(reason)}`
 }
