@@ -1040,11 +1040,11 @@ export type ModelRetry = {
  */
 export type OperatorBudget = {
   type: 'operator-budget'
-  /** the tenant; *: each tenant, counted separately */
+  /** the tenant; * counts each tenant separately */
   tenant: string
   /** the kind of thing whose use is limited */
   scope: BudgetScope
-  /** the agent or the conversation; *: each one, counted separately; empty at tenant */
+  /** the agent or the conversation; * counts each one separately, and at tenant it is empty */
   name: string
   /** the time after which it begins again */
   window: BudgetWindow

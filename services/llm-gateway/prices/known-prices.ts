@@ -1,8 +1,13 @@
 // The prices of the package @pydantic/genai-prices. Nothing is read from the network.
 
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
+import type { Model } from '../../../shared/agents/agents.ts'
 import type { Usage } from '../../../shared/contract/messages.ts'
-import type { Price, PricedModel } from './price.ts'
+
+/** `usd`: billionths of a US dollar. `version`: of the prices. */
+export type Price = { usd: number; version: string }
+
+export type PricedModel = Pick<Model, 'provider' | 'name' | 'baseUrl'>
 
 /** The package does not export its version. A test compares it. */
 export const knownPricesVersion = 'genai-prices 0.1.8'

@@ -1,14 +1,8 @@
 // The price of a model request: the operator's if there is one, otherwise the known one.
 // PRICE-1. An unknown price stays unknown. Nothing guesses one, and no rule rounds it to zero.
 
-import type { Model } from '../../../shared/agents/agents.ts'
 import type { OperatorPrices, Usage } from '../../../shared/contract/messages.ts'
-import { knownUsd } from './known-prices.ts'
-
-/** `usd`: billionths of a US dollar. `version`: of the prices. */
-export type Price = { usd: number; version: string }
-
-export type PricedModel = Pick<Model, 'provider' | 'name' | 'baseUrl'>
+import { knownUsd, type Price, type PricedModel } from './known-prices.ts'
 
 /** Undefined: the price of the model is unknown. */
 export type PriceOf = (model: PricedModel, usage: Usage) => Price | undefined
