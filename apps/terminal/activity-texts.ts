@@ -14,6 +14,7 @@ import type {
   TurnFinished,
 } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
+import { shownAmount } from './money-text.ts'
 import { printable } from './printable.ts'
 import { count, durationText } from './quantities.ts'
 
@@ -150,8 +151,7 @@ export function roundStartedText({ callsLeft, nudged }: RoundStarted): string | 
 
 /** The end of a turn: outcome, failure class if it adds information, reason. */
 export function budgetReachedText({ budget, used }: BudgetReached): string {
-  const amount = budget.unit === 'tokens' ? `${used} tokens` : `${(used / 1e9).toFixed(4)} USD`
-  return `the soft budget ${printable(budget.id)} is reached: ${amount} are used or reserved`
+  return `the soft budget ${printable(budget.id)} is reached: ${shownAmount(used, budget.unit)} are used or reserved`
 }
 
 export function endingText({ outcome, class: failureClass, reason }: TurnFinished): string {

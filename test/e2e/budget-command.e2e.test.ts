@@ -88,6 +88,12 @@ describe('weir budget', () => {
     expect((await run(['budget', 'list'])).out).toMatch(
       /^\*\/agent:\*\/month\/usd {2}soft 0\.0000 USD, hard 2\.0000 USD, set by .*\n {4}acme {2}bank {2}\d{4}-\d\d {2}0\.\d{4} USD used\n$/,
     )
+    const inspected = JSON.parse((await run(['inspect', 'acme:c', '--json'])).out)
+    expect(inspected.money).toMatchObject([{ number: 2, requests: 2, unpriced: 0 }])
+    expect(inspected.money[0].usd).toBeGreaterThan(0)
+    expect((await run(['inspect', 'acme:c'])).out).toMatch(
+      /Money of turn 2: 0\.\d{4} USD \(operator/,
+    )
     const settled = (await run(['tail', 'budgets', '--from', 'beginning'])).out
     expect(settled).toMatch(/"prices":"operator [0-9a-f]{12}"/)
   })

@@ -1,6 +1,5 @@
 // Amounts of budgets and prices as text: tokens, or US dollars with nine decimals.
 
-import type { BudgetUnit } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { printable } from '../../terminal/printable.ts'
 
@@ -34,13 +33,4 @@ export function tokensOf(flag: string, text: string): number {
   const tokens = /^\d{1,15}$/.test(text.trim()) ? Number(text) : Number.NaN
   if (Number.isNaN(tokens)) throw new WeirError('usage', `${given} is no whole number of tokens`)
   return tokens
-}
-
-export function shownAmount(amount: number, unit: BudgetUnit): string {
-  return unit === 'tokens' ? `${amount} tokens` : `${usdText(amount)} USD`
-}
-
-/** Four decimals, so a single request of a cheap model is visible. */
-export function usdText(nano: number): string {
-  return (nano / 1e9).toFixed(4)
 }

@@ -16,8 +16,9 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
+import { shownAmount } from '../../terminal/money-text.ts'
 import { printable } from '../../terminal/printable.ts'
-import { shownAmount, tokensOf, usdOf } from './amounts.ts'
+import { tokensOf, usdOf } from './amounts.ts'
 import { storedBudgets } from './stored.ts'
 
 export type BudgetOptions = {

@@ -4,8 +4,8 @@ import type { OperatorBudget } from '../../../shared/contract/messages.ts'
 import type { Account } from '../../../shared/runtime/budgets/ledger.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
+import { shownAmount } from '../../terminal/money-text.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
-import { shownAmount } from './amounts.ts'
 import { budgetAccounts, type StoredBudget, storedBudgets } from './stored.ts'
 
 /**
