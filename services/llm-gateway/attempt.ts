@@ -42,7 +42,7 @@ import {
 import { type Answer, streamAnswer } from './answer.ts'
 import type { BudgetsInForce } from './budgets/in-force.ts'
 import type { LedgerReader } from './budgets/ledger-reader.ts'
-import { type Reservation, reserve } from './budgets/reservation.ts'
+import { type Reservation, reserve, usedNothing } from './budgets/reservation.ts'
 import { readContents } from './contents.ts'
 import { withReminder } from './degenerate/reminder.ts'
 import { earlierTexts } from './echo-check.ts'
@@ -228,7 +228,7 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
     await reservation?.settle(boundedUsage((answer as Answer).usage))
     return ending(attempt, conclusion(attempt, ready, answer as Answer, finished.parts), finished)
   }
-  if (usedNothing(ended, finished)) await reservation?.release()
+  if (usedNothing(ended, finished.parts)) await reservation?.release()
   const failed = await afterShortening(shorteningOf(attempt), ready.agent, ready.shortened, ended)
   if (stop.aborted) return undefined
   return ending(attempt, attemptFailed(attempt, failed, sent), finished)
@@ -237,7 +237,7 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
 /** Undefined: no budget concerns the request. */
 async function reserved(
   { gateway, context, task, id }: Attempt,
-  { agent, request }: Ready,
+  { agent, request }: Pick<Ready, 'agent' | 'request'>,
   inForce: BudgetsInForce,
 ): Promise<Reservation | Failed | undefined> {
   if (inForce.budgets.length === 0) return undefined
@@ -249,11 +249,6 @@ async function reserved(
     context.log.warn({ err: error }, 'the topic budgets cannot be used')
     return notReady('budget.unreadable', 'the topic budgets cannot be used', true)
   }
-}
-
-/** A refusal without any answer. A cut or stalled answer may have been paid for. */
-function usedNothing({ code }: Failed, { parts }: FinishedParts): boolean {
-  return parts === 0 && (code === 'provider.refused' || code === 'provider.unavailable')
 }
 
 type FinishedParts = Awaited<ReturnType<PartWriter['finishWithRest']>>
@@ -297,9 +292,19 @@ function failureOf(answer: Answer): Failed | undefined {
     : undefined
 }
 
-function shorteningOf({ gateway, context, task, stop, log }: Attempt): Shortening {
+function shorteningOf(attempt: Attempt): Shortening {
+  const { gateway, context, task, stop, id, log } = attempt
   const { agents, connect, summaries } = gateway
-  return { agents, connect, summaries, context, task, stop, log }
+  const { agent, conversation } = task.request
+  return {
+    ...{ agents, connect, summaries, context, task, stop, log },
+    async reserve(asked) {
+      const free = await checkBeforeRequest(context, { agent, conversation })
+      if (free.kind === 'failed') return free
+      const own = { ...attempt, id: { ...id, attempt: `${id.attempt}-summary` } }
+      return reserved(own, asked, free)
+    },
+  }
 }
 
 /** The result of an answer that reached its end and counts. */

@@ -84,6 +84,11 @@ export async function reserve(options: ReservationOptions): Promise<Reservation 
   }
 }
 
+/** A refusal without any answer. A cut or stalled answer may have been paid for. */
+export function usedNothing({ code }: Failed, parts: number): boolean {
+  return parts === 0 && (code === 'provider.refused' || code === 'provider.unavailable')
+}
+
 /** For people: `the budget acme/tenant/day/usd is reached: 2.01 of 2 USD`. */
 function reachedReason({ budget, used }: BudgetUse): string {
   return `the budget ${budget.id} is reached: ${shown(used, budget)} of ${shown(budget.hard ?? 0, budget)} are used or reserved`
