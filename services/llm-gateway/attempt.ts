@@ -225,8 +225,15 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
   noteOutcome(gateway.forms, sent, answer)
   const ended = answer.kind === 'failed' ? answer : failureOf(answer)
   if (ended === undefined) {
-    await reservation?.settle(boundedUsage((answer as Answer).usage))
-    return ending(attempt, conclusion(attempt, ready, answer as Answer, finished.parts), finished)
+    const { usage } = answer as Answer
+    const end = ending(
+      attempt,
+      conclusion(attempt, ready, answer as Answer, finished.parts),
+      finished,
+    )
+    if (reservation === undefined) return end
+    // At the same time, so a bus can write both at once. A lost settle counts in full.
+    return { write: () => Promise.all([reservation.settle(boundedUsage(usage)), end.write()]) }
   }
   if (usedNothing(ended, finished.parts)) await reservation?.release()
   const failed = await afterShortening(shorteningOf(attempt), ready.agent, ready.shortened, ended)
