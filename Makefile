@@ -24,7 +24,7 @@ WRITE =
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos hosts compose-test mutate schemas package clean
+.PHONY: help demo test unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos hosts compose-test check-deploy mutate schemas package clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -98,6 +98,9 @@ mutate: $(EVERYTHING) ## change each threshold and mask of the loop-detector, an
 
 compose-test: $(EVERYTHING) ## start docker-compose.yml, scale it and run the demo on it; needs Docker and some minutes, SIGNED=1 with one user for each service and signed records
 	$(NODE) test/compose/main.ts $(if $(SIGNED),--signed)
+
+check-deploy: $(EVERYTHING) ## check deploy/chart without a cluster; needs Go, which builds helm, kubeconform and kube-score once, WRITE=1 writes the golden renders again
+	$(NODE) test/deploy/main.ts $(if $(WRITE),--write)
 
 schemas: $(EVERYTHING) ## generate files from schemas and rules
 	$(NODE) schemas/generate.ts

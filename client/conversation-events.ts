@@ -1,32 +1,41 @@
 // The events of a conversation from a position on, read from the log: first those that it has, then
 // those that arrive. The caller's pace is the pace of reading.
-// Reads: activity, and model-deltas from the round on that is open when it has caught up.
+// Reads: activity, and model-deltas from the round on that is open when it has caught up. With
+// `reasoning`, model-deltas from the first event on.
 
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../shared/bus/range.ts'
 import { decode } from '../shared/codec/codec.ts'
 import type { Offset, StoredRecord } from '../shared/contract/bus.ts'
 import type { ConversationId } from '../shared/contract/ids.ts'
+import type { Part } from '../shared/contract/messages.ts'
 import { historyPrefix, historyTurn, isGuest } from '../shared/contract/topology.ts'
 import { activityIn } from './edge.ts'
 import { createEventFold, type EventFold } from './event-fold.ts'
 import { positionIn, resumeAfter } from './event-resume.ts'
+import type { FollowKey } from './followed-key.ts'
 import { openingOf, type Place } from './opening.ts'
 import type { TurnEvent } from './turn-event.ts'
 
 /**
  * `after`: the position of an event. `turn`: the number of a turn; earlier turns give no events.
- * Default: all events. `signal`: ends the events.
+ * Default: all events. `reasoning`: rounds that are over give their reasoning too, and their text in
+ * pieces, as it was streamed. This reads more of the log. `signal`: ends the events.
  */
-export type EventsOptions = { after?: string; turn?: number; signal?: AbortSignal }
+export type EventsOptions = {
+  after?: string
+  turn?: number
+  reasoning?: boolean
+  signal?: AbortSignal
+}
 
 /** Batches of one topic that wait for the caller. */
 const waitingMax = 4
 
 /** Goes on until `signal` aborts or the caller leaves. Throws `usage` for a bad position. */
 export async function* conversationEvents(
-  place: Place,
+  { followKey, ...place }: Place & { followKey: FollowKey },
   conversation: ConversationId,
-  { after, turn: least, signal }: EventsOptions,
+  { after, turn: least, reasoning = false, signal }: EventsOptions,
 ): AsyncGenerator<TurnEvent, void> {
   const { bus, topicPrefix, partition } = place
   const topic = `${topicPrefix}activity`
@@ -40,9 +49,14 @@ export async function* conversationEvents(
   const from = await beginning(place, conversation, range, { after, turn: least })
   const fold = createEventFold()
   let roundSince: number | undefined
+  let partsOf: PastParts | undefined
   for await (const records of batchesOf(bus, { ...range, from }, signal))
     for (const record of records) {
       if (record.key !== conversation) continue
+      if (reasoning) {
+        partsOf ??= await pastParts(place, conversation, record.time, signal)
+        for await (const part of partsOf(record)) yield* fold.part(part).flatMap(pass)
+      }
       yield* activityEvents(fold, record).flatMap(pass)
       roundSince = fold.streaming === undefined ? undefined : (roundSince ?? record.time)
     }
@@ -52,11 +66,10 @@ export async function* conversationEvents(
   const ending = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
   try {
     const starts = [
-      { topic, partition, from: Math.max(range.to, from), signal: ending },
-      { topic: deltas, partition, from: deltasFrom, signal: ending },
-    ]
-    for await (const record of merged(bus, starts, ending)) {
-      if (record.key !== conversation) continue
+      { topic, from: Math.max(range.to, from) },
+      { topic: deltas, from: deltasFrom },
+    ].map((start) => followKey({ ...start, partition, key: conversation, signal: ending }))
+    for await (const record of merged(starts, ending)) {
       const events =
         record.topic === topic ? activityEvents(fold, record) : partEvents(fold, record)
       yield* events.flatMap(pass)
@@ -74,6 +87,51 @@ function activityEvents(fold: EventFold, { id, offset, value }: StoredRecord): T
 function partEvents(fold: EventFold, { value }: StoredRecord): TurnEvent[] {
   const message = value === null ? undefined : decode(value)
   return message?.type === 'part' ? fold.part(message) : []
+}
+
+/** The parts of the response that a record of activity reports. None for other records. */
+type PastParts = (record: StoredRecord) => AsyncGenerator<Part, void>
+
+/** Reads model-deltas once, from `since` on, in step with the activity. */
+async function pastParts(
+  place: Place,
+  conversation: ConversationId,
+  since: number,
+  signal: AbortSignal | undefined,
+): Promise<PastParts> {
+  const { bus, topicPrefix, partition } = place
+  const topic = `${topicPrefix}model-deltas`
+  const from = await offsetSince(place, topic, since)
+  const to = await offsetSince(place, topic, undefined)
+  const batches = batchesOf(bus, { topic, partition, from, to }, signal)
+  const records = (async function* () {
+    for await (const batch of batches) yield* batch
+  })()
+  let ahead: Part | undefined
+  return async function* (record) {
+    const answered = record.value === null ? undefined : activityIn(record.value)
+    if (answered?.type !== 'model-answered') return
+    const isLater = ({ turn, round }: Part): boolean =>
+      turn > answered.turn || (turn === answered.turn && round > answered.round)
+    if (ahead !== undefined && isLater(ahead)) return
+    if (ahead !== undefined) yield ahead
+    ahead = undefined
+    for (;;) {
+      const { value: next, done } = await records.next()
+      if (done) return
+      const message =
+        next.key === conversation && next.value !== null ? decode(next.value) : undefined
+      if (message?.type === 'model-finished') {
+        if (message.turn === answered.turn && message.round === answered.round) return
+      } else if (message?.type === 'part') {
+        if (isLater(message)) {
+          ahead = message // the end of this response is gone
+          return
+        }
+        yield message
+      }
+    }
+  }
 }
 
 type Range = { topic: string; partition: number; from: Offset; to: Offset }
@@ -128,8 +186,7 @@ async function offsetSince(
 
 /** The records of several topics as they arrive. Throws if one cannot be read. */
 async function* merged(
-  bus: Place['bus'],
-  starts: { topic: string; partition: number; from: Offset; signal: AbortSignal }[],
+  starts: AsyncIterable<StoredRecord[]>[],
   signal: AbortSignal,
 ): AsyncGenerator<StoredRecord, void> {
   const waiting: StoredRecord[][] = []
@@ -137,7 +194,7 @@ async function* merged(
   let wake = (): void => {}
   let goOn = (): void => {}
   const read = async (start: (typeof starts)[number]): Promise<void> => {
-    for await (const records of bus.follow(start)) {
+    for await (const records of start) {
       waiting.push(records)
       wake()
       while (waiting.length >= waitingMax && !signal.aborted)

@@ -5,15 +5,18 @@ import { type ConversationId, parseConversationId } from '../shared/contract/ids
 import { limits } from '../shared/contract/limits.ts'
 import { partitionOf } from '../shared/contract/partition.ts'
 import { WeirError } from '../shared/lib/errors.ts'
+import { shown } from '../shared/settings/mistake.ts'
 import type { ExportOptions } from './bundle/exported-conversation.ts'
 import type { BundleContent } from './bundle/written-bundle.ts'
 import { conversationEvents, type EventsOptions } from './conversation-events.ts'
 import { type ConversationTurn, type TurnsOptions, turnsOf } from './conversation-turns.ts'
+import type { FollowKey } from './followed-key.ts'
+import { needOptions } from './given-options.ts'
 import { type ConversationMessage, messagesOf } from './history/messages.ts'
 import { newestConversations } from './history/newest-conversations.ts'
 import type { ReadableLog } from './history/readable-log.ts'
 import type { ConversationSummary } from './history/summary.ts'
-import { type WhereKey, whereOf } from './history/turn-filter.ts'
+import { type WhereKey, whereIn } from './history/turn-filter.ts'
 import type { CallPlace, TurnEvent, WholeCall } from './turn-event.ts'
 import { wholeCall } from './whole-call.ts'
 
@@ -60,11 +63,11 @@ export type Conversation = {
 }
 
 /** `source`: the name of the bus. */
-type Log = Omit<ReadableLog, 'progress' | 'bundle'> & { source: string }
+type Log = Omit<ReadableLog, 'progress' | 'bundle'> & { source: string; followKey: FollowKey }
 
 /** Throws `message.invalid` for a bad id. */
 export function conversationIn(log: Log, given: string): Conversation {
-  const { bus, topicPrefix, partitions } = log
+  const { bus, topicPrefix, partitions, followKey } = log
   const id = parseConversationId(given)
   const place = { bus, topicPrefix, partition: partitionOf(id, partitions) }
   const call = (at: CallPlace) => wholeCall(place, id, at)
@@ -72,7 +75,7 @@ export function conversationIn(log: Log, given: string): Conversation {
     id,
     messages: () => messagesOf(place, id),
     turns: (options) => turnsOf(place, id, options),
-    events: (options = {}) => conversationEvents(place, id, options),
+    events: (options = {}) => conversationEvents({ ...place, followKey }, id, options),
     call,
     result: async (at) => (await call(at))?.result ?? undefined,
     // Loaded when it is needed: a bundle is rare, and its writer opens SQLite.
@@ -94,7 +97,14 @@ export async function conversationsIn(
   log: Log,
   { where = {}, limit = 20, after = '0' }: ConversationsOptions,
 ): Promise<ConversationsPage> {
+  needOptions(where, { code: 'usage', subject: 'where', example: "{ outcome: 'answered' }" })
   const { since = 0, until = Number.POSITIVE_INFINITY, ...conditions } = where
+  for (const [name, time] of Object.entries({ since, until }))
+    if (typeof time !== 'number' || Number.isNaN(time))
+      throw new WeirError(
+        'usage',
+        `where.${name} is ${shown(time)}; must be a time in milliseconds, as of Date.now()`,
+      )
   const skipped = /^\d{1,6}$/.test(after) ? Number(after) : Number.NaN
   const max = skipped + limit
   if (!Number.isSafeInteger(max) || limit < 1 || max > limits.conversationsListedMax)
@@ -102,11 +112,9 @@ export async function conversationsIn(
       'usage',
       `limit is ${limit} and after is ${JSON.stringify(after)}: give a whole number from 1, and \`next\` of a page, up to ${limits.conversationsListedMax} conversations`,
     )
-  const given = Object.entries(conditions).flatMap(([key, values]) =>
-    [values].flat().map((value) => `${key}=${value}`),
-  )
+  const accepted = whereIn(conditions, ['since', 'until'])
   const readable: ReadableLog = { ...log, progress: { expect: () => {}, read: () => {} } }
-  const found = await newestConversations(readable, max, whereOf(given), { since, until })
+  const found = await newestConversations(readable, max, accepted, { since, until })
   return {
     conversations: found.slice(skipped),
     next: found.length === max ? `${max}` : undefined,

@@ -3,7 +3,7 @@
 
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Guard } from '../shared/contract/guard.ts'
+import type { AnyGuard, Guard } from '../shared/contract/guard.ts'
 import { registrationFault } from '../shared/contract/guard-registration.ts'
 import type { GuardInForce } from '../shared/contract/messages.ts'
 import { WeirError } from '../shared/lib/errors.ts'
@@ -16,11 +16,12 @@ const guardKeys = Object.keys({
   deadlineMs: true,
   onTimeout: true,
   stateKeptMs: true,
+  external: true,
   judge: true,
 } satisfies Record<keyof Guard, true>)
 
 /** `options`: the argument of the function that the file exports. Throws `guard.invalid`. */
-export async function loadGuard(file: string, options?: unknown): Promise<Guard> {
+export async function loadGuard(file: string, options?: unknown): Promise<AnyGuard> {
   const invalid = (fault: string, cause?: unknown) =>
     new WeirError('guard.invalid', `${file}: ${fault}`, { cause })
   let exported: unknown
@@ -40,7 +41,7 @@ export async function loadGuard(file: string, options?: unknown): Promise<Guard>
     throw invalid('its default export must be a guard, or a function that returns one')
   const mistakes = [...shapeMistakes(exported)]
   if (mistakes.length > 0) throw invalid(mistakes.join('; '))
-  const guard = exported as Guard
+  const guard = exported as AnyGuard
   const { name, version, tools, deadlineMs, onTimeout } = guard
   const inForce: GuardInForce = {
     ...{ name, version, deadlineMs, onTimeout, rules: null },
@@ -64,7 +65,7 @@ function* shapeMistakes(guard: Partial<Record<keyof Guard, unknown>>): Generator
   const unknown = keyFault(guard, guardKeys)
   if (unknown !== undefined)
     yield `the guard has ${unknown}${'mode' in guard ? '. A mode is set by --mode or weir guard mode' : ''}`
-  const { name, version, tools, deadlineMs, onTimeout, judge, stateKeptMs } = guard
+  const { name, version, tools, deadlineMs, onTimeout, judge, stateKeptMs, external } = guard
   if (typeof name !== 'string' || typeof version !== 'string')
     yield 'a guard has a name and a version, both text'
   if (!Array.isArray(tools) || !tools.every((pattern) => typeof pattern === 'string'))
@@ -74,4 +75,8 @@ function* shapeMistakes(guard: Partial<Record<keyof Guard, unknown>>): Generator
   if (typeof judge !== 'function') yield 'judge must be a function'
   if (stateKeptMs !== undefined && !(typeof stateKeptMs === 'number' && stateKeptMs >= 0))
     yield 'stateKeptMs must be a number of milliseconds'
+  if (external !== undefined && typeof external !== 'boolean')
+    yield 'external must be true or false'
+  if (external === true && stateKeptMs !== undefined)
+    yield 'an external guard keeps no state: remove stateKeptMs'
 }

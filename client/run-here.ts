@@ -2,14 +2,14 @@
 
 import type { ApprovalSettings } from '../services/approval/registration.ts'
 import type { RunningStages, StagesOptions } from '../services/stages.ts'
-import type { Guard } from '../shared/contract/guard.ts'
+import type { AnyGuard } from '../shared/contract/guard.ts'
 import { retentionMsOf } from '../shared/contract/retention.ts'
 import { topicSpecs } from '../shared/contract/topology.ts'
 import type { RunningGuards } from '../shared/runtime/guards/start-guards.ts'
 
 /** Guards that run in this process, and the calls that wait for a person. */
 type StagesExtras = {
-  guards?: { guards: readonly Guard[]; mode?: 'shadow' | 'enforce' } | undefined
+  guards?: { guards: readonly AnyGuard[]; mode?: 'shadow' | 'enforce' } | undefined
   approvals?: ApprovalSettings | undefined
 }
 

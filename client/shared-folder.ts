@@ -23,6 +23,7 @@ import type { Settings } from '../shared/settings/settings.ts'
 import { assertOwnerHas, includesAll, type OwnerFacts } from './agent-facts.ts'
 import type { Contexts } from './contexts.ts'
 import { openBusForStages } from './open-bus.ts'
+import { jsonOf } from './plain-json.ts'
 import { createStageHost, type HostRequest, helloOf, type Welcome } from './stage-host.ts'
 import type { StagesChoice } from './stages-choice.ts'
 import { createSwitchingBus } from './switching-bus.ts'
@@ -276,28 +277,6 @@ function assertSameLog({ pid, topicPrefix, partitions }: Welcome, settings: Sett
     'settings.invalid',
     `process ${pid} owns the data folder ${settings.dataFolder} with topicPrefix ${JSON.stringify(topicPrefix)} and ${partitions} partitions, and this process has ${JSON.stringify(own.topicPrefix)} and ${own.partitions}: give both the same`,
   )
-}
-
-/** The value as JSON, if that is all of it. Undefined: it holds a function or another live value. */
-function jsonOf(value: unknown): string | undefined {
-  try {
-    return isPlain(value, 0) ? JSON.stringify(value) : undefined
-  } catch {
-    return undefined // a circle
-  }
-}
-
-const depthMax = 100
-
-function isPlain(value: unknown, depth: number): boolean {
-  if (value === undefined || value === null || depth > depthMax) return depth <= depthMax
-  if (typeof value === 'number') return Number.isFinite(value)
-  if (typeof value === 'string' || typeof value === 'boolean') return true
-  if (typeof value !== 'object') return false
-  if (Array.isArray(value)) return value.every((item) => isPlain(item, depth + 1))
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return false
-  return Object.values(value).every((item) => isPlain(item, depth + 1))
 }
 
 function isSame(a: SentMessage, b: SentMessage): boolean {

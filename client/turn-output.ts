@@ -7,6 +7,7 @@ import {
   isStandardSchema,
   type JsonSchema,
   jsonSchemaOf,
+  objectOfSchemas,
   type StandardSchema,
 } from './define/standard-schema.ts'
 
@@ -18,6 +19,8 @@ export function outputText(schema: OutputSchema<unknown>): string {
   if (typeof found === 'string') throw invalid(found)
   if (typeof found !== 'object' || found === null || Array.isArray(found))
     throw invalid('is no schema; must be a Standard Schema or a JSON Schema')
+  const slip = found === schema ? objectOfSchemas(found) : undefined
+  if (slip !== undefined) throw invalid(slip)
   return JSON.stringify(found)
 }
 

@@ -5,9 +5,11 @@ import type { Logger } from 'pino'
 import type { Agents } from '../shared/agents/agents.ts'
 import { secretsOf } from '../shared/agents/secrets.ts'
 import type { Bus, Subscription } from '../shared/contract/bus.ts'
+import { limits } from '../shared/contract/limits.ts'
 import type { Message } from '../shared/contract/messages.ts'
 import { type StageName, stageNames, topicSpecs } from '../shared/contract/topology.ts'
 import { type Milliseconds, systemClock } from '../shared/lib/clock.ts'
+import { type CountedSlots, createSlots } from '../shared/lib/slots.ts'
 import type { Instruments } from '../shared/runtime/instruments.ts'
 import { type RunOptions, runStage, type StageEntry } from '../shared/runtime/run-stage.ts'
 import { echoSource } from './accumulator/echo.ts'
@@ -17,6 +19,7 @@ import type { ContextOf } from './executor/tools/checked-start.ts'
 import { prepareSandboxes } from './executor/tools/sandbox-check.ts'
 import { toolStarter } from './executor/tools/start-tool.ts'
 import type { StartTool } from './executor/tools/tool.ts'
+import { toolPlaces } from './executor/tools/tool-slots.ts'
 import { startGateway } from './llm-gateway/performer.ts'
 import type { Connect } from './llm-gateway/providers/provider.ts'
 import { connectOnce } from './llm-gateway/providers/providers.ts'
@@ -63,13 +66,34 @@ type PerformerParts = World & {
   contextOf?: ContextOf | undefined
   historyIdleMs?: Milliseconds | undefined
   kept?: KeptTools | undefined
+  /** Default: new ones. */
+  slots?: StageSlots
+}
+
+/** The slots of each stage that performs, shared by all its partitions in this process. */
+type StageSlots = Record<PerformingStage, CountedSlots>
+
+function createStageSlots(): StageSlots {
+  return {
+    'llm-gateway': createSlots(limits.modelStreamsMax),
+    executor: toolPlaces(limits.runningToolsMax),
+  }
 }
 
 /** One line for each stage of the list that performs. */
-function performersOf({ agents, connect, run, contextOf, historyIdleMs, kept }: PerformerParts) {
+function performersOf({
+  agents,
+  connect,
+  run,
+  contextOf,
+  historyIdleMs,
+  kept,
+  slots = createStageSlots(),
+}: PerformerParts) {
+  const streams = slots['llm-gateway']
   return {
-    'llm-gateway': startGateway({ agents, connect, echoOf: echoSource, historyIdleMs }),
-    executor: startExecutor({ agents, run, contextOf, kept }),
+    'llm-gateway': startGateway({ agents, connect, echoOf: echoSource, historyIdleMs, streams }),
+    executor: startExecutor({ agents, run, contextOf, kept, slots: slots.executor }),
   } satisfies Record<PerformingStage, unknown>
 }
 
@@ -121,7 +145,10 @@ export async function startStages(options: StagesOptions): Promise<RunningStages
     runsTools && dataFolder !== undefined
       ? createKeptTools({ dataFolder, secrets: secretsOf(agents), log, clock: systemClock })
       : undefined
-  const entries = stageEntries({ ...world, agents, contextOf, historyIdleMs: retentionMs, kept })
+  const slots = createStageSlots()
+  for (const name of (names ?? stageNames).filter(performs)) instruments?.slots?.(name, slots[name])
+  const parts = { ...world, agents, contextOf, historyIdleMs: retentionMs, kept, slots }
+  const entries = stageEntries(parts)
   const subscriptions = new Map<StageName, Subscription>()
   // All at once: on Kafka each one waits for its consumer group.
   const starts = (names ?? stageNames).map(async (name) => {

@@ -131,7 +131,10 @@ test('the guard of docs/guides/guard-in-typescript.md rejects on Fridays only', 
     noFridayDeploys.judge(undefined, {
       ...{ conversation: 'c', turn: 0, round: 1, agent: 'a', time: Date.parse(day) },
       calls: [
-        { ordinal: 0, tool: 'deploy', arguments: {}, source: 'deltas', declaration: {} as never },
+        {
+          ...{ ordinal: 0, tool: 'deploy', arguments: {}, source: 'deltas', enforced: true },
+          declaration: {} as never,
+        },
       ],
     }).verdicts
   expect(on('2026-11-19')).toEqual([{ ordinal: 0, verdict: 'pass' }])

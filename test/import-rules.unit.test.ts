@@ -31,6 +31,7 @@ const floors = [
   'apps/replay',
   'apps/transcripts',
   'apps/bundles',
+  'apps/traces',
   'apps/history',
   'apps/terminal',
   'client',

@@ -7,7 +7,7 @@ import type { StagesChoice } from '../../client/stages-choice.ts'
 import { Weir, type WeirOptions } from '../../client/weir.ts'
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf, busNamesWhere } from '../../shared/bus/kinds.ts'
-import type { Guard } from '../../shared/contract/guard.ts'
+import type { AnyGuard } from '../../shared/contract/guard.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import { isStage, modeOf, registeredGuards } from '../../shared/runtime/guards/guard-registry.ts'
@@ -80,7 +80,7 @@ async function guardsOf(
       `--guard needs stages in this process (--bus ${alternatives(locals)}); on ${title}, start the guard with weir guard run`,
     )
   }
-  const guards: Guard[] = []
+  const guards: AnyGuard[] = []
   for (const given of files) guards.push(await guardNamed(given))
   return { guards: { guards, ...(mode && { mode }) } }
 }

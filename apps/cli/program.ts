@@ -25,6 +25,7 @@ import { addSetup } from './commands/setup.ts'
 import { addStops } from './commands/stops.ts'
 import { addTalk } from './commands/talk.ts'
 import { addTopics } from './commands/topics.ts'
+import { addTraces } from './commands/traces.ts'
 import { addUp } from './commands/up.ts'
 
 const program = new Command('weir')
@@ -47,6 +48,7 @@ addMcp(program)
 
 program.commandsGroup('Read the log:')
 addHistory(program) // inspect, report, conversations, tail
+addTraces(program)
 
 program.commandsGroup('Bundles and replay, offline:')
 addBundles(program) // export, import, import-transcript

@@ -1,6 +1,6 @@
 // The server of the fronts that need no code in the guest: `/v1/guest/{agent}/…` for any language,
 // `/v1/hooks/{agent}/…` for hosts with hooks, and the model proxy, if there is an upstream. Used by
-// `weir proxy` and `weir up`.
+// `weir proxy` and `weir up`, which can also have their routes on the server of the HTTP edge.
 
 import type { Logger } from 'pino'
 import type { FrontsOn } from '../../client/guard/guard.ts'
@@ -13,54 +13,60 @@ import { upstreamAt } from './fronts/proxy/upstream.ts'
 import type { VetoOptions } from './fronts/proxy/veto/veto.ts'
 import { guardsByAgent } from './guards-by-agent.ts'
 import { guestRoutes } from './guest-routes.ts'
-import { type HttpServer, startHttpServer } from './server.ts'
+import { type HttpApp, type HttpServer, startHttpServer } from './server.ts'
 
-export type FrontServerOptions = {
+export type FrontOptions = {
   fronts: FrontsOn
-  host: string
-  port: number
   /** Undefined: there is no proxy. */
   upstream: string | undefined
   /** Undefined: the proxy does not hold calls. */
   veto?: VetoOptions | undefined
-  /** The guest at the root of the proxy. */
-  agent: string
-  /** As for `startHttpServer`. */
-  advice?: string
+  /** The guest at the root of the proxy. Undefined: the root has no proxy, only `/proxy/{agent}`. */
+  agent: string | undefined
   log: Logger
 }
 
+/** `advice`: as for `startHttpServer`. */
+export type FrontServerOptions = FrontOptions & { host: string; port: number; advice?: string }
+
+/** `settled` resolves once the rounds of all finished answers are with Weir. */
+export type FrontRoutes = { routes: ((app: HttpApp) => void)[]; settled(): Promise<void> }
+
 /** Throws `settings.invalid` for an address or an upstream that cannot be used. */
 export async function startFrontServer({
-  fronts,
   host,
   port,
-  upstream,
-  veto,
-  agent,
   advice,
-  log,
+  ...options
 }: FrontServerOptions): Promise<HttpServer> {
-  fronts.front({ agent }) // an unusable name fails here
-  const holding = guardsByAgent(async (name) => fronts.front({ agent: name }))
-  const sessions = hostSessions(systemClock)
-  const proxy =
-    upstream === undefined ? undefined : proxyTo(upstream, { fronts, veto, agent, sessions, log })
+  const { routes, settled } = frontRoutes(options)
   const server = await startHttpServer({
-    ...{ host, port, log },
+    ...{ host, port, log: options.log, routes },
     ...(advice !== undefined && { advice }),
-    routes: [
-      guestRoutes(holding),
-      hookRoutes({ guardOf: holding.guardOf, sessions, clock: systemClock, log }),
-      ...(proxy === undefined ? [] : [proxy.routes]),
-    ],
   })
   return {
     ...server,
     async close() {
       await server.close()
-      await proxy?.settled()
+      await settled()
     },
+  }
+}
+
+/** Throws `settings.invalid` for an upstream that cannot be used. */
+export function frontRoutes({ fronts, upstream, veto, agent, log }: FrontOptions): FrontRoutes {
+  if (agent !== undefined) fronts.front({ agent }) // an unusable name fails here
+  const holding = guardsByAgent(async (name) => fronts.front({ agent: name }))
+  const sessions = hostSessions(systemClock)
+  const proxy =
+    upstream === undefined ? undefined : proxyTo(upstream, { fronts, veto, agent, sessions, log })
+  return {
+    routes: [
+      guestRoutes(holding),
+      hookRoutes({ guardOf: holding.guardOf, sessions, clock: systemClock, log }),
+      ...(proxy === undefined ? [] : [proxy.routes]),
+    ],
+    settled: async () => proxy?.settled(),
   }
 }
 
@@ -72,7 +78,7 @@ function proxyTo(
     agent,
     sessions,
     log,
-  }: Pick<FrontServerOptions, 'fronts' | 'veto' | 'agent' | 'log'> & { sessions: HostSessions },
+  }: Pick<FrontOptions, 'fronts' | 'veto' | 'agent' | 'log'> & { sessions: HostSessions },
 ): ModelProxy {
   const watching = guardsByAgent(async (name) => fronts.front({ agent: name, mode: 'observing' }))
   const held = guardsByAgent(async (name) => fronts.front({ agent: name, mode: 'blocking' }))

@@ -6,12 +6,14 @@
 // HTTP-SERVER-3. An unforeseen error of a route gets 500 with a constant text: it may hold secrets.
 
 import type { ServerResponse } from 'node:http'
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import type { Logger } from 'pino'
 import { limits } from '../../shared/contract/limits.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
 import { listenFailure } from '../../shared/lib/listen-failure.ts'
 import { HttpError } from './http-error.ts'
 
@@ -26,6 +28,9 @@ export type HttpServer = {
   close(): Promise<void>
 }
 
+/** In PEM. `clientCa`: of the certificates that clients may show. No client has to show one. */
+export type TlsFiles = { cert: string; key: string; clientCa?: string | undefined }
+
 /** `port`: 0 for any free port. `routes` adds its routes to the app, in order. */
 export type HttpServerOptions = {
   host: string
@@ -33,6 +38,8 @@ export type HttpServerOptions = {
   log: Logger
   /** The flags that set the address, for the error of one that is in use. */
   advice?: string
+  /** Undefined: plain HTTP. */
+  tls?: TlsFiles | undefined
   /** Origins of pages that may call it, such as `https://chat.example`. Default: its own only. */
   origins?: ReadonlySet<string>
   routes: ((app: HttpApp) => void)[]
@@ -44,6 +51,7 @@ export async function startHttpServer({
   port,
   log,
   advice = 'give another address with --host and --port (0: any free port)',
+  tls,
   origins = new Set(),
   routes,
 }: HttpServerOptions): Promise<HttpServer> {
@@ -63,28 +71,49 @@ export async function startHttpServer({
 
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
   const answering = new Set<ServerResponse>()
-  const server = createServer(
-    {
-      maxHeaderSize: limits.httpHeaderBytesMax,
-      headersTimeout: limits.httpHeadersMs,
-      requestTimeout: limits.httpRequestMs,
-      // Model clients write small pieces and wait for each answer.
-      noDelay: true,
-    },
-    (incoming, outgoing) => {
-      answering.add(outgoing)
-      outgoing.once('close', () => answering.delete(outgoing))
-      void listener(incoming, outgoing)
-    },
-  )
+  const server = createSocketServer(tls, (incoming, outgoing) => {
+    answering.add(outgoing)
+    outgoing.once('close', () => answering.delete(outgoing))
+    void listener(incoming, outgoing)
+  })
   server.maxConnections = limits.httpConnectionsMax
   await listening(server, { host, port, advice })
   const { port: taken } = server.address() as AddressInfo
   return {
     port: taken,
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${taken}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${taken}`,
     close: () => closed(server, answering),
   }
+}
+
+/** Throws `settings.invalid` for certificates that cannot be used. */
+function createSocketServer(tls: TlsFiles | undefined, answer: RequestListener): Server {
+  const bounds = {
+    maxHeaderSize: limits.httpHeaderBytesMax,
+    headersTimeout: limits.httpHeadersMs,
+    requestTimeout: limits.httpRequestMs,
+    connectionsCheckingInterval: limits.httpLateCheckMs,
+    // Model clients write small pieces and wait for each answer.
+    noDelay: true,
+  }
+  if (tls === undefined) return createServer(bounds, answer)
+  const { cert, key, clientCa } = tls
+  // A request with a bad certificate gets an answer with the reason: see edge/access.ts.
+  const client = clientCa !== undefined && {
+    ...{ ca: clientCa, requestCert: true, rejectUnauthorized: false },
+  }
+  try {
+    const handshakeTimeout = limits.httpHeadersMs
+    return createTlsServer({ ...bounds, cert, key, ...client, handshakeTimeout }, answer)
+  } catch (cause) {
+    throw tlsFault(cause)
+  }
+}
+
+function tlsFault(cause: unknown): WeirError {
+  const text =
+    'the TLS certificate, its key or the authority of clients cannot be used: give PEM files that belong together'
+  return new WeirError('settings.invalid', text, { cause })
 }
 
 /** Whether only this machine can connect. */

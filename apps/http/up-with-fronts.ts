@@ -1,5 +1,7 @@
 // `weir up` with servers in its process: the fronts of guests, which are the server of `weir proxy` on
 // the log of the stages, and the HTTP edge. On Kafka the stages of guests may also run in other processes.
+// UP-FRONTS-1. Fronts ask for no key: the `Authorization` of a guest belongs to its provider. So an
+//     edge that asks for keys has no fronts, and they keep their own port.
 
 import { frontsOn } from '../../client/guard/guard.ts'
 import { parseGuestName } from '../../client/guard/guest-agent.ts'
@@ -10,10 +12,10 @@ import type { Beside } from '../service/run-stages.ts'
 import { serviceSettings } from '../service/service-settings.ts'
 import { type UpOptions, up } from '../service/up.ts'
 import { portOf } from '../terminal/port-flag.ts'
-import { edgeBeside } from './edge/edge-beside.ts'
+import { edgeBeside, type MoreRoutes } from './edge/edge-beside.ts'
 import type { EdgeFlags } from './edge/edge-flags.ts'
 import { refuseOpenAddress } from './front-address.ts'
-import { startFrontServer } from './front-server.ts'
+import { frontRoutes, startFrontServer } from './front-server.ts'
 import { upstreamAt } from './fronts/proxy/upstream.ts'
 
 /** `frontPort`: undefined for no fronts. `upstream`: undefined for fronts without the proxy. */
@@ -28,7 +30,9 @@ export type UpWithFrontsOptions = UpOptions &
 
 /** As `up`. Throws `usage` also for flags of fronts that cannot be used. */
 export async function upWithFronts(options: UpWithFrontsOptions): Promise<0 | 1> {
-  const parts = [frontsBeside(options), edgeBeside(options)].filter((one) => one !== undefined)
+  const fronts = frontsBeside(options)
+  const edge = edgeBeside(options, fronts === undefined ? frontsOnEdge(options) : undefined)
+  const parts = [fronts, edge].filter((one) => one !== undefined)
   return up(options, parts)
 }
 
@@ -36,7 +40,7 @@ function frontsBeside(options: UpWithFrontsOptions): Beside | undefined {
   const { frontPort, frontHost = '127.0.0.1', frontAgent = 'guest', upstream } = options
   if (frontPort === undefined) {
     const alone = frontFlags.find(([key]) => options[key] !== undefined)
-    if (alone === undefined) return undefined
+    if (alone === undefined || (alone[0] === 'upstream' && isOpenEdge(options))) return undefined
     throw new WeirError(
       'usage',
       `${alone[1]} needs the server of the fronts: give its port with --front-port (0: any free port)`,
@@ -64,6 +68,30 @@ function frontsBeside(options: UpWithFrontsOptions): Beside | undefined {
       }
     },
   }
+}
+
+/** Keeps UP-FRONTS-1. Undefined: the edge has no fronts. */
+function frontsOnEdge(options: UpWithFrontsOptions): MoreRoutes | undefined {
+  if (!isOpenEdge(options)) return undefined
+  const { upstream } = options
+  if (upstream !== undefined) upstreamAt(upstream) // refused before anything starts
+  const guests = guestsOf(options)
+  return ({ bus, topicPrefix, partitions, log }) => {
+    const fronts = frontsOn({ bus, topicPrefix, partitions, log, guests })
+    const { routes, settled } = frontRoutes({ fronts, upstream, agent: undefined, log })
+    return {
+      routes,
+      async close() {
+        await settled()
+        fronts.close()
+      },
+    }
+  }
+}
+
+/** Whether there is an HTTP edge that asks for no key. */
+function isOpenEdge({ httpPort, apiKeys, oidcIssuer }: UpWithFrontsOptions): boolean {
+  return httpPort !== undefined && apiKeys === undefined && oidcIssuer === undefined
 }
 
 const frontFlags = [

@@ -42,7 +42,7 @@ export function beginningsIn({
 }: {
   hasTurn(turn: TurnId): boolean
   eventsFrom: Offset
-  anewAt?: Offset
+  anewAt?: Offset | undefined
 }): Beginnings {
   const unknown = new Map<string, Unknown>()
   const knownFrom = new Map<string, Offset>()

@@ -99,6 +99,8 @@ type Replayed = {
   stage: AnyStage
   inbox: TopicRange
   fold: Fold<unknown>
+  /** The fold has no record before the offset from which on it begins anew. */
+  isAnew: boolean
   /** By the output topic, with the prefix. */
   pairs: Map<string, Pair>
   /** The newest record of its inbox with an output in the log, within the first ends of the log. */
@@ -109,13 +111,14 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
   const { log, range, tally, conversation, differs } = options
   const { partition } = range
   const byTopic = new Map(range.topics.map((topic) => [topic.topic, topic]))
-  const eventsFrom = range.topics.find(({ name }) => name === stages.conversation.inbox)?.from ?? 0
+  const events = range.topics.find(({ name }) => name === stages.conversation.inbox)
   const beginnings =
     range.hasTurn === undefined
       ? wholeLog
-      : beginningsIn({ hasTurn: range.hasTurn, eventsFrom, anewAt: range.anewAt })
+      : beginningsIn({
+          ...{ hasTurn: range.hasTurn, eventsFrom: events?.from ?? 0, anewAt: events?.anewAt },
+        })
   let held: Difference[] = []
-  let isAnew = range.anewAt === 0
   const replayed = new Map<StageName, Replayed>()
   const readers = new Map<string, Replayed>()
   for (const stage of options.stages) await begin(stage)
@@ -133,7 +136,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
       if (record.id !== undefined) logged(topic, record, record.id)
       if (reader === undefined || record.offset >= topic.to) continue
       if (isEvents) beginnings.read(record)
-      if (isEvents && !isAnew && record.offset >= range.anewAt) await beginAnew(reader)
+      if (!reader.isAnew && record.offset >= topic.anewAt) await beginAnew(reader)
       if (hasVersion) tally.writtenBy ??= writerOf(record)
       const taking = reader.fold.apply(record)
       written(reader, record, taking instanceof Promise ? await taking : taking)
@@ -160,6 +163,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
       stage,
       inbox,
       fold: await foldOf(stage, inbox),
+      isAnew: inbox.anewAt === 0,
       pairs: new Map(),
       writtenTo: -1,
     }
@@ -183,7 +187,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
 
   /** The stages of an imported log began behind its last imported record. */
   async function beginAnew(reader: Replayed): Promise<void> {
-    isAnew = true
+    reader.isAnew = true
     reader.fold = await foldOf(reader.stage, reader.inbox)
   }
 

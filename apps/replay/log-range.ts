@@ -21,8 +21,8 @@ export type ReadLog = {
   topicPrefix: string
   partitions: number
   turns?: ((partition: number, turn: TurnId) => boolean) | undefined
-  /** The offset in conversation-events from which on an imported log has its own records. */
-  beginsAnewAt?: ((partition: number) => Offset) | undefined
+  /** The offset in the inbox from which on an imported log has its own records. */
+  beginsAnewAt?: ((name: TopicName, partition: number) => Offset) | undefined
   /** Records before the begin were left out with their turns, not deleted. */
   isBundle?: boolean
 }
@@ -31,7 +31,8 @@ export type Period = { since: Milliseconds | undefined; until: Milliseconds | un
 
 /**
  * `to`: the end of the inbox. `seenTo`: the end of reading for other writers' records. `gone`: all
- * records were deleted.
+ * records were deleted. `anewAt`: its stage folds from this offset on without earlier records. 0: from
+ * the first.
  */
 export type TopicRange = {
   name: TopicName
@@ -41,6 +42,7 @@ export type TopicRange = {
   to: Offset
   seenTo: Offset
   gone: boolean
+  anewAt: Offset
 }
 
 export type PartitionRange = {
@@ -48,8 +50,6 @@ export type PartitionRange = {
   topics: TopicRange[]
   /** Whether the beginning of a turn is there. Undefined: the log is whole. */
   hasTurn: ((turn: TurnId) => boolean) | undefined
-  /** The conversation's stage folds from this offset on without earlier records. 0: from the first. */
-  anewAt: Offset
   /** The time of the newest record of an inbox. 0: there is none. */
   newest: Milliseconds
 }
@@ -98,7 +98,6 @@ export async function rangesOf(
       partition,
       topics: ranges,
       hasTurn: isWhole ? undefined : hasTurn,
-      anewAt: log.beginsAnewAt?.(partition) ?? 0,
       newest: Math.max(0, ...(await Promise.all(ends.map(newestOf)))),
     }
   }
@@ -140,14 +139,16 @@ export async function rangesOf(
     const from =
       cut === undefined ? begin : await firstOffsetSince(log.bus, whole, cut - leadersApartMs)
     const gone = begin === end && begin > 0
-    if (until === undefined) return { name, topic, partition, from, to, seenTo: end, gone }
+    const anewAt = turnInboxes.includes(name) ? (log.beginsAnewAt?.(name, partition) ?? 0) : 0
+    const common = { name, topic, partition, from, gone, anewAt }
+    if (until === undefined) return { ...common, to, seenTo: end }
     const cutOff = await firstOffsetSince(log.bus, { ...whole, from }, until)
     const seenTo = await firstOffsetSince(
       log.bus,
       { ...whole, from: cutOff },
       until + leadersApartMs,
     )
-    return { name, topic, partition, from, to: Math.min(cutOff, to), seenTo, gone }
+    return { ...common, to: Math.min(cutOff, to), seenTo }
   }
 }
 

@@ -21,10 +21,12 @@ export type WhatIfPage = {
   conversations: number
   changes: readonly Change[]
   numberOf: NumberOf
+  /** Rounds of an external guard for which the log has no verdict. */
+  unrecorded: number
 }
 
 export function printWhatIf(
-  { asked, conversations, changes, numberOf }: WhatIfPage,
+  { asked, conversations, changes, numberOf, unrecorded }: WhatIfPage,
   { full }: { full: boolean },
   out: NodeJS.WriteStream,
 ): void {
@@ -49,6 +51,11 @@ export function printWhatIf(
   if (shown.length < changes.length)
     line('faint', `… and ${changes.length - shown.length} more (--full)`)
   line('plain', '')
+  if (unrecorded > 0)
+    line(
+      'warning',
+      `${count(unrecorded, 'round')} not judged: the log has no verdict of this external guard on ${unrecorded === 1 ? 'it' : 'them'}, and a replay calls no service`,
+    )
   printTotals(totalsOf(changes), { conversations, full, numberOf }, line)
 }
 
@@ -61,7 +68,15 @@ function wouldBeText(decision: Decision | null): string {
 }
 
 function printTotals(
-  { conversations: touched, roundsSaved, tokensSaved, milder, roundsLater, refused }: Totals,
+  {
+    conversations: touched,
+    roundsSaved,
+    tokensSaved,
+    milder,
+    roundsLater,
+    refused,
+    approvals,
+  }: Totals,
   { conversations, full, numberOf }: { conversations: number; full: boolean; numberOf: NumberOf },
   line: (tone: 'title' | 'plain' | 'good' | 'bad', text: string) => void,
 ): void {
@@ -75,6 +90,8 @@ function printTotals(
       'plain',
       `later by        at least ${count(roundsLater, 'round')}, in ${count(milder, 'conversation')} with a milder decision; their cost is unknown`,
     )
+  if (approvals > 0)
+    line('plain', `approvals       ${count(approvals, 'call')} would have waited for a person`)
   if (refused.length === 0)
     return line('good', 'false alarms    none: no call that had succeeded would have been refused')
   line(
@@ -107,6 +124,7 @@ export function decisionText(decision: Decision | null): string {
 const rungTexts: Record<Decision['rung'], string> = {
   nudge: 'a nudge',
   veto: 'a veto',
+  ask: 'a wait for approval',
   text_only: 'one more request, for text only',
   end: 'the end of the turn',
 }
@@ -127,8 +145,14 @@ function addressText({ topic, partition, offset }: Address): string {
  * The output of `weir replay --set … --json`. Savings cover only the turn of each change
  * (WHAT-IF-CHANGE-1). Fields are added, and none changes its meaning.
  */
-export function whatIfJson({ asked, conversations, changes, numberOf }: WhatIfPage): string {
-  const { roundsSaved, tokensSaved, milder, roundsLater, refused } = totalsOf(changes)
+export function whatIfJson({
+  asked,
+  conversations,
+  changes,
+  numberOf,
+  unrecorded,
+}: WhatIfPage): string {
+  const { roundsSaved, tokensSaved, milder, roundsLater, refused, approvals } = totalsOf(changes)
   const numbered = <T extends TurnId>(one: T) => ({ ...one, turnNumber: numberOf(one) ?? null })
   const totals = {
     conversations,
@@ -138,6 +162,8 @@ export function whatIfJson({ asked, conversations, changes, numberOf }: WhatIfPa
     milder,
     roundsLaterAtLeast: roundsLater,
     falseAlarms: refused.map(numbered),
+    approvals,
+    unrecorded,
   }
   return printableJson({
     asked,

@@ -7,6 +7,7 @@ import { cutTurns } from '../../shared/bus/bundle/bus.ts'
 import { importedTurnsIn } from '../../shared/bus/embedded/imported.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { ConversationId, TurnId } from '../../shared/contract/ids.ts'
+import { inboxOf, stages } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { refuseTaken, writeWhole } from '../../shared/lib/whole-file.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
@@ -16,6 +17,7 @@ import { instantOfFlag } from '../terminal/instant-text.ts'
 import { entriesOf } from '../terminal/policy-pairs.ts'
 import { count } from '../terminal/quantities.ts'
 import type { Tally } from './compare.ts'
+import { recordedGuard } from './guard/recorded-guard.ts'
 import type { Period, ReadLog } from './log-range.ts'
 import { printReplayed, replayedJson } from './print-replayed.ts'
 import { printWhatIf, whatIfJson } from './print-what-if.ts'
@@ -116,11 +118,13 @@ async function tryWhatIf(
   out: NodeJS.WriteStream,
 ): Promise<0> {
   const { conversation, json, full = false, period } = given
-  const guard =
+  const process =
     given.guard === undefined
       ? undefined
       : await (await import('./guard/guard-process.ts')).startGuardProcess(given.guard)
   try {
+    const isExternal = process?.guard.external === true // keeps RECORDED-GUARD-1
+    const guard = isExternal ? await recordedGuard(process.guard, readOnly(log)) : process
     const { changes, conversations } = await whatIf({
       log: readOnly(log),
       contents: [content],
@@ -133,12 +137,13 @@ async function tryWhatIf(
     if (conversations === 0) throw nothingJudged(conversation, period)
     const [found = []] = changes
     const numberOf = await numbersIn(log, found)
-    const page = { asked: wordsFor(given), conversations, changes: found, numberOf }
+    const unrecorded = guard?.unrecorded?.() ?? 0
+    const page = { asked: wordsFor(given), conversations, changes: found, numberOf, unrecorded }
     if (json) out.write(`${whatIfJson(page)}\n`)
     else printWhatIf(page, { full }, out)
     return 0
   } finally {
-    guard?.close()
+    process?.close()
   }
 }
 
@@ -173,11 +178,18 @@ function numbersIn(log: OpenLog, turns: readonly TurnId[]): Promise<NumberOf> {
 function readOnly({ bus, topicPrefix, partitions, logFile, bundle }: OpenLog): ReadLog {
   const read: ReadLog = { bus: { ends: bus.ends, read: bus.read }, topicPrefix, partitions }
   if (bundle === undefined) {
-    const imported = logFile === undefined ? undefined : importedTurnsIn(logFile)
+    const imported =
+      logFile === undefined
+        ? undefined
+        : importedTurnsIn(logFile, topicPrefix + stages.conversation.inbox)
     return {
       ...read,
-      turns: imported && ((partition, { turn }) => imported.has(partition, turn)),
-      beginsAnewAt: imported?.beginsAnewAt,
+      turns:
+        imported &&
+        ((partition, { conversation, turn }) =>
+          imported.has(topicPrefix + inboxOf(conversation), partition, turn)),
+      beginsAnewAt:
+        imported && ((name, partition) => imported.beginsAnewAt(topicPrefix + name, partition)),
     }
   }
   const whole = new Set<string>()

@@ -15,14 +15,14 @@ export type GuardMetricsOptions = {
   clock: Pick<Clock, 'now'>
 }
 
-/** Seconds. A guard is aborted after one second. */
-const judgeBuckets = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
+/** Seconds. A guard is aborted after one second, an external one at its deadline. */
+const judgeBuckets = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30]
 
 /** The codes of answers that the runner of guards makes (shared/runtime/guards/judgement.ts). */
 const failureCodes = ['guard.threw', 'guard.stuck', 'guard.unusable']
 
 const modes = ['enforce', 'shadow'] as const
-const verdicts = ['pass', 'reject'] as const
+const verdicts = ['pass', 'reject', 'ask'] as const
 
 export const guardMetricTable = {
   rounds: [

@@ -14,6 +14,7 @@ import type { Output } from '../../shared/contract/stage.ts'
 import type { StageName } from '../../shared/contract/topology.ts'
 import type { Clock } from '../../shared/lib/clock.ts'
 import { errorCodes } from '../../shared/lib/errors.ts'
+import type { CountedSlots } from '../../shared/lib/slots.ts'
 import type { GuardInstruments } from '../../shared/runtime/guards/guard-instruments.ts'
 import type { Instruments } from '../../shared/runtime/instruments.ts'
 import { createGuardMetrics } from './guard-metrics.ts'
@@ -177,6 +178,18 @@ export const metricTable = {
     'Longest possible wait of the oldest unread record; 0: none waits. Absent: the bus did not answer.',
     ['stage', 'partition'],
   ],
+  slots: [
+    'gauge',
+    'weir_slots',
+    'Model streams (llm-gateway) or tools (executor) that this process runs at once, at most.',
+    ['stage'],
+  ],
+  slotsBusy: [
+    'gauge',
+    'weir_slots_busy',
+    'Model streams (llm-gateway) or tools (executor) that run now.',
+    ['stage'],
+  ],
   logBytes: [
     'gauge',
     'weir_log_bytes',
@@ -213,6 +226,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       eventLoopMonitoringPrecision: eventLoopPrecisionMs,
     })
   const guardInstruments = createGuardMetrics({ registry, guards, partitions, clock })
+  const slotsOf = new Map<StageName, Pick<CountedSlots, 'count' | 'busy'>>()
   for (const stage of stages)
     for (const counter of [
       instruments.readBytes,
@@ -232,6 +246,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
       const { lagRecords, lagSeconds, clockSkew } = instruments
       for (const [stage, count] of options.damaged?.() ?? [])
         instruments.damaged.set({ stage }, count)
+      for (const [stage, { count, busy }] of slotsOf) {
+        instruments.slots.set({ stage }, count)
+        instruments.slotsBusy.set({ stage }, busy)
+      }
       const skewMs = options.skewMs?.()
       if (skewMs === undefined) clockSkew.remove()
       else clockSkew.set(skewMs / 1000)
@@ -266,6 +284,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       observed(stage, { messages, written }) {
         countWritten(stage, messages, written)
       },
+      slots: (stage, slots) => slotsOf.set(stage, slots),
     },
   }
 

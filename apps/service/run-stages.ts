@@ -10,7 +10,7 @@ import { startStages } from '../../services/stages.ts'
 import type { Agents } from '../../shared/agents/agents.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus, Subscription } from '../../shared/contract/bus.ts'
-import type { Guard } from '../../shared/contract/guard.ts'
+import type { AnyGuard } from '../../shared/contract/guard.ts'
 import type { GuardMode } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
@@ -46,7 +46,7 @@ export type RunOptions = {
   /** As in TopicsThereOptions. */
   setPartitions?: number | undefined
   /** The guards of this process, and the mode of all of them. */
-  guards: readonly Guard[]
+  guards: readonly AnyGuard[]
   guardMode?: GuardMode | undefined
   beside: readonly Beside[]
   /** See WeirOptions. */

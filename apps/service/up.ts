@@ -12,7 +12,7 @@ import type { Agents } from '../../shared/agents/agents.ts'
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import type { Guard } from '../../shared/contract/guard.ts'
+import type { AnyGuard } from '../../shared/contract/guard.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
@@ -118,7 +118,7 @@ export async function up(options: UpOptions, beside: readonly Beside[] = []): Pr
   }
 }
 
-async function guardsOf({ guards: folder, guard: named = [] }: UpOptions): Promise<Guard[]> {
+async function guardsOf({ guards: folder, guard: named = [] }: UpOptions): Promise<AnyGuard[]> {
   const guards = folder === undefined ? [] : await guardsIn(folder)
   for (const given of named) guards.push(await guardNamed(given))
   return guards

@@ -65,6 +65,6 @@ export function refusalsOf(verdicts: CallVerdict[]): Map<string, string> {
 }
 
 /** The answer to a request that Weir keeps from the model, at rung `end`. */
-export function endText({ reason }: Advice): string {
-  return reason || 'Weir ended this turn.'
+export function endText({ reason, fallback }: Advice): string {
+  return [reason || 'Weir ended this turn.', fallback].filter((text) => text !== '').join('\n\n')
 }

@@ -57,6 +57,8 @@ const contentFields = new Set([
   'fault',
   'by',
   'evidence',
+  'requested', // by a guard, with its text
+  'rule', // of a waiting call: the same text
   'result',
   'system',
   'context',

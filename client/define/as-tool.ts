@@ -1,6 +1,9 @@
 // An agent as a tool of another agent: each call is a turn in a conversation made of the call.
 
+import { agentSchema } from '../../shared/agents/file/schema-mistakes.ts'
 import type { Caps } from '../../shared/contract/messages.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { shown } from '../../shared/settings/mistake.ts'
 import { needOptions } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
 import type { DefinedAgent } from './define-agent.ts'
@@ -26,6 +29,8 @@ export type AgentTurn = {
   caps: Partial<Caps>
   text: (args: unknown) => string
 }
+
+const invalid = { code: 'agent.invalid' } as const
 
 const optionNames = Object.keys({
   ...{ name: 1, description: 1, caps: 1, parameters: 1, text: 1 },
@@ -58,16 +63,33 @@ export function asTool<Context = unknown, Args = { task: string }>(
   agent: DefinedAgent<Context>,
   options: AgentToolOptions<Args>,
 ): DefinedTool<Context> {
-  const asked = { code: 'agent.invalid', subject: 'asTool' } as const
+  const asked = { ...invalid, subject: 'asTool' }
   needOptions(options, { ...asked, example: "{ name: 'search', description: 'Finds pages.' }" })
   refuseUnknownKeys(options, optionNames, asked)
   const { name, description, caps = {}, parameters = task } = options
+  checkCaps(caps)
   const { text = defaultText as (args: Args) => string } = options
   const wallMs = caps.wallMs ?? wallMsDefault
   const turn = { agent, caps: { ...caps, wallMs }, text }
   const timeoutMs = Math.min(wallMs + marginMs, timeoutMsMax)
   const tool = { name, description, parameters, timeoutMs, idempotent: true, run: () => undefined }
   return { ...tool, [agentSymbol]: turn } as DefinedTool<Context>
+}
+
+/** By the bounds of agent files. */
+function checkCaps(caps: object): void {
+  const known: Record<string, { minimum?: number; maximum?: number }> =
+    agentSchema.properties?.caps?.properties ?? {}
+  refuseUnknownKeys(caps, Object.keys(known), { ...invalid, subject: 'caps of asTool' })
+  for (const [name, value] of Object.entries(caps)) {
+    const { minimum = 1, maximum = Number.MAX_SAFE_INTEGER } = known[name] ?? {}
+    const isFit = Number.isSafeInteger(value) && value >= minimum && value <= maximum
+    if (value === undefined || isFit) continue
+    throw new WeirError(
+      invalid.code,
+      `caps.${name} of asTool is ${shown(value)}; must be a whole number from ${minimum} to ${maximum}`,
+    )
+  }
 }
 
 export function agentTurnOf(tool: object): AgentTurn | undefined {

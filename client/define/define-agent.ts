@@ -2,7 +2,8 @@
 
 import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
 import type { AgentSettings, TextCallsMode } from '../../shared/contract/messages.ts'
-import type { DefinedTool } from './define-tool.ts'
+import { needOptions } from '../given-options.ts'
+import type { DefinedTool, FlowSource } from './define-tool.ts'
 import type { DefinedModel } from './models.ts'
 
 declare const contextOf: unique symbol
@@ -77,6 +78,8 @@ type ContextsOf<Tools extends readonly DefinedTool<never>[]> = [
 export function defineAgent<const Tools extends readonly DefinedTool<never>[] = readonly []>(
   agent: AgentFields<Tools>,
 ): DefinedAgent<ContextsOf<Tools>> {
+  const example = "{ name: 'helper', model, system: 'You help.' }"
+  needOptions(agent, { code: 'agent.invalid', subject: 'defineAgent', example })
   return { ...agent }
 }
 
@@ -86,12 +89,16 @@ export type DefinedMcpServer = (
   | {
       url: string
       headers?: Record<string, string>
-      auth?: { clientId: string; clientSecret: string; scope?: string } | { tokenFile: string }
+      auth?:
+        | { clientId: string; clientSecret: string; issuer?: string; scope?: string }
+        | { tokenFile: string }
     }
 ) & {
   /** Patterns of the server's own tool names. Default: all. */
   allow?: string[]
   deny?: string[]
+  /** The flow of data through its tools, by patterns of their own names, for the guard `flow`. */
+  labels?: Record<string, { reads?: FlowSource | FlowSource[]; sends?: 'out' }>
   /** Milliseconds that a call may run without progress. Default: 60,000. */
   timeoutMs?: number
   /** Milliseconds that a call may run in all. Default: 300,000. */

@@ -3,6 +3,7 @@
 
 import util from 'node:util'
 import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
+import { needOptions } from '../given-options.ts'
 import {
   checkBy,
   isStandardSchema,
@@ -28,6 +29,9 @@ export type ToolCall<Context = undefined> = {
   context: Context
 }
 
+/** `private`: data that must not leak. `untrusted`: texts of others, which may hold instructions. */
+export type FlowSource = 'private' | 'untrusted'
+
 type ToolFields = {
   /** For the model. Unique in an agent: 1 to 64 of A-Z, a-z, 0-9, _ and -. */
   name: string
@@ -41,6 +45,10 @@ type ToolFields = {
   poll?: boolean
   /** Whether its success may change something. Default: guessed. */
   mutates?: boolean
+  /** The data that its results bring into the conversation, for the guard `flow`. */
+  reads?: FlowSource | readonly FlowSource[]
+  /** `out`: its arguments may leave for other parties, for the guard `flow`. */
+  sends?: 'out'
   /** Arguments that only comment. Calls that differ in nothing more are equal. */
   ignoreFields?: readonly string[]
   /** The only arguments that identify a call. Default: all. */
@@ -105,6 +113,8 @@ export function defineTool<Args = Record<string, unknown>, Context = unknown>(
 ): DefinedTool<Context | undefined>
 export function defineTool(tool: ProgramTool): DefinedTool
 export function defineTool(tool: object): DefinedTool {
+  const example = "{ name: 'search', description: 'Finds pages.' }"
+  needOptions(tool, { code: 'agent.invalid', subject: 'defineTool', example })
   const { name, isolated } = tool as { name: string; isolated?: unknown }
   const defined = {
     ...{ name, run: isolatedRun(tool) },

@@ -33,6 +33,22 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
   return typeof standard?.validate === 'function'
 }
 
+/** Undefined: the value may be a schema. An object of schemas is a common slip. */
+export function objectOfSchemas(value: object): string | undefined {
+  const [found] = Object.entries(value).filter(([, member]) => isStandardSchema(member))
+  if (found === undefined) return undefined
+  const [key, schema] = found as [string, StandardSchema]
+  const { vendor } = schema['~standard']
+  const example = examples[vendor]?.(key)
+  return `is an object of schemas of ${vendor}; must be one schema${example === undefined ? '' : `, such as ${example}`}`
+}
+
+const examples: Record<string, (key: string) => string> = {
+  zod: (key) => `z.object({ ${key}: … })`,
+  valibot: (key) => `toStandardJsonSchema(v.object({ ${key}: … }))`,
+  arktype: (key) => `type({ ${key}: … })`,
+}
+
 /**
  * The JSON Schema of the model's arguments, by the converter of the schema's library. Without the
  * dialect, which is the default one.

@@ -10,7 +10,7 @@ import { type Path, shown } from '../../shared/settings/mistake.ts'
 import type { AgentCalls } from '../agent-calls.ts'
 import { agentTurnOf } from './as-tool.ts'
 import { definedOf } from './define-tool.ts'
-import { checkBy, isStandardSchema, jsonSchemaOf } from './standard-schema.ts'
+import { checkBy, isStandardSchema, jsonSchemaOf, objectOfSchemas } from './standard-schema.ts'
 
 /** `calls`: runs the tools that are agents. */
 export function writtenAgent(agent: unknown, calls: Pick<AgentCalls, 'run'>): WrittenAgent {
@@ -105,7 +105,12 @@ const anyContext: ValueCheck = (value) =>
   value === undefined ? { problems: ['it is undefined'] } : { value }
 
 function parametersOf(parameters: unknown, path: Path, refuse: Refuse): unknown {
-  if (!isStandardSchema(parameters)) return plain(parameters, path, refuse)
+  if (!isStandardSchema(parameters)) {
+    const slip = isObject(parameters) ? objectOfSchemas(parameters) : undefined
+    if (slip === undefined) return plain(parameters, path, refuse)
+    refuse(path, slip)
+    return { type: 'object' }
+  }
   const schema = jsonSchemaOf(parameters)
   if (typeof schema === 'object') return plain(schema, path, refuse)
   refuse(path, schema)

@@ -3,12 +3,13 @@
 
 import type { Declaration } from '../../shared/contract/messages.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
+import { isObject } from '../../shared/lib/json/json-object.ts'
 import { alternatives, shown } from '../../shared/settings/mistake.ts'
 import { answerOfAiSdk, readAiSdk } from '../../shared/transcript/ai-sdk.ts'
 import { answerOfMessages, readAnthropic } from '../../shared/transcript/anthropic.ts'
 import { answerOfLangchain, readLangchain } from '../../shared/transcript/langchain.ts'
 import { answerOfOpenai, readOpenai } from '../../shared/transcript/openai.ts'
-import { readOpenaiAgents } from '../../shared/transcript/openai-agents.ts'
+import { itemListNames, readOpenaiAgents } from '../../shared/transcript/openai-agents.ts'
 import type { Piece, ReadExchange, ToRead } from '../../shared/transcript/transcript.ts'
 import { type GuestFormat, type GuestRequest, guestFormats } from './guest-conversation.ts'
 
@@ -34,6 +35,29 @@ export type ReadGuestRequest = { pieces: Piece[]; tools: Declaration[] | undefin
 export function readRequest({ format, body }: GuestRequest): ReadGuestRequest {
   return named(() => readerOf(format).read({ request: body, answer: undefined }, 'body'))
 }
+
+/**
+ * The items of a history that is one list in a known place, and the request with the items from a
+ * place on. Each item is read without the others. Undefined: the history is in another form.
+ */
+export function itemsOf({
+  format,
+  body,
+}: GuestRequest): { items: unknown[]; from(place: number): GuestRequest } | undefined {
+  if (Array.isArray(body))
+    return { items: body, from: (place) => ({ format, body: body.slice(place) }) }
+  if (!isObject(body)) return undefined
+  const [name, ...others] = listNames.filter((one) => body[one] !== undefined)
+  const items = name === undefined ? undefined : body[name]
+  if (name === undefined || others.length > 0 || !Array.isArray(items)) return undefined
+  return { items, from: (place) => ({ format, body: { ...body, [name]: items.slice(place) } }) }
+}
+
+/** The fields in which some format has a history. */
+const listNames = [
+  ...['messages', 'input', 'prompt', 'originalInput', 'original_input'],
+  ...itemListNames,
+]
 
 /** Throws `guest.format` with the path into the answer. */
 export function readAnswer(format: GuestFormat, answer: unknown): Piece[] {

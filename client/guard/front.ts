@@ -30,6 +30,7 @@ import { writeObservation } from '../../shared/runtime/observation.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { hashOfKey, roundKey } from '../../shared/transcript/round-key.ts'
 import { type Activity, type Inbox, openInbox } from './guest-activity.ts'
+import { roundOver } from './verdict-code.ts'
 
 /** `turnKey`: the front's name for the turn. `user`: the text that opened it, if known. */
 export type GuestTurn = { conversation: ConversationId; turnKey: string; user: string | null }
@@ -43,7 +44,7 @@ export type SentRound = Pick<GuestRound, 'key' | 'response' | 'offered' | 'decla
  */
 export type ShownRound = {
   key: string
-  results: GuestResult[]
+  readonly results: GuestResult[]
   make: () => Omit<SentRound, 'key'>
 }
 
@@ -111,6 +112,7 @@ export function createFront(options: FrontOptions): Front {
   const topic = `${topicPrefix}guest-events`
 
   async function write(messages: (GuestRound | GuestResults)[]): Promise<void> {
+    if (messages.length === 0) return
     await writeObservation(
       bus,
       messages.map((message) =>
@@ -152,25 +154,27 @@ export function createFront(options: FrontOptions): Front {
     rounds: readonly { shown: ShownRound; key: string }[],
     { inbox, policy, waitMs, signal }: Wait & { inbox: Inbox; policy: Policy },
   ): Promise<boolean> {
-    const sent: string[] = []
+    let sent: { key: string; size: number }[] = []
+    const batch: (GuestRound | GuestResults)[] = []
     for (const { shown, key } of rounds) {
-      const round = roundRecord(turn, { ...shown.make(), key }, { policy, hides: false })
+      const round = { ...shown.make(), key }
       const results = shown.results.map((result) => ({ ...result, key }))
-      await write([
-        round,
-        ...(results.length === 0
-          ? []
-          : [resultsRecord(turn, { phase: 'running', results, policy })]),
-      ])
-      sent.push(key)
-      // More would be dropped: the stage keeps few records that wait for a round.
-      while (sent.length >= limits.guestRoundsSentMax) {
+      const size = sizeOf(round, results)
+      // More would be dropped: the stage keeps few records that wait for a round. Half of the room
+      // has to be free, because many small writes cost more.
+      const isFull = !hasRoom(sent, size, 1)
+      if (isFull) await write(batch.splice(0))
+      while (isFull && sent.length > 0 && !hasRoom(sent, size, 0.5)) {
         const message = await inbox.next(waitMs, signal)
         if (message === undefined) return false
         if (message.type !== 'guest-advice') continue
-        sent.splice(0, sent.indexOf(message.key) + 1)
+        sent = sent.slice(sent.findIndex((one) => one.key === message.key) + 1)
       }
+      sent.push({ key, size })
+      batch.push(roundRecord(turn, round, { policy, hides: false }))
+      if (results.length > 0) batch.push(resultsRecord(turn, { phase: 'running', results, policy }))
     }
+    await write(batch)
     return true
   }
 
@@ -225,6 +229,20 @@ export function createFront(options: FrontOptions): Front {
       await write([resultsRecord(turn, { phase, results, keys: [...keys], policy })])
     },
   }
+}
+
+function hasRoom(sent: readonly { size: number }[], size: number, part: number): boolean {
+  const total = sent.reduce((sum, one) => sum + one.size, size)
+  return (
+    sent.length < part * limits.guestRoundsSentMax && total <= part * limits.guestRoundsSentCharsMax
+  )
+}
+
+/** The characters of a round. */
+function sizeOf({ response }: SentRound, results: readonly GuestResult[]): number {
+  const { text, reasoning, calls } = response
+  const said = calls.reduce((sum, { raw }) => sum + raw.length, text.length + reasoning.length)
+  return results.reduce((sum, result) => sum + result.text.length, said)
 }
 
 async function adviceFor(
@@ -310,7 +328,7 @@ async function verdictsOn(
 
 const neverAllowed = {
   text: 'Not run: the round of this call is over, and no verdict allowed it.',
-  code: 'guest.over',
+  code: roundOver,
 }
 
 /**

@@ -35,6 +35,7 @@ export type {
   GuestRequest,
   GuestResult,
 } from './guest-conversation.ts'
+export type { VerdictCode } from './verdict-code.ts'
 export type { GuardOptions, GuestAgent }
 export { defaultGuestSettings, WeirError }
 

@@ -3,6 +3,7 @@
 // Does not own: the records that a front writes (front.ts), the decisions (services/guest).
 
 import type { Cap, Rung } from '../../shared/contract/messages.ts'
+import type { VerdictCode } from './verdict-code.ts'
 
 /** The formats of a guest's history. The readers of import-transcript read them. */
 export const guestFormats = [
@@ -31,6 +32,8 @@ export type Advice = {
   reason: string
   rule: string | null
   cap: Cap | null
+  /** At `end`: the text of the guest's file for its user, to show behind the reason. Otherwise empty. */
+  fallback: string
   /**
    * False is no error: Weir did not answer in time, the history is at the provider, or too many
    * guests are open.
@@ -49,8 +52,9 @@ export type CallVerdict = {
   verdict: 'run' | 'refuse' | 'wait'
   /** For the model. Empty at `run`. */
   text: string
-  /** Machine-readable reason of `refuse` and `wait`, e.g. `validator.missing-required`. */
-  code: string
+  code: VerdictCode
+  /** For people, at `refuse` and `wait`: a short reason, or the names of the guards. */
+  reason?: string
   /** At `wait` for a person. `until` is in milliseconds since 1970. */
   approval?: { id: string; hash: string; until: number }
 }

@@ -4,8 +4,10 @@
 //     the front may then run it (R6). A front that only observes runs every call.
 // GUEST-THREAD-2. A front that gives up on a waiting call reports it as not run, so no approval
 //     stays open for it.
-// GUEST-THREAD-3. Memory only names a turn or a round that no request shows. Without it, a result
-//     belongs to the newest turn, and to the round with such a call.
+// GUEST-THREAD-3. Memory only names a round that no request shows. Without it, a result belongs to
+//     the round with such a call.
+// GUEST-THREAD-4. An object names the turn of its last request only, because another front may have
+//     opened a newer one. Otherwise a record means the newest turn.
 
 import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -13,6 +15,7 @@ import type { GuestAgent } from '../../shared/agents/guest.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Response, GuestResult as ResultRecord } from '../../shared/contract/messages.ts'
+import { newestTurn } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { newest } from '../../shared/lib/newest.ts'
@@ -35,7 +38,8 @@ import type {
   GuestRequest,
   GuestResult,
 } from './guest-conversation.ts'
-import { answeredRound, historyOf, responseOf, toolsFor } from './history.ts'
+import { answeredRound, historyReader, responseOf, toolsFor } from './history.ts'
+import { codeOfRefusal, codeOfWait } from './verdict-code.ts'
 
 export type ThreadOptions = {
   /** The front's name for the turn. Default: made from the history. */
@@ -68,25 +72,21 @@ export function createThreads({
   waitMs: waitMsDefault,
   log,
 }: ThreadsOptions): Threads {
-  const turns = newest<GuestTurn>(limits.guestsOpenMax)
   const keys = newest<string>(limits.guestsOpenMax)
+  const histories = historyReader()
 
   return (id, { turn, hides = false }) => {
     let hidden: HiddenCounts = new Map()
     const hiddenKeys: string[] = []
-
-    function turnIn({ turnKey, user }: Omit<GuestTurn, 'conversation'>): GuestTurn {
-      const found = { conversation: id, turnKey: turn === undefined ? turnKey : nameOf(turn), user }
-      turns.set(id, found)
-      return found
+    /** The turn of a record without a history (GUEST-THREAD-4). */
+    let lastTurn: GuestTurn = {
+      ...{ conversation: id, user: null },
+      turnKey: turn === undefined ? newestTurn : nameOf(turn),
     }
 
-    /** The turn of a record without a history. */
-    function lastTurn(): GuestTurn {
-      const known = turns.get(id)
-      if (turn === undefined) return known ?? { conversation: id, turnKey: unknownTurn, user: null }
-      const turnKey = nameOf(turn)
-      return known?.turnKey === turnKey ? known : { conversation: id, turnKey, user: null }
+    function turnIn({ turnKey, user }: Omit<GuestTurn, 'conversation'>): GuestTurn {
+      lastTurn = { conversation: id, turnKey: turn === undefined ? turnKey : nameOf(turn), user }
+      return lastTurn
     }
 
     /** Keeps GUEST-THREAD-2. */
@@ -106,12 +106,15 @@ export function createThreads({
 
     return {
       async beforeModel(request, signal) {
-        const history = historyOf(request)
-        const rounds = history.rounds.map(({ key, spoken, results }) => ({
-          ...{ key, results },
+        const history = histories.read(id, request)
+        const rounds = history.rounds.map((round) => ({
+          key: round.key,
+          get results() {
+            return round.results
+          },
           make: () => ({
-            response: responseOf(spoken, key),
-            ...toolsFor(spoken, history.tools, agent.hints),
+            response: responseOf(round.spoken, round.key),
+            ...toolsFor(round.spoken, history.tools, agent.hints),
           }),
         }))
         try {
@@ -122,7 +125,7 @@ export function createThreads({
           )
           if (received === undefined) return unjudged(request, 'Weir did not answer in time')
           hidden = hiddenCountsOf(received.advice.hidden)
-          return adviceFrom(request, received)
+          return adviceFrom(request, received, agent.settings.fallback)
         } catch (error) {
           if (signal?.aborted) throw error
           log.warn({ err: error, conversation: id }, 'a request of a guest could not be judged')
@@ -131,7 +134,7 @@ export function createThreads({
       },
 
       async afterModel(answer, { waitMs, signal } = {}) {
-        const history = historyOf(answer.request)
+        const history = histories.read(id, answer.request)
         const { spoken, words, n } = answeredRound(answer, history)
         const key = roundKey(words, n + (hidden.get(words) ?? 0))
         const round: SentRound = {
@@ -171,19 +174,15 @@ export function createThreads({
         const records = results.map((result) =>
           resultRecord(result, keys.get(`${id} ${result.callId}`) ?? ''),
         )
-        if (records.length > 0)
-          await front.report(lastTurn(), { results: records, phase: 'running' })
+        if (records.length > 0) await front.report(lastTurn, { results: records, phase: 'running' })
       },
 
       async endTurn() {
-        await front.report(lastTurn(), { results: [], phase: 'turn_end' })
+        await front.report(lastTurn, { results: [], phase: 'turn_end' })
       },
     }
   }
 }
-
-/** Results name their round, so any turn will do. */
-const unknownTurn = '-'
 
 /** A long name becomes a hash. */
 function nameOf(turn: string): string {
@@ -207,15 +206,20 @@ function resultRecord({ callId, nth = 0, status, text }: GuestResult, key: strin
 
 function unjudged({ body }: GuestRequest, reason: string): Advice {
   return {
-    ...{ rung: 'none', text: '', reason, rule: null, cap: null },
+    ...{ rung: 'none', text: '', reason, rule: null, cap: null, fallback: '' },
     ...{ judged: false, applied: body },
   }
 }
 
-function adviceFrom(request: GuestRequest, { advice, isJudged }: ReceivedAdvice): Advice {
+function adviceFrom(
+  request: GuestRequest,
+  { advice, isJudged }: ReceivedAdvice,
+  ofAgent: string,
+): Advice {
   const { rung, text, reason, rule, cap } = advice
   const applied = withEdits(request.body, adviceEdits(request, advice))
-  return { rung, text, reason, rule, cap, judged: isJudged, applied }
+  const fallback = rung === 'end' ? ofAgent : ''
+  return { rung, text, reason, rule, cap, fallback, judged: isJudged, applied }
 }
 
 /** Returns how often it was called with the same id before. */
@@ -245,7 +249,7 @@ function ofEach(
       ...{ callId, name },
       ...(refuses
         ? { verdict: 'refuse' as const, ...beyondLimits }
-        : { verdict: 'run' as const, text: '', code: '' }),
+        : { verdict: 'run' as const, text: '', code: '' as const }),
     }))
   let next = 0
   return calls.map(({ id, name, arguments: sent }) => {
@@ -271,17 +275,17 @@ function sentOf({ raw, repair }: Response['calls'][number]): string {
 const beyondLimits = {
   text: `Not run: this response is above the limits of Weir, such as ${limits.responseCallsMax} calls in one response. Make fewer calls at once.`,
   code: 'guest.limits',
-}
+} as const
 
 const repeatedCall = {
   text: 'Not run: this response has this call twice, with the same id and arguments. Only one may run.',
   code: 'guest.repeated',
-}
+} as const
 
 const unavailable = {
   text: 'Not run: Weir could not judge this call in time. Do not repeat it now.',
   code: 'guest.unavailable',
-}
+} as const
 
 /** The verdict on each call of a round. `isPoll`: the caller asks again while a call waits. */
 function verdictsFrom(
@@ -295,11 +299,15 @@ function verdictsFrom(
     const call = known.get(ordinal)
     if (call?.verdict === 'run' || call?.verdict === 'done') return allowed({ id: callId, name })
     if (call?.verdict === 'refuse')
-      return { callId, name, verdict: 'refuse', text: call.text, code: call.code }
+      return {
+        ...{ callId, name, verdict: 'refuse', text: call.text },
+        ...{ code: codeOfRefusal(call.code), reason: call.code },
+      }
     if (isPoll && verdicts?.notCounted === undefined) {
       const approval = pending.get(ordinal)
       return {
-        ...{ callId, name, verdict: 'wait', text: '', code: call?.code ?? '' },
+        ...{ callId, name, verdict: 'wait', text: '' },
+        ...{ code: codeOfWait(call?.code ?? ''), reason: call?.code ?? '' },
         ...(approval !== undefined && {
           approval: { id: approval.id, hash: approval.hash, until: approval.until },
         }),
@@ -310,7 +318,7 @@ function verdictsFrom(
     const why =
       verdicts?.notCounted === undefined
         ? unavailable
-        : { text: `Not run: ${verdicts.notCounted}`, code: 'guest.over' }
+        : { text: `Not run: ${verdicts.notCounted}`, code: 'guest.over' as const }
     return { callId, name, verdict: 'refuse', ...why }
   })
 }

@@ -1,8 +1,10 @@
 // The open turn of a guest's history, as its front sends it: the user's text, and the rounds with
-// their keys and results. Pure. A front remembers nothing, so it reads this from each request.
+// their keys and results. A front remembers nothing, so it reads this from each request.
 // GUEST-HISTORY-1. A round counts the rounds with the same words before it in its turn. A later
 //     history of the same turn therefore gives it the same key.
 // GUEST-HISTORY-2. Responses before the first text of a user are a turn whose text is unknown.
+// GUEST-HISTORY-3. A reader reads only the items behind those that it has read already and that are
+//     the same in every value. The result is that of reading all of them.
 
 import { hash } from 'node:crypto'
 import { emptyResponse, foldResponse } from '../../services/accumulator/response.ts'
@@ -14,22 +16,30 @@ import type {
   Response,
   ToolHints,
 } from '../../shared/contract/messages.ts'
+import { newest } from '../../shared/lib/newest.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { calledIn, eventsOf, stopOf } from '../../shared/transcript/response-parts.ts'
 import { roundKey, wordsHash } from '../../shared/transcript/round-key.ts'
 import {
+  addPieces,
+  emptyTranscript,
   type Piece,
+  type ReadTurns,
   type TranscriptResponse,
   type TranscriptTurn,
   turnsOf,
 } from '../../shared/transcript/transcript.ts'
-import { readAnswer, readRequest } from './formats.ts'
+import { itemsOf, type ReadGuestRequest, readAnswer, readRequest } from './formats.ts'
 import type { GuestAnswer, GuestRequest } from './guest-conversation.ts'
-import { knownWordsHash } from './known-words.ts'
+import { addLeaves, afterLeaves, type Leaves } from './json-leaves.ts'
 import { withoutReminders } from './reminders.ts'
 
-/** A round in a history. `results`: of its calls, as far as the history has them. */
-export type HistoryRound = { key: string; spoken: TranscriptResponse; results: GuestResult[] }
+/** A round in a history. `results`: of its calls, as far as the history has them, made when read. */
+export type HistoryRound = {
+  key: string
+  spoken: TranscriptResponse
+  readonly results: GuestResult[]
+}
 
 /**
  * `turnKey`: made from the number of the user's messages and the last one. `counts`: how often each
@@ -46,27 +56,142 @@ export type GuestHistory = {
 /** The history of a request. Throws `guest.format`. */
 export function historyOf(request: GuestRequest): GuestHistory {
   const { pieces, tools } = readRequest(request)
+  const read = begin(pieces)
+  return historyIn(read, tools)
+}
+
+/** Reads the histories of conversations, which grow from request to request. */
+export type HistoryReader = {
+  /**
+   * As historyOf. `counts` is valid until the next read of the conversation.
+   */
+  read(conversation: string, request: GuestRequest): GuestHistory
+}
+
+export function historyReader(): HistoryReader {
+  const known = newest<KnownHistory>(limits.guestHistoriesSizeMax, ({ size }) => size)
+
+  /** Undefined: the request does not go on from the known history. */
+  function goOn(history: KnownHistory | undefined, request: GuestRequest, items: unknown[]) {
+    if (history?.format !== request.format || !isBeginning(history, items)) return undefined
+    return history
+  }
+
+  return {
+    read(conversation, request) {
+      const list = itemsOf(request)
+      if (list === undefined) return historyOf(request)
+      const { items, from } = list
+      const before = goOn(known.get(conversation), request, items)
+      const rest = before === undefined ? undefined : readRest(before, () => from(before.items))
+      if (before !== undefined && rest !== undefined) {
+        addPieces(before.read.turns, 'body', rest.pieces, leftOut)
+        keep(conversation, before, items)
+        return historyIn(before.read, rest.tools)
+      }
+      const { pieces, tools } = readRequest(request)
+      const read = begin(pieces)
+      keep(conversation, { format: request.format, read, items: 0, leaves: [], size: 0 }, items)
+      return historyIn(read, tools)
+    },
+  }
+
+  /** Notes the items that are new. One that cannot be compared ends the memory. */
+  function keep(conversation: string, history: KnownHistory, items: unknown[]): void {
+    for (const item of items.slice(history.items)) {
+      const size = addLeaves(history.leaves, item)
+      history.size += size ?? Number.POSITIVE_INFINITY
+    }
+    history.items = items.length
+    known.set(conversation, history)
+  }
+}
+
+/** `items`: the number of those that are read. `leaves`: their content. */
+type KnownHistory = {
+  format: GuestRequest['format']
+  read: ReadHistory
+  items: number
+  leaves: Leaves
+  size: number
+}
+
+/** `isUnknown`: GUEST-HISTORY-2. `turn`: the number of the turn that `keys` and `counts` are of. */
+type ReadHistory = {
+  turns: ReadTurns
+  isUnknown: boolean
+  turn: number
+  keys: string[]
+  counts: Map<string, number>
+}
+
+const leftOut = { leave: () => {} }
+
+function begin(pieces: Piece[]): ReadHistory {
   const first = pieces.find(({ kind }) => kind !== 'left-out' && kind !== 'ended')
   const isUnknown = first !== undefined && first.kind !== 'user'
-  // Keeps GUEST-HISTORY-2.
+  const turns = emptyTranscript()
   const known: Piece[] = isUnknown ? [{ kind: 'user', text: '' }, ...pieces] : pieces
-  const turns = turnsOf('body', known, { leave: () => {} })
+  addPieces(turns, 'body', known, leftOut)
+  return { turns, isUnknown, turn: 0, keys: [], counts: new Map() }
+}
+
+function isBeginning({ items: count, leaves }: KnownHistory, items: unknown[]): boolean {
+  if (count > items.length) return false
+  let at = 0
+  for (let n = 0; n < count && at !== -1; n += 1) at = afterLeaves(leaves, at, items[n])
+  return at === leaves.length
+}
+
+/**
+ * The rest of a request. Undefined: it would add to a response that is read, or it has a mistake,
+ * whose place only a read of the whole request can name.
+ */
+function readRest(
+  { read: { turns } }: KnownHistory,
+  rest: () => GuestRequest,
+): ReadGuestRequest | undefined {
+  const last = turns.turns.at(-1)?.responses.at(-1)
+  if (turns.turns.length === 0 || turns.isModelSpeaking) return undefined
+  try {
+    const found = readRequest(rest())
+    const first = found.pieces.find(({ kind }) => kind === 'response')
+    const goesOn = first?.kind === 'response' && first.id !== undefined && first.id === last?.id
+    return goesOn ? undefined : found
+  } catch {
+    return undefined
+  }
+}
+
+function historyIn(read: ReadHistory, tools: GuestHistory['tools']): GuestHistory {
+  const { isUnknown, counts } = read
+  const { turns } = read.turns
   const turn = turns.at(-1) ?? { user: '', responses: [] }
   const user = turns.length === 0 || (isUnknown && turns.length === 1) ? null : turn.user
-  const counts = new Map<string, number>()
-  const hashes = turn.responses.map((response) => {
-    const words = knownWordsHash(response)
+  if (read.turn !== turns.length) {
+    read.turn = turns.length
+    read.keys = []
+    counts.clear()
+  }
+  const { keys } = read
+  for (const response of turn.responses.slice(keys.length)) {
+    const words = wordsHash(response)
     const n = (counts.get(words) ?? 0) + 1
     counts.set(words, n)
-    return roundKey(words, n)
-  })
+    keys.push(roundKey(words, n))
+  }
   const from = Math.max(turn.responses.length - limits.guestKeysMax, 0)
   return {
     turnKey: turnKeyOf(turns),
     user: user === null ? null : cutToBytes(user, limits.userMessageBytesMax),
     rounds: turn.responses.slice(from).map((spoken, at) => {
-      const key = hashes[from + at] as string
-      return { key, spoken, results: resultsOf(key, spoken) }
+      const key = keys[from + at] as string
+      return {
+        ...{ key, spoken },
+        get results() {
+          return resultsOf(key, spoken)
+        },
+      }
     }),
     counts,
     tools,

@@ -15,6 +15,7 @@ import { inputValue } from '../call-input.ts'
 import type { Place } from '../opening.ts'
 import type { CallInput } from '../turn-event.ts'
 import { messageOf } from './message-of.ts'
+import { reasoningText } from './reasoning-text.ts'
 
 /** A call with its end, as a tool card shows it. `result` is the whole text for the model. */
 export type CallCard = CallInput &
@@ -42,6 +43,8 @@ export type ConversationMessage =
       turn: number
       round: number
       text: string
+      /** The model's reasoning, as far as its provider shows it. Empty: none. */
+      reasoning: string
       calls: CallCard[]
       usage: Usage
     }
@@ -74,7 +77,8 @@ function messagesIn(entry: HistoryEntry): ConversationMessage[] {
   if (response !== null) {
     const { text, usage } = response
     const calls = response.calls.flatMap((call) => cardOf(call, results))
-    messages.push({ role: 'assistant', turn, round, text, calls, usage })
+    const reasoning = reasoningText(response.reasoning)
+    messages.push({ role: 'assistant', turn, round, text, reasoning, calls, usage })
   }
   if (note !== null) messages.push({ role: 'note', turn, round, kind: 'failure', text: note })
   return messages

@@ -95,13 +95,47 @@ export function acceptedValues(): Record<WhereKey, readonly string[] | null> {
   return Object.fromEntries(accepted) as Record<WhereKey, readonly string[] | null>
 }
 
-/** Throws `usage` with the accepted keys and values. */
+/** Of `--where KEY=VALUE`. Throws `usage` with the accepted keys and values. */
 export function whereOf(given: readonly string[]): Where {
+  return whereFrom(
+    given.map((one) => {
+      const [, name = '', value = ''] = /^([^=]*)=(.*)$/s.exec(one) ?? []
+      return { name, value, subject: `--where is '${onOneLine(one)}'` }
+    }),
+    {
+      unknownKey: 'must be KEY=VALUE with a key of',
+      valueOf: (key) => `--where ${key}`,
+    },
+  )
+}
+
+/** Of a program's object. Throws like `whereOf`. */
+export function whereIn(
+  conditions: Partial<Record<WhereKey, string | readonly string[]>>,
+  otherKeys: readonly string[],
+): Where {
+  const given = Object.entries(conditions).flatMap(([name, values]) =>
+    [values].flat().map((value) => ({
+      ...{ name, value: String(value) },
+      subject: `where has the key '${onOneLine(name)}'`,
+    })),
+  )
+  const unknownKey = `its keys are ${otherKeys.join(', ')},`
+  return whereFrom(given, { unknownKey, valueOf: (key) => `where.${key}` })
+}
+
+/** The words of an error: before the list of keys, and the place of a key's value. */
+type Words = { unknownKey: string; valueOf: (key: WhereKey) => string }
+
+function whereFrom(
+  given: readonly { name: string; value: string; subject: string }[],
+  words: Words,
+): Where {
   const where: Where = new Map()
-  for (const one of given) {
-    const [, name = '', value = ''] = /^([^=]*)=(.*)$/s.exec(one) ?? []
-    const key = keyNamed(one, name)
-    where.set(key, (where.get(key) ?? new Set()).add(valueNamed(key, value)))
+  for (const { name, value, subject } of given) {
+    const key = keyNamed(name, `${subject}; ${words.unknownKey}`)
+    const accepted = valueNamed(key, value, words.valueOf(key))
+    where.set(key, (where.get(key) ?? new Set()).add(accepted))
   }
   return where
 }
@@ -116,20 +150,17 @@ export function valuesOf(key: WhereKey, turn: FoldedTurn): string[] {
   return keys[key].of(turn)
 }
 
-function keyNamed(given: string, name: string): WhereKey {
+function keyNamed(name: string, problem: string): WhereKey {
   const names = Object.keys(keys) as WhereKey[]
   const key = names.find((one) => one === name)
   if (key !== undefined) return key
   const near = nearestName(name, names)
   const meant = near === undefined ? '' : ` Did you mean ${near}?`
-  throw new WeirError(
-    'usage',
-    `--where is '${onOneLine(given)}'; must be KEY=VALUE with a key of ${names.join(', ')}.${meant}`,
-  )
+  throw new WeirError('usage', `${problem} ${names.join(', ')}.${meant}`)
 }
 
 /** Accepts `no-progress` for `no_progress`. */
-function valueNamed(key: WhereKey, given: string): string {
+function valueNamed(key: WhereKey, given: string, place: string): string {
   const { accepted } = keys[key]
   if (accepted === null) return given
   const value = accepted.find((one) => one === given || one === given.replaceAll('-', '_'))
@@ -138,6 +169,6 @@ function valueNamed(key: WhereKey, given: string): string {
   const meant = near === undefined ? '' : ` Did you mean ${near}?`
   throw new WeirError(
     'usage',
-    `--where ${key} is '${onOneLine(given)}'.${meant} It must be one of ${accepted.join(', ')}`,
+    `${place} is '${onOneLine(given)}'.${meant} It must be one of ${accepted.join(', ')}`,
   )
 }

@@ -14,6 +14,8 @@ export type GivenCall = {
   description?: string
   schema?: JsonObject
   hints?: ToolHints
+  /** Whether the guard enforces for it. Default: true. */
+  enforced?: boolean
   /** `text`: the model wrote the call as text. Default: a native call. */
   source?: ArgumentSource
 }
@@ -119,8 +121,8 @@ function roundOf(
     )
   return {
     ...{ conversation, turn, round: before.length + 1, agent, time },
-    calls: judged.map(({ ordinal, tool, source = 'done', ...call }) => ({
-      ...{ ordinal, tool, source },
+    calls: judged.map(({ ordinal, tool, source = 'done', enforced = true, ...call }) => ({
+      ...{ ordinal, tool, source, enforced },
       arguments: structuredClone(call.arguments ?? {}),
       declaration: {
         name: tool,

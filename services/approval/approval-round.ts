@@ -47,8 +47,9 @@ export function approvalRound(message: ApprovalAsked): ApprovalRound {
   const judged: CallVerdict[] = []
   const approvals: Approval[] = []
   const rules = rulesIn(message.rules)
-  for (const call of message.calls) {
-    const verdictOrRule = judgeByRules(call, rules)
+  for (const asked of message.calls) {
+    const { requested: _, ...call } = asked
+    const verdictOrRule = judgeByRules(asked, rules)
     if (typeof verdictOrRule !== 'string') {
       judged.push(verdictOrRule)
       continue
@@ -84,9 +85,9 @@ export function approvalRound(message: ApprovalAsked): ApprovalRound {
   }
 }
 
-/** The name of the rule that makes it wait, or its verdict. */
+/** The rule, or the guard, that makes it wait, or its verdict. */
 function judgeByRules(
-  { ordinal, name, arguments: text, program }: AskedCall,
+  { ordinal, name, arguments: text, program, requested }: AskedCall,
   rules: CompiledRule[] | undefined,
 ): string | CallVerdict {
   if (rules === undefined) {
@@ -100,6 +101,7 @@ function judgeByRules(
       evidence: null,
     }
   }
+  if (requested !== null) return requested
   const rule = ruleFor({ tool: name, arguments: objectIn(text) }, rules)
   const code = program === null ? '' : noRuleCode
   return rule?.name ?? { ordinal, verdict: 'pass', code, text: '', evidence: null }

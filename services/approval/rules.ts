@@ -33,13 +33,24 @@ export type ApprovalRule = {
    * or `run` beside it.
    */
   others?: 'wait' | 'run'
+  /**
+   * `requested`: a call waits only if a guard requests approval. The rule then has no condition,
+   * because the guard decides. Default `always`.
+   */
+  when?: 'always' | 'requested'
 }
 
 /**
  * A rule with both parts matches where both match. A rule with neither matches every call of its
  * tools.
  */
-export type CompiledRule = { name: string; tools: string[]; matches(args: JsonObject): boolean }
+export type CompiledRule = {
+  name: string
+  tools: string[]
+  /** Only a guard's request makes a call wait. */
+  isOnRequest: boolean
+  matches(args: JsonObject): boolean
+}
 
 /** The rules of a registration, as a round carries them. Undefined: they cannot be used. */
 export function rulesIn(text: string): CompiledRule[] | undefined {
@@ -70,10 +81,15 @@ function compiledOf(text: string): CompiledRule[] | undefined {
 export function compiledRules(rules: readonly ApprovalRule[]): CompiledRule[] {
   if (!Array.isArray(rules) || rules.length === 0 || rules.length > limits.approvalRulesMax)
     throw invalid('rules', `there must be a list of 1 to ${limits.approvalRulesMax}`)
-  return rules.map((rule: ApprovalRule, i) => {
+  return rules.map((rule: ApprovalRule, i): CompiledRule => {
     const where = `rules[${i}]`
     if (!isObject(rule)) throw invalid(where, 'it is no object')
-    refuseOtherKeys(rule, ['name', 'tools', 'arguments', 'pattern', 'others'], where, 'rule')
+    refuseOtherKeys(
+      rule,
+      ['name', 'tools', 'arguments', 'pattern', 'others', 'when'],
+      where,
+      'rule',
+    )
     if (typeof rule.name !== 'string' || rule.name === '') throw invalid(where, 'it has no name')
     if (
       !Array.isArray(rule.tools) ||
@@ -83,13 +99,22 @@ export function compiledRules(rules: readonly ApprovalRule[]): CompiledRule[] {
       throw invalid(where, 'it names no tools')
     if (rule.others !== undefined && !['wait', 'run'].includes(rule.others))
       throw invalid(where, 'its key others is neither wait nor run')
+    if (rule.when !== undefined && !['always', 'requested'].includes(rule.when))
+      throw invalid(where, 'its key when is neither always nor requested')
+    const isOnRequest = rule.when === 'requested'
+    if (isOnRequest && (rule.arguments !== undefined || rule.pattern !== undefined))
+      throw invalid(
+        where,
+        'it has when: requested and a condition, but the guard that requests approval decides',
+      )
     const schema = rule.arguments === undefined ? undefined : schemaMatcher(rule.arguments, where)
     const pattern = rule.pattern === undefined ? undefined : patternMatcher(rule.pattern, where)
     const parts = [schema, pattern].filter((part) => part !== undefined)
     return {
       name: rule.name,
       tools: rule.tools,
-      matches: (args) => parts.every((part) => inDoubtTrue(() => part(args))),
+      isOnRequest,
+      matches: (args) => !isOnRequest && parts.every((part) => inDoubtTrue(() => part(args))),
     }
   })
 }
@@ -105,7 +130,7 @@ export function ruleFor(
   return rules.find(
     (rule) =>
       rule.tools.some((pattern) => matchesPattern(pattern, tool)) &&
-      (args === undefined || rule.matches(args)),
+      (args === undefined ? !rule.isOnRequest : rule.matches(args)),
   )
 }
 

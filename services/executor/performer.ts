@@ -36,7 +36,7 @@ import { createLeftClaims } from './left-claims.ts'
 import { type ProgramHash, programHasher } from './program/program-hash.ts'
 import { createProgramHashes } from './program/program-hashes.ts'
 import { callsStoppedBy } from './stopped-calls.ts'
-import type { ExecutorTask, ToolTask } from './tasks.ts'
+import type { ExecutorTask, ProgramTask, ToolTask, VerdictTask } from './tasks.ts'
 import { createToolRuns } from './tool-runs.ts'
 import type { ContextOf } from './tools/checked-start.ts'
 import type { StartTool } from './tools/tool.ts'
@@ -118,15 +118,15 @@ function performerOf(
       if (tasks.length === 0) wanted.delete(unit)
       else wanted.set(unit, tasks)
       watch.begin()
-      relay.reconcile(
-        unit,
-        tasks.filter((task) => task.kind === 'await-verdict'),
-      )
-      programs.reconcile(
-        unit,
-        tasks.filter((task) => task.kind === 'hash-programs'),
-      )
-      const toolTasks = tasks.filter((task) => task.kind === 'claim' || task.kind === 'run')
+      const verdictTasks: VerdictTask[] = []
+      const programTasks: ProgramTask[] = []
+      const toolTasks: ToolTask[] = []
+      for (const task of tasks)
+        if (task.kind === 'await-verdict') verdictTasks.push(task)
+        else if (task.kind === 'hash-programs') programTasks.push(task)
+        else toolTasks.push(task)
+      relay.reconcile(unit, verdictTasks)
+      programs.reconcile(unit, programTasks)
       claims.collect(() => reconcileJobs(unit, toolTasks))
     },
 

@@ -178,6 +178,7 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
     calls: [],
     guards: [],
     pendingApprovals: [],
+    isApprovalRequested: false,
     holders: [],
     programsKnown: false,
     interventions: [],
@@ -216,7 +217,6 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
   records.push(...applyEarly(turn, round))
   if (round.guards.length > 0) records.push(callsWaiting(turn, round))
   if (policy.bindsPrograms) forbidPrograms(round)
-  else records.push(...askForApproval(turn, round))
   return reportFinishedRounds(turn, records, time)
 }
 
@@ -258,7 +258,8 @@ function onPrograms(
 ): Reaction<Turn> {
   const round = turn?.rounds.find(({ round }) => round === message.round)
   if (turn === undefined || round === undefined) return { state: turn }
-  return reportFinishedRounds(turn, applyPrograms(turn, round, message), time)
+  applyPrograms(round, message)
+  return reportFinishedRounds(turn, [], time)
 }
 
 function onStopped(
@@ -401,7 +402,7 @@ function retryOrFinish(
 function reportFinishedRounds(turn: Turn, records: Output[], time: Milliseconds): Reaction<Turn> {
   const { conversation } = turn
   for (const round of turn.rounds) {
-    records.push(...withdrawApproval(turn, round))
+    records.push(...withdrawApproval(turn, round), ...askForApproval(turn, round))
     releaseCalls(turn, round, time)
   }
   records.push(...changedVerdicts(turn))

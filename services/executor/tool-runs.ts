@@ -12,6 +12,7 @@ import { contentRef, piecesOf } from '../../shared/contract/contents.ts'
 import { tryIdOf } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { PerformerContext } from '../../shared/contract/performer.ts'
+import { traceparentOf } from '../../shared/contract/trace-ids.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { secretMask } from '../../shared/lib/secret-mask.ts'
 import {
@@ -171,7 +172,8 @@ export function createToolRuns({
         return
       }
       const { arguments: text, idempotencyKey, timeoutMs, graceMs, program } = task
-      const call = { arguments: text, idempotencyKey, timeoutMs, graceMs, clock }
+      const traceparent = tool.traceparent === true ? traceparentOf(task) : undefined
+      const call = { arguments: text, idempotencyKey, traceparent, timeoutMs, graceMs, clock }
       // Nothing happens between the check of the program and the start (keeps TOOL-RUNS-2).
       const start = (checked: ToolCall) =>
         program === undefined || program === programHash(tool.run)

@@ -41,6 +41,8 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
   guards: AwaitedGuard[]
   /** Ordinals of the calls that wait for an answer of the approval guard. */
   pendingApprovals: number[]
+  /** Whether its approvals were requested. */
+  isApprovalRequested: boolean
   /**
    * Ordinals of the calls behind which the others wait: a person may still decide them, or approved
    * them, and they have no result yet.
@@ -57,9 +59,17 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
 
 /**
  * `program`: the hash of the program for which the call may run. Undefined: any. `isOffered`: its
- * guest may have run it.
+ * guest may have run it. `requested`: the guard that requests a person's approval, with its text.
+ * `isApproved`: a person approved it.
  */
-export type OpenCall = { call: Call; phase: Phase; program?: string; isOffered?: true }
+export type OpenCall = {
+  call: Call
+  phase: Phase
+  program?: string
+  isOffered?: true
+  requested?: string
+  isApproved?: true
+}
 
 /**
  * `guards`: the names of those without a verdict yet; none if it only waits behind another call

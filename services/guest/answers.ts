@@ -81,9 +81,12 @@ export function repeated(
   return answer({ conversation }, { ...nothing, turn, turnKey, key, refused: calls })
 }
 
+/** The reason of a call that was refused when its answer first came. */
+export const refusedBeforeReason = 'refused before'
+
 const refusedBefore = {
   text: 'This call was not run: it was refused when this response first came.',
-  code: 'refused before',
+  code: refusedBeforeReason,
 }
 
 /** The answer to a record that counts for nothing. */

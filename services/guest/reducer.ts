@@ -40,7 +40,7 @@ import {
   type Stage,
   unreachable,
 } from '../../shared/contract/stage.ts'
-import { isGuest } from '../../shared/contract/topology.ts'
+import { isGuest, newestTurn } from '../../shared/contract/topology.ts'
 import { cancelAt, lostEntry, roundEntry, turnEnded } from '../../shared/contract/turn-endings.ts'
 import { isReply } from '../../shared/contract/turn-rules.ts'
 import { brokenIn, notes, reasons } from '../../shared/contract/turn-texts.ts'
@@ -130,7 +130,8 @@ export const guest: Stage<Guest, In> = {
   due({ turn, carrying, idleSince }) {
     if (turn === undefined) return carrying ? undefined : idleSince + limits.conversationIdleMs
     if (turn.outstanding !== undefined) return latestOutcomeOf(turn.outstanding)
-    return Math.min(expiresAtOf(turn), turn.activeAt + limits.guestIdleMs)
+    const idleMs = turn.last.rung === 'end' ? limits.guestEndedMs : limits.guestIdleMs
+    return Math.min(expiresAtOf(turn), turn.activeAt + idleMs)
   },
 
   react(state, record) {
@@ -314,23 +315,25 @@ function onResults(step: Step, message: GuestResults): boolean {
   const { place, state, records } = step
   const { phase, turnKey, requestId } = message
   const isRequest = phase === 'before_model'
-  const of = turnOf(state, turnKey, keysOf(state, message))
+  const named = keysOf(state, message)
+  const of = turnOf(state, turnKey, named)
   if (of === 'ended' && isRequest) return onRequestOfEnded(step, message)
   if (
     of === 'ended' ||
-    (of !== 'open' && phase === 'turn_end') ||
+    (of !== 'open' && phase === 'turn_end' && turnKey !== newestTurn) ||
     (of === 'closed' && !isRequest)
   ) {
     if (requestId !== '') records.push(notCounted(place, message, endingReasons.over))
     return false
   }
   if (of !== 'open' && isRequest && leaveTurn(step)) return true
+  const isOpened = state.turn === undefined
   const turn = state.turn ?? (isRequest ? open(step, message, undefined) : undefined)
   if (turn === undefined) return false
   // Results alone name their round, so their front may name the turn in another way.
   if (of === 'open' || isRequest) noteRecord(turn, message, place.time)
 
-  const keys = keysOf(state, message)
+  const keys = isOpened ? keysOf(state, message) : named // each turn has its hidden rounds
   const { outstanding } = turn
   records.push(...report(place, turn, resultsOf(turn, message)))
   if (phase === 'running') {
@@ -491,6 +494,7 @@ function onOutcome(step: Step, outcome: RoundOutcome): void {
       : adviceFor({ intervention, last: turn.last, caps: capsNow(turn), spent })),
   }
   turn.outstanding = undefined
+  turn.activeAt = place.time // its front has the advice from now on
   step.records.push(roundEntry(outcome, nudge), advice(place, turn, { turnKey }))
   if (isReply(outcome.response, intervention)) end(step, turn, answered(turn, outcome))
   drain(step)

@@ -4,6 +4,7 @@
 //     the advice of the newest round that is over.
 // GUEST-TURN-2. A result counts for the round that it names, and the first one of a call counts.
 
+import { policyOf } from '../../shared/agents/agents.ts'
 import { outcomeUnknown } from '../../shared/contract/call-endings.ts'
 import { lowestCaps } from '../../shared/contract/caps.ts'
 import { errorLine } from '../../shared/contract/error-line.ts'
@@ -29,7 +30,7 @@ import { userEntry } from '../../shared/contract/turn-endings.ts'
 import { underCeilings } from '../../shared/contract/turn-rules.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
-import { stopOfTurn, withStops } from '../../shared/runtime/stops.ts'
+import { stopOfTurn } from '../../shared/runtime/stops.ts'
 import { type Advice, noAdvice } from './advice.ts'
 
 /** The position of a record that the stage reads. */
@@ -60,7 +61,7 @@ export type OpenTurn = {
   isCancelled: boolean
   /** The operator's stop of the turn, as the newest record of a front has it. */
   stop: StopInForce | undefined
-  /** The time of the newest record of a front. */
+  /** The time of the newest record of a front, or of the outcome of its round. */
   activeAt: Milliseconds
 }
 
@@ -150,8 +151,7 @@ export function withName(names: string[], name: string): string[] {
 /** Begins a round: the pipeline judges it as one that the gateway finished. */
 export function propose({ conversation }: Place, turn: OpenTurn, message: GuestRound): Output[] {
   const { key, hides, response, offered, agent } = message
-  // An observing front has let its calls run, and none of them may count as refused.
-  const policy = message.blocking ? message.policy : withStops(message.policy, [])
+  const policy = message.blocking ? message.policy : observed(message.policy)
   // A guest's call is never tried again: its tool is not Weir's.
   const declarations = message.declarations.map((one) => ({ ...one, idempotent: false }))
   turn.used.rounds += 1
@@ -187,6 +187,20 @@ export function propose({ conversation }: Place, turn: OpenTurn, message: GuestR
     },
     roundStarted(place, turn, turn.outstanding, message.turnKey),
   ]
+}
+
+/**
+ * The policy for a front that only observes. It has let its calls run, so none of them may count as
+ * refused or skipped: no stop counts, and every guard is in shadow. So no person decides them either.
+ */
+function observed(policy: Policy): Policy {
+  if (policy.stops.length === 0 && policy.guards.length === 0) return policy
+  const { version: _, ...content } = policy
+  const guards = policy.guards.map((guard) => ({
+    ...guard,
+    tools: guard.tools.map((tools) => ({ ...tools, mode: 'shadow' as const })),
+  }))
+  return policyOf({ ...content, guards, stops: [] })
 }
 
 /** Joins the key of the outstanding round with its number, for a front that writes it again. */
@@ -297,6 +311,7 @@ export function addRound(turn: OpenTurn, { response, policy }: RoundOutcome): vo
 
 /** The key of a visible round, with the refused rounds counted that the guest never saw. */
 export function shifted(hidden: ReadonlyMap<string, number>, key: string): string {
+  if (hidden.size === 0) return key
   const hash = hashOf(key)
   const count = hidden.get(hash) ?? 0
   return count === 0 ? key : `${hash}.${Number(key.slice(hash.length + 1)) + count}`

@@ -8,12 +8,12 @@
 // MODEL-ANSWER-2. If anything ends the reading before the provider does (a stop, a limit, a failed
 //     write), the request is aborted.
 
-import type { Logger } from 'pino'
 import type { Agent } from '../../shared/agents/agents.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { PartEvent, PartKind } from '../../shared/contract/messages.ts'
 import { eventWeight } from '../../shared/contract/part-weight.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
+import type { WorkLog } from '../../shared/lib/lazy-log.ts'
 import { AnswerWatch } from './degenerate/answer-watch.ts'
 import type { PartWriter } from './part-writer.ts'
 import type { Connect, Failed, Finished, ProviderRequest, Streamed } from './providers/provider.ts'
@@ -36,7 +36,7 @@ export type AnswerOptions = {
   clock: Clock
   parts: PartWriter
   stop: AbortSignal
-  log: Logger
+  log: WorkLog
 }
 
 /**

@@ -13,7 +13,6 @@
 // ATTEMPT-5. It waits for one of the process's stream places before it reads its history. That
 //     bounds the answers in memory. Waiting attempts are served in order.
 
-import type { Logger } from 'pino'
 import { type Agent, type Agents, findTool, textCallsOf } from '../../shared/agents/agents.ts'
 import type { AnsweredText, EchoCheck } from '../../shared/contract/echo-check.ts'
 import type { AttemptId, ConversationId } from '../../shared/contract/ids.ts'
@@ -29,6 +28,7 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { lazyChild, type WorkLog } from '../../shared/lib/lazy-log.ts'
 import type { Slots } from '../../shared/lib/slots.ts'
 import { version } from '../../shared/lib/version.ts'
 import { stopOfTurn } from '../../shared/runtime/stops.ts'
@@ -60,6 +60,7 @@ import {
   type Shortened,
   type Shortening,
   shortenedHistory,
+  summarisedThrough,
   type WrittenSummaries,
 } from './shorten-history.ts'
 import { orStopped, stopped } from './wire/abortable-wait.ts'
@@ -101,7 +102,7 @@ export async function runAttempt(
 ): Promise<void> {
   const { conversation, turn, round } = task.request
   const id = { conversation, turn, round, attempt: context.randomId() }
-  const log = context.log.child(id)
+  const log = lazyChild(context.log, id)
   const free = await streamPlace(gateway.streams, conversation, stop)
   const attempt: Attempt = { gateway, context, task, stop, id, log }
   if (free !== stopped) {
@@ -149,15 +150,17 @@ function streamPlace(
   stop: AbortSignal,
 ): Promise<(() => void) | typeof stopped> {
   return new Promise((resolve) => {
+    let isServed = false
     const leave = (): void => {
       leaveLine()
       resolve(stopped)
     }
-    stop.addEventListener('abort', leave, { once: true })
     const leaveLine = streams.wait(conversation, (free) => {
+      isServed = true
       stop.removeEventListener('abort', leave)
       resolve(free)
     })
+    if (!isServed) stop.addEventListener('abort', leave, { once: true })
   })
 }
 
@@ -167,7 +170,7 @@ type Attempt = {
   task: AttemptTask
   stop: AbortSignal
   id: AttemptId
-  log: Logger
+  log: WorkLog
 }
 
 /**
@@ -385,10 +388,12 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
   }
 
   const declarations = offeredTools(gateway.agents, request, log)
+  const shortening = shorteningOf(attempt)
   try {
     const entries = await context.history(
       { conversation, turn, round: historyRound },
       limits.historyWaitMs,
+      () => summarisedThrough(shortening, agent),
     )
     if (entries === undefined)
       return notReady(
@@ -401,7 +406,6 @@ async function prepare(attempt: Attempt): Promise<Ready | Failed> {
     if (typeof policy === 'string') return notReady('policies.unreadable', policy, true)
     const stop = stopOfTurn(policy.stops)
     if (stop !== undefined) return stoppedAttempt(stop)
-    const shortening = shorteningOf(attempt)
     const whole = entries.filter((entry) => entry.type === 'history-entry')
     const shortened = await shortenedHistory(shortening, agent, whole)
     const history = withSummary(shortened.entries, shortened.summary)
@@ -450,7 +454,7 @@ function notReady(code: Failed['code'], reason: string, retryable: boolean): Fai
  * The tools of the request that this gateway's agent file declares in exactly this form. The others
  * are not offered (R6).
  */
-function offeredTools(agents: Agents, request: ModelRequest, log: Logger): Declaration[] {
+function offeredTools(agents: Agents, request: ModelRequest, log: WorkLog): Declaration[] {
   return request.tools.flatMap((ref) => {
     const tool = findTool(agents, request.agent, ref)
     if (tool === undefined)

@@ -9,22 +9,22 @@ import { argumentText } from '../../shared/contract/call.ts'
 import { contentNote } from '../../shared/contract/contents.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { HistoryEntry, HistorySummary } from '../../shared/contract/messages.ts'
+import type { HistoryPlace } from '../../shared/contract/performer.ts'
 import { cutToBytes, shortened } from '../../shared/lib/text-cut.ts'
 import { historyBytes } from './providers/context-full.ts'
 
 /** As HistoryRule of an agent. */
 export type Keep = { rounds?: number; tokens?: number }
 
-type Place = Pick<HistoryEntry, 'turn' | 'round'>
-
 const bytesOfToken = 4
 
 /** Negative: `a` is before `b`. */
-function compare(a: Place, b: Place): number {
+function compare(a: HistoryPlace, b: HistoryPlace): number {
   return a.turn - b.turn || a.round - b.round
 }
 
-function throughOf({ throughTurn, throughRound }: HistorySummary): Place {
+/** The last entry for which the summary stands. */
+export function throughOf({ throughTurn, throughRound }: HistorySummary): HistoryPlace {
   return { turn: throughTurn, round: throughRound }
 }
 
@@ -48,7 +48,7 @@ export function entriesAfter(
   return entries.filter((entry) => compare(entry, through) > 0 || isMessageOf(entry, turn))
 }
 
-function isMessageOf(entry: Place, turn: number): boolean {
+function isMessageOf(entry: HistoryPlace, turn: number): boolean {
   return entry.turn === turn && entry.round === 0
 }
 

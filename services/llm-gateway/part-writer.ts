@@ -28,6 +28,7 @@ export class PartWriter {
   private failure: { cause: unknown } | undefined
   private isDue = false
   private isLast = false
+  private hasText = false
   private cancelTimer: (() => void) | undefined
 
   constructor(clock: Clock, write: WritePart) {
@@ -41,8 +42,15 @@ export class PartWriter {
    */
   add(events: PartEvent[]): Promise<void> | undefined {
     for (const event of events) this.gather(this.characters.pass(event))
+    const isFirstText = !this.hasText && events.some(({ kind }) => kind === 'text')
+    if (isFirstText) {
+      this.hasText = true
+      this.cancelTimer?.()
+      this.cancelTimer = undefined
+    }
     if (this.gathered.length > 0)
-      this.cancelTimer ??= this.clock.after(limits.partHoldMs, () => {
+      // Not at once: an answer that comes whole is written with its end.
+      this.cancelTimer ??= this.clock.after(isFirstText ? 0 : limits.partHoldMs, () => {
         this.isDue = true
         this.writeNext()
       })

@@ -5,7 +5,6 @@
 // Every attempt reads all of it again, so a change counts from the next model response on, without
 // a restart. The version is a hash of the content: each round names the policy that judged it.
 
-import type { Logger } from 'pino'
 import { type EntryFault, readEntries } from '../../shared/agents/policy/entries.ts'
 import { overlaid } from '../../shared/agents/policy/overlay.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -17,6 +16,7 @@ import {
   policyKeyPrefix,
   stopKeyPrefix,
 } from '../../shared/contract/topology.ts'
+import type { WorkLog } from '../../shared/lib/lazy-log.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 import { type StopTarget, stopsInForce, withStops } from '../../shared/runtime/stops.ts'
 import { guardsInForce, withGuards } from './guards-in-force.ts'
@@ -28,7 +28,7 @@ import { withOperatorCaps } from './operator-caps.ts'
  */
 export async function policyInForce(
   { policy: read, policies: list }: Pick<PerformerContext, 'policy' | 'policies'>,
-  { agent, conversation, own, log }: StopTarget & { own: Policy; log: Pick<Logger, 'warn'> },
+  { agent, conversation, own, log }: StopTarget & { own: Policy; log: Pick<WorkLog, 'warn'> },
 ): Promise<Policy | string> {
   const ofAgents = [policyKeyPrefix + everyAgent, policyKeyPrefix + agent]
   const [operator, records, ...set] = await Promise.all([

@@ -5,13 +5,13 @@
 // SHORTEN-HISTORY-2. A failure of the summarising agent loses no turn: the beginning is left out
 //     without a summary, and the record has the reason.
 
-import type { Logger } from 'pino'
 import type { Agent, Agents } from '../../shared/agents/agents.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { HistoryEntry, HistorySummary } from '../../shared/contract/messages.ts'
-import type { PerformerContext } from '../../shared/contract/performer.ts'
+import type { HistoryPlace, PerformerContext } from '../../shared/contract/performer.ts'
 import { summaryKey } from '../../shared/contract/topology.ts'
+import type { WorkLog } from '../../shared/lib/lazy-log.ts'
 import { streamAnswer } from './answer.ts'
 import type { Reservation } from './budgets/reservation.ts'
 import {
@@ -21,6 +21,7 @@ import {
   leavingEntries,
   summarisedText,
   summaryTask,
+  throughOf,
 } from './history-summary.ts'
 import { PartWriter } from './part-writer.ts'
 import type { Connect, Failed, ProviderRequest } from './providers/provider.ts'
@@ -38,7 +39,7 @@ export type Shortening = {
   context: PerformerContext
   task: AttemptTask
   stop: AbortSignal
-  log: Logger
+  log: WorkLog
   /** Reserves the request for a summary under the budgets of the turn. A failure: it may not start. */
   reserve: (asked: {
     agent: Agent
@@ -49,20 +50,37 @@ export type Shortening = {
 /** `entries`: those that the summary does not stand for. */
 export type Shortened = { entries: HistoryEntry[]; summary: HistorySummary | undefined }
 
+type Reading = Pick<Shortening, 'context' | 'summaries' | 'task'>
+
 /** The history of a request as far as no summary stands for it. */
 export async function shortenedHistory(
-  { context, summaries, task }: Pick<Shortening, 'context' | 'summaries' | 'task'>,
+  shortening: Reading,
   agent: Agent,
   history: HistoryEntry[],
 ): Promise<Shortened> {
-  if (agent.history === undefined) return { entries: history, summary: undefined }
-  const { conversation, turn } = task.request
-  const inTable = await context.kept(summaryKey(conversation), 0)
-  const summary = laterSummary(
-    summaries.get(conversation),
+  const summary = await summaryOf(shortening, agent)
+  return { entries: entriesAfter(history, summary, shortening.task.request.turn), summary }
+}
+
+/** The last entry for which a summary stands. Undefined: there is no summary. */
+export async function summarisedThrough(
+  shortening: Reading,
+  agent: Agent,
+): Promise<HistoryPlace | undefined> {
+  const summary = await summaryOf(shortening, agent)
+  return summary && throughOf(summary)
+}
+
+async function summaryOf(
+  { context, summaries, task: { request } }: Reading,
+  agent: Agent,
+): Promise<HistorySummary | undefined> {
+  if (agent.history === undefined) return undefined
+  const inTable = await context.kept(summaryKey(request.conversation), 0)
+  return laterSummary(
+    summaries.get(request.conversation),
     inTable?.type === 'history-summary' ? inTable : undefined,
   )
-  return { entries: entriesAfter(history, summary, turn), summary }
 }
 
 /**

@@ -108,6 +108,8 @@ export type McpServer = {
   allow?: string[]
   /** Patterns of tools that are left out, also if `allow` has them. */
   deny?: string[]
+  /** The labels of its tools, by patterns of their own names. All matching ones count. */
+  labels?: [pattern: string, labels: string[]][]
   /** Whether its hints are believed: a tool with readOnlyHint counts as no change. */
   isTrusted: boolean
   /** How long a call may run without progress. */
@@ -130,8 +132,10 @@ export type McpUrl = {
   url: string
   headers: Record<string, string>
   secrets?: string[]
-  /** OAuth. `tokenFile`: written by `weir mcp login`. */
-  auth?: { clientId: string; clientSecret: string; scope?: string } | { tokenFile: string }
+  /** OAuth. `issuer`: the authorization server, by default the origin of `url`. */
+  auth?:
+    | { clientId: string; clientSecret: string; issuer?: string; scope?: string }
+    | { tokenFile: string }
 }
 
 /** A tool of an MCP server. `tool`: the server's own name of it. */
@@ -158,6 +162,8 @@ export type Tool = {
    * Calls of it that one executor process runs at once. Default: the bound for all tools together.
    */
   concurrency?: number
+  /** Each call gets its place in the trace of its turn, as W3C Trace Context. Default: none. */
+  traceparent?: boolean
 }
 
 /** A provider knows some of them (ProviderRecord.accepts). */
@@ -254,8 +260,9 @@ export function declarationHash(declaration: Declaration): string {
 /** '' if there are none. A program that makes its own declarations may omit them. */
 function hintsText({ hints }: Declaration): string {
   if (hints === null || hints === undefined) return ''
-  const { mutates, ignoreFields, loopKey, refusal } = hints
-  return JSON.stringify([mutates, ignoreFields, loopKey, refusal])
+  const { mutates, ignoreFields, loopKey, refusal, labels = [] } = hints
+  const older = [mutates, ignoreFields, loopKey, refusal] // and the hash of older records
+  return JSON.stringify(labels.length === 0 ? older : [...older, labels])
 }
 
 /** The reference under which requests offer a tool. */

@@ -1,6 +1,7 @@
 // The contract of a guard: a pure function from its memory of a conversation and a cleared round to
 // verdicts on the round's calls. The default export of a guard file is a guard, or a function from
-// options to one. shared/runtime/guards/ runs it, `weir guard run` starts it.
+// options to one. shared/runtime/guards/ runs it, `weir guard run` starts it. An external guard may
+// call another service instead, and keeps no memory.
 // CONTRACT-GUARD-1. A guard sees only undecided calls, of tools that it is registered for. It
 //     cannot change a call.
 // CONTRACT-GUARD-2. Its answer names exactly these calls. Any other answer is unusable, and an
@@ -26,16 +27,20 @@ export type GuardedCall = {
   arguments: JsonObject
   /** The source of the arguments. `text`: the model wrote the call as text, not natively. */
   source: ArgumentSource
+  /** Whether the guard enforces for it in this round. Otherwise it runs even if rejected. */
+  enforced: boolean
   declaration: Declaration
 }
 
 /**
- * `code`: for people, [a-z0-9_.-]{1,64}. `text`: for the model, 1 to `limits.guardTextBytesMax`
- * bytes: the problem and the accepted values. `evidence`: for people, the basis of the verdict.
+ * `ask`: the call needs a person's approval. It is vetoed if no approval rule lets a person decide
+ * calls of this tool. `code`: for people, [a-z0-9_.-]{1,64}. `text`: the problem, 1 to
+ * `limits.guardTextBytesMax` bytes: for the model, with the accepted values; for `ask`, also for the
+ * person. `evidence`: for people, the basis of the verdict.
  */
 export type Verdict =
   | { ordinal: number; verdict: 'pass' }
-  | { ordinal: number; verdict: 'reject'; code: string; text: string; evidence?: string }
+  | { ordinal: number; verdict: 'reject' | 'ask'; code: string; text: string; evidence?: string }
 
 /**
  * `state`: the memory of the conversation, as plain JSON of at most `limits.guardStateBytesMax`
@@ -64,6 +69,7 @@ export type Guard<State = unknown> = {
    * restart judges the rounds of that time again, so a shorter one starts sooner.
    */
   stateKeptMs?: Milliseconds
+  external?: false
   /**
    * Pure: no clock (use `round.time`), no randomness, no input or output. If it throws, gives an
    * unusable answer, or takes longer than `limits.guardJudgeMsMax`, the calls of an enforcing guard
@@ -71,3 +77,23 @@ export type Guard<State = unknown> = {
    */
   judge(state: State | undefined, round: GuardedRound): Judgement<State>
 }
+
+/**
+ * A guard that gets its verdicts from elsewhere, such as a policy server or a moderation model. Its
+ * verdict on a round is recorded, and a replay reads the record. It keeps no state.
+ */
+export type ExternalGuard = Omit<Guard, 'external' | 'stateKeptMs' | 'judge'> & {
+  external: true
+  /**
+   * `signal` aborts at the guard's deadline, and when the guard stops. A round that has no answer
+   * then, or whose promise rejects, counts as failed: the calls of an enforcing guard are vetoed. A
+   * process that ends before the answer is in the log calls it again, so it must have no effect.
+   */
+  judge(
+    state: undefined,
+    round: GuardedRound,
+    call: { signal: AbortSignal },
+  ): Judgement<undefined> | Promise<Judgement<undefined>>
+}
+
+export type AnyGuard = Guard | ExternalGuard

@@ -56,6 +56,7 @@ export function messageIdFault(text: string): string | undefined {
 }
 
 function faultOf(name: string, text: string, bytesMax: number): string | undefined {
+  if (typeof text !== 'string') return `${name} is no text` // of a program in JavaScript
   const bytes = Buffer.byteLength(text)
   if (bytes < 1 || bytes > bytesMax)
     return `${name} has ${bytes} bytes; it must have 1 to ${bytesMax}`

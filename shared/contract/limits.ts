@@ -20,13 +20,14 @@ export const limits = {
   /** Rounds that a front names in one request, and bytes of the key of a turn or a round. */
   guestKeysMax: 64,
   guestKeyBytesMax: 64,
-  /** Rounds whose hash a front's process keeps, and the characters of the calls of one. */
-  guestWordsKeptMax: 8_192,
-  guestWordsCharsMax: 512,
+  /** Characters and values of the histories that a front's process keeps read. */
+  guestHistoriesSizeMax: 32 * MiB,
   /** Keys of closed turns that a guest's unit keeps, and names of one turn. */
   guestTurnsKeptMax: 16,
   /** How long an open turn of a guest waits for its next record. */
   guestIdleMs: 60 * minute,
+  /** The same after advice to end the turn. A guest that goes on meanwhile gets the advice again. */
+  guestEndedMs: 1 * minute,
   /** A guest's unit begins anew after this time, even between the rounds of a turn. */
   guestUnitMsMax: 24 * 60 * minute,
   /** Bytes of the text of an advice. */
@@ -40,8 +41,12 @@ export const limits = {
   guestsOpenMax: 10_000,
   /** How often a front sends the rounds that the log does not know, for one request of a guest. */
   guestCatchUpsMax: 3,
-  /** Rounds of a guest that a front has sent at once and that are not judged yet. */
-  guestRoundsSentMax: 3,
+  /**
+   * Rounds of a guest that a front has sent at once and that are not judged yet, and their
+   * characters together: a quarter of guestPendingBytesMax.
+   */
+  guestRoundsSentMax: 16,
+  guestRoundsSentCharsMax: 1 * MiB,
   /** How long a log in memory keeps records that no open turn needs. */
   memoryLogMs: 60 * minute,
   /** How long the executor keeps the outcomes of a guest's round that has not arrived. */
@@ -147,7 +152,7 @@ export const limits = {
   providerErrorBytesMax: 256 * KiB,
   /**
    * Bytes of history entries that a gateway keeps in memory for one partition. The next round then
-   * need not read them again.
+   * need not read them again. The history that was read last may have historyBytesMax.
    */
   historyKeptBytesMax: 2 * MiB,
   /**
@@ -315,6 +320,10 @@ export const limits = {
   stopLookMs: 250,
   /** How long a guard may judge one round. */
   guardJudgeMsMax: 1 * second,
+  /** Rounds of a partition for which an external guard is called at once. */
+  guardExternalCallsMax: 16,
+  /** How long an external guard that stops waits for its open calls. */
+  guardExternalCloseMs: 5 * second,
   /**
    * A guard's memory: bytes for one conversation, as JSON, conversations of one partition, and the
    * time for which it keeps an idle one by default.
@@ -322,6 +331,9 @@ export const limits = {
   guardStateBytesMax: 64 * KiB,
   guardStatesMax: 100_000,
   guardStateKeptMs: 60 * minute,
+  /** Bytes of a policy of the opa guard, also uncompressed, and pages of its memory, 64 KiB each. */
+  opaBundleBytesMax: 64 * MiB,
+  opaMemoryPagesMax: 4_096,
   /** Bytes and number of the approval guard's rules. Each round carries them. */
   approvalRulesBytesMax: 16 * KiB,
   approvalRulesMax: 64,
@@ -419,8 +431,12 @@ export const limits = {
   mcpFormerToolsMax: 1024,
   /** The description of a tool of an MCP server. The rest is cut. */
   mcpDescriptionBytesMax: 16 * KiB,
-  /** A message of an MCP server. */
+  /** A message of an MCP server, and the messages to it that it has not read. */
   mcpMessageBytesMax: 16 * MiB,
+  /** All that an MCP server sends while its list is read. */
+  mcpListBytesMax: 32 * MiB,
+  /** HTTP requests to an MCP server that it has not begun to answer. */
+  mcpRequestsMax: 256,
   /**
    * How long the process of a module tool may go on loading its module after the end of the call
    * that started it.
@@ -468,6 +484,9 @@ export const limits = {
   unreadTextCharactersMax: 8 * MiB,
   /** Other events that wait for that reader. Beyond that, the oldest are left out. */
   unreadEventsMax: 10_000,
+  /** Records of a conversation that wait for a follower, and their bytes. The log has those beyond. */
+  followedRecordsMax: 64,
+  followedBytesMax: 256 * KiB,
   /** Conversations that a list can have. */
   conversationsListedMax: 100_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
@@ -496,6 +515,8 @@ export const limits = {
   /** Bytes of the headers of one request to the HTTP server, and the time until they are complete. */
   httpHeaderBytesMax: 64 * KiB,
   httpHeadersMs: 10 * second,
+  /** How often the server looks for requests that arrive too slowly. Node's own value is 30 s. */
+  httpLateCheckMs: 2 * second,
   /** The time until the whole request has arrived. */
   httpRequestMs: 5 * minute,
   httpConnectionsMax: 4_096,
@@ -536,8 +557,11 @@ export const limits = {
   consoleReportsMax: 2,
   /** Bytes of a request to the console. */
   consoleBodyBytesMax: 64 * KiB,
-  /** Bytes and nesting of the JSON body of a request to the HTTP edge. */
-  edgeBodyBytesMax: 4 * MiB,
+  /**
+   * Bytes and nesting of the JSON body of a request to the HTTP edge. `contentsBytesMax` fit as
+   * base64, with the texts of a resent history.
+   */
+  edgeBodyBytesMax: 18 * MiB,
   edgeBodyDepthMax: 64,
   /** Requests of one key in a minute, unless a flag sets another number. */
   edgeRequestsPerMinute: 6_000,
@@ -548,6 +572,8 @@ export const limits = {
   edgeRepeatMs: 10 * minute,
   /** How often an open stream of the edge gets a comment. */
   edgePingMs: 15 * second,
+  /** Characters of the events that a stream of the edge sends as one piece. */
+  edgePieceCharsMax: 16 * KiB,
   /** Answers to approvals in one request of a chat client. */
   edgeAnswersMax: 256,
   /** Keys in a file of API keys, and its bytes. */

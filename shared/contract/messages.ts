@@ -1544,6 +1544,11 @@ export type AskedCall = {
    * null, if an older version wrote this
    */
   program: string | null
+  /**
+   * the guard that requests the approval, with its text; null: no guard does, and the rules decide
+   * whether a person must
+   */
+  requested: string | null
 }
 
 /**
@@ -1659,11 +1664,14 @@ export type CallResult = {
 export type CallVerdict = {
   /** the call */
   ordinal: number
-  /** pass or reject */
+  /** pass, reject, or ask for a person's approval */
   verdict: VerdictKind
-  /** the code of a rejection, for people, such as outside-folder; empty: it passes */
+  /**
+   * the code of a rejection or of a request for approval, for people, such as outside-folder;
+   * empty: it passes
+   */
   code: string
-  /** the text of a rejection, for the model; empty: it passes */
+  /** the text of a rejection, for the model, or of a request, for the person; empty: it passes */
   text: string
   /** the evidence, for people */
   evidence: string | null
@@ -2055,7 +2063,7 @@ export type PendingCall = {
   id: string
   /** SHA-256, in hex, of the tool's name, of the bytes of the arguments and of the program */
   hash: string
-  /** the name of the rule that makes it wait */
+  /** the name of the rule that makes it wait, or the guard that requests it, with its text */
   rule: string
   /**
    * text: the model wrote the call as text (I2); null: it is a native call, or an older version
@@ -2341,6 +2349,8 @@ export type ToolHints = {
    * null: the usual one
    */
   refusal: string | null
+  /** the flow of data through it, for the flow guard: reads:private, reads:untrusted, sends:out */
+  labels: string[]
 }
 
 /**
@@ -2393,10 +2403,10 @@ export type Usage = {
 }
 
 /**
- * A guard's verdict on a call. A reader that does not know a newer symbol reads the default, the
- * most cautious one.
+ * A guard's verdict on a call. `ask`: a person must approve it first. A reader that does not know a
+ * newer symbol reads the default, the most cautious one.
  */
-export type VerdictKind = 'pass' | 'reject'
+export type VerdictKind = 'pass' | 'reject' | 'ask'
 
 /** A call that waits for guards. */
 export type WaitingCall = {

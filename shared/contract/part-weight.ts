@@ -8,12 +8,12 @@ const eventBytes = 12
 
 /** Bytes. */
 export function eventWeight({ id, name, text }: PartEvent): number {
-  return (
-    eventBytes +
-    Buffer.byteLength(text) +
-    Buffer.byteLength(id ?? '') +
-    Buffer.byteLength(name ?? '')
-  )
+  return eventBytes + bytesOf(text) + bytesOf(id) + bytesOf(name)
+}
+
+/** Most ids and names are null, and the call of Node is not free. */
+function bytesOf(text: string | null): number {
+  return text === null || text === '' ? 0 : Buffer.byteLength(text)
 }
 
 /**

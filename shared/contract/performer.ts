@@ -41,9 +41,14 @@ export type PerformerContext = {
     | undefined
   /**
    * The entries of a conversation's history, in order of (turn, round), when the entry (turn,
-   * round) exists. Undefined if it does not appear within `waitMs`.
+   * round) exists. Undefined if it does not appear within `waitMs`. `after`: called once it exists.
+   * Entries up to that place may be left out, except the message of the open turn.
    */
-  history(upTo: RoundId, waitMs: Milliseconds): Promise<Message[] | undefined>
+  history(
+    upTo: RoundId,
+    waitMs: Milliseconds,
+    after?: () => Promise<HistoryPlace | undefined>,
+  ): Promise<Message[] | undefined>
   /**
    * The record of the table `history` under this key. Undefined if it does not appear within
    * `waitMs`.
@@ -85,6 +90,9 @@ export type BudgetLog = {
     signal: AbortSignal
   }): AsyncIterable<StoredRecord[]>
 }
+
+/** A round in a conversation. Round 0 of a turn is the user's message. */
+export type HistoryPlace = { turn: number; round: number }
 
 /** The table `history` in this partition, for the removal of old entries. */
 export type HistoryTable = {

@@ -400,6 +400,9 @@ const guestPrefix = 'guest:'
 /** The owner of the calls that a guest runs. No performer has it. */
 export const guestOwner = 'guest'
 
+/** Names the newest turn of a guest, in results of a front that does not know the turn. */
+export const newestTurn = '-'
+
 /** The conversation of a thread of a guest. */
 export function guestConversation(agent: string, thread: string): ConversationId {
   return `${guestPrefix}${agent}:${thread}`
@@ -522,6 +525,13 @@ export function historyConversation(key: string): string | undefined {
 export function historyTurn(key: string): TurnId | undefined {
   const [conversation, turn] = partsOf(key) ?? []
   return conversation !== undefined && typeof turn === 'number' ? { conversation, turn } : undefined
+}
+
+/** The round of a key of the history. Undefined: a key of no entry. */
+export function historyRound(key: string): RoundId | undefined {
+  const of = historyTurn(key)
+  const round = partsOf(key)?.[2]
+  return of !== undefined && typeof round === 'number' ? { ...of, round } : undefined
 }
 
 function partsOf(key: string): [string, unknown, unknown] | undefined {

@@ -7,18 +7,32 @@ export type Newest<Value> = {
   at(key: string, make: () => Value): Value
 }
 
-export function newest<Value>(sizeMax: number): Newest<Value> {
-  const values = new Map<string, Value>()
-  const keep = (key: string, value: Value) => {
+/** `sizeOf`: the part of `sizeMax` that a value takes when it is set. An entry above it is not kept. */
+export function newest<Value>(
+  sizeMax: number,
+  sizeOf: (value: Value) => number = () => 1,
+): Newest<Value> {
+  const values = new Map<string, { value: Value; size: number }>()
+  let total = 0
+  const remove = (key: string) => {
+    total -= values.get(key)?.size ?? 0
     values.delete(key)
-    values.set(key, value)
-    const [oldest] = values.keys()
-    if (values.size > sizeMax && oldest !== undefined) values.delete(oldest)
+  }
+  const keep = (key: string, value: Value) => {
+    remove(key)
+    const size = sizeOf(value)
+    if (size > sizeMax) return value
+    values.set(key, { value, size })
+    total += size
+    for (const oldest of values.keys()) {
+      if (total <= sizeMax) break
+      remove(oldest)
+    }
     return value
   }
   return {
-    get: (key) => values.get(key),
+    get: (key) => values.get(key)?.value,
     set: (key, value) => void keep(key, value),
-    at: (key, make) => keep(key, values.get(key) ?? make()),
+    at: (key, make) => keep(key, values.get(key)?.value ?? make()),
   }
 }

@@ -1,8 +1,8 @@
 // Access rights of files that hold conversations: only the user of the process.
-// PRIVATE-FILES-1. A file of another user is never changed. A folder with other files in it is
-//     reported, and not closed to its other users.
+// PRIVATE-FILES-1. A file of another user is never changed, nor the target of a link. A folder with
+//     other files in it is reported, and not closed to its other users.
 
-import { chmodSync, closeSync, openSync, readdirSync, statSync } from 'node:fs'
+import { chmodSync, closeSync, lstatSync, openSync, readdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { makeFolders } from './make-folders.ts'
 
@@ -49,7 +49,8 @@ function modeOf(path: string): number | undefined {
 
 function closeToOthers(path: string, mode: number): void {
   try {
-    if (statSync(path).uid === process.getuid?.()) chmodSync(path, mode)
+    const found = lstatSync(path)
+    if (!found.isSymbolicLink() && found.uid === process.getuid?.()) chmodSync(path, mode)
   } catch {
     // A file system without modes. The doctor reports the access.
   }

@@ -10,11 +10,14 @@ export type Slots = {
   wait(line: string, take: (free: () => void) => void): () => void
 }
 
+/** `busy`: the slots in use now, of `count`. */
+export type CountedSlots = Slots & { readonly count: number; readonly busy: number }
+
 /**
  * `count`: the slots that may be in use at the same time. `lineMax`: those of one line. A line with
  * so many slots is passed over, also while others are free. Default: all.
  */
-export function createSlots(count: number, lineMax: number = count): Slots {
+export function createSlots(count: number, lineMax: number = count): CountedSlots {
   type Waiter = (free: () => void) => void
   const lines = new Map<string, Set<Waiter>>()
   const used = new Map<string, number>()
@@ -57,6 +60,10 @@ export function createSlots(count: number, lineMax: number = count): Slots {
   }
 
   return {
+    count,
+    get busy() {
+      return count - free
+    },
     wait(line, take) {
       const waiter: Waiter = (freeSlot) => take(freeSlot)
       const waiting = lines.get(line) ?? new Set()

@@ -3,18 +3,28 @@
 // HISTORY-READER-1. Entries never change, and each round of a turn adds one at the end. So the next
 //     round reads one entry. A new turn reads all: an unknown number of rounds lies between.
 // HISTORY-READER-2. The cache is bounded in bytes over all conversations of the partition. The
-//     least recently read one goes first, and a new owner starts empty.
+//     least recently read one goes first, and only the newest one may be larger than the bound.
 // HISTORY-READER-3. Several rounds share the entries, so nobody may change them.
+// HISTORY-READER-4. Entries for which a summary stands are neither read nor kept. So a round of a
+//     turn without end costs no more than an early one.
 
 import { decode } from '../codec/codec.ts'
 import type { Bus, StoredRecord } from '../contract/bus.ts'
 import type { ConversationId, RoundId } from '../contract/ids.ts'
+import { limits } from '../contract/limits.ts'
 import type { HistoryEntry } from '../contract/messages.ts'
-import { historyKey, historyPrefix, historyTurn } from '../contract/topology.ts'
+import type { HistoryPlace } from '../contract/performer.ts'
+import { historyKey, historyPrefix, historyRound } from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 
-/** All entries up to the last one, in order of (turn, round), and the bytes of their records. */
-type Known = { entries: HistoryEntry[]; bytes: number }
+/** An entry, and the bytes of its record. */
+type Read = { entry: HistoryEntry; bytes: number }
+
+/**
+ * The entries behind `after` up to the last one, in order of (turn, round), and the bytes of their
+ * records.
+ */
+type Known = { read: Read[]; bytes: number; after: HistoryPlace | undefined }
 
 /**
  * The `history` of PerformerContext. `topic`: with the deployment's prefix. `bytesMax`: bound of
@@ -25,71 +35,95 @@ export function historyReader({
   topic,
   partition,
   bytesMax,
+  newestBytesMax = limits.historyBytesMax,
 }: {
   bus: Bus
   topic: string
   partition: number
   bytesMax: number
+  newestBytesMax?: number
 }) {
   const remembered = new Map<string, Known>()
   let rememberedBytes = 0
 
-  async function read(upTo: RoundId, waitMs: Milliseconds): Promise<HistoryEntry[] | undefined> {
-    const known = remembered.get(upTo.conversation)
-    const last = known?.entries.at(-1)
-    if (known !== undefined && last?.turn === upTo.turn) {
-      if (last.round === upTo.round) return [...known.entries]
-      if (last.round === upTo.round - 1) return readOneMore(known, upTo, waitMs)
-    }
-    return readAll(upTo, waitMs)
-  }
-
-  async function readOneMore(
-    { entries, bytes }: Known,
+  async function read(
     upTo: RoundId,
     waitMs: Milliseconds,
+    placeAfter: () => Promise<HistoryPlace | undefined> = async () => undefined,
   ): Promise<HistoryEntry[] | undefined> {
-    const record = await bus.get({ topic, partition, key: historyKey(upTo), waitMs })
-    const next = record && entryOf(record)
-    if (next === undefined) return undefined
-    return remember(upTo.conversation, {
-      entries: [...entries, next.entry],
-      bytes: bytes + next.bytes,
-    })
+    const known = remembered.get(upTo.conversation)
+    const last = known?.read.at(-1)?.entry
+    if (known !== undefined && last?.turn === upTo.turn) {
+      if (last.round === upTo.round) return known.read.map(({ entry }) => entry)
+      if (last.round === upTo.round - 1) {
+        const next = await entryAt(historyKey(upTo), waitMs)
+        if (next === undefined) return undefined
+        const after = await placeAfter()
+        if (!isBefore(after, known.after))
+          return remember(upTo, { read: [...known.read, next], after })
+      }
+    }
+    return readAll(upTo, waitMs, placeAfter)
   }
 
-  async function readAll(upTo: RoundId, waitMs: Milliseconds): Promise<HistoryEntry[] | undefined> {
-    const list = () => bus.list({ topic, partition, prefix: historyPrefix(upTo.conversation) })
+  async function entryAt(key: string, waitMs: Milliseconds): Promise<Read | undefined> {
+    const record = await bus.get({ topic, partition, key, waitMs })
+    return record && entryOf(record)
+  }
+
+  async function readAll(
+    upTo: RoundId,
+    waitMs: Milliseconds,
+    placeAfter: () => Promise<HistoryPlace | undefined>,
+  ): Promise<HistoryEntry[] | undefined> {
+    const prefix = historyPrefix(upTo.conversation)
+    const list = () => bus.list({ topic, partition, prefix })
     const key = historyKey(upTo)
-    let records = await list() // the entry is nearly always there
+    const after = await placeAfter()
+    let records = after === undefined ? await list() : [] // the entry is nearly always there
     if (!records.some((record) => record.key === key)) {
       if ((await bus.get({ topic, partition, key, waitMs })) === undefined) return undefined
+      const place = await placeAfter()
+      if (place !== undefined) return readAfter(upTo, place)
       records = await list()
     }
     const read = records.flatMap((record) => entryOf(record) ?? [])
-    const kept = read.filter(
-      ({ entry }) =>
-        entry.turn < upTo.turn || (entry.turn === upTo.turn && entry.round <= upTo.round),
-    )
-    const entries = kept
-      .map(({ entry }) => entry)
-      .sort((a, b) => a.turn - b.turn || a.round - b.round)
-    return remember(upTo.conversation, {
-      entries,
-      bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0),
-    })
+    return remember(upTo, { read, after: undefined })
   }
 
-  /** Returns a copy of the list: the caller may sort or cut it. */
-  function remember(conversation: ConversationId, known: Known): HistoryEntry[] {
+  /** Reads the keys first: the entries that are left out may be many and large. */
+  async function readAfter(upTo: RoundId, after: HistoryPlace): Promise<HistoryEntry[]> {
+    const prefix = historyPrefix(upTo.conversation)
+    const read: Read[] = []
+    for (let cursor: string | undefined = prefix; cursor !== undefined; ) {
+      const keys = await bus.keys({ topic, partition, after: cursor, limit: keysRead })
+      for (const { key } of keys) {
+        const place = key.startsWith(prefix) ? historyRound(key) : undefined
+        if (place === undefined || !isWanted(place, upTo, after)) continue
+        const entry = await entryAt(key, 0)
+        if (entry !== undefined) read.push(entry)
+      }
+      const last = keys.at(-1)?.key
+      cursor = keys.length === keysRead && last?.startsWith(prefix) === true ? last : undefined
+    }
+    return remember(upTo, { read, after })
+  }
+
+  /** Keeps the entries that are wanted. Returns a list that the caller may sort or cut. */
+  function remember(upTo: RoundId, { read, after }: Pick<Known, 'read' | 'after'>): HistoryEntry[] {
+    const { conversation } = upTo
+    const wanted = read
+      .filter(({ entry }) => isWanted(entry, upTo, after))
+      .sort((a, b) => compare(a.entry, b.entry))
+    const bytes = wanted.reduce((sum, one) => sum + one.bytes, 0)
     forget(conversation)
-    remembered.set(conversation, known)
-    rememberedBytes += known.bytes
+    remembered.set(conversation, { read: wanted, bytes, after })
+    rememberedBytes += bytes
     for (const [oldest] of remembered) {
       if (rememberedBytes <= bytesMax) break
-      forget(oldest)
+      if (oldest !== conversation || bytes > newestBytesMax) forget(oldest)
     }
-    return [...known.entries]
+    return wanted.map(({ entry }) => entry)
   }
 
   function forget(conversation: ConversationId): void {
@@ -100,9 +134,30 @@ export function historyReader({
   return read
 }
 
-/** Undefined: a tombstone, or a piece of a content, which stands under the same prefix. */
-function entryOf({ key, value }: StoredRecord): { entry: HistoryEntry; bytes: number } | undefined {
-  return value === null || historyTurn(key) === undefined
+/** Keys that one look reads. */
+const keysRead = 256
+
+/** Negative: `a` is before `b`. */
+function compare(a: HistoryPlace, b: HistoryPlace): number {
+  return a.turn - b.turn || a.round - b.round
+}
+
+function isBefore(a: HistoryPlace | undefined, b: HistoryPlace | undefined): boolean {
+  return b !== undefined && (a === undefined || compare(a, b) < 0)
+}
+
+function isWanted(
+  place: HistoryPlace,
+  upTo: HistoryPlace,
+  after: HistoryPlace | undefined,
+): boolean {
+  if (compare(place, upTo) > 0) return false
+  return isBefore(after, place) || (place.turn === upTo.turn && place.round === 0)
+}
+
+/** Undefined: a tombstone, or a record of another kind, which stands under the same prefix. */
+function entryOf({ key, value }: StoredRecord): Read | undefined {
+  return value === null || historyRound(key) === undefined
     ? undefined
     : { entry: decode(value) as HistoryEntry, bytes: value.byteLength }
 }

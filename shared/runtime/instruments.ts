@@ -6,6 +6,7 @@ import type { Offset, RecordToAppend, StoredRecord } from '../contract/bus.ts'
 import type { Message } from '../contract/messages.ts'
 import type { Output } from '../contract/stage.ts'
 import type { StageName } from '../contract/topology.ts'
+import type { CountedSlots } from '../lib/slots.ts'
 import type { Unit } from './fold.ts'
 
 /** One partition of a stage's inbox, from assignment to loss. The values are always current. */
@@ -53,4 +54,6 @@ export type Instruments = {
     stage: StageName,
     observations: { messages: readonly Message[]; written: readonly RecordToAppend[] },
   ): void
+  /** The slots for the work of a stage's performer in this process. Called once, at its start. */
+  slots?(stage: StageName, slots: Pick<CountedSlots, 'count' | 'busy'>): void
 }

@@ -94,23 +94,50 @@ export function turnsOf(
   pieces: readonly Piece[],
   leftOut: Pick<LeftOut, 'leave'>,
 ): TranscriptTurn[] {
-  const turns: TranscriptTurn[] = []
-  const waiting: Waiting = new Map()
-  let isModelSpeaking = false
-  let isLastSilent = true // the text can be long, so it is not read again for each piece
+  const read = emptyTranscript()
+  addPieces(read, where, pieces, leftOut)
+  return read.turns
+}
+
+/** The part of a transcript that is read. `turns` is complete behind each `addPieces`. */
+export type ReadTurns = {
+  turns: TranscriptTurn[]
+  waiting: Waiting
+  isModelSpeaking: boolean
+  /** The text can be long, so it is not read again for each piece. */
+  isLastSilent: boolean
+  /** The model went on behind all responses before this one. */
+  newest: { turn: number; response: number }
+}
+
+export function emptyTranscript(): ReadTurns {
+  return {
+    ...{ turns: [], waiting: new Map(), isModelSpeaking: false, isLastSilent: true },
+    newest: { turn: 0, response: 0 },
+  }
+}
+
+/** Adds the pieces that follow. Only the newest response of the read part can get more of them. */
+export function addPieces(
+  read: ReadTurns,
+  where: string,
+  pieces: readonly Piece[],
+  leftOut: Pick<LeftOut, 'leave'>,
+): void {
+  const { turns, waiting } = read
   for (const piece of pieces) {
     const turn = turns.at(-1)
     switch (piece.kind) {
       case 'user':
         if (turn !== undefined && turn.responses.length === 0) turn.user += `\n\n${piece.text}`
         else turns.push({ user: piece.text, responses: [] })
-        isModelSpeaking = false
+        read.isModelSpeaking = false
         break
       case 'result': {
         const call = takeWaiting(waiting, piece.id)
         if (call === undefined) leftOut.leave('a result without a call before it', piece.where)
         else call.result = { text: piece.text, isError: piece.isError }
-        isModelSpeaking = false
+        read.isModelSpeaking = false
         break
       }
       case 'left-out':
@@ -125,28 +152,35 @@ export function turnsOf(
         if (piece.kind === 'response') {
           const before = turn.responses.at(-1)
           if (before !== undefined && piece.id !== undefined && before.id === piece.id)
-            isModelSpeaking = true // keeps TRANSCRIPT-5
-          else if (before === undefined || !isModelSpeaking || isLastSilent) {
+            read.isModelSpeaking = true // keeps TRANSCRIPT-5
+          else if (before === undefined || !read.isModelSpeaking || read.isLastSilent) {
             turn.responses.push(silence(piece.id))
-            isLastSilent = true
+            read.isLastSilent = true
           }
-        } else if (!isModelSpeaking && piece.kind !== 'ended') {
+        } else if (!read.isModelSpeaking && piece.kind !== 'ended') {
           turn.responses.push(silence(undefined))
-          isLastSilent = true
+          read.isLastSilent = true
         }
-        if (piece.kind !== 'ended') isModelSpeaking = true
+        if (piece.kind !== 'ended') read.isModelSpeaking = true
         const response = turn.responses.at(-1)
         if (response === undefined) break
-        isLastSilent &&= isSilent(piece)
+        read.isLastSilent &&= isSilent(piece)
         const call = addPiece(response, piece)
         if (call !== undefined) addWaiting(waiting, call, response)
       }
     }
   }
-  for (const { responses } of turns)
-    for (const { calls } of responses.slice(0, -1))
-      for (const call of calls) call.result ??= 'unknown'
-  return turns
+  endCalls(read)
+}
+
+/** Keeps TRANSCRIPT-4. */
+function endCalls({ turns, newest }: ReadTurns): void {
+  for (; newest.turn < turns.length; newest.turn += 1, newest.response = 0) {
+    const { responses } = turns[newest.turn] as TranscriptTurn
+    for (; newest.response < responses.length - 1; newest.response += 1)
+      for (const call of responses[newest.response]?.calls ?? []) call.result ??= 'unknown'
+    if (newest.turn === turns.length - 1) return
+  }
 }
 
 /** The calls without a result by their id, those of one response together. `next`: the oldest. */

@@ -1,6 +1,9 @@
 // The conversation of the agent loop's bench, for its server and both runners: four rounds with one
 // streamed tool call each, then a streamed answer.
 
+/** The format of the model's API. */
+export type BenchProvider = 'anthropic' | 'openai-chat'
+
 export const callRounds = 4
 export const argumentDeltas = 12
 export const answerTokens = 40

@@ -6,6 +6,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { ContentBlock, MessageParam } from '@anthropic-ai/sdk/resources/messages'
 import { maxOutputTokens, question, system, tool } from './agent-loop-conversation.ts'
+import { runTool } from './agent-loop-tool.ts'
 import type { Loop } from './measured-loop.ts'
 
 export function openFloor(url: string, fetch: typeof globalThis.fetch = globalThis.fetch): Loop {
@@ -58,21 +59,11 @@ export function openFloor(url: string, fetch: typeof globalThis.fetch = globalTh
         const results = calls.map(async ({ id, input }) => ({
           type: 'tool_result' as const,
           tool_use_id: id,
-          content: await runTool(input),
+          content: await runTool(fetch, url, JSON.stringify(input)),
         }))
         messages.push({ role: 'user', content: await Promise.all(results) })
       }
     },
     close: async () => {},
-  }
-
-  async function runTool(input: unknown): Promise<string> {
-    const headers = { 'content-type': 'application/json' }
-    const response = await fetch(`${url}/tool`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(input),
-    })
-    return response.text()
   }
 }

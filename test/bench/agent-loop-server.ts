@@ -1,26 +1,47 @@
 // The other side of the agent loop's bench, as its own process, which keeps its CPU time out of the
-// results. It is a provider that speaks Anthropic's Messages API as server-sent events, one HTTP
-// chunk for each, and a tool behind a POST. All streams are built before. It chooses the answer by
-// the number of assistant messages in the request. Options: a JSON object on the command line.
-// Prints its URL.
+// results. It is a provider that speaks Anthropic's Messages API or Chat Completions as server-sent
+// events, one HTTP chunk for each, and a tool behind a POST. All streams are built before. It
+// chooses the answer by the number of assistant messages in the request. Options: a JSON object on
+// the command line. Prints its URL.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answerTokens, argumentDeltas, callRounds, tool } from './agent-loop-conversation.ts'
+import {
+  answerTokens,
+  argumentDeltas,
+  type BenchProvider,
+  callRounds,
+  tool,
+} from './agent-loop-conversation.ts'
 
 /**
- * `toolMs`: how long the tool runs. `keepsStarts`: stores the idempotency keys of its calls, for
- * `GET /starts`.
+ * `provider`: default Anthropic. `toolMs`: how long the tool runs. `keepsStarts`: stores the
+ * idempotency keys of its calls, for `GET /starts`. `pauseMs`: before each event of the answer, whose
+ * first text is then the time of its write: nanoseconds of the clock that all processes share.
  */
-export type ServerOptions = { toolMs: number; keepsStarts: boolean }
+export type ServerOptions = {
+  provider?: BenchProvider
+  toolMs: number
+  keepsStarts: boolean
+  pauseMs?: number
+}
 
 /** The number of tool starts, and of calls with more than one start. */
 export type Starts = { starts: number; twice: number }
 
-const { toolMs, keepsStarts } = JSON.parse(process.argv[2] ?? '') as ServerOptions
+const firstText = 'There'
+const sseEnd = 'data: [DONE]\n\n'
+const {
+  provider = 'anthropic',
+  toolMs,
+  keepsStarts,
+  pauseMs = 0,
+} = JSON.parse(process.argv[2] ?? '') as ServerOptions
 const answers = Array.from({ length: callRounds + 1 }, (_, round) =>
-  (round < callRounds ? callEvents(round) : textEvents()).map(sse),
+  provider === 'anthropic'
+    ? (round < callRounds ? callEvents(round) : textEvents()).map(sse)
+    : [...(round < callRounds ? callChunks(round) : textChunks()).map(sseData), sseEnd],
 )
 const startsByKey = new Map<string, number>()
 let starts = 0
@@ -47,7 +68,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
   const rounds = body.split('"role":"assistant"').length - 1
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  for (const event of answers[Math.min(rounds, callRounds)] ?? []) response.write(event)
+  for (const event of answers[Math.min(rounds, callRounds)] ?? []) {
+    if (pauseMs > 0 && rounds >= callRounds) await sleep(pauseMs)
+    response.write(pauseMs > 0 ? event.replace(firstText, String(process.hrtime.bigint())) : event)
+  }
   response.end()
 }
 
@@ -66,31 +90,68 @@ async function runTool(
   )
 }
 
-function callEvents(round: number): object[] {
+function argumentPieces(round: number): string[] {
   const text = JSON.stringify({
     hall: round + 1,
     article: 'A-40017',
     note: 'as the customer asked for it in the message',
   })
   const size = Math.ceil(text.length / argumentDeltas)
-  const pieces = Array.from({ length: argumentDeltas }, (_, i) =>
-    text.slice(i * size, (i + 1) * size),
-  )
+  return Array.from({ length: argumentDeltas }, (_, i) => text.slice(i * size, (i + 1) * size))
+}
+
+function textPieces(): string[] {
+  return Array.from({ length: answerTokens }, (_, i) => (i === 0 ? firstText : ` word${i}`))
+}
+
+function callEvents(round: number): object[] {
   const input = { type: 'tool_use', id: `toolu_${round}`, name: tool.name, input: {} }
   return message(
     input,
-    pieces.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
+    argumentPieces(round).map((partial_json) => ({ type: 'input_json_delta', partial_json })),
     'tool_use',
   )
 }
 
 function textEvents(): object[] {
-  const pieces = Array.from({ length: answerTokens }, (_, i) => (i === 0 ? 'There' : ` word${i}`))
   return message(
     { type: 'text', text: '' },
-    pieces.map((text) => ({ type: 'text_delta', text })),
+    textPieces().map((text) => ({ type: 'text_delta', text })),
     'end_turn',
   )
+}
+
+function callChunks(round: number): object[] {
+  const call = { index: 0, id: `call_${round}`, type: 'function' }
+  const begin = { ...call, function: { name: tool.name, arguments: '' } }
+  return chunks(
+    [
+      { role: 'assistant', content: null, tool_calls: [begin] },
+      ...argumentPieces(round).map((piece) => ({
+        tool_calls: [{ index: 0, function: { arguments: piece } }],
+      })),
+    ],
+    'tool_calls',
+  )
+}
+
+function textChunks(): object[] {
+  const pieces = textPieces().map((content) => ({ content }))
+  return chunks([{ role: 'assistant', content: '' }, ...pieces], 'stop')
+}
+
+function chunks(deltas: object[], finish_reason: string): object[] {
+  const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'bench' }
+  const choice = (delta: object, finish: string | null): object => ({
+    ...head,
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+  })
+  const usage = { prompt_tokens: 400, completion_tokens: answerTokens, total_tokens: 440 }
+  return [
+    ...deltas.map((delta) => choice(delta, null)),
+    choice({}, finish_reason),
+    { ...head, choices: [], usage },
+  ]
 }
 
 function message(content_block: object, deltas: object[], stop_reason: string): object[] {
@@ -121,4 +182,8 @@ function message(content_block: object, deltas: object[], stop_reason: string): 
 
 function sse(event: object): string {
   return `event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`
+}
+
+function sseData(chunk: object): string {
+  return `data: ${JSON.stringify(chunk)}\n\n`
 }

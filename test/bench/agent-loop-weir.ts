@@ -1,7 +1,6 @@
 // The agent loop through Weir: all stages and the client in this process, on an embedded bus in a
 // file.
 
-import { pino } from 'pino'
 import { openEdge } from '../../client/edge.ts'
 import { startStages } from '../../services/stages.ts'
 import { type Agent, defaultSettings } from '../../shared/agents/agents.ts'
@@ -9,17 +8,26 @@ import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
 import type { Synchronous } from '../../shared/bus/embedded/open-file.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
+import { createLog } from '../../shared/lib/log.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
-import { maxOutputTokens, question, system, tool } from './agent-loop-conversation.ts'
+import {
+  type BenchProvider,
+  maxOutputTokens,
+  question,
+  system,
+  tool,
+} from './agent-loop-conversation.ts'
 import type { Loop } from './measured-loop.ts'
 
 const [topicPrefix, partitions] = ['weir.', 4]
 
 export async function openWeir({
+  provider = 'anthropic',
   url,
   file,
   synchronous,
 }: {
+  provider?: BenchProvider | undefined
   url: string
   file: string
   synchronous: Synchronous
@@ -27,7 +35,7 @@ export async function openWeir({
   const agent: Agent = {
     name: 'bench',
     system,
-    model: { provider: 'anthropic', name: 'bench', baseUrl: url, apiKey: 'none', maxOutputTokens },
+    model: { provider, name: 'bench', baseUrl: url, apiKey: 'none', maxOutputTokens },
     tools: [
       {
         declaration: {
@@ -43,7 +51,7 @@ export async function openWeir({
     ],
     settings: defaultSettings,
   }
-  const log = pino({ level: 'error' }, process.stderr)
+  const log = createLog({ level: 'error' })
   const bus = await openEmbeddedBus({
     file,
     clock: systemClock,

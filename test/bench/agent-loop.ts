@@ -20,6 +20,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { BenchProvider } from './agent-loop-conversation.ts'
 import type { Measured, RunnerOptions } from './agent-loop-runner.ts'
 import type { ServerOptions, Starts } from './agent-loop-server.ts'
 import type { Row } from './row.ts'
@@ -37,7 +38,8 @@ const goals = { normal: 0.65, full: 0.45 }
 
 export async function benchAgentLoop(): Promise<Row[]> {
   return [
-    ...(await throughput()),
+    ...(await throughput('openai-chat')),
+    ...(await throughput('anthropic')),
     ...(await latency()),
     ...(await manyInOneFile()),
     ...(await killed()),
@@ -45,8 +47,10 @@ export async function benchAgentLoop(): Promise<Row[]> {
   ]
 }
 
-async function throughput(): Promise<Row[]> {
-  const { floor, lean, normal, full } = await alternating({ conversations: 600, atOnce, warmUp })
+async function throughput(provider: BenchProvider): Promise<Row[]> {
+  const { floor, lean, normal, full } = await alternating({
+    ...{ provider, conversations: 600, atOnce, warmUp },
+  })
   const of = (pick: (measured: Measured) => number) => (all: Measured[]) => median(all.map(pick))
   const [perCpuSecond, perSecond, memory] = [
     of((m) => m.perCpuSecond),
@@ -77,18 +81,18 @@ async function throughput(): Promise<Row[]> {
   ]
   return [
     ...compared(
-      `${atOnce} at once, conversations per CPU second`,
+      `${provider}, ${atOnce} at once, conversations per CPU second`,
       '/CPU s',
       perCpuSecond,
       (mode) => `>= ${goals[mode]} x`,
     ),
     ...compared(
-      `${atOnce} at once, conversations per second`,
+      `${provider}, ${atOnce} at once, conversations per second`,
       '/s',
       perSecond,
       (mode) => `>= ${goals[mode]} x`,
     ),
-    ...compared(`${atOnce} at once, peak memory`, 'MiB', memory, () => '<= 1.5 x'),
+    ...compared(`${provider}, ${atOnce} at once, peak memory`, 'MiB', memory, () => '<= 1.5 x'),
   ]
 }
 
@@ -201,12 +205,13 @@ function coldStart(): Row[] {
 
 /** Every contender in turn, a few times: a disturbance of the machine affects all of them. */
 async function alternating(
-  options: Pick<RunnerOptions, 'conversations' | 'atOnce' | 'warmUp'>,
+  options: Pick<RunnerOptions, 'provider' | 'conversations' | 'atOnce' | 'warmUp'>,
 ): Promise<Record<Contender, Measured[]>> {
   const measured: Record<Contender, Measured[]> = { floor: [], lean: [], normal: [], full: [] }
+  const served = options.provider === undefined ? {} : { provider: options.provider }
   for (let run = 0; run < runs; run += 1)
     for (const contender of contenders)
-      await withServer({ toolMs: 0, keepsStarts: false }, async ({ url, folder }) => {
+      await withServer({ ...served, toolMs: 0, keepsStarts: false }, async ({ url, folder }) => {
         const weir = { kind: 'weir' as const, file: join(folder, 'weir.db') }
         const plain = { kind: 'floor' as const, leanHttp: contender === 'lean' }
         const loop =
@@ -221,7 +226,7 @@ async function alternating(
 type Served = { url: string; folder: string; starts(): Promise<Starts> }
 
 /** With its own server and folder, removed afterwards. */
-async function withServer<T>(
+export async function withServer<T>(
   options: ServerOptions,
   use: (served: Served) => Promise<T>,
 ): Promise<T> {
@@ -252,7 +257,7 @@ function spawnRunner(options: RunnerOptions) {
   })
 }
 
-async function measure(options: RunnerOptions): Promise<Measured> {
+export async function measure(options: RunnerOptions): Promise<Measured> {
   const child = spawnRunner(options)
   const printed: string[] = []
   child.stdout.on('data', (data) => printed.push(String(data)))
@@ -264,7 +269,7 @@ async function measure(options: RunnerOptions): Promise<Measured> {
   return JSON.parse(printed.join('')) as Measured
 }
 
-function median(values: number[]): number {
+export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return ((sorted[(sorted.length - 1) >> 1] ?? 0) + (sorted[sorted.length >> 1] ?? 0)) / 2
 }

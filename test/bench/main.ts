@@ -8,10 +8,13 @@ import { benchAgentLoop } from './agent-loop.ts'
 import { benchBus } from './bus.ts'
 import { benchCodec } from './codec.ts'
 import { benchConversation } from './conversation.ts'
+import { benchEdge } from './edge.ts'
 import { benchExecutor } from './executor.ts'
 import { benchGuest } from './guest.ts'
 import { benchJudgement } from './judgement.ts'
 import { benchKafka } from './kafka.ts'
+import { benchLibrary } from './library.ts'
+import { benchLongTurn } from './long-turn.ts'
 import { benchLoopDetector } from './loop-detector.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchProxy } from './proxy.ts'
@@ -20,6 +23,7 @@ import { benchReport } from './report.ts'
 import type { Row } from './row.ts'
 import { benchStreams } from './streams.ts'
 import { benchValidator } from './validator.ts'
+import { benchWaiting } from './waiting.ts'
 
 const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['codec', benchCodec],
@@ -32,11 +36,15 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['judgement', benchJudgement],
   ['executor', benchExecutor],
   ['pipeline', benchPipeline],
+  ['long turn', benchLongTurn],
+  ['waiting', benchWaiting],
   ['guest', benchGuest],
   ['proxy', benchProxy],
+  ['edge', benchEdge],
   ['replay', benchReplay],
   ['report', benchReport],
   ['agent loop', benchAgentLoop],
+  ['library', benchLibrary],
   ['Kafka', benchKafka],
 ]
 

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Advice, CallVerdict } from '../../client/guard/guest-conversation.ts'
 import type { Random } from '../simulation/random.ts'
+import { endsWithin } from './ends-within.ts'
 import type { GuestAsked, GuestRun } from './evidence.ts'
 
 export type GuestsOptions = {
@@ -200,12 +201,7 @@ export function startGuests({ fronts, random, clients }: GuestsOptions): GuestLo
     repeats: () => again,
     async drain(drainMs) {
       isStopping = true
-      const late = new AbortController()
-      const isDrained = await Promise.race([
-        running.then(() => true),
-        sleep(drainMs, false, { signal: late.signal }).catch(() => false),
-      ])
-      late.abort()
+      const isDrained = await endsWithin(running, drainMs)
       over.abort()
       await running.catch(() => {})
       return isDrained

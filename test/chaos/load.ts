@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Edge } from '../../client/edge.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
 import type { Random } from '../simulation/random.ts'
+import { endsWithin } from './ends-within.ts'
 import type { Sent } from './evidence.ts'
 import { messageText } from './model.ts'
 
@@ -124,12 +125,7 @@ export function startLoad({ edge, agent, random, clients }: LoadOptions): Load {
     answered: () => answered,
     async drain(drainMs) {
       isStopping = true
-      const late = new AbortController()
-      const isDrained = await Promise.race([
-        running.then(() => true),
-        sleep(drainMs, false, { signal: late.signal }).catch(() => false),
-      ])
-      late.abort()
+      const isDrained = await endsWithin(running, drainMs)
       over.abort()
       return isDrained
     },

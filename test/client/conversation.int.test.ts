@@ -18,7 +18,7 @@ import { DatabaseSync } from '../../shared/bus/sqlite.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { output } from '../support/output.ts'
 import { recordedTool, testAgent } from '../support/pipeline.ts'
-import { call, says, text } from '../support/script.ts'
+import { call, says, text, thinking } from '../support/script.ts'
 
 const agent = 'test-agent'
 
@@ -110,6 +110,23 @@ describe('the events of a conversation', () => {
     const read = await eventsOf('c')
     expect(others(read)).toEqual(others(live))
     expect(textOf(read)).toBe(textOf(live))
+  })
+
+  it('have the reasoning of a round that is over, as it was streamed, on request', async () => {
+    const round = (number: number) => [thinking(`Hm ${number}.`), text(`I look ${number}.`)]
+    answer = (_, number) =>
+      number < 3 ? says(...round(number), call('act', { x: number })) : says(...round(number))
+    await turnIn('other')
+    answer = (_, number) => says(...round(number))
+    const live = await turnIn('c')
+    expect(live.map(({ type }) => type)).toContain('reasoning-delta')
+    expect(await eventsOf('c', { reasoning: true })).toEqual(live)
+    const before = live.findIndex(({ type }) => type === 'reasoning-delta')
+    const after = live[before]?.position ?? ''
+    expect(await eventsOf('c', { reasoning: true, after })).toEqual(live.slice(before + 1))
+    const rounds = await eventsOf('other', { reasoning: true })
+    const thoughts = rounds.flatMap((one) => (one.type === 'reasoning-delta' ? [one.text] : []))
+    expect(thoughts.join('')).toBe('Hm 1.Hm 2.Hm 3.')
   })
 
   it('continue behind any event without a gap or a repeat', async () => {

@@ -41,6 +41,7 @@ type Settings = {
   wallMs?: number
   allow?: string[]
   deny?: string[]
+  labels?: Record<string, { reads?: 'untrusted'[] }>
   url?: string
   headers?: Record<string, string>
 }
@@ -186,6 +187,15 @@ describe('the list of an MCP server', () => {
       { allow: ['w*', 'f*'], deny: ['flood'] },
     )
     expect(offered).toEqual(['test__weather', 'test__fail'])
+  })
+
+  it('gives its tools the labels of an agent', async () => {
+    const { agent, open } = agentWith([], { labels: { 'w*': { reads: ['untrusted'] } } })
+    await using weir = await open()
+    const labels = weir.agents
+      .get(agent.name)
+      ?.tools.find(({ declaration }) => declaration.name === 'test__weather')?.declaration.hints
+    expect(labels).toMatchObject({ labels: ['reads:untrusted'] })
   })
 
   it('is read again between turns when the server says that it changed', async () => {

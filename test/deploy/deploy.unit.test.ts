@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { guardMetricTable } from '../../apps/service/guard-metrics.ts'
-import type { InstrumentTable } from '../../apps/service/instrument-table.ts'
 import { metricTable } from '../../apps/service/metrics.ts'
 import { stageNames } from '../../shared/contract/topology.ts'
+import { mistakesIn } from './expressions.ts'
 
 type Rule = {
   alert: string
@@ -20,7 +20,7 @@ type Dashboard = {
   panels: { id: number; title: string; targets: { expr: string; legendFormat: string }[] }[]
 }
 
-const folder = join(import.meta.dirname, '../../deploy')
+const folder = join(import.meta.dirname, '../../deploy/chart/files')
 const { groups } = parse(readFileSync(join(folder, 'alerts.yaml'), 'utf8')) as {
   groups: { name: string; rules: Rule[] }[]
 }
@@ -29,40 +29,6 @@ const dashboard = JSON.parse(
   readFileSync(join(folder, 'grafana-dashboard.json'), 'utf8'),
 ) as Dashboard
 const targets = dashboard.panels.flatMap((panel) => panel.targets)
-
-/** The labels of each series that a process exposes, by its name. Prometheus adds two labels. */
-function seriesOf(...tables: InstrumentTable[]): Map<string, Set<string>> {
-  const found = new Map<string, Set<string>>()
-  for (const [kind, name, , labels] of tables.flatMap((table) => Object.values(table))) {
-    const all = new Set([...labels, 'instance', 'job'])
-    if (kind !== 'histogram') found.set(name, all)
-    else
-      for (const suffix of ['_bucket', '_sum', '_count'])
-        found.set(name + suffix, suffix === '_bucket' ? new Set([...all, 'le']) : all)
-  }
-  return found
-}
-
-const known = seriesOf(metricTable, guardMetricTable)
-known.set('up', new Set(['instance', 'job']))
-known.set('process_resident_memory_bytes', new Set(['instance', 'job']))
-
-/** Mistakes of an expression: an unknown metric, a label that no metric of it has, open brackets. */
-function mistakesIn(expr: string): string[] {
-  const names = [...expr.matchAll(/\b(?:weir_|process_|nodejs_)\w+|\bup\b/g)].map(([name]) => name)
-  const unknown = names.filter((name) => !known.has(name)).map((name) => `unknown metric ${name}`)
-  const labels = new Set(names.flatMap((name) => [...(known.get(name) ?? [])]))
-  const used = [
-    ...[...expr.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"/g)].map(([, label]) => label ?? ''),
-    ...[...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/,\s*/)),
-  ]
-  const foreign = used.filter((label) => !labels.has(label)).map((label) => `no label ${label}`)
-  const isOpen = ['()', '{}', '[]'].some(
-    ([open = '', close = '']) => expr.split(open).length !== expr.split(close).length,
-  )
-  const empty = names.length === 0 ? ['no metric'] : []
-  return [...unknown, ...foreign, ...(isOpen ? ['unbalanced brackets'] : []), ...empty]
-}
 
 /** The labels that a template names. */
 const placeholders = (text: string) =>

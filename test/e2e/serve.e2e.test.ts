@@ -5,6 +5,9 @@ import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
 import { post, serverSentEvents } from '../apps/http/edge/edge-server.ts'
+import { loopingModel } from '../apps/http/fronts/proxy/looping-model.ts'
+import { scriptedUpstream } from '../apps/http/fronts/proxy/scripted-upstream.ts'
+import { sdkAgents } from '../apps/http/fronts/proxy/sdk-clients.ts'
 import { call, says, script, text } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 import { startUp } from '../support/weir-up.ts'
@@ -63,6 +66,37 @@ describe('weir serve', () => {
     expect((await second.ended).code).toBe(0)
   })
 
+  it('continues a response at another server after a kill -9 in mid-stream', async () => {
+    commands = await openCommandFolder(
+      script(says(call('act', { n: 1 })), says(call('act', { n: 2 })), says(text('Done.'))),
+    )
+    const [first, second] = [await served(), await served()]
+    const at = ({ url }: typeof first) => new OpenAI({ apiKey: 'none', baseURL: `${url}/v1` })
+    const body = { model: 'weir/agent', input: 'go', stream: true as const }
+    const seen: OpenAI.Responses.ResponseStreamEvent[] = []
+    for await (const event of await at(first).responses.create(body)) {
+      seen.push(event)
+      if (event.type === 'response.mcp_call.completed') break
+    }
+    first.child.kill('SIGKILL')
+    await first.ended
+    const [begun] = seen
+    const id = begun?.type === 'response.created' ? begun.response.id : ''
+    const read = async (after?: number) => {
+      const events: OpenAI.Responses.ResponseStreamEvent[] = []
+      const query = { stream: true as const, ...(after !== undefined && { starting_after: after }) }
+      for await (const event of await at(second).responses.retrieve(id, query)) events.push(event)
+      return events
+    }
+    const rest = await read(seen.at(-1)?.sequence_number)
+    const shown = (events: typeof seen) =>
+      events.map(({ type, sequence_number: number }) => `${number} ${type}`)
+    expect(shown([...seen, ...rest])).toEqual(shown(await read()))
+    expect(rest.at(-1)).toMatchObject({ response: { status: 'completed' } })
+    second.child.kill('SIGTERM')
+    expect((await second.ended).code).toBe(0)
+  })
+
   it('listens where other machines can connect only with keys', async () => {
     commands = await openCommandFolder(script())
     const open = ['serve', '--agents', 'agent.yaml', '--http-host', '0.0.0.0']
@@ -100,5 +134,33 @@ describe('weir up --http-port', () => {
     expect(reply).toBe('Hello.')
     up.signal('SIGTERM')
     expect((await up.ended).code).toBe(0)
+  })
+
+  it('serves guests on the same port, and not once it asks for keys', async () => {
+    commands = await openCommandFolder(script(says(text('Hello.'))))
+    const model = await scriptedUpstream(loopingModel())
+    const args = ['--agents', 'agent.yaml', '--health-port', '0', '--http-port', '0']
+    const up = startUp(commands, { args: [...args, '--upstream', `${model.url}/v1`] })
+    const { edge } = await up.line('the HTTP edge is started')
+    for (const [, run] of sdkAgents)
+      expect(await run(`${edge}/proxy/coder`, true)).toEqual({ requests: 5, reply: 'I stop here.' })
+    expect((await post(`${edge}/v1/hooks/claude-code/prompt`, {})).status).not.toBe(404)
+    expect((await post(`${edge}/v1/guest/coder/end-turn`, {})).status).toBe(400)
+    const client = new OpenAI({ apiKey: 'none', baseURL: `${edge}/v1` })
+    expect((await client.models.list()).data).toHaveLength(1)
+    up.signal('SIGTERM')
+    expect((await up.ended).code).toBe(0)
+    await model.close()
+    const create = ['api-keys', 'create', 'ci', '--file', 'keys.json', '--tenant', 'acme']
+    await commands.run([...create, '--role', 'ask'])
+    const keys = ['--api-keys', 'keys.json']
+    const closed = startUp(commands, { args: [...args, ...keys] })
+    const url = (await closed.line('the HTTP edge is started')).edge
+    expect((await post(`${url}/v1/guest/coder/end-turn`, {})).status).toBe(401)
+    closed.signal('SIGTERM')
+    await closed.ended
+    expect(
+      await startUp(commands, { args: [...args, ...keys, '--upstream', model.url] }).ended,
+    ).toMatchObject({ code: 2, errors: expect.stringContaining('--front-port') })
   })
 })

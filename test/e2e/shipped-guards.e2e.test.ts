@@ -1,7 +1,7 @@
 // The guards that ship with Weir, from a shell: `weir ask --guard FILE` on the embedded bus, with a
 // scripted model and real processes as tools.
 
-import { readFile, writeFile } from 'node:fs/promises'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
@@ -130,5 +130,105 @@ describe('the spend guard', () => {
       '0.01 after 30.00 is over 30.00',
     )
     expect(errors.match(/vetoed by guard spend: spend\.over-conversation/g)).toHaveLength(2)
+  })
+})
+
+describe('the opa guard', () => {
+  it('judges by a bundle from a shell, and again in a replay', async () => {
+    commands = await openCommandFolder(
+      script(says(call('act', { env: 'prod' }), call('act', { env: 'test' })), says(text('Done.'))),
+    )
+    const bundle = new URL('../services/guards/opa/policy/bundle.tar.gz', import.meta.url)
+    await cp(bundle, join(commands.folder, 'bundle.tar.gz'))
+    await writeFile(
+      join(commands.folder, 'opa.json'),
+      JSON.stringify({ tools: ['*'], policyFile: 'bundle.tar.gz', deadlineMs: 20_000 }),
+    )
+    const ask = ['ask', '--agent', 'agent.yaml', '--guard', 'opa=opa.json']
+    const { out, errors } = await commands.run([...ask, '--guard-mode', 'enforce', 'Deploy.'])
+    expect(out).toBe('Done.\n')
+    expect(errors).toContain('vetoed by guard opa: opa.denied')
+    expect(results(commands.server.requests[1] as ModelCall)).toContain(
+      'the guard \\"opa\\" says: the policy denies this call: not in production',
+    )
+
+    const replayed = await commands.run(['replay', '--guard', 'opa=opa.json'])
+    expect(replayed).toMatchObject({ code: 0, out: expect.stringContaining('0 of 1 conversation') })
+  })
+
+  it('refuses a missing policy before anything runs', async () => {
+    commands = await openCommandFolder(script(says(text('Done.'))))
+    await writeFile(
+      join(commands.folder, 'opa.json'),
+      JSON.stringify({ tools: ['*'], policyFile: 'nowhere.wasm' }),
+    )
+    const ask = ['ask', '--agent', 'agent.yaml', '--guard', 'opa=opa.json', 'Deploy.']
+    const { code, errors } = await commands.run(ask)
+    expect(code).toBe(2)
+    expect(errors).toContain(`the opa guard's policyFile is "nowhere.wasm": it cannot be read`)
+    expect(commands.server.requests).toEqual([])
+  })
+})
+
+describe('the flow guard', () => {
+  const turns = script(
+    says(call('act', { mail: 1 })),
+    says(text('Done.')),
+    says(call('stubborn', { url: 1 })),
+    says(text('Done.')),
+    says(call('exec', { command: 'post' })),
+    says(text('Done.')),
+  )
+
+  async function openLabelled() {
+    commands = await openCommandFolder(turns)
+    const file = join(commands.folder, 'agent.yaml')
+    const agent = await readFile(file, 'utf8')
+    await writeFile(
+      file,
+      agent
+        .replace('name: act,', 'name: act, reads: private,')
+        .replace(/ {2}- \{ name: stubborn.*\n/, (line) =>
+          line
+            .replace('name: stubborn,', 'name: stubborn, reads: [untrusted],')
+            .replace(/command: .*\] \}/, 'command: [echo, hello] }'),
+        )
+        .replace('name: exec,', 'name: exec, sends: out,'),
+    )
+  }
+
+  async function askThrice(mode: 'enforce' | 'shadow') {
+    await openLabelled()
+    let printed = ''
+    for (const message of ['Read.', 'Fetch.', 'Post.']) {
+      const guarded = ['--guard', 'flow', '--guard-mode', mode]
+      const given = ['ask', '--agent', 'agent.yaml', '--conversation', 'c', ...guarded, message]
+      const { out, errors } = await commands.run(given)
+      expect({ out, errors }).toMatchObject({ out: 'Done.\n' })
+      printed += errors
+    }
+    return printed
+  }
+
+  it('refuses the call by which the labels of an agent file meet, over restarts', async () => {
+    expect(await askThrice('enforce')).toContain('vetoed by guard flow: flow.meeting')
+    expect(results(commands.server.requests[5] as ModelCall)).toContain(
+      'private data was read (act), an untrusted text was read (stubborn). exec would now send data out',
+    )
+    expect(await commands.run(['replay'])).toMatchObject({ code: 0 })
+  })
+
+  it('shows in a replay the calls that it would have refused, also without labels in the log', async () => {
+    expect(await askThrice('shadow')).not.toContain('vetoed')
+    const { code, out } = await commands.run(['replay', '--guard', 'flow', '--full'])
+    expect(code).toBe(0)
+    expect(out).toContain('would be a veto by flow@1: exec brings sends:out after')
+    expect(out).toContain('1 call that had succeeded would have been refused')
+
+    const options = { onMeeting: 'ask', labels: { act: { sends: 'out' } } }
+    await writeFile(join(commands.folder, 'flow.json'), JSON.stringify(options))
+    const other = await commands.run(['replay', '--guard', 'flow=flow.json', '--full'])
+    expect(other.out).toContain('would be a wait for approval by flow@1: stubborn brings')
+    expect(other.out).toMatch(/approvals {7}1 call would have waited for a person/)
   })
 })

@@ -2,15 +2,19 @@
 // leaves.
 
 import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import type { Reply } from '../../apps/demo/anthropic-server.ts'
 import { openBus } from '../../client/open-bus.ts'
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
+import { Weir } from '../../client/weir.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import type { Claim, Message } from '../../shared/contract/messages.ts'
-import { type TopicName, topicSpecs } from '../../shared/contract/topology.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Claim, Message, Outcome } from '../../shared/contract/messages.ts'
+import { stageNames, type TopicName, topicSpecs } from '../../shared/contract/topology.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { until } from '../support/inbox.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
@@ -25,6 +29,7 @@ const otherSide = 'intake,conversation,guest,validator,loop-detector'
 let bootstrapServer: string
 let commands: CommandFolder
 let bus: Bus | undefined
+let client: Weir | undefined
 /** New for each test: the broker is shared. */
 let topicPrefix: string
 
@@ -33,6 +38,8 @@ beforeAll(async () => {
 }, brokerStartMs)
 
 afterEach(async () => {
+  await client?.close()
+  client = undefined
   await bus?.close()
   bus = undefined
   await commands.close()
@@ -136,6 +143,55 @@ describe('weir up on Kafka', () => {
     expect((await ofType('activity', 'tool-started')).length).toBe(1)
     for (const one of [others, next]) one.signal('SIGTERM')
     expect((await Promise.all([others.ended, next.ended])).map(({ code }) => code)).toEqual([0, 0])
+  })
+
+  it('drains at SIGTERM with all tool slots busy: exits with 0, and no call is lost or starts twice', async () => {
+    const turns = limits.runningToolsMax + limits.runningToolsMax / 2
+    const go = 'every-tool-may-end'
+    await open((request) =>
+      resultsOf(request).length === 0
+        ? says(call('act', { until: go, answer: 'done' }))
+        : says(text('All is well.')),
+    )
+    const first = up(stageNames.join())
+    await first.untilReady()
+    client = await Weir.open({
+      ...{ agents: join(commands.folder, 'agent.yaml'), log: pino({ level: 'silent' }) },
+      ...{ dataFolder: join(commands.folder, 'client'), topicPrefix, stages: 'elsewhere' },
+      bus: { kind: 'kafka', bootstrapServer },
+    })
+    const { ask: askOne } = client
+    const finished = Array.from(
+      { length: turns },
+      (_, n) => askOne({ agent: 'agent', text: 'go', conversation: `drain-${n}` }).finished,
+    )
+    const busy = async () =>
+      metricOf(await first.probe('/metrics'), 'weir_slots_busy{stage="executor"}')
+    await until(async () => (await busy()) === limits.runningToolsMax)
+    await until(async () => (await ofType('rounds-cleared', 'round-cleared')).length === turns)
+
+    const file = join(commands.folder, 'starts')
+    const startsOf = () => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [])
+    await until(async () => startsOf().length === limits.runningToolsMax)
+
+    first.signal('SIGTERM')
+    await first.line(/^stopping/)
+    const next = up(stageNames.join())
+    writeFileSync(join(commands.folder, go), '')
+
+    // 0 also states that everything closed within `limits.shutdownMsMax`.
+    expect((await first.ended).code).toBe(0)
+    for (const turn of await Promise.all(finished))
+      expect(turn).toMatchObject({ outcome: 'answered', reply: 'All is well.' })
+    const keys = startsOf().map((line) => (JSON.parse(line) as { key: string }).key)
+    expect([keys.length, new Set(keys).size]).toEqual([turns, turns])
+    const outcomes = (await ofType('rounds-cleared', 'outcome')) as Outcome[]
+    // A result of null releases a claim without a start.
+    const results = outcomes.flatMap(({ result }) => result?.status ?? [])
+    expect(results).toEqual(new Array(turns).fill('ok'))
+
+    next.signal('SIGTERM')
+    expect((await next.ended).code).toBe(0)
   })
 
   it('reports the real result of a tool whose executor was killed, if an executor returns on that machine', async () => {

@@ -24,6 +24,12 @@ export const pythonPackages = {
   'openai-agents': '0.24.0',
 }
 
+/**
+ * Not in one environment with the others: litellm needs an older client of OpenAI. Its Responses API
+ * imports `mcp`.
+ */
+export const litellmPackages = { litellm: '1.106.2', mcp: '2.3.0' }
+
 export type InstalledHosts = { claude: string; codex: string }
 
 const cache = process.env.WEIR_HOSTS_FOLDER ?? join(homedir(), '.cache', 'weir', 'hosts')
@@ -46,8 +52,10 @@ export async function installedHosts(): Promise<InstalledHosts> {
 }
 
 /** A Python with the clients. Undefined: this machine has no Python 3 with venv. */
-export async function installedPython(): Promise<string | undefined> {
-  const packages = Object.entries(pythonPackages).map(([name, version]) => `${name}==${version}`)
+export async function installedPython(
+  wanted: Record<string, string> = pythonPackages,
+): Promise<string | undefined> {
+  const packages = Object.entries(wanted).map(([name, version]) => `${name}==${version}`)
   const folder = join(cache, `python-${packages.join('_').replace(/[^\w.-]+/g, '-')}`)
   const python = join(folder, 'bin', 'python')
   const done = join(folder, 'installed')

@@ -20,14 +20,21 @@ import {
   startClaudeCode,
   startCodex,
 } from './host-run.ts'
-import { hostPackages, installedHosts, installedPython, pythonPackages } from './installed-hosts.ts'
+import {
+  hostPackages,
+  installedHosts,
+  installedPython,
+  litellmPackages,
+  pythonPackages,
+} from './installed-hosts.ts'
 import {
   type ModelServer,
   type ScriptedAnswer,
   type SeenRequest,
   startModelServer,
 } from './model-server.ts'
-import { type RunningProxy, startProxy } from './weir-proxy.ts'
+import { runServedClient } from './served-clients.ts'
+import { type RunningServer, startProxy } from './weir-process.ts'
 
 /** `found`: the measured facts. `fault`: the broken expectation. */
 type Result = { found: string; fault?: string | undefined }
@@ -48,6 +55,7 @@ const { values } = parseArgs({
 })
 const installed = await installedHosts()
 const python = await installedPython()
+const withLitellm = await installedPython(litellmPackages)
 
 const claude: Tested = {
   host: claudeCode,
@@ -120,7 +128,7 @@ async function installHooks({ host, version }: Tested, folder: HostFolder, url: 
   await writeFile(file, withHooks('', entries, file))
 }
 
-type Setting = { model: ModelServer; weir: RunningProxy; folder: HostFolder }
+type Setting = { model: ModelServer; weir: RunningServer; folder: HostFolder }
 
 /** Opens a model, Weir and a folder, and closes all three. */
 async function within(
@@ -284,7 +292,7 @@ function approvalCase(tested: Tested, decision: 'approve' | 'reject'): Case {
   }
 }
 
-async function waitingCall(weir: RunningProxy): Promise<string> {
+async function waitingCall(weir: RunningServer): Promise<string> {
   for (let tries = 0; tries < 100; tries += 1) {
     const lines = (await weir.weir('approvals', 'list', '--json')).split('\n').filter(Boolean)
     for (const line of lines) {
@@ -358,6 +366,15 @@ function pythonCase(file: keyof typeof pythonPrograms, interpreter: string): Cas
   }
 }
 
+function servedCase(program: string, file: string, interpreter: string): Case {
+  return {
+    program: `${program} (Python)`,
+    front: 'weir serve',
+    title: 'a client of the HTTP server',
+    run: () => runServedClient(interpreter, file),
+  }
+}
+
 const hosts = [claude, codexCli]
 const [i1, i3] = Object.keys(incidents) as [string, string]
 const cases: Case[] = [
@@ -381,6 +398,12 @@ const cases: Case[] = [
     : Object.keys(pythonPrograms).map((file) =>
         pythonCase(file as keyof typeof pythonPrograms, python),
       )),
+  ...(python === undefined
+    ? []
+    : [servedCase(`openai ${pythonPackages.openai}`, 'served_openai', python)]),
+  ...(withLitellm === undefined
+    ? []
+    : [servedCase(`litellm ${litellmPackages.litellm}`, 'served_litellm', withLitellm)]),
 ]
 
 const rows: string[] = []

@@ -10,13 +10,13 @@ executor's inbox:        clear (passes validator and loop-detector, so it may ar
 A call is waiting (for guards), offered (the guest may run it) or done. Activity has the verdicts of a whole round, and the advice on a round that is over.
 A front reads activity only from the moment of its own request (`again` exists for that).
 
-Modes:  observing   calls run at once, without a verdict               hooks  each call runs after its own verdict and reports as it ends
+Modes:  observing   calls run at once, and the round waits for nobody  hooks  each call runs after its own verdict and reports as it ends
         veto        a round runs as a whole, or the front hides it and asks the model again; its other calls are reported `error`: an offered call is never `skipped`
 Faults: a front crashes; a record arrives twice, the second time late; the guest retries through the other front; a hook fails open (the call runs
 without a verdict); a front gives up (its client leaves, or has a `no`); an operator cancels; a guard refuses.
 
 Claims, for every interleaving: a result is the call's own, Weir's refusal, or unknown; a call runs only if its guards let it, unless a hook failed
-open; a call that was skipped never ran; no call is offered after a cancel; nothing is stuck; a reported result is not lost without a fault.
+open; a call that was skipped, or refused for a front that observes, never ran; no call is offered after a cancel; nothing is stuck; a reported result is not lost without a fault.
 
 `off` leaves a rule out:
   nth      a result names its call by the id alone               empty    a result without a key counts although its call id is reused
@@ -25,7 +25,8 @@ open; a call that was skipped never ran; no call is offered after a cancel; noth
   done     a call that is done counts as run, though no guard let it   again    nobody writes verdicts for a front that listens later
   over     a round that is over is not answered                  whole    verdicts name the calls that changed only
   early    an outcome that overtakes its round is lost           fence    a cancel that overtakes a round is forgotten
-  deadline an offer has no deadline                              partial  the stage ends the round at its first result"""
+  deadline an offer has no deadline                              partial  the stage ends the round at its first result
+  observe  a round of a front that observes waits for guards     stop     an operator's cancel also reaches the round of a front that observes"""
 from dataclasses import dataclass, replace as _r
 from explore import explore
 import sys
@@ -42,7 +43,7 @@ class S:
     activity: tuple = (); advice: tuple = (); queues: tuple = ((), ()); handlers: tuple = ((), ())
     history: tuple = (); waits: int = -1; asks: int = 0; ran: frozenset = frozenset(); allowed: frozenset = frozenset(); fin: bool = False; hidden: tuple = ()
     open: frozenset = frozenset(); shown: frozenset = frozenset(); late: bool = False; misfit: str = ''
-    crashes: int = 0; dups: int = 0; retries: int = 0; opens: int = 0; gone: int = 0; cancels: int = 0; refusals: int = 0; lapses: int = 0; vanished: int = 0
+    mode: str = 'hooks'; crashes: int = 0; dups: int = 0; retries: int = 0; opens: int = 0; gone: int = 0; cancels: int = 0; refusals: int = 0; lapses: int = 0; vanished: int = 0
 
 def put(t, i, v): return t[:i] + (v,) + t[i + 1:]
 
@@ -78,7 +79,7 @@ def take(s, rec, ids, off):
         refused = tuple(i for i, v in enumerate(rec[3]) if v in KEPT_BACK)
         s = _r(s, judged=s.judged + (rec[1:],), out=() if s.out and s.out[0] == rec[1] else s.out)
         if 'over' not in off: s = _r(s, activity=s.activity + (('advice', rec[1], refused),))
-    elif rec[0] == 'cancel': return _r(s, fast=s.fast + (('cancel',),))
+    elif rec[0] == 'cancel': return s if s.mode == 'observing' and 'stop' not in off else _r(s, fast=s.fast + (('cancel',),))
     else: s = _r(s, pend=s.pend + (rec,))
     while s.pend:
         s, waits = attempt(s, s.pend[0], ids, off)
@@ -151,7 +152,8 @@ def executor(s, rec, ids, off):
     if rec[0] == 'clear':
         _, number, truth = rec
         fenced = s.fenced and 'fence' not in off
-        phases = tuple(('done', SKIPPED, False) if fenced else ('waiting',) for _ in ids)
+        waits = s.mode != 'observing' or 'observe' in off
+        phases = tuple(('done', SKIPPED, False) if fenced else ('waiting',) if waits else ('offered',) for _ in ids)
         s = publish(_r(s, ex=s.ex + ((number, truth, phases),)), number, phases, off)
         if fenced: return _r(s, back=s.back + (('done', number, truth, tuple(p[1] for p in phases)),))
         for n, ordinal, value, status in s.early:
@@ -296,6 +298,7 @@ def check(title, mode='hooks', ids='cd', N=1, off=(), C=0, D=0, R=0, O=0, T=0, K
             for i, p in enumerate(phases):
                 if p[0] != 'done': continue
                 if p[1] == SKIPPED and (truth, i) in s.ran - s.open: return f'the call {i} of {truth} counts as never run, but it ran'
+                if p[1] == REFUSED and mode == 'observing': return f'a guard refused the call {i} of {truth}, which a front only observes'
                 if p[1] == NOT_RUN and (truth, i) in s.ran - s.open: return f'the call {i} of {truth} has the result of a front that did not run it, but it ran'
                 if p[1] not in (UNKNOWN, REFUSED, SKIPPED, NOT_RUN) and p[1] != (truth, i): return f'the result of {p[1]} reached the call {i} of {truth}'
         if len({n for n, *_ in s.judged}) < len(s.judged): return 'a round was given two results'
@@ -309,7 +312,7 @@ def check(title, mode='hooks', ids='cd', N=1, off=(), C=0, D=0, R=0, O=0, T=0, K
         for truth in s.hidden:
             for i, v in enumerate(judged.get(truth, ())):
                 if v == UNKNOWN and not (C or R or L or X): return f'the call {i} of the hidden round {truth} is unknown although its front kept it back'
-    return explore(title, S(), steps(mode, ids, N, off, C, D, R, O, T, K, V, L, X, anonymous), broken, settled, cap=cap)
+    return explore(title, S(mode=mode), steps(mode, ids, N, off, C, D, R, O, T, K, V, L, X, anonymous), broken, settled, cap=cap)
 
 if __name__ == '__main__':
     part = sys.argv[1] if len(sys.argv) > 1 else 'all'
@@ -328,10 +331,15 @@ if __name__ == '__main__':
         check('left out: done (a call that no guard let)', off=['done'], ids='c', R=1)
         check('left out: again', off=['again'], ids='c', R=1)
         check('left out: over', off=['over'], ids='c', R=1)
+        check('left out: observe (a guard refuses)', off=['observe'], mode='observing', V=1)
+        check('left out: stop (a cancel)', off=['stop'], mode='observing', K=1)
     if part in ('all', 'fixed'):
         check('hooks, no fault')
         check('hooks, one id, no fault', ids='cc')
         check('observing, no fault', mode='observing')
+        check('observing, 1 refusal, 1 cancel', mode='observing', V=1, K=1)
+        check('observing, 1 crash', mode='observing', C=1)
+        check('observing, 1 deadline', mode='observing', L=1)
         check('veto, 1 refusal', mode='veto', V=1)
         check('hooks, 1 refusal', V=1)
         check('hooks, 1 cancel', K=1)

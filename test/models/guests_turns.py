@@ -5,14 +5,14 @@ Every answer of the model is the same call, and the count of a round key begins 
     python3 guests_turns.py fixed    # all rules, each fault alone and some together (minutes)
 
 guest-events (one log):  round(turn key, key)  result(turn key, key, value)  ask(turn key, request, keys of this turn, last result)
-                         end(turn key, last result)  done(number, value)  failed(turn number)
+                         end(turn key, or '-' from a front that does not know it; last result)  done(number, value)  failed(turn number)
 A turn of the guest ends by its reply, by the next user message (interrupt), or by `end`. Validator, loop-detector and executor are one step here: a
 round that has its result comes back as `done`. guests.py has them apart. Faults: a front crashes; a record arrives twice, the second time late; the
 guest retries through the other front and may get another answer; a front names the turn by another key (`rename`: a reminder in its text changed);
 the turn fails inside Weir; the guest goes on after its reply, under the same turn key; the stage drops records beyond its bound.
 
 Claims, for every interleaving: a result reaches its own round only; no round is judged twice; a closed turn opens again only by a request;
-no request of the running turn is refused as closed; at the end every round that a later request showed is judged, under its own turn.
+no request of the running turn is refused as closed; at the end every round that a later request showed is judged, under its own turn; a turn that its guest has ended is over.
 
 `off` leaves a rule out:
   closed   the stage forgets the keys of closed turns             first    a known round key counts before the closed turn keys are looked up
@@ -20,7 +20,8 @@ no request of the running turn is refused as closed; at the end every round that
   alias    another key of the open turn is not closed with it     over     a turn closes while its round is outstanding
   return   a before-model record does not open a closed turn again
   reopen   a turn that ended by its reply or by `end` is closed   lost     a failed turn forgets its keys
-  answers  a failure answers no waiting request                   again    a front does not repeat a request that the stage has dropped"""
+  answers  a failure answers no waiting request                   again    a front does not repeat a request that the stage has dropped
+  newest   an end without the key of its turn ends none           stale    a front that has not seen the turn names the one that it saw last"""
 from dataclasses import dataclass, replace as _r
 from explore import explore
 import sys
@@ -84,6 +85,9 @@ def report(s, value): return _r(s, out=s.out[:2] + (True,), back=s.back + (('don
 
 def attempt(s, rec, off):
     where = place(s, rec, off)
+    if rec[0] == 'end' and rec[1] == '-':
+        if not s.turn or 'newest' in off: return s, False
+        where = 'own'
     if where == 'closed': return (answer(s, rec[2], (), False) if rec[0] == 'ask' else s), False
     if where == 'new':
         if rec[0] not in ('ask', 'round') or rec[0] == 'ask' and 'opens' in off and s.turn:
@@ -114,7 +118,7 @@ def attempt(s, rec, off):
     over = {known[k] for k in keys if k in known} <= {n for n, _ in s.judged}
     return _r(answer(s, request, unknown, True), hasty=s.hasty or not unknown and not over), False
 
-def steps(turns, N, off, C, D, R, B, J, F, G, reply, interrupt, bound):
+def steps(turns, N, off, C, D, R, B, J, F, G, reply, interrupt, bound, nameless):
     def ask(s, f, t, history, phase):
         rec = ('ask', t, s.asks, tuple(k for k, _ in history), history[-1] if history else ())
         return _r(s, asks=s.asks + 1, queues=put(s.queues, f, s.queues[f] + (rec,)), handlers=put(s.handlers, f, (phase, s.asks, t, history, s.at)))
@@ -136,7 +140,11 @@ def steps(turns, N, off, C, D, R, B, J, F, G, reply, interrupt, bound):
                 yield 'do', f'{name} sends rounds that the log does not know: {unknown}', ask(more, f, t, history, phase)
             elif phase == 'catch':
                 rec = ('end', t, history[-1] if history and history[-1][0][0] != 'r' else ())
-                yield 'do', f'{name} is done and ends the turn', _r(s, handlers=put(s.handlers, f, ()), queues=put(s.queues, f, s.queues[f] + (rec,)), fin=True)
+                if not nameless: yield 'do', f'{name} is done and ends the turn', _r(s, handlers=put(s.handlers, f, ()), queues=put(s.queues, f, s.queues[f] + (rec,)), fin=True)
+                else:
+                    for g in (0, 1):
+                        rec = ('end', '-' if 'stale' not in off or g == f else turns[at - 1], ())
+                        yield 'do', f'the guest ends its turn through {"PQ"[g]}', _r(s, handlers=put(s.handlers, f, ()), queues=put(s.queues, g, s.queues[g] + (rec,)), fin=True)
             else:
                 calls = sum(1 for k, _ in history if k[0] != 'r')
                 for words in ('a', 'b') if s.others < B and s.retries else ('a',):
@@ -183,7 +191,7 @@ def steps(turns, N, off, C, D, R, B, J, F, G, reply, interrupt, bound):
         if s.failures < F and s.out: yield 'fault', f'turn {s.turn.number} fails inside Weir', _r(s, log=s.log + (('failed', s.turn.number),), failures=s.failures + 1)
     return go
 
-def check(title, turns=('x', 'y'), N=1, off=(), C=0, D=0, R=0, B=0, J=0, F=0, G=0, reply=False, interrupt=False, bound=9, rest=12, cap=1_500_000):
+def check(title, turns=('x', 'y'), N=1, off=(), C=0, D=0, R=0, B=0, J=0, F=0, G=0, reply=False, interrupt=False, bound=9, rest=12, nameless=False, cap=1_500_000):
     off = frozenset(off)
     def broken(s):
         if s.hasty: return 'a front went on before the last round of its history was judged'
@@ -202,6 +210,8 @@ def check(title, turns=('x', 'y'), N=1, off=(), C=0, D=0, R=0, B=0, J=0, F=0, G=
     def settled(s):
         # A round that nobody shows any more may stay open: its deadline ends it.
         if any(s.handlers) or s.pend: return f'stuck: a front waits for ever ({[h[:3] for h in s.handlers if h]}), or records wait'
+        # A late copy can open a turn after the end. It ends when it has been idle.
+        if s.fin and s.turn and s.turn.live and not (C or D or R or J or s.cut): return f'the turn {s.turn.key} is open although its guest has ended it'
         judged = dict(s.judged)
         # A turn that comes back has its rounds under two numbers. The newest one that is over counts.
         over = {t: judged[n] for n, t in s.rounds if n in judged}
@@ -210,7 +220,7 @@ def check(title, turns=('x', 'y'), N=1, off=(), C=0, D=0, R=0, B=0, J=0, F=0, G=
         for truth in s.past + tuple(t for _, t in s.history):
             if truth not in over: return f'{truth} was never judged'
             if over[truth] == UNKNOWN and not (s.retries or s.cut or truth not in s.past and truth[0] == 0): return f'{truth} is unknown although its result was reported'
-    return explore(title, S(), steps(turns, N, off, C, D, R, B, J, F, G, reply, interrupt, bound), broken, settled, cap=cap)
+    return explore(title, S(), steps(turns, N, off, C, D, R, B, J, F, G, reply, interrupt, bound, nameless), broken, settled, cap=cap)
 
 if __name__ == '__main__':
     part = sys.argv[1] if len(sys.argv) > 1 else 'all'
@@ -227,10 +237,15 @@ if __name__ == '__main__':
         check('left out: lost (a failed turn keeps its keys)', off=['lost'], F=1)
         check('left out: answers (a failure answers a waiting request)', off=['answers'], F=1)
         check('left out: again (a dropped request is repeated)', off=['again'], R=1, bound=1)
+        check('left out: newest (an end by a front that does not know the turn)', off=['newest'], nameless=True)
+        check('left out: stale (an end by a front that knows an older turn)', off=['stale'], nameless=True)
     if part in ('all', 'fixed'):
         check('complete, no fault, 3 turns', turns=('x', 'y', 'z'))
         check('complete, no fault, 2 turns of 2 rounds', N=2)
         check('complete, 2 turns with replies', reply=True)
+        check('complete, an end without a key', nameless=True)
+        check('complete, an end without a key, 1 duplicate', nameless=True, D=1)
+        check('complete, an end without a key, 1 failure', nameless=True, F=1)
         check('complete, interrupts', interrupt=True)
         check('complete, 1 duplicate', D=1)
         check('complete, 1 crash', C=1)

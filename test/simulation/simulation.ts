@@ -125,7 +125,7 @@ const idleMs = 30 * minute
 const guestIdleMs = 240 * minute
 
 /** Twice the need of the busiest seeds. A system beyond it keeps itself busy for ever. */
-const eventsMax = 20_000
+const eventsMax = 40_000
 /**
  * Ten times the usual count. A broken system that repeats its own records writes hundreds of
  * thousands, and all must be checked.

@@ -20,6 +20,8 @@ import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import {
   guardTopicName,
   guardTopicSpec,
+  inboxOf,
+  isGuest,
   stageNames,
   stages,
   topicSpecs,
@@ -97,19 +99,29 @@ async function write(
   log.progress.expect(facts.records)
   const unfinished = await unfinishedIn(log, signal)
   const batches = recordsOf(log, bundle, { unfinished, signal })
-  const events = await endsOf(log, stages.conversation.inbox)
-  const from = events.map(({ partition, end }) => ({ partition, offset: end }))
-  const whole = [...bundle.turns()].filter(
-    (turn) => turn.whole && unfinished.get(turn.partition)?.turns.has(turn.turn) !== true,
+  const inboxes = [stages.conversation.inbox, stages.guest.inbox]
+  const from = await Promise.all(
+    inboxes.map(async (inbox) =>
+      (await endsOf(log, inbox)).map(({ partition, end }) => ({
+        ...{ topic: topicPrefix + inbox, partition, offset: end },
+      })),
+    ),
   )
-  const usedTo = from.map((one) => ({ ...one, topic: topicPrefix + stages.conversation.inbox }))
+  const whole = [...bundle.turns()]
+    .filter(
+      ({ whole, partition, turn, conversation }) =>
+        whole && (isGuest(conversation) || unfinished.get(partition)?.turns.has(turn) !== true),
+    )
+    .map(({ conversation, partition, turn }) => ({
+      ...{ topic: topicPrefix + inboxOf(conversation), partition, turn },
+    }))
   await kind.importLog({
     file,
     clock: systemClock,
     topics,
     batches,
     commits: await commitsBehind(bundle),
-    note: { whole, from, usedTo },
+    note: { whole, from: from.flat() },
   })
   const leftOut = [...unfinished.values()].reduce((sum, { messages }) => sum + messages.size, 0)
   return [

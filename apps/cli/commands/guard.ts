@@ -25,7 +25,7 @@ export function addGuard(program: Command): void {
     )
     .argument(
       '<guard>',
-      'shell, spend, or a file: a module whose default export is a guard, or a function from options to a guard',
+      'flow, opa, shell, spend, or a file: a module whose default export is a guard, or a function from options to a guard',
     )
     .addOption(
       new Option(

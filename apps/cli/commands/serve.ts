@@ -15,6 +15,12 @@ export function withEdge(command: Command): Command {
     .option('--oidc-jwks <url>', "the URL of the issuer's keys")
     .option('--oidc-tenant-claim <name>', 'the claim with the tenant; default: tenant')
     .option('--oidc-roles-claim <name>', 'the claim with the roles; default: roles')
+    .option('--tls-cert <file>', 'serve HTTPS with this certificate, in PEM')
+    .option('--tls-key <file>', 'the key of that certificate, in PEM')
+    .option(
+      '--tls-client-ca <file>',
+      'accept client certificates of this authority, in PEM; --api-keys has their subjects',
+    )
     .option(
       '--cors-origin <origin>',
       'let pages of this origin call the server; repeat for more',
@@ -45,7 +51,9 @@ export function addApiKeys(program: Command): void {
 
   keys
     .command('create')
-    .description('Add a key to the file and print it. The file has only its hash.')
+    .description(
+      'Add a key to the file and print it. The file has only its hash. With --subject: add the subject of a client certificate.',
+    )
     .argument('<name>', 'the name of the client; decisions about calls carry it')
     .requiredOption('--file <file>', 'the file of keys')
     .option('--tenant <name>', 'the tenant of its conversations')
@@ -54,6 +62,10 @@ export function addApiKeys(program: Command): void {
       new Option('--role <role>', 'ask, approve, operate or read; repeat for more')
         .argParser(listed)
         .makeOptionMandatory(),
+    )
+    .option(
+      '--subject <name>',
+      'no key: the subject of the client certificate, such as O=Acme,CN=ci',
     )
     .option('--cancel-on-disconnect', 'cancel a turn when its client disconnects')
     .action(async (name, options) =>

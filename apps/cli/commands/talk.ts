@@ -13,7 +13,7 @@ import {
 } from './flags.ts'
 
 const guardText =
-  'run this guard in this process, on the embedded bus: shell, spend or a file, optionally with =OPTIONS, a JSON file; repeat for more. It stays registered, with its mode'
+  'run this guard in this process, on the embedded bus: flow, opa, shell, spend or a file, optionally with =OPTIONS, a JSON file; repeat for more. It stays registered, with its mode'
 
 const stagesFlag = () =>
   new Option(

@@ -7,6 +7,9 @@ import { keeping, listed, whichBus, withSettings } from './flags.ts'
 
 const topicSettings: SettingKey[] = [...whichBus, 'topicPrefix', 'partitions', 'replicationFactor']
 
+const strimziCluster = (resources: string) =>
+  ['--cluster <name>', `the label strimzi.io/cluster of ${resources}`, 'my-cluster'] as const
+
 export function addTopics(program: Command): void {
   const topics = program
     .command('topics')
@@ -17,7 +20,16 @@ export function addTopics(program: Command): void {
       "Print the topics, their required properties with reasons, and the commands of Kafka's own tool that create them. Needs no broker.",
     )
     .option('--guard <name>', 'also the topic of this guard; repeat for more', listed)
-    .option('--json', 'print one JSON object')
+    .addOption(
+      new Option(
+        '--as <form>',
+        'table (with the lines), KafkaTopics of Strimzi (kafka.strimzi.io/v1), or json',
+      )
+        .choices(['table', 'strimzi', 'json'])
+        .default('table'),
+    )
+    .option(...strimziCluster("Strimzi's topics"))
+    .addOption(new Option('--json', 'the same as --as json').conflicts('as'))
     .action(async (options) =>
       (await import('../../service/topics/topics.ts')).showPlan(options, process.stdout),
     )
@@ -41,7 +53,7 @@ export function addTopics(program: Command): void {
         .choices(['table', 'lines', 'strimzi', 'json'])
         .default('table'),
     )
-    .option('--cluster <name>', "the label strimzi.io/cluster of Strimzi's users", 'my-cluster')
+    .option(...strimziCluster("Strimzi's users"))
     .action(async (options) =>
       (await import('../../service/topics/acls.ts')).showAcls(options, process.stdout),
     )

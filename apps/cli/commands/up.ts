@@ -39,7 +39,10 @@ export function addUp(program: Command): void {
     )
     .option('--upstream <url>', "the model provider's base URL for the proxy, with or without /v1")
     .option('--front-agent <name>', 'the guest at the root of the proxy; default: guest')
-    .option('--http-port <port>', 'also serve agents over HTTP on this port, as weir serve does')
+    .option(
+      '--http-port <port>',
+      'also serve agents over HTTP on this port, as weir serve does; without keys also guests, as --front-port does',
+    )
   withEdge(up).action(async (options) =>
     endWith(await (await import('../../http/up-with-fronts.ts')).upWithFronts(options)),
   )

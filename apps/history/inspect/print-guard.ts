@@ -21,7 +21,7 @@ export function printGuard(page: Page, guard: GuardTimeline): void {
       page.line(6, `call ${call.ordinal}: ${approvalText(call.approval)}`, 'faint')
     if (call.verdict === null) continue
     page.line(6, callText(call), call.stopped ? 'bad' : 'faint')
-    if (call.verdict === 'reject' && call.text !== '') page.quote(6, call.text)
+    if (call.verdict !== 'pass' && call.text !== '') page.quote(6, call.text)
     if (call.evidence !== null && call.evidence !== '')
       page.entry(6, 'evidence', call.evidence, 'faint')
   }
@@ -64,6 +64,10 @@ function answerText({
 function callText({ ordinal, mode, verdict, code, stopped }: GuardedCallTimeline): string {
   const because = code === '' ? '' : ` (${code})`
   if (verdict === 'pass') return `call ${ordinal}: pass${because}`
+  if (verdict === 'ask')
+    return mode === 'shadow'
+      ? `call ${ordinal}: would have needed approval${because}`
+      : `call ${ordinal}: needs a person's approval${because}`
   if (mode === 'shadow') return `call ${ordinal}: would have been rejected${because}`
   return stopped
     ? `call ${ordinal}: rejected${because}; this stopped it`

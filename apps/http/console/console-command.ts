@@ -1,7 +1,11 @@
 // `weir console`: prints the address of the console if a server answers there, and can open it.
 
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { get as getByTls } from 'node:https'
 import type { Writable } from 'node:stream'
+import { text as textOf } from 'node:stream/consumers'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { portOf } from '../../terminal/port-flag.ts'
 import { consolePath } from './console-assets.ts'
@@ -22,13 +26,13 @@ export async function printConsole(
   out: Writable,
 ): Promise<void> {
   const host = httpHost.includes(':') ? `[${httpHost}]` : httpHost
-  const url = `http://${host}:${portOf(httpPort, '--http-port')}${consolePath}`
-  const response = await fetch(url, { signal: AbortSignal.timeout(waitMs) }).catch(() => undefined)
-  const text = (await response?.text().catch(() => '')) ?? ''
-  if (response?.ok !== true || !text.includes('<title>Weir console</title>'))
+  const address = `://${host}:${portOf(httpPort, '--http-port')}${consolePath}`
+  const plain = `http${address}`
+  const url = (await isConsole(plain)) ? plain : `https${address}`
+  if (url !== plain && !(await isConsole(url)))
     throw new WeirError(
       'usage',
-      `no console answers at ${url}: start weir serve, or give the address of a running one with --http-host and --http-port`,
+      `no console answers at ${plain}: start weir serve, or give the address of a running one with --http-host and --http-port`,
     )
   out.write(`${url}\n`)
   if (!open) return
@@ -36,4 +40,17 @@ export async function printConsole(
   const child = spawn(program, [...rest, url], { detached: true, stdio: 'ignore' })
   child.once('error', () => {}) // the address is on the screen
   child.unref()
+}
+
+/** The request carries nothing, so any certificate will do. */
+async function isConsole(url: string): Promise<boolean> {
+  const options = { signal: AbortSignal.timeout(waitMs), rejectUnauthorized: false }
+  const request = url.startsWith('https:') ? getByTls(url, options) : get(url, options)
+  request.on('error', () => {}) // also behind the head of the answer
+  try {
+    const [answer] = (await once(request, 'response')) as [IncomingMessage]
+    return (await textOf(answer)).includes('<title>Weir console</title>')
+  } catch {
+    return false
+  }
 }

@@ -4,7 +4,13 @@ import type { Writable } from 'node:stream'
 import { isTenant, tenantRule } from '../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { printable } from '../../terminal/printable.ts'
-import { createApiKey, isKeyName, removeApiKey } from './api-keys.ts'
+import {
+  addSubject,
+  createApiKey,
+  isCertificateSubject,
+  isKeyName,
+  removeApiKey,
+} from './api-keys.ts'
 import { type Role, roles } from './principal.ts'
 
 export type CreateKeyOptions = {
@@ -12,13 +18,14 @@ export type CreateKeyOptions = {
   tenant?: string
   allTenants?: boolean
   role: string[]
+  subject?: string
   cancelOnDisconnect?: boolean
 }
 
-/** Prints the key alone on a line. Throws `usage`, `settings.invalid`. */
+/** Prints the key alone on a line; with `subject` there is none. Throws `usage`, `settings.invalid`. */
 export function createKey(
   name: string,
-  { file, tenant, allTenants = false, role, cancelOnDisconnect = false }: CreateKeyOptions,
+  { file, tenant, allTenants = false, role, subject, cancelOnDisconnect = false }: CreateKeyOptions,
   out: Writable,
 ): void {
   if (!isKeyName(name))
@@ -30,11 +37,20 @@ export function createKey(
     throw new WeirError('usage', 'give either --tenant NAME or --all-tenants')
   if (tenant !== undefined && !isTenant(tenant))
     throw new WeirError('usage', `the tenant is '${printable(tenant)}': ${tenantRule}`)
-  const key = createApiKey(file, {
+  const owner = {
     ...{ name, tenant: tenant ?? null, roles: role.map(roleOf) },
     ...(cancelOnDisconnect && { cancelsOnDisconnect: true }),
-  })
-  out.write(`${key}\n`)
+  }
+  if (subject === undefined) {
+    out.write(`${createApiKey(file, owner)}\n`)
+    return
+  }
+  if (!isCertificateSubject(subject))
+    throw new WeirError(
+      'usage',
+      `the subject is '${printable(subject)}': give it as in the certificate, for example O=Acme,CN=ci`,
+    )
+  addSubject(file, { ...owner, subject })
 }
 
 /** Throws `usage` for an unknown name. */

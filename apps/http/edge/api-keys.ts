@@ -1,4 +1,5 @@
-// The API keys of the edge: a JSON file that holds the hash of each key, and whom it belongs to.
+// The API keys of the edge: a JSON file that holds the hash of each key, and whom it belongs to. An
+// entry can have the subject of a client certificate in place of a key.
 // API-KEYS-1. The file holds no key. A key has 256 random bits, so its plain SHA-256 cannot be guessed.
 // API-KEYS-2. A changed file counts from the next request on: a removed key is refused at once.
 
@@ -10,19 +11,27 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { type Principal, type Role, roles } from './principal.ts'
 
-/** `sha256`: of the key, in hex. `tenant` null: all tenants. */
-export type ApiKeyEntry = {
+/** `tenant` null: all tenants. */
+type KeyOwner = {
   name: string
-  sha256: string
   tenant: string | null
   roles: Role[]
   cancelsOnDisconnect?: boolean
 }
 
+/** `sha256`: of the key, in hex. `subject`: of a certificate, as access.ts reads it. */
+export type ApiKeyEntry = KeyOwner & ({ sha256: string } | { subject: string })
+
+/** Undefined: no such key, no such subject. They throw `settings.invalid` for an unusable file. */
+export type ApiKeys = {
+  ofKey(key: string): Principal | undefined
+  ofSubject(subject: string): Principal | undefined
+}
+
 export const apiKeyPrefix = 'weir_'
 
-/** The principal of a key. Undefined: no such key. Throws `settings.invalid` for an unusable file. */
-export function apiKeysIn(file: string): (key: string) => Principal | undefined {
+/** The principals of the keys. Throws `settings.invalid` for an unusable file. */
+export function apiKeysIn(file: string): ApiKeys {
   let read = ''
   let principals = new Map<string, Principal>()
   const refresh = (): void => {
@@ -31,28 +40,42 @@ export function apiKeysIn(file: string): (key: string) => Principal | undefined 
     const { mtimeMs, size, ino } = stat
     const version = `${mtimeMs} ${size} ${ino}`
     if (version === read) return
-    principals = new Map(readApiKeys(file).map((entry) => [entry.sha256, principalOf(entry)]))
+    principals = new Map(readApiKeys(file).map((entry) => [idOf(entry), principalOf(entry)]))
     read = version
   }
   refresh()
-  return (key) => {
+  const find = (id: string): Principal | undefined => {
     refresh()
-    return principals.get(hash('sha256', key))
+    return principals.get(id)
+  }
+  return {
+    ofKey: (key) => find(hash('sha256', key)),
+    ofSubject: (subject) => find(`${subjectPrefix}${subject}`),
   }
 }
 
 /** Adds a key and returns it. It is nowhere else. Throws `usage` for a name that is in use. */
 export function createApiKey(
   file: string,
-  entry: Omit<ApiKeyEntry, 'sha256'>,
+  owner: KeyOwner,
   { random = randomBytes }: { random?: (bytes: number) => Buffer } = {},
 ): string {
-  const entries = statSync(file, { throwIfNoEntry: false }) === undefined ? [] : readApiKeys(file)
-  if (entries.some(({ name }) => name === entry.name))
-    throw new WeirError('usage', `${file} has a key ${entry.name}: remove it first`)
   const key = `${apiKeyPrefix}${random(32).toString('base64url')}`
-  write(file, [...entries, { ...entry, sha256: hash('sha256', key) }])
+  add(file, { ...owner, sha256: hash('sha256', key) })
   return key
+}
+
+/** Adds the subject of a certificate. Throws `usage` for one, or a name, that is in use. */
+export function addSubject(file: string, entry: KeyOwner & { subject: string }): void {
+  add(file, entry)
+}
+
+function add(file: string, entry: ApiKeyEntry): void {
+  const entries = statSync(file, { throwIfNoEntry: false }) === undefined ? [] : readApiKeys(file)
+  const same = entries.find((one) => one.name === entry.name || idOf(one) === idOf(entry))
+  if (same !== undefined)
+    throw new WeirError('usage', `${file} has a key ${same.name}: remove it first`)
+  write(file, [...entries, entry])
 }
 
 /** Throws `usage` for an unknown name. */
@@ -83,11 +106,16 @@ export function readApiKeys(file: string): ApiKeyEntry[] {
 
 function entryOf(value: unknown, file: string, where: string): ApiKeyEntry {
   if (!isObject(value)) throw invalid(file, `${where} must be an object`)
-  const { name, sha256, tenant, roles: given, cancelsOnDisconnect = false } = value
+  const { name, sha256, subject, tenant, roles: given, cancelsOnDisconnect = false } = value
   if (typeof name !== 'string' || !isKeyName(name))
     throw invalid(file, `${where}.name must be 1 to 64 of A-Z, a-z, 0-9, '.', '_', '-' and '@'`)
-  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256))
-    throw invalid(file, `${where}.sha256 must be 64 hex digits`)
+  const isKey = typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256)
+  const isSubject = typeof subject === 'string' && isCertificateSubject(subject)
+  if (isKey === isSubject)
+    throw invalid(
+      file,
+      `${where} must have either sha256, 64 hex digits, or a subject: O=Acme,CN=ci`,
+    )
   if (tenant !== null && !(typeof tenant === 'string' && isTenant(tenant)))
     throw invalid(file, `${where}.tenant must be the name of a tenant, or null for all`)
   const known = Array.isArray(given) ? roles.filter((role) => given.includes(role)) : []
@@ -95,16 +123,34 @@ function entryOf(value: unknown, file: string, where: string): ApiKeyEntry {
     throw invalid(file, `${where}.roles must be a list of: ${roles.join(', ')}`)
   if (typeof cancelsOnDisconnect !== 'boolean')
     throw invalid(file, `${where}.cancelsOnDisconnect must be true or false`)
-  return { name, sha256, tenant: tenant as string | null, roles: known, cancelsOnDisconnect }
+  const owner = { name, tenant: tenant as string | null, roles: known, cancelsOnDisconnect }
+  return isKey ? { ...owner, sha256 } : { ...owner, subject: subject as string }
+}
+
+/** No hash begins with it. */
+const subjectPrefix = 'subject:'
+
+function idOf(entry: { sha256: string } | { subject: string }): string {
+  return 'sha256' in entry ? entry.sha256 : `${subjectPrefix}${entry.subject}`
+}
+
+/** Whether a text has the form of a subject: `O=Acme,CN=ci`, on one line. */
+export function isCertificateSubject(text: string): boolean {
+  return /^[A-Za-z0-9.]+=[^\n]{1,1000}$/.test(text)
 }
 
 export function isKeyName(name: string): boolean {
   return /^[A-Za-z0-9._@-]{1,64}$/.test(name)
 }
 
-function principalOf({ name, tenant, roles: own, cancelsOnDisconnect }: ApiKeyEntry): Principal {
+function principalOf(entry: ApiKeyEntry): Principal {
+  const { name, tenant, roles: own, cancelsOnDisconnect } = entry
   return {
-    ...{ name: `key:${name}`, tenant, roles: new Set(own) },
+    ...{
+      name: `${'sha256' in entry ? 'key' : 'certificate'}:${name}`,
+      tenant,
+      roles: new Set(own),
+    },
     cancelsOnDisconnect: cancelsOnDisconnect ?? false,
   }
 }

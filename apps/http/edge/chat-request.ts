@@ -8,32 +8,32 @@ import { HttpError } from '../http-error.ts'
 import { decideFor, waitingFor } from './approval-decisions.ts'
 import type { EdgeContext } from './edge-context.ts'
 import type { Principal } from './principal.ts'
-import { isFork } from './resent-history.ts'
+import type { MessageContent } from './request-message.ts'
+import { type Exchange, forkError, isFork } from './resent-history.ts'
 
-/** A text of the user. `id`: the client's. */
-export type UserText = { id: string; text: string }
+/** A message of the user. `id`: the client's. */
+export type UserMessage = MessageContent & { id: string }
 
 /** A person's answer to an approval. */
 export type Answer = { id: string; approve: boolean; reason?: string }
 
 /**
- * `conversation`: as the principal names it. `earlier`: the user's texts before `message`. Without a
- * message the request answers approvals only. `abandoned`: approvals that the client gives up, with
+ * `conversation`: as the principal names it. `earlier`: the messages of the user before `message`.
+ * Without a message the request answers approvals only. `abandoned`: approvals that the client gives up, with
  * their turn. `isAgain`: the client wants another answer to the same message.
  */
 export type ChatRequest = {
   conversation: string
-  earlier: string[]
-  message: UserText | undefined
+  earlier: Exchange[]
+  message: UserMessage | undefined
   answers: Answer[]
   abandoned: string[]
   isAgain: boolean
 }
 
 /**
- * Throws 409 for a history that contradicts the turns of the log. A turn without an answer may be
- * missing in it, because clients drop failed messages. Returns the turn of the message, if
- * the log has it. `turns`: newest first.
+ * Throws 409 for a history that contradicts the turns of the log. Returns the turn of the message,
+ * if the log has it. `turns`: newest first.
  */
 export function repeatedTurn(
   { earlier, message }: Pick<ChatRequest, 'earlier' | 'message'>,
@@ -42,19 +42,10 @@ export function repeatedTurn(
   const at = turns.findIndex(({ messageId }) => messageId === message?.id)
   const repeated = turns[at]
   if (repeated !== undefined && repeated.text !== message?.text)
-    throw fork('a message that the log has cannot be changed')
-  const held = turns.slice(at + 1).filter(({ end }) => (end?.outcome ?? 'answered') === 'answered')
-  if (isFork(earlier, held.map(({ text }) => text).reverse()))
-    throw fork('the sent history is not that of the log')
+    throw forkError('a message that the log has cannot be changed')
+  if (isFork(earlier, turns.slice(at + 1)))
+    throw forkError('the sent history is not that of the log')
   return repeated
-}
-
-function fork(reason: string): HttpError {
-  return new HttpError(
-    409,
-    'conversation.fork',
-    `${reason}: send the next message of the conversation, or begin a new one with another id`,
-  )
 }
 
 /**
@@ -65,7 +56,7 @@ function fork(reason: string): HttpError {
 export async function decideAnswers(
   context: EdgeContext,
   principal: Principal,
-  { conversation, answers, abandoned }: ChatRequest,
+  { conversation, answers, abandoned }: Pick<ChatRequest, 'conversation' | 'answers' | 'abandoned'>,
 ): Promise<{ isAbandoned: boolean }> {
   const ids = [...answers.map(({ id }) => id), ...abandoned]
   if (ids.length === 0) return { isAbandoned: false }

@@ -1,7 +1,6 @@
 // The turn of a chat request, as the response of its protocol: a new message, the repeat of one, or
 // the answers to approvals of the newest turn.
 
-import type { TurnEvent } from '../../../client/weir.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { HttpError } from '../http-error.ts'
 import { type ChatRequest, decideAnswers, repeatedTurn } from './chat-request.ts'
@@ -9,6 +8,9 @@ import { leaveHandler } from './disconnect.ts'
 import type { EdgeContext } from './edge-context.ts'
 import { httpErrorOf } from './edge-errors.ts'
 import { conversationIn, type Principal } from './principal.ts'
+import { questionFields } from './request-message.ts'
+import { forkError } from './resent-history.ts'
+import { sentTurn } from './sent-turn.ts'
 import { type ServerSentEvent, sseResponse } from './sse.ts'
 import { type TurnFold, turnChunks } from './turn-chunks.ts'
 
@@ -51,18 +53,11 @@ export async function chatTurn<Chunk>(
   }
   if (repeated !== undefined) {
     if (!isAgain) return joinedTurn(context, stream, { id, turn: repeated.turn })
-    throw new HttpError(
-      409,
-      'conversation.fork',
-      'a message has one answer, so it cannot be regenerated: send a new message',
-    )
+    throw forkError('a message has one answer, so it cannot be regenerated')
   }
   const { text, id: key } = message
-  const sent = await messageIds.of({ ...{ principal, conversation, key, body, text } })
-  const turn = weir.ask({ agent, text, ...sent })
-  const reader = turn.events[Symbol.asyncIterator]() // before it is sent, so it misses no text
-  await turn.sent
-  const events: AsyncIterable<TurnEvent> = { [Symbol.asyncIterator]: () => reader }
+  const { message: sent } = await messageIds.of({ ...{ principal, conversation, key, body, text } })
+  const events = await sentTurn(weir, { agent, ...questionFields(message), ...sent })
   const leave = leaveHandler(context, principal, sent)
   return streamed(context, stream, turnChunks({ weir, events, fold: stream.fold }), leave)
 }
@@ -78,7 +73,7 @@ export function joinedTurn<Chunk>(
 ): Response {
   const { weir } = context
   const leaving = new AbortController()
-  const events = weir.conversation(id).events({ turn, signal: leaving.signal })
+  const events = weir.conversation(id).events({ turn, reasoning: true, signal: leaving.signal })
   const chunks = turnChunks({
     ...{ weir, events, turn, fold: stream.fold },
     ...(answered !== undefined && { answered }),

@@ -20,13 +20,7 @@ export function leaveHandler(
 }
 
 /** For an answer that is not streamed. */
-export function cancelIfLeft(
-  http: HttpContext,
-  context: EdgeContext,
-  principal: Principal,
-  message: SentMessage,
-): void {
-  const leave = leaveHandler(context, principal, message)
+export function whenLeft(http: HttpContext, leave: () => void): void {
   const { outgoing } = http.env
   outgoing.once('close', () => {
     if (!outgoing.writableFinished) leave()

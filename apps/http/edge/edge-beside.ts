@@ -5,11 +5,18 @@ import type { Beside } from '../../service/run-stages.ts'
 import { serviceSettings } from '../../service/service-settings.ts'
 import type { UpOptions } from '../../service/up.ts'
 import { startEdgeWithConsole } from '../console/edge-with-console.ts'
+import type { HttpApp } from '../server.ts'
 import { type EdgeFlags, edgeOptionsOf } from './edge-flags.ts'
 import { openEdgeWeir } from './edge-weir.ts'
 
+/** Routes for the server of the edge, from the parts of the process. `close` comes after the server's. */
+export type MoreRoutes = (parts: Parameters<Beside['start']>[0]) => {
+  routes: ((app: HttpApp) => void)[]
+  close(): Promise<void>
+}
+
 /** Undefined: no `--http-port`. Throws `usage` for flags of the edge that cannot be used. */
-export function edgeBeside(options: UpOptions & EdgeFlags): Beside | undefined {
+export function edgeBeside(options: UpOptions & EdgeFlags, more?: MoreRoutes): Beside | undefined {
   if (options.httpPort === undefined) {
     const alone = edgeFlags.find(([key]) => options[key] !== undefined)
     if (alone === undefined) return undefined
@@ -22,14 +29,17 @@ export function edgeBeside(options: UpOptions & EdgeFlags): Beside | undefined {
   const settings = serviceSettings(options)
   return {
     name: 'the HTTP edge',
-    async start({ log }) {
+    async start(parts) {
+      const { log } = parts
       const weir = await openEdgeWeir(settings, { stages: 'elsewhere', log })
       try {
-        const server = await startEdgeWithConsole(settings, { ...edgeOptions, weir, log })
+        const { routes: before, close } = more?.(parts) ?? { routes: [], close: async () => {} }
+        const server = await startEdgeWithConsole(settings, { ...edgeOptions, weir, log, before })
         log.info({ edge: server.url }, 'the HTTP edge is started')
         return {
           async close() {
             await server.close()
+            await close()
             await weir.close()
           },
         }
@@ -49,6 +59,9 @@ const edgeFlags = [
   ['oidcJwks', '--oidc-jwks'],
   ['oidcTenantClaim', '--oidc-tenant-claim'],
   ['oidcRolesClaim', '--oidc-roles-claim'],
+  ['tlsCert', '--tls-cert'],
+  ['tlsKey', '--tls-key'],
+  ['tlsClientCa', '--tls-client-ca'],
   ['corsOrigin', '--cors-origin'],
   ['requestsPerMinute', '--requests-per-minute'],
 ] as const

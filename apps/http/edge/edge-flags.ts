@@ -1,9 +1,11 @@
 // The edge of a command, from its flags.
 
+import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { readText } from '../../../shared/settings/text-file.ts'
 import { portOf } from '../../terminal/port-flag.ts'
 import { printable } from '../../terminal/printable.ts'
-import { isLoopback } from '../server.ts'
+import { isLoopback, type TlsFiles } from '../server.ts'
 import type { EdgeOptions } from './edge.ts'
 import type { OidcOptions } from './oidc.ts'
 
@@ -16,6 +18,9 @@ export type EdgeFlags = {
   oidcJwks?: string
   oidcTenantClaim?: string
   oidcRolesClaim?: string
+  tlsCert?: string
+  tlsKey?: string
+  tlsClientCa?: string
   corsOrigin?: string[]
   requestsPerMinute?: string
 }
@@ -23,7 +28,10 @@ export type EdgeFlags = {
 /** Throws `usage` for flags that do not go together, and for an open address without authentication. */
 export function edgeOptionsOf(
   flags: EdgeFlags,
-): Pick<EdgeOptions, 'host' | 'port' | 'access' | 'origins' | 'requestsPerMinute' | 'advice'> {
+): Pick<
+  EdgeOptions,
+  'host' | 'port' | 'access' | 'tls' | 'origins' | 'requestsPerMinute' | 'advice'
+> {
   const { httpPort = '4140', httpHost: host = '127.0.0.1', apiKeys, corsOrigin = [] } = flags
   const oidc = oidcOf(flags)
   if (!isLoopback(host) && apiKeys === undefined && oidc === undefined)
@@ -39,7 +47,7 @@ export function edgeOptionsOf(
       )
   return {
     ...{ host, port: portOf(httpPort, '--http-port'), access: { apiKeys, oidc } },
-    origins: corsOrigin,
+    ...{ tls: tlsOf(flags), origins: corsOrigin },
     ...(flags.requestsPerMinute !== undefined && {
       requestsPerMinute: perMinuteOf(flags.requestsPerMinute),
     }),
@@ -62,6 +70,32 @@ function oidcOf({
       '--oidc-issuer, --oidc-audience and --oidc-jwks go together: give the issuer, the audience of this server, and the URL of its keys',
     )
   return { issuer, audience, jwks, tenantClaim, rolesClaim }
+}
+
+/** Throws `usage` for files that cannot be read. */
+function tlsOf({ tlsCert, tlsKey, tlsClientCa, apiKeys }: EdgeFlags): TlsFiles | undefined {
+  if (tlsCert === undefined && tlsKey === undefined && tlsClientCa === undefined) return undefined
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new WeirError(
+      'usage',
+      '--tls-cert and --tls-key go together: give the certificate of this server and its key',
+    )
+  if (tlsClientCa !== undefined && apiKeys === undefined)
+    throw new WeirError(
+      'usage',
+      '--tls-client-ca needs --api-keys: the file has the subjects of clients, from weir api-keys create --subject',
+    )
+  return {
+    cert: pemIn(tlsCert, '--tls-cert'),
+    key: pemIn(tlsKey, '--tls-key'),
+    clientCa: tlsClientCa === undefined ? undefined : pemIn(tlsClientCa, '--tls-client-ca'),
+  }
+}
+
+function pemIn(file: string, flag: string): string {
+  const read = readText(file, limits.edgeKeyFileBytesMax)
+  if ('text' in read) return read.text
+  throw new WeirError('usage', `${flag} ${printable(file)} ${read.fault}: give a PEM file`)
 }
 
 function perMinuteOf(text: string): number {

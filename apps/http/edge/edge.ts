@@ -8,7 +8,13 @@ import type { Logger } from 'pino'
 import { limits } from '../../../shared/contract/limits.ts'
 import { type Clock, systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { type HttpApp, type HttpServer, refuseOrigin, startHttpServer } from '../server.ts'
+import {
+  type HttpApp,
+  type HttpServer,
+  refuseOrigin,
+  startHttpServer,
+  type TlsFiles,
+} from '../server.ts'
 import { type Access, type AccessOptions, accessOf } from './access.ts'
 import type { EdgeContext, Protocol } from './edge-context.ts'
 import { httpErrorOf } from './edge-errors.ts'
@@ -22,6 +28,8 @@ export type EdgeOptions = {
   host: string
   port: number
   access: AccessOptions
+  /** Undefined: plain HTTP. */
+  tls?: TlsFiles | undefined
   /** Origins of pages that may call it. */
   origins: readonly string[]
   requestsPerMinute?: number
@@ -31,6 +39,8 @@ export type EdgeOptions = {
   log: Logger
   /** Further protocols, which need more than the context. */
   more?: readonly Protocol[]
+  /** Routes without an author, in front of all others. They have their own errors. */
+  before?: ((app: HttpApp) => void)[]
 }
 
 /** Throws `settings.invalid` for an address or a file of keys that cannot be used. */
@@ -39,12 +49,14 @@ export async function startEdge({
   host,
   port,
   access,
+  tls,
   origins,
   requestsPerMinute = limits.edgeRequestsPerMinute,
   advice,
   clock = systemClock,
   log,
   more = [],
+  before = [],
 }: EdgeOptions): Promise<HttpServer> {
   const allowed = new Set(origins)
   const authors = new WeakMap<Request, Principal>()
@@ -64,9 +76,9 @@ export async function startEdge({
     rate: requestRate(requestsPerMinute, clock),
   })
   const server = await startHttpServer({
-    ...{ host, port, log, origins: allowed },
+    ...{ host, port, log, tls, origins: allowed },
     ...(advice !== undefined && { advice }),
-    routes: [(root) => void root.route('/', app)],
+    routes: [...before, (root) => void root.route('/', app)],
   })
   return {
     ...server,
@@ -107,7 +119,7 @@ function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: 
   for (const { publicRoutes } of all)
     if (publicRoutes !== undefined) app.route('/', publicRoutes(context))
   app.use(async ({ env, req, header }, next) => {
-    const principal = await access(env.incoming.headers)
+    const principal = await access(env.incoming)
     authors.set(req.raw, principal)
     for (const [name, value] of Object.entries(rate(principal.name))) header(name, value)
     await next()

@@ -24,9 +24,12 @@ export type MessageRequest = {
   text: string
 }
 
+/** `earlier`: the turn of the same message, if the log has it. */
+export type FoundMessage = { message: SentMessage; earlier: ConversationTurn | undefined }
+
 export type MessageIds = {
   /** Throws 422 for a key that had another message. */
-  of(request: MessageRequest): Promise<SentMessage>
+  of(request: MessageRequest): Promise<FoundMessage>
 }
 
 /** Stretches of `limits.edgeRepeatMs` in which an unnamed conversation is searched. */
@@ -37,13 +40,13 @@ export function createMessageIds(weir: Pick<Weir, 'conversation'>, clock: Clock)
   const isOld = ({ end }: ConversationTurn): boolean =>
     end !== undefined && end.at < clock.now() - limits.edgeRepeatMs
 
-  async function withKey(request: MessageRequest, key: string): Promise<SentMessage> {
+  async function withKey(request: MessageRequest, key: string): Promise<FoundMessage> {
     const { principal, text } = request
     const { conversation = `new-${digest(principal.name, key)}` } = request
     const message = { conversation: conversationIn(principal, conversation), messageId: key }
     const turns = await weir.conversation(message.conversation).turns({ limit: 64, ends: false })
     const earlier = turns.find(({ messageId }) => messageId === key)
-    if (earlier === undefined || earlier.text === text) return message
+    if (earlier === undefined || earlier.text === text) return { message, earlier }
     throw new HttpError(
       422,
       'edge.key-reused',
@@ -54,7 +57,7 @@ export function createMessageIds(weir: Pick<Weir, 'conversation'>, clock: Clock)
   async function inConversation(
     { principal, body }: MessageRequest,
     given: string,
-  ): Promise<SentMessage> {
+  ): Promise<FoundMessage> {
     const conversation = conversationIn(principal, given)
     const base = `h-${digest(principal.name, conversation, body)}`
     const find = async (ends: boolean) => {
@@ -63,12 +66,18 @@ export function createMessageIds(weir: Pick<Weir, 'conversation'>, clock: Clock)
     }
     // The ends cost more to read, and most messages are new.
     const same = (await find(false)) && (await find(true))
-    if (same === undefined) return { conversation, messageId: `${base}-1` }
+    const numbered = (number: number): SentMessage => ({
+      conversation,
+      messageId: `${base}-${number}`,
+    })
+    if (same === undefined) return { message: numbered(1), earlier: undefined }
     const number = Number(same.messageId.slice(base.length + 1))
-    return { conversation, messageId: `${base}-${isOld(same) ? number + 1 : number}` }
+    return isOld(same)
+      ? { message: numbered(number + 1), earlier: undefined }
+      : { message: numbered(number), earlier: same }
   }
 
-  async function unnamed({ principal, body }: MessageRequest): Promise<SentMessage> {
+  async function unnamed({ principal, body }: MessageRequest): Promise<FoundMessage> {
     const base = digest(principal.name, body)
     const known = sent.get(base)
     const stretch = Math.floor(clock.now() / limits.edgeRepeatMs)
@@ -79,12 +88,12 @@ export function createMessageIds(weir: Pick<Weir, 'conversation'>, clock: Clock)
     for (const message of known === undefined ? candidates : [known, ...candidates]) {
       const [turn] = (await weir.conversation(message.conversation).turns({ limit: 64 })).slice(-1)
       const isSame = turn === undefined ? message === known : !isOld(turn)
-      if (isSame) return message
+      if (isSame) return { message, earlier: turn }
     }
     const [fresh] = candidates
     if (fresh === undefined) throw new Error('there is no stretch')
     sent.set(base, fresh)
-    return fresh
+    return { message: fresh, earlier: undefined }
   }
 
   return {

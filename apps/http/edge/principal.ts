@@ -1,4 +1,5 @@
-// The author of a request to the edge: a key, a token's subject, or a program of this machine.
+// The author of a request to the edge: a key, a certificate, a token's subject, or a program of this
+// machine.
 // PRINCIPAL-1. A conversation belongs to a tenant by its id in the log: `TENANT:ID`. A principal with
 //     a tenant names ids behind that prefix only, so no request can reach another tenant's.
 
@@ -14,7 +15,7 @@ export const roles = ['ask', 'approve', 'operate', 'read'] as const
 export type Role = (typeof roles)[number]
 
 export type Principal = {
-  /** The identity that decisions carry: `key:NAME`, a token's subject, or the user of this process. */
+  /** The identity that decisions carry: `key:NAME`, `certificate:NAME`, a token's subject, or the user of this process. */
   name: string
   /** Null: all tenants. */
   tenant: string | null

@@ -10,7 +10,9 @@ import type { GuardVerdict, Message } from '../../../shared/contract/messages.ts
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { shortened } from '../../../shared/lib/text-cut.ts'
 
-export type LoadedGuard = Pick<Guard, 'name' | 'version' | 'tools' | 'deadlineMs' | 'onTimeout'>
+export type LoadedGuard = Pick<Guard, 'name' | 'version' | 'tools' | 'deadlineMs' | 'onTimeout'> & {
+  external: boolean
+}
 
 /** `offset`: of the round-cleared record that it answers. `verdict`: an encoded guard-verdict. */
 export type AnsweredRound = { offset: number; verdict: Uint8Array }
@@ -79,10 +81,11 @@ export function decoded(bytes: Uint8Array): Message | undefined {
 
 function isLoadedGuard(value: unknown): value is LoadedGuard {
   if (!isObject(value)) return false
-  const { name, version, tools, deadlineMs, onTimeout } = value
+  const { name, version, tools, deadlineMs, onTimeout, external } = value
   if (typeof name !== 'string' || typeof version !== 'string' || typeof deadlineMs !== 'number')
     return false
   if (!Array.isArray(tools) || !tools.every((pattern) => typeof pattern === 'string')) return false
+  if (typeof external !== 'boolean') return false
   if (onTimeout !== 'reject' && onTimeout !== 'allow') return false
   const patterns = tools.map((pattern) => ({ pattern, mode: 'enforce' as const }))
   return (

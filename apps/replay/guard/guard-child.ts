@@ -16,7 +16,7 @@ import { pino } from 'pino'
 import type { NamedGuard } from '../../../client/guard-file.ts'
 import { loadGuard } from '../../../client/load-guard.ts'
 import type { PartitionReader, StoredRecord } from '../../../shared/contract/bus.ts'
-import type { Guard, GuardedRound } from '../../../shared/contract/guard.ts'
+import type { AnyGuard, Guard, GuardedRound } from '../../../shared/contract/guard.ts'
 import { roundKey } from '../../../shared/contract/ids.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import {
@@ -46,7 +46,7 @@ for (const name of Object.keys(process.env)) delete process.env[name] // a sandb
 const silent = pino({ level: 'silent' })
 /** Each partition has one reader for each moment. */
 const readers = new Map<number, PartitionReader[]>()
-let guard: Guard | undefined
+let guard: AnyGuard | undefined
 
 // `send` calls `_send` of its object, and seal.ts takes both from the process.
 const { _send } = process as { _send?: unknown }
@@ -69,10 +69,10 @@ async function answerTo(question: Question): Promise<Answer> {
     case 'load': {
       guard = await loadGuard(question.file, question.options)
       drop('fs.read')
-      const { name, version, tools, deadlineMs, onTimeout } = guard
+      const { name, version, tools, deadlineMs, onTimeout, external = false } = guard
       return {
         kind: 'loaded',
-        guard: { name, version, tools, deadlineMs, onTimeout } satisfies LoadedGuard,
+        guard: { name, version, tools, deadlineMs, onTimeout, external } satisfies LoadedGuard,
       }
     }
     case 'judge': {
@@ -156,6 +156,7 @@ function readersOf(partition: number): PartitionReader[] {
   const known = readers.get(partition)
   if (known !== undefined) return known
   if (guard === undefined) throw new Error('no guard is loaded')
+  if (guard.external) throw new Error('an external guard is not called in a replay')
   const loaded = guard
   const assignment = {
     topic: 'rounds-cleared',

@@ -7,13 +7,16 @@ import { type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.
 import { withoutInherited } from '../../../shared/lib/sandbox/inherited-descriptors.ts'
 import { confined } from '../../../shared/lib/sandbox/launch.ts'
 
-/** `argv`: Node.js, its flags and the program. `folders`: all that it reads. */
+/** All that the process reads. */
+export type Readable = { folders: readonly string[]; files: readonly string[] }
+
+/** `argv`: Node.js, its flags and the program. */
 export function startGuardChild(
   argv: readonly [string, ...string[]],
-  folders: readonly string[],
+  reads: Readable,
   found: Found = sandboxBackend(),
 ): ChildProcess {
-  const [program, ...rest] = boxed(argv, folders, found) ?? argv
+  const [program, ...rest] = boxed(argv, reads, found) ?? argv
   return spawn(program, rest, {
     env: {},
     // the last one is its lifeline: GUARD-CHILD-3, GUARD-CHILD-4
@@ -25,14 +28,14 @@ export function startGuardChild(
 /** Undefined: bubblewrap is not usable here. */
 function boxed(
   argv: readonly [string, ...string[]],
-  folders: readonly string[],
+  { folders, files }: Readable,
   found: Found,
 ): [string, ...string[]] | undefined {
   if ('missing' in found || found.backend.kind !== 'bubblewrap') return undefined
   if (found.backend.prlimit === undefined) return undefined
   const confinement = {
     ...{ argv, cwd: undefined, read: [], write: [], network: 'none' as const },
-    programFiles: [process.execPath],
+    programFiles: [process.execPath, ...files],
     programFolders: folders,
     memoryBytes: bytesOfSize(sandboxBounds.memory) ?? 0,
     processes: sandboxBounds.processes,

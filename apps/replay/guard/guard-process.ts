@@ -2,7 +2,7 @@
 // time, and ends a process that does not answer correctly. The process has no environment, and may
 // only read its code (readable-folders.ts).
 
-import { extname } from 'node:path'
+import { extname, resolve as resolvePath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { namedGuard } from '../../../client/guard-file.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
@@ -16,7 +16,7 @@ import { type Answer, answerIn, type Judged, type LoadedGuard, verdictsIn } from
 import type { Question } from './guard-child.ts'
 import { startGuardChild } from './guard-launch.ts'
 import { moments } from './moment.ts'
-import { readableFolders } from './readable-folders.ts'
+import { readableFolders, withWholePaths } from './readable-folders.ts'
 
 export type GuardProcess = {
   readonly guard: LoadedGuard
@@ -25,6 +25,8 @@ export type GuardProcess = {
    * exceeded its time or sent no valid answer.
    */
   judge(partition: number, records: readonly StoredRecord[]): Promise<Judged[]>
+  /** The rounds so far for which the log has no verdict. Only of an external guard. */
+  unrecorded?(): number
   close(): void
 }
 
@@ -50,15 +52,18 @@ export async function startGuardProcess(
   given: string,
   { loadMsMax = loadingMsMax, found }: GuardProcessOptions = {},
 ): Promise<GuardProcess> {
-  const named = namedGuard(given)
+  const { file, options: asGiven } = namedGuard(given)
+  const { options, files } = withWholePaths(asGiven)
+  const named = { file: resolvePath(file), options } // its process starts in another folder
   const folders = readableFolders(named.file)
   const flags = [
-    ...['--permission', ...folders.map((folder) => `--allow-fs-read=${folder}`)],
+    ...['--permission', ...[...folders, ...files].map((path) => `--allow-fs-read=${path}`)],
     '--allow-worker', // for the worker of guard-child.ts: seal.ts seals the guard off from it
     '--disable-sigusr1', // a signal would open its debugger
     ...['--no-warnings', `--max-old-space-size=${limits.moduleHeapMiBMax}`],
   ]
-  const child = startGuardChild([process.execPath, ...flags, program], folders, found)
+  const reads = { folders, files }
+  const child = startGuardChild([process.execPath, ...flags, program], reads, found)
   const errors = endOf(child.stderr)
   const rounds = endOf(child.stdio[4])
   let questions = 0
@@ -150,7 +155,8 @@ export async function startGuardProcess(
   function notLoaded(answer: Answer): WeirError {
     close()
     const reason = answer.kind === 'failed' ? answer.reason : invalidAnswer('loading it')
-    return reason.startsWith(named.file) ? new WeirError('guard.invalid', reason) : invalid(reason)
+    const inFile = `${named.file}: `
+    return invalid(reason.startsWith(inFile) ? reason.slice(inFile.length) : reason)
   }
 
   function usable(judged: Judged): Judged {

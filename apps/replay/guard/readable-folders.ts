@@ -1,9 +1,11 @@
-// The folders that a guard's process reads to load: the code of Weir, the guard and their packages.
+// The folders and files that a guard's process reads to load: the code of Weir, the guard, their
+// packages, and the files that its options name.
 
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join, resolve, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
 
 /**
  * `file`: the guard's file. Its package, or its folder if it has no package, and each node_modules
@@ -19,6 +21,23 @@ export function readableFolders(file: string): string[] {
   ])
   const named = [...new Set(folders.map((folder) => join(folder, sep)))]
   return named.filter((one) => !named.some((other) => one !== other && one.startsWith(other)))
+}
+
+/**
+ * The options with whole paths in place of relative ones, and the files that they name: each text
+ * under a key that ends with `File`. The loader reports a missing file.
+ */
+export function withWholePaths(options: unknown): { options: unknown; files: string[] } {
+  if (!isObject(options)) return { options, files: [] }
+  const paths = Object.entries(options).flatMap(([key, value]) =>
+    key.endsWith('File') && typeof value === 'string' && existsSync(value)
+      ? [[key, realpathSync(value)] as const]
+      : [],
+  )
+  return {
+    options: { ...options, ...Object.fromEntries(paths) },
+    files: paths.map(([, path]) => path),
+  }
 }
 
 /** Node.js resolves links before it loads a module. The loader reports a missing file. */

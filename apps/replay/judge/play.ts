@@ -258,6 +258,7 @@ function hintsOf({
     ignoreFields: [...(ignoreFields ?? []), ...(ignore_args ?? [])],
     loopKey: loopKey ?? [],
     refusal: null,
+    labels: [],
   }
 }
 

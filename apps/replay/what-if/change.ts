@@ -6,8 +6,16 @@ import type { CallId, RoundId } from '../../../shared/contract/ids.ts'
 import type { CallResult, Rung } from '../../../shared/contract/messages.ts'
 import type { Address } from '../difference.ts'
 
-/** `rule`: with its version, `identical-failure@1`. `calls`: the ordinals of vetoed calls. */
-export type Decision = { rung: Rung | 'veto'; rule: string; reason: string; calls?: number[] }
+/**
+ * `rule`: with its version, `identical-failure@1`. `ask`: calls wait for a person. `calls`: the
+ * ordinals of vetoed calls, or of those that wait.
+ */
+export type Decision = {
+  rung: Rung | 'veto' | 'ask'
+  rule: string
+  reason: string
+  calls?: number[]
+}
 
 /** `was`, `is`: null means "go on". `at`: the record that led to the decision. */
 export type Change = RoundId & {
@@ -24,6 +32,8 @@ export type Change = RoundId & {
   roundsLater: number
   /** Calls that had succeeded. */
   refused: RefusedCall[]
+  /** Calls for which a guard would have requested approval. */
+  approvals: number
 }
 
 /**
@@ -48,6 +58,8 @@ export type JudgedRound = RoundId & {
   tokens: number
   /** Calls of this round that would not have run. */
   refusing?: readonly number[]
+  /** Calls of this round that would have waited for a person. */
+  asking?: number
 }
 
 export type Changes = {
@@ -61,7 +73,13 @@ export type Changes = {
 /** The rule of a turn's last request, which a cap makes the last. */
 export const lastRound = 'caps'
 
-const heights: Record<Decision['rung'], number> = { nudge: 1, veto: 2, text_only: 3, end: 4 }
+const heights: Record<Decision['rung'], number> = {
+  nudge: 1,
+  ask: 2,
+  veto: 3,
+  text_only: 4,
+  end: 5,
+}
 
 export function gatherChanges(): Changes {
   const byConversation = new Map<string, Change>()
@@ -84,6 +102,7 @@ export function gatherChanges(): Changes {
       tokensSaved: 0,
       roundsLater: heightOf(is) < heightOf(was) ? 1 : 0,
       refused,
+      approvals: round.asking ?? 0,
     })
     refusing.set(conversation, refusalsOf(is))
   }
@@ -94,6 +113,7 @@ export function gatherChanges(): Changes {
       change.roundsSaved += 1
       change.tokensSaved += round.tokens
     }
+    change.approvals += round.asking ?? 0
     const refused = refusing.get(change.conversation)
     change.refused.push(...succeeded(round, refused === undefined ? (round.refusing ?? []) : 'all'))
     if (refused !== 'all') refusing.set(change.conversation, refusalsOf(round.is))
@@ -168,6 +188,7 @@ export type Totals = {
   milder: number
   roundsLater: number
   refused: RefusedCall[]
+  approvals: number
 }
 
 export function totalsOf(changes: readonly Change[]): Totals {
@@ -178,5 +199,6 @@ export function totalsOf(changes: readonly Change[]): Totals {
     milder: changes.filter(({ roundsLater }) => roundsLater > 0).length,
     roundsLater: changes.reduce((sum, { roundsLater }) => sum + roundsLater, 0),
     refused: changes.flatMap(({ refused }) => refused),
+    approvals: changes.reduce((sum, { approvals }) => sum + approvals, 0),
   }
 }

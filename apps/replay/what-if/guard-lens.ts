@@ -2,7 +2,7 @@
 // The verdict is computed before the round's end is read: the executor's report names its input
 // record.
 
-import { vetoReason } from '../../../services/executor/guards/guard-answer.ts'
+import { guardOfVeto } from '../../../services/executor/guards/guard-answer.ts'
 import { reducers } from '../../../services/reducers.ts'
 import { batchesOf } from '../../../shared/bus/range.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
@@ -10,10 +10,12 @@ import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { TurnId } from '../../../shared/contract/ids.ts'
 import { type ConversationId, roundKey } from '../../../shared/contract/ids.ts'
 import type {
+  CallVerdict,
   GuardInForce,
   GuardVerdict,
   Message,
   RoundOutcome,
+  VerdictKind,
 } from '../../../shared/contract/messages.ts'
 import { parseId } from '../../../shared/runtime/derived-id.ts'
 import type { LoadedGuard } from '../guard/guard-answer.ts'
@@ -57,10 +59,7 @@ export function guardLens(
       )
       const rounds = selected.flatMap((record) => withGuard(record, inForce))
       for (const { verdict } of await process.judge(cleared.partition, rounds))
-        if (
-          verdict.intervention !== null ||
-          verdict.verdicts.some((one) => one.verdict === 'reject')
-        )
+        if (verdict.intervention !== null || verdict.verdicts.some((one) => one.verdict !== 'pass'))
           verdicts.set(roundKey(verdict), verdict)
     }
   }
@@ -75,16 +74,15 @@ export function guardLens(
         const verdict = verdicts.get(roundKey(outcome))
         verdicts.delete(roundKey(outcome))
         if (!hasTurn(outcome)) continue
-        const refusing =
-          verdict?.verdicts
-            .filter((one) => one.verdict === 'reject')
-            .map(({ ordinal }) => ordinal) ?? []
+        const refusing = ordinalsOf(verdictsOfKind(verdict, 'reject'))
+        const asking = verdictsOfKind(verdict, 'ask').length
         const round = roundOf(record, outcome, repeatedIn(outcome))
         changes.judged({
           ...round,
           was: wasDecided(record, outcome, process.guard),
           is: decisionOf(verdict),
           refusing,
+          asking,
         })
       }
     },
@@ -124,13 +122,22 @@ function decodedIn({ value }: StoredRecord): Message | undefined {
 function decisionOf(verdict: GuardVerdict | undefined): Decision | null {
   if (verdict === undefined) return null
   const rule = ruleOf(verdict.guard, verdict.version)
-  const rejected = verdict.verdicts.filter((one) => one.verdict === 'reject')
-  const [first] = rejected
-  if (first !== undefined)
-    return { rung: 'veto', rule, reason: first.evidence ?? first.code, calls: ordinalsOf(rejected) }
+  for (const [kind, rung] of [
+    ['reject', 'veto'],
+    ['ask', 'ask'],
+  ] as const) {
+    const some = verdictsOfKind(verdict, kind)
+    const [first] = some
+    if (first !== undefined)
+      return { rung, rule, reason: first.evidence ?? first.code, calls: ordinalsOf(some) }
+  }
   return verdict.intervention === null
     ? null
     : { rung: 'nudge', rule, reason: verdict.intervention.reason }
+}
+
+function verdictsOfKind(verdict: GuardVerdict | undefined, kind: VerdictKind): CallVerdict[] {
+  return verdict?.verdicts.filter((one) => one.verdict === kind) ?? []
 }
 
 /**
@@ -146,7 +153,7 @@ function wasDecided(
   if (guard === undefined) return null
   const rule = ruleOf(name, guard.version)
   const vetoed = results.filter(
-    ({ status, reason }) => status === 'vetoed' && reason.startsWith(vetoReason(name)),
+    ({ status, reason }) => status === 'vetoed' && guardOfVeto(reason) === name,
   )
   const [first] = vetoed
   if (first !== undefined)

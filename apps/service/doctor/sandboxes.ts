@@ -8,6 +8,7 @@ import { type Backend, type Found, sandboxBackend } from '../../../shared/lib/sa
 import { agentFileIn, isProgramFolder, ownPaths } from '../../../shared/lib/sandbox/own-paths.ts'
 import { hasProcessCap } from '../../../shared/lib/sandbox/process-cap.ts'
 import { type Check, odd, ok, wrong } from './check.ts'
+import { nestedCredentials } from './nested-credentials.ts'
 
 const name = 'sandbox'
 
@@ -88,26 +89,42 @@ function boxedChecks(agent: string, { tool, run }: Named): Check[] {
   } catch (error) {
     return [wrong(name, `${agent}/${tool}: ${(error as Error).message}`, 'correct sandbox')]
   }
+  return [placeCheck(agent, { tool, run }), ...credentialChecks(agent, { tool, run })]
+}
+
+/** The files of credentials that the tool sees, because they are deep in its folders. */
+function credentialChecks(agent: string, { tool, run }: Named): Check[] {
+  const { read = [], write = [] } = typeof run.sandbox === 'object' ? run.sandbox : {}
+  const listed = [...read, ...write].map((path) => resolve(path))
+  const isHidden = (path: string) => ownPaths().get(path) === 'hidden' || listed.includes(path)
+  const found = nestedCredentials([resolve(run.cwd ?? '.'), ...listed], isHidden)
+  if (found.length === 0) return []
+  return [
+    odd(
+      name,
+      `${agent}/${tool}: it can read ${found.join(', ')}`,
+      'list only the folders that it needs, or move the credentials out of them',
+    ),
+  ]
+}
+
+function placeCheck(agent: string, { tool, run }: Named): Check {
   const cwd = resolve(run.cwd ?? '.')
   const isOurs = [...ownPaths()].some(([path, how]) => how === 'hidden' && dirname(path) === cwd)
   const isReadOnly = typeof run.sandbox === 'object' && run.sandbox.read?.includes(cwd) === true
   const held = heldIn(realpathSync(cwd))
   if (!isReadOnly && held !== undefined)
-    return [
-      odd(
-        name,
-        `${agent}/${tool}: its working folder is read-only, because it holds ${held}`,
-        'if it writes files, make a folder for them and set cwd: files; otherwise list . in sandbox.read',
-      ),
-    ]
-  if (!isOurs || isReadOnly) return [ok(name, `${agent}/${tool}: its sandbox can be made`)]
-  return [
-    odd(
+    return odd(
       name,
-      `${agent}/${tool}: its working folder is the folder of the data folder or of files that Weir hides, so it can add files there`,
-      'set cwd to a folder of its own, or list the folder in sandbox.read',
-    ),
-  ]
+      `${agent}/${tool}: its working folder is read-only, because it holds ${held}`,
+      'if it writes files, make a folder for them and set cwd: files; otherwise list . in sandbox.read',
+    )
+  if (!isOurs || isReadOnly) return ok(name, `${agent}/${tool}: its sandbox can be made`)
+  return odd(
+    name,
+    `${agent}/${tool}: its working folder is the folder of the data folder or of files that Weir hides, so it can add files there`,
+    'set cwd to a folder of its own, or list the folder in sandbox.read',
+  )
 }
 
 /** The reason why a working folder is read-only. `cwd`: absolute and real. */

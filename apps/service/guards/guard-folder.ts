@@ -4,18 +4,18 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isModule, moduleEndings } from '../../../client/guard-file.ts'
 import { loadGuard } from '../../../client/load-guard.ts'
-import type { Guard } from '../../../shared/contract/guard.ts'
+import type { AnyGuard } from '../../../shared/contract/guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 
 /** In the order of the files. Throws `guard.invalid`, and `usage` for a folder without guards. */
-export async function guardsIn(folder: string): Promise<Guard[]> {
+export async function guardsIn(folder: string): Promise<AnyGuard[]> {
   const files = filesIn(folder)
   if (files.length === 0)
     throw new WeirError(
       'usage',
       `no guard in ${folder}: the names of modules end with ${moduleEndings.join(', ')}`,
     )
-  const guards: Guard[] = []
+  const guards: AnyGuard[] = []
   for (const file of files) guards.push(await loadGuard(join(folder, file)))
   return guards
 }

@@ -2,10 +2,10 @@
 
 import { namedGuard } from '../../../client/guard-file.ts'
 import { loadGuard } from '../../../client/load-guard.ts'
-import type { Guard } from '../../../shared/contract/guard.ts'
+import type { AnyGuard } from '../../../shared/contract/guard.ts'
 
 /** Errors: as namedGuard and loadGuard. */
-export async function guardNamed(given: string): Promise<Guard> {
+export async function guardNamed(given: string): Promise<AnyGuard> {
   const { file, options } = namedGuard(given)
   return loadGuard(file, options)
 }

@@ -3,7 +3,11 @@
 
 import { approvalGuard, withdrawnCode } from '../../../shared/contract/approval-guard.ts'
 import { roundKey } from '../../../shared/contract/ids.ts'
-import type { GuardVerdict, GuardVerdictGiven } from '../../../shared/contract/messages.ts'
+import type {
+  GuardVerdict,
+  GuardVerdictGiven,
+  VerdictKind,
+} from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 
 export type GuardTally = {
@@ -44,7 +48,7 @@ type Counts = {
 export function createTally() {
   const guards = new Map<string, Counts>()
   /** The verdict of each guard, by call. */
-  const calls = new Map<string, Map<string, 'pass' | 'reject'>>()
+  const calls = new Map<string, Map<string, VerdictKind>>()
 
   return {
     /** Adds a record of the guard's own topic. */
@@ -60,9 +64,9 @@ export function createTally() {
       for (const { ordinal, verdict: own, code } of verdict.verdicts) {
         if (guard === approvalGuard && code === withdrawnCode) continue // nobody judged the call: this verdict only fills its place
         const call = `${round}/${ordinal}`
-        const others = calls.get(call) ?? new Map<string, 'pass' | 'reject'>()
+        const others = calls.get(call) ?? new Map<string, VerdictKind>()
         calls.set(call, others.set(guard, own))
-        if (own === 'pass') continue
+        if (own !== 'reject') continue
         if (!verdict.enforces.includes(ordinal)) counts.wouldHaveRejected += 1
         else if (!isLate) counts.rejected += 1
       }

@@ -8,7 +8,8 @@ import type { SettingFlags } from '../../terminal/command-settings.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { guardTopicsOn } from './guard-topics.ts'
-import { aclLines, printTables, strimziUsers, type UserAccess } from './print-acls.ts'
+import { aclLines, printTables, type UserAccess } from './print-acls.ts'
+import { strimziUsers } from './strimzi.ts'
 import { connectionFlags, kafkaSettings, planSettings } from './topics.ts'
 
 /** `user`: a pattern with `{principal}`. `registered`: also the guards in the log. */

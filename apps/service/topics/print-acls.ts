@@ -1,9 +1,7 @@
-// Prints access rights: lines of kafka-acls.sh, Strimzi's KafkaUsers, and a table per principal.
+// Prints access rights: lines of kafka-acls.sh, and a table per principal.
 
-import { stringify } from 'yaml'
 import type { AccessRight } from '../../../shared/bus/kafka/access-rights.ts'
 import { shellWord } from '../../../shared/bus/kafka/topic-plan.ts'
-import { WeirError } from '../../../shared/lib/errors.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable } from '../../terminal/printable.ts'
 
@@ -33,44 +31,6 @@ function aclLine(user: string, rights: AccessRight[], connection: string[]): str
   ]
     .map(shellWord)
     .join(' ')
-}
-
-const strimziVersion = 'kafka.strimzi.io/v1'
-const resourceName = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
-
-/**
- * KafkaUsers of `kafka.strimzi.io/v1` (Strimzi 0.49 or newer; the content also fits v1beta2). They
- * log in by SCRAM-SHA-512. Throws `usage` for a user that no Kubernetes resource can be named after.
- */
-export function strimziUsers(users: UserAccess[], cluster: string): string {
-  return users.map((user) => `---\n${stringify(strimziUser(user, cluster))}`).join('')
-}
-
-function strimziUser({ user, rights }: UserAccess, cluster: string) {
-  if (!resourceName.test(user))
-    throw new WeirError(
-      'usage',
-      `no KafkaUser can have the name '${printable(user)}': use a-z, 0-9, - and . only (--user)`,
-    )
-  return {
-    apiVersion: strimziVersion,
-    kind: 'KafkaUser',
-    metadata: { name: user, labels: { 'strimzi.io/cluster': cluster } },
-    spec: {
-      authentication: { type: 'scram-sha-512' },
-      authorization: {
-        type: 'simple',
-        acls: rights.map(({ resource, name, pattern, operations }) => ({
-          resource: {
-            type: resource,
-            name,
-            patternType: pattern === 'prefixed' ? 'prefix' : 'literal',
-          },
-          operations,
-        })),
-      },
-    },
-  }
 }
 
 /** A table for each principal, with one line for each right. */

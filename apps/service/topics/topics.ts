@@ -34,19 +34,20 @@ import { partitionsSetBy } from '../service-settings.ts'
 import { guardTopicsOf, guardTopicsOn } from './guard-topics.ts'
 import { keepPartitions, withPlannedPartitions } from './planned-partitions.ts'
 import { printPlan } from './print-plan.ts'
+import { strimziTopics } from './strimzi.ts'
 
 /** `json`: one object. */
 type Options = { json?: boolean }
 
-/** `guard`: names of guards, to plan their topics too. */
-type PlanOptions = Options & { guard?: string[] }
+/** `guard`: names of guards, to plan their topics too. `cluster`: Strimzi's name of it. */
+type PlanOptions = Options & { guard?: string[]; as: 'table' | 'strimzi' | 'json'; cluster: string }
 
 /** `--json` of `create` and `check`. `created`: empty for a check. `differences`: remaining mistakes. */
 export type TopicsReport = { created: string[]; differences: TopicDifference[] }
 
-/** Contacts no broker. With `json`: `{ topics, lines }`, with the lines for kafka-topics.sh. */
+/** Contacts no broker. In JSON: `{ topics, lines }`, with the lines for kafka-topics.sh. */
 export function showPlan(
-  { guard = [], ...flags }: SettingFlags & PlanOptions,
+  { guard = [], as, cluster, ...flags }: SettingFlags & PlanOptions,
   out: NodeJS.WriteStream,
 ): void {
   const settings = planSettings(flags)
@@ -58,7 +59,8 @@ export function showPlan(
     )
   const topics = [...planOf(settings), ...guardPlan(settings, guardTopicsOf(guard, settings))]
   const lines = kafkaTopicsLines(topics, connectionFlags(settings))
-  if (flags.json) out.write(`${printableJson({ topics, lines })}\n`)
+  if (flags.json || as === 'json') out.write(`${printableJson({ topics, lines })}\n`)
+  else if (as === 'strimzi') out.write(strimziTopics(topics, cluster))
   else printPlan(topics, lines, out)
 }
 

@@ -2,28 +2,34 @@
 // found, and withdraws those no longer needed. Part of the reducer.
 // APPROVAL-ASKING-1. Each requested call is answered by the guard's verdict or withdrawn, once: so
 //     no person decides a call that is decided already.
+// APPROVAL-ASKING-2. Where a rule lets guards request approvals, the other guards answer first. So a
+//     person sees each request, and no call that a guard has stopped.
 
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import { argumentText } from '../../../shared/contract/call.ts'
 import type { ProgramsHashed } from '../../../shared/contract/messages.ts'
 import type { Output } from '../../../shared/contract/stage.ts'
 import type { OpenCall, Round, Turn } from '../turn.ts'
+import { rulesForTool } from './rules-of-round.ts'
 
 /**
- * Requests approval of the round's calls that wait for the approval guard, if any: when the round
- * arrives, or when their programs are known.
+ * Requests approval of the round's calls that wait for the approval guard, if any, once. It waits
+ * until their programs are known, and until no other guard can request an approval.
  */
 export function askForApproval({ conversation, turn }: Turn, round: Round): Output[] {
   const { agent, policy, clearedAt, expiresAt } = round
   const awaited = round.guards.find(({ name }) => name === approvalGuard)
   const guard = policy.guards.find(({ name }) => name === approvalGuard)
   if (awaited === undefined || guard === undefined) return []
-  const calls = round.calls.filter(isAsked).map(({ call, program = null }) => ({
+  if (round.isApprovalRequested || needsPrograms(round) || awaitsRequests(round)) return []
+  round.isApprovalRequested = true
+  const calls = round.calls.filter(isAsked).map(({ call, program = null, requested = null }) => ({
     ordinal: call.ordinal,
     name: call.name,
     arguments: argumentText(call),
     source: call.source === 'text' ? call.source : null,
     program,
+    requested,
   }))
   round.pendingApprovals = calls.map(({ ordinal }) => ordinal)
   const { version, deadlineMs, rules } = guard
@@ -57,13 +63,23 @@ export function needsPrograms({ policy, programsKnown, calls }: Round): boolean 
   return policy.bindsPrograms && !programsKnown && calls.some(isAsked)
 }
 
-/** The programs are known: requests the approvals. Only the first record of a round counts. */
-export function applyPrograms(turn: Turn, round: Round, { programs }: ProgramsHashed): Output[] {
-  if (!needsPrograms(round)) return []
+/** The programs are known. Only the first record of a round counts. */
+export function applyPrograms(round: Round, { programs }: ProgramsHashed): void {
+  if (!needsPrograms(round)) return
   round.programsKnown = true
   for (const open of round.calls.filter(isAsked))
     open.program = programs.find(({ ordinal }) => ordinal === open.call.ordinal)?.hash ?? ''
-  return askForApproval(turn, round)
+}
+
+/** Keeps APPROVAL-ASKING-2. */
+function awaitsRequests({ policy, calls }: Round): boolean {
+  return calls.some(
+    (open) =>
+      isAsked(open) &&
+      open.phase.kind === 'waiting' &&
+      open.phase.guards.some((name) => name !== approvalGuard) &&
+      rulesForTool(policy, open.call.name).some(({ when }) => when === 'requested'),
+  )
 }
 
 /** Withdraws requested calls that wait no more (keeps APPROVAL-ASKING-1). */

@@ -3,7 +3,7 @@
 // GUARDS-GUARD-ANSWER-1. A guard answers for the calls that it received, each of them. Its verdicts
 //     on other calls are ignored.
 // GUARDS-GUARD-ANSWER-2. An unusable answer vetoes (R6): one missing verdict makes the whole answer
-//     unusable. Of two verdicts on one call, the rejection counts.
+//     unusable. Of two verdicts on one call, the stricter one counts.
 
 import type { CallEnding } from '../../../shared/contract/call-endings.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -13,6 +13,7 @@ import type {
   GuardInForce,
   GuardVerdict,
   GuardWish,
+  VerdictKind,
 } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { cutToBytes, onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
@@ -32,7 +33,7 @@ export function answerOf(
 ): Answer {
   const byOrdinal = new Map<number, CallVerdict>()
   for (const verdict of verdicts)
-    if (byOrdinal.get(verdict.ordinal)?.verdict !== 'reject')
+    if (!isStricter(byOrdinal.get(verdict.ordinal), verdict))
       byOrdinal.set(verdict.ordinal, verdict)
   const missing = ordinals.find((ordinal) => !byOrdinal.has(ordinal))
   const by = shortened(onOneLine(version), limits.guardVersionCharsMax)
@@ -50,6 +51,12 @@ export function answerOf(
     version: by,
     verdicts: ordinals.map((ordinal) => rejection(ordinal, 'guard.unusable', text, evidence)),
   }
+}
+
+const strictness: Record<VerdictKind, number> = { pass: 0, ask: 1, reject: 2 }
+
+function isStricter(known: CallVerdict | undefined, { verdict }: CallVerdict): boolean {
+  return known !== undefined && strictness[known.verdict] > strictness[verdict]
 }
 
 /** The verdicts on the calls of a guard whose deadline has passed. */
@@ -71,13 +78,13 @@ export function vetoed(guard: string, { code, text }: CallVerdict): CallEnding {
   return {
     status: 'vetoed',
     text: `Tool call vetoed before execution: ${why}`,
-    reason: `${vetoReason(guard)}${code}`,
+    reason: `vetoed by guard ${guard}: ${code}`,
   }
 }
 
-/** The first words of the reason of a call that this guard vetoed. */
-export function vetoReason(guard: string): string {
-  return `vetoed by guard ${guard}: `
+/** The guard that vetoed a call whose result has this reason. Undefined: none did. */
+export function guardOfVeto(reason: string): string | undefined {
+  return /^vetoed by guard ([^:]+): /.exec(reason)?.[1]
 }
 
 /** An intervention that a guard requests, within its bounds. */

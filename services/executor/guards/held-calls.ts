@@ -4,13 +4,12 @@
 //     approved, until it has its result. Rules of its tool may allow the others to run.
 // HELD-CALLS-2. A held call is a waiting one: a cancel or the end of the turn skips it (R5).
 
-import { approvalGuard, approvedCode, noRuleCode } from '../../../shared/contract/approval-guard.ts'
+import { approvedCode, noRuleCode } from '../../../shared/contract/approval-guard.ts'
 import type { GuardVerdict, Policy } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { matchesPattern } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { type Round, release, type Turn } from '../turn.ts'
 import { isAsked } from './approval-asking.ts'
+import { rulesForTool } from './rules-of-round.ts'
 
 /** For a new round: notes its calls behind which the others wait. */
 export function findHolders(round: Round): void {
@@ -29,8 +28,11 @@ export function keepApproved(round: Round, { verdicts }: GuardVerdict): void {
     verdicts.some((verdict) => verdict.ordinal === ordinal && verdict.code === approvedCode),
   )
   for (const { ordinal, code } of verdicts)
-    if (code === noRuleCode)
-      for (const open of round.calls) if (open.call.ordinal === ordinal) delete open.program
+    for (const open of round.calls) {
+      if (open.call.ordinal !== ordinal) continue
+      if (code === noRuleCode) delete open.program
+      if (code === approvedCode) open.isApproved = true
+    }
 }
 
 /**
@@ -51,22 +53,7 @@ export function releaseCalls(turn: Turn, round: Round, time: Milliseconds): void
 }
 
 /** In doubt it holds them. */
-function holdsOthers({ guards }: Policy, tool: string): boolean {
-  const { rules = null } = guards.find(({ name }) => name === approvalGuard) ?? {}
-  const ofTool = rulesOf(rules).filter(
-    ({ tools }) =>
-      !Array.isArray(tools) ||
-      tools.some((pattern) => typeof pattern !== 'string' || matchesPattern(pattern, tool)),
-  )
+function holdsOthers(policy: Policy, tool: string): boolean {
+  const ofTool = rulesForTool(policy, tool)
   return ofTool.length === 0 || ofTool.some(({ others }) => others !== 'run')
-}
-
-/** The rules of the approval guard, unchecked: the stage `approval` judges by them. */
-function rulesOf(text: string | null): Record<string, unknown>[] {
-  try {
-    const rules: unknown = JSON.parse(text ?? '')
-    return Array.isArray(rules) ? rules.filter(isObject) : []
-  } catch {
-    return []
-  }
 }

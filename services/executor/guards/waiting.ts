@@ -4,19 +4,24 @@
 //     registered, switched or removed later changes nothing.
 // EXECUTOR-WAITING-2. The first answer of each guard before its deadline counts, and any rejection
 //     is a veto. A verdict at or after the deadline is none, however late the tick.
+// EXECUTOR-WAITING-3. A call for which a guard requests approval runs only if a person approved it.
+//     Without the approval guard, and without a person's decision, it is vetoed (R6).
 
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import type {
   Call,
+  CallVerdict,
   Declaration,
   GuardVerdict,
   WaitingCall,
 } from '../../../shared/contract/messages.ts'
 import type { Output } from '../../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { notRun } from '../results.ts'
-import { finishCall, type Phase, type Round, type Turn } from '../turn.ts'
+import { finishCall, type OpenCall, type Phase, type Round, type Turn } from '../turn.ts'
 import {
   type Answer,
   type AwaitedGuard,
@@ -91,9 +96,10 @@ function applyAnswer(
   time: Milliseconds,
 ): Output[] {
   const { conversation } = turn
-  const counting = verdicts.filter(({ ordinal }) =>
-    round.calls.some(({ call, phase }) => call.ordinal === ordinal && phase.kind === 'waiting'),
-  )
+  const counting = verdicts.flatMap((verdict) => {
+    const open = round.calls.find(({ call }) => call.ordinal === verdict.ordinal)
+    return open?.phase.kind === 'waiting' ? [verdictThatCounts(name, verdict, open)] : []
+  })
   const given = {
     conversation,
     turn: turn.turn,
@@ -120,6 +126,7 @@ function applyAnswer(
     if (verdict.verdict === 'reject')
       records.push(finishCall(turn, round, open, vetoed(name, verdict)))
     else {
+      if (verdict.verdict === 'ask') open.requested ??= requestText(name, verdict)
       const guards = phase.guards.filter((other) => other !== name)
       // One without guards becomes ready with the round's others (held-calls.ts).
       open.phase = { ...phase, guards }
@@ -127,6 +134,35 @@ function applyAnswer(
   }
   forgetAnswered(round, name)
   return records
+}
+
+/** Keeps EXECUTOR-WAITING-3. */
+function verdictThatCounts(
+  guard: string,
+  verdict: CallVerdict,
+  { phase, requested, isApproved }: OpenCall,
+): CallVerdict {
+  if (isApproved || phase.kind !== 'waiting') return verdict
+  const nobody =
+    'No approval rule lets a person decide it here. Go on without it, or tell the user.'
+  if (verdict.verdict === 'ask' && !phase.guards.includes(approvalGuard))
+    return {
+      ...verdict,
+      verdict: 'reject',
+      text: `it needs a person's approval: ${verdict.text} ${nobody}`,
+    }
+  if (verdict.verdict === 'pass' && guard === approvalGuard && requested !== undefined)
+    return {
+      ...verdict,
+      ...{ verdict: 'reject', code: 'approval.not-requested' },
+      text: `the call needs a person's approval: ${requested} ${nobody}`,
+    }
+  return verdict
+}
+
+/** For the person. */
+function requestText(guard: string, { text }: CallVerdict): string {
+  return shortened(onOneLine(`guard ${guard}: ${text}`), limits.reasonBytesMax)
 }
 
 /** Drops the guards that no call waits for. */

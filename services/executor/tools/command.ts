@@ -23,7 +23,7 @@ export const startCommand: StartTool<CommandTool> = (run, call) => {
 /** The launch of a call, or the ending of one that cannot start. */
 export function commandLaunch(
   run: CommandTool,
-  { idempotencyKey }: Pick<ToolCall, 'idempotencyKey'>,
+  { idempotencyKey, traceparent }: Pick<ToolCall, 'idempotencyKey' | 'traceparent'>,
 ): CommandLaunch | ToolEnding {
   const { argv, cwd, environment, outputBytesMax } = run
   const [program] = argv
@@ -34,6 +34,7 @@ export function commandLaunch(
       ...visibleEnvironment(environment),
       ...(boxed?.usesProxy === true && proxyEnvironment()),
       WEIR_IDEMPOTENCY_KEY: idempotencyKey,
+      ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
     }
     const reports = boxed?.signals === 'own-session'
     const { bounds } = boxed ?? {}

@@ -183,6 +183,7 @@ function headersOfCall(call: ToolCall): string[] {
     String(Buffer.byteLength(call.arguments)),
     'idempotency-key',
     asciiOf(call.idempotencyKey),
+    ...(call.traceparent === undefined ? [] : ['traceparent', call.traceparent]),
   ]
 }
 

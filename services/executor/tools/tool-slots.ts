@@ -7,10 +7,10 @@
 
 import type { Agents, Tool } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import { createSlots, type Slots } from '../../../shared/lib/slots.ts'
+import { type CountedSlots, createSlots, type Slots } from '../../../shared/lib/slots.ts'
 
 /** So many places, of which one turn has at most half. */
-export function toolPlaces(count: number): Slots {
+export function toolPlaces(count: number): CountedSlots {
   return createSlots(count, Math.max(1, Math.floor(count / 2)))
 }
 

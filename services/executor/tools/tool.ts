@@ -12,6 +12,8 @@ export type ToolCall = {
   arguments: string
   /** The same for all tries of one call. */
   idempotencyKey: string
+  /** Its place in the trace of its turn (shared/contract/trace-ids.ts). Undefined: it gets none. */
+  traceparent?: string | undefined
   /** How long it may run before it is stopped. */
   timeoutMs: Milliseconds
   /** Between the stop signal and the kill. */

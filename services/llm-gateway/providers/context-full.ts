@@ -78,8 +78,17 @@ export function historyTooLarge(history: HistoryEntry[]): Failed | undefined {
   )
 }
 
+/** Entries never change, and each further request has the same ones. */
+const bytesOf = new WeakMap<HistoryEntry, number>()
+
 /** The bytes of an entry in a request. */
 export function historyBytes(entry: HistoryEntry): number {
+  const bytes = bytesOf.get(entry) ?? countedBytes(entry)
+  bytesOf.set(entry, bytes)
+  return bytes
+}
+
+function countedBytes(entry: HistoryEntry): number {
   const { user, response, results, note } = entry
   // As base64.
   const contentBytes = contentsIn([entry]).reduce((sum, { bytes }) => sum + bytes * (4 / 3), 0)

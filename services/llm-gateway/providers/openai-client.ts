@@ -1,13 +1,14 @@
-// The client of OpenAI's SDK, for both of its APIs.
+// The requests of OpenAI's SDK, for both of its APIs.
 
-import OpenAI from 'openai'
+import OpenAI, { APIError } from 'openai'
 import type { Agent } from '../../../shared/agents/agents.ts'
-import { withErrorsShown } from './openai-chat/errors.ts'
+import { shownError } from './openai-chat/errors.ts'
 import { sdkOptions } from './sdk-options.ts'
+import { sdkPost } from './sdk-post.ts'
 
 /** `fetch` sends the requests. */
-export function openaiClient({ model }: Agent, fetch: typeof globalThis.fetch): OpenAI {
-  return new OpenAI({
+export function openaiPost({ model }: Agent, fetch: typeof globalThis.fetch, path: string) {
+  const client = new OpenAI({
     ...sdkOptions,
     // The SDK requires a key. Local servers have none and ignore it.
     apiKey: model.apiKey || 'none',
@@ -18,6 +19,6 @@ export function openaiClient({ model }: Agent, fetch: typeof globalThis.fetch): 
     adminAPIKey: null,
     organization: null,
     project: null,
-    fetch: withErrorsShown(fetch),
   })
+  return sdkPost({ client, path, fetch, statusError: APIError.generate, shown: shownError })
 }

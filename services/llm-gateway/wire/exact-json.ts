@@ -22,8 +22,9 @@ export type ExactValues = (path: Path) => string | undefined
  * be JSON.
  */
 export function exactValues(text: string): ExactValues {
-  const insides = new Map<number, ReadonlyMap<string | number, Span>>()
+  let insides: Map<number, ReadonlyMap<string | number, Span>> | undefined
   return (path) => {
+    insides ??= new Map() // most events need none
     let span: Span | undefined = { from: spaceEnd(text, 0), to: text.length }
     for (const step of path) {
       const inside: ReadonlyMap<string | number, Span> =

@@ -30,15 +30,19 @@ export const httpFetch: typeof globalThis.fetch = async (input, init = {}) => {
   }
   const status = message.statusCode ?? 0
   const body = piecesOf(message)
-  const received = {
+  let headers: Headers | undefined
+  return {
     url: url.href,
     status,
     statusText: message.statusMessage,
     ok: status >= 200 && status < 300,
-    headers: headersOf(message),
+    get headers() {
+      headers ??= headersOf(message) // few of them are read
+      return headers
+    },
     body,
-  }
-  return { ...received, text: () => beginningOf(body) } as unknown as Response
+    text: () => beginningOf(body),
+  } as unknown as Response
 }
 
 const redirectsMax = 5
@@ -71,8 +75,9 @@ function send(
       throw new TypeError('a URL with a name and a password in it is not asked, as in fetch')
     // One list, which Node uses as it is: single headers cost more than the rest of the request.
     const list = ['host', url.host, 'accept-encoding', 'identity']
-    for (const [name, value] of headers instanceof Headers ? headers : new Headers(headers))
-      list.push(name, value)
+    const pairs =
+      Array.isArray(headers) || headers instanceof Headers ? headers : new Headers(headers)
+    for (const [name, value] of pairs) list.push(name as string, value as string)
     if (typeof body === 'string') list.push('content-length', String(Buffer.byteLength(body)))
     const request = (url.protocol === 'https:' ? https : http).request(
       url,

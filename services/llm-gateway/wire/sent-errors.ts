@@ -13,12 +13,10 @@ export function errorIn(
   sent: { choice: Json }[] = [],
 ): Json | undefined {
   const { base_resp: base, object, type, choices } = chunk
-  const holders = [
-    chunk,
-    ...sent.flatMap(({ choice }) => [choice, choice.delta, choice.message]),
-    chunk.x_groq,
-  ].filter(isObject)
-  const error = holders.map((holder) => holder.error).find(saysSomething)
+  let error = saidBy(chunk)
+  for (const { choice } of sent)
+    error ??= saidBy(choice) ?? saidBy(choice.delta) ?? saidBy(choice.message)
+  error ??= saidBy(chunk.x_groq)
   if (isObject(error)) return error
   if (error !== undefined) return { ...chunk, message: error }
   if (isObject(base) && saysSomething(base.status_code))
@@ -26,6 +24,11 @@ export function errorIn(
   if (eventName === 'error' || object === 'error' || type === 'error' || type === 'exception')
     return chunk
   return choices === undefined || choices === null ? errorBody(chunk) : undefined
+}
+
+/** The error that an object reports. Undefined: none. */
+function saidBy(holder: unknown): unknown {
+  return isObject(holder) && saysSomething(holder.error) ? holder.error : undefined
 }
 
 /**

@@ -17,6 +17,7 @@ export class WholeCharacters {
   pass(event: PartEvent): PartEvent[] {
     if (event.kind === 'call_piece') return this.passPiece(event)
     const { kind, index } = event
+    if (this.halves.size === 0 && this.piece === undefined && !mayBeCut(event)) return [event]
     if (!cutKinds.has(kind)) return [...this.waiting(index), ...this.waitingPiece(), event]
     const key = `${kind} ${index}`
     const half = this.halves.get(key)?.text ?? ''
@@ -67,6 +68,10 @@ export class WholeCharacters {
     for (const [key] of left) this.halves.delete(key)
     return [...left.map(([, event]) => event), ...(index === undefined ? this.waitingPiece() : [])]
   }
+}
+
+function mayBeCut({ kind, text }: PartEvent): boolean {
+  return cutKinds.has(kind) && endsInHalf(text)
 }
 
 function endsInHalf(text: string): boolean {

@@ -15,7 +15,8 @@ export function codeValidator(): ReturnType<typeof compileAgentSchema> {
 let compiled: ReturnType<typeof compileAgentSchema> | undefined
 
 function codeSchema(): AnySchemaObject {
-  const { oneOf, ...schema }: AnySchemaObject = structuredClone(agentSchema)
+  // The conditions of the top are about systemFile and guests, which only files have.
+  const { if: _if, then: _then, ...schema }: AnySchemaObject = structuredClone(agentSchema)
   const { $schema, systemFile, ...properties } = schema.properties
   const { items } = properties.tools
   const { schema: _, schemaFile, ...toolProperties } = items.properties

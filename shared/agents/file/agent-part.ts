@@ -8,7 +8,7 @@ import { readText } from '../../settings/text-file.ts'
 import type { Agent, Model } from '../agents.ts'
 import type { AgentContent } from './content.ts'
 import { mcpOf } from './mcp-part.ts'
-import { modelOf } from './model-part.ts'
+import { modelOf, providerOf } from './model-part.ts'
 import { settingsOf } from './settings-part.ts'
 import { exists, needs, referred, type Source } from './source.ts'
 import { toolsOf } from './tool-part.ts'
@@ -22,7 +22,7 @@ export function agentOf<Provider extends string>(
   return {
     name: nameOf(source, content),
     system: needs(source, 'model') ? systemOf(source, content) : '',
-    model: needs(source, 'model') ? modelOf(source, content.model ?? {}) : modelElsewhere(source),
+    model: needs(source, 'model') ? modelOf(source, content.model ?? {}) : modelElsewhere(source, content),
     tools: toolsOf(source, content.tools ?? [], content.sandbox),
     settings: settingsOf(content),
     ...(mcp.length > 0 && { mcp }),
@@ -57,8 +57,16 @@ function textCallsIn(source: Source, { textCalls, model }: AgentContent): Pick<A
 }
 
 /** A stand-in: other processes send the requests. */
-function modelElsewhere<Provider extends string>({ providers }: Source<Provider>): Model<Provider> {
-  return { provider: providers[0].name, name: '', apiKey: '', maxOutputTokens: 1 }
+function modelElsewhere<Provider extends string>(
+  source: Source<Provider>,
+  { model = {} }: AgentContent,
+): Model<Provider> {
+  return {
+    provider: providerOf(source, model),
+    name: model.name ?? '',
+    apiKey: '',
+    maxOutputTokens: 1,
+  }
 }
 
 export function nameOf(source: Source, content: AgentContent): string {

@@ -37,9 +37,16 @@ export type McpContent = {
   sandbox?: SandboxContent
   url?: string
   headers?: Record<string, string | undefined>
-  auth?: { clientId?: string; clientSecret?: string; scope?: string; tokenFile?: string }
+  auth?: {
+    clientId?: string
+    clientSecret?: string
+    issuer?: string
+    scope?: string
+    tokenFile?: string
+  }
   allow?: (string | undefined)[]
   deny?: (string | undefined)[]
+  labels?: Record<string, LabelsContent | undefined>
   timeoutMs?: number
   wallMs?: number
   outputBytesMax?: number
@@ -57,7 +64,11 @@ export type SandboxContent =
       cpuSeconds?: number
     }
 
-export type HintsContent = Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'refusal'>
+/** The flow of data through a tool. */
+export type LabelsContent = { reads?: string | (string | undefined)[]; sends?: string }
+
+export type HintsContent = LabelsContent &
+  Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'refusal'>
 
 export type RuleMode = 'enforce' | 'shadow'
 
@@ -76,7 +87,7 @@ export type ModelContent = {
   toolCalls?: 'native' | 'text'
 }
 
-export type ToolContent = {
+export type ToolContent = LabelsContent & {
   name?: string
   description?: string
   schema?: Record<string, unknown>
@@ -89,6 +100,7 @@ export type ToolContent = {
   loopKey?: (string | undefined)[]
   refusal?: string
   concurrency?: number
+  traceparent?: boolean
   command?: (string | undefined)[]
   cwd?: string
   environment?: (string | undefined)[]

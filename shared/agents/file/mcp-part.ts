@@ -10,6 +10,7 @@ import type { AgentContent, McpContent } from './content.ts'
 import { headersOf } from './headers-part.ts'
 import { sandboxOf } from './sandbox-part.ts'
 import { expanded, needs, referred, type Source } from './source.ts'
+import { labelsOf } from './tool-hints.ts'
 import { urlOf } from './url.ts'
 
 /** The defaults of a server. agent.schema.json has the same ones. */
@@ -45,7 +46,7 @@ function serverOf(
   isTrusted: boolean,
   sandbox: SandboxSetting | undefined,
 ): McpServer {
-  const { allow, deny, outputBytesMax, timeoutMs, wallMs } = { ...mcpDefaults, ...content }
+  const { allow, deny, labels, outputBytesMax, timeoutMs, wallMs } = { ...mcpDefaults, ...content }
   if (wallMs < timeoutMs)
     source.refuse(
       ['mcp', name, 'wallMs'],
@@ -60,7 +61,12 @@ function serverOf(
     ...(allow && { allow: allow.filter((pattern) => pattern !== undefined) }),
     ...(deny && { deny: deny.filter((pattern) => pattern !== undefined) }),
     ...(outputBytesMax !== undefined && { outputBytesMax }),
+    ...(labels && { labels: labelsByPattern(labels) }),
   }
+}
+
+function labelsByPattern(labels: NonNullable<McpContent['labels']>): [string, string[]][] {
+  return Object.entries(labels).map(([pattern, given]) => [pattern, labelsOf(given ?? {})])
 }
 
 function programOf(
@@ -107,7 +113,7 @@ function addressOf(
 function authOf(
   source: Source,
   path: string[],
-  { clientId = '', clientSecret = '', scope, tokenFile }: NonNullable<McpContent['auth']>,
+  { clientId = '', clientSecret = '', issuer, scope, tokenFile }: NonNullable<McpContent['auth']>,
   secrets: string[],
 ): NonNullable<McpUrl['auth']> {
   if (tokenFile !== undefined)
@@ -115,6 +121,7 @@ function authOf(
   return {
     clientId: expanded(source, [...path, 'clientId'], clientId) ?? '',
     clientSecret: expanded(source, [...path, 'clientSecret'], clientSecret, secrets) ?? '',
+    ...(issuer !== undefined && { issuer }),
     ...(scope !== undefined && { scope }),
   }
 }

@@ -59,7 +59,7 @@ function acceptedOf(
 }
 
 /** A stand-in if it is missing or unknown: the schema has refused the file then. */
-function providerOf<Provider extends string>(
+export function providerOf<Provider extends string>(
   { providers }: Source<Provider>,
   content: ModelContent,
 ): Provider {

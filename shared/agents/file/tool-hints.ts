@@ -8,7 +8,7 @@ import {
 import type { ToolHints } from '../../contract/messages.ts'
 import { alternatives, type Path, shown } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'
-import type { HintsContent } from './content.ts'
+import type { HintsContent, LabelsContent } from './content.ts'
 import { type PathFault, pathFault } from './path-fault.ts'
 import type { Source } from './source.ts'
 
@@ -19,19 +19,28 @@ import type { Source } from './source.ts'
 export function hintsOf(
   source: Source,
   path: Path,
-  { mutates, ignoreFields, loopKey, refusal }: HintsContent,
+  { mutates, ignoreFields, loopKey, refusal, reads, sends }: HintsContent,
   schema: string,
 ): ToolHints | null {
   refuseUnknownFields(source, [...path, 'ignoreFields'], ignoreFields, schema)
   refuseUnknownFields(source, [...path, 'loopKey'], loopKey, schema)
   if (refusal !== undefined) refuseUnknownPlaceholders(source, [...path, 'refusal'], refusal)
-  if ([mutates, ignoreFields, loopKey, refusal].every((hint) => hint === undefined)) return null
+  const hints = [mutates, ignoreFields, loopKey, refusal, reads, sends]
+  if (hints.every((hint) => hint === undefined)) return null
   return {
     mutates: mutates ?? null,
     ignoreFields: written(ignoreFields),
     loopKey: written(loopKey),
     refusal: refusal ?? null,
+    labels: labelsOf({ reads, sends }),
   }
+}
+
+export function labelsOf({ reads = [], sends }: LabelsContent): string[] {
+  return [
+    ...written([reads].flat()).map((what) => `reads:${what}`),
+    ...(sends === undefined ? [] : [`sends:${sends}`]),
+  ]
 }
 
 function written(paths: (string | undefined)[] = []): string[] {

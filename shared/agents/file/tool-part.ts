@@ -81,7 +81,17 @@ function toolOf(
     ...(check && { check }),
     ...(needsContext && { needsContext }),
   }
-  return content.concurrency === undefined ? tool : { ...tool, concurrency: content.concurrency }
+  const { concurrency, traceparent = false } = content
+  if (traceparent && content.command === undefined && content.http === undefined)
+    source.refuse(
+      [...path, 'traceparent'],
+      'is true, but only a tool with command or http can get it; remove it',
+    )
+  return {
+    ...tool,
+    ...(concurrency !== undefined && { concurrency }),
+    ...(traceparent && { traceparent }),
+  }
 }
 
 function runIn(

@@ -5,6 +5,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { TopicSpec } from '../../contract/bus.ts'
 import {
   importedTurnsTable,
+  importedTurnsWithoutTopic,
   partitionsMax,
   recordsView,
   schema,
@@ -20,7 +21,7 @@ export function foreignObject(db: DatabaseSync): string | undefined {
   const objects = db.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema').all()
   const shown = ({ type, name }: (typeof objects)[number]) =>
     `${type === 'index' ? 'an' : 'a'} ${type} named ${JSON.stringify(name)}`
-  const base = statementsOf(schema + importedTurnsTable)
+  const base = statementsOf(schema + importedTurnsTable + importedTurnsWithoutTopic)
   // The catalogue is read only if it is the table that Weir makes.
   const catalogue = objects.find(({ name }) => name === 'topics')
   if (catalogue === undefined) return 'no table of topics'

@@ -8,13 +8,12 @@ import { openForReading } from './open-file.ts'
 import { importedTurnsTable } from './schema.ts'
 
 /**
- * `from`: the offset in each partition from which on this process wrote the log. `usedTo`: offsets
- * before it are never given again, also if their records were left out.
+ * A turn's number is an offset in the inbox `topic`. `from`: the offset in each inbox from which on
+ * this process wrote the log. No offset before it is given again, also if its record was left out.
  */
 export type ImportNote = {
-  whole: Iterable<{ partition: number; turn: Offset }>
-  from: Iterable<{ partition: number; offset: Offset }>
-  usedTo: Iterable<{ topic: string; partition: number; offset: Offset }>
+  whole: Iterable<{ topic: string; partition: number; turn: Offset }>
+  from: Iterable<{ topic: string; partition: number; offset: Offset }>
 }
 
 /** Whether the log was made from a bundle. */
@@ -23,16 +22,17 @@ export function isImported(db: DatabaseSync): boolean {
 }
 
 /** The log must not be open. */
-export function writeImportNote(file: string, { whole, from, usedTo }: ImportNote): void {
+export function writeImportNote(file: string, { whole, from }: ImportNote): void {
   const db = new DatabaseSync(file)
   try {
     db.exec(`BEGIN; ${importedTurnsTable}`)
-    const insert = db.prepare('INSERT INTO imported_turns VALUES (?, ?, ?)')
-    for (const { partition, turn } of whole) insert.run(partition, turn, 0)
-    for (const { partition, offset } of from) insert.run(partition, offset, 1)
+    const insert = db.prepare('INSERT INTO imported_turns VALUES (?, ?, ?, ?)')
+    for (const { topic, partition, turn } of whole) insert.run(topic, partition, turn, 0)
     const used = db.prepare('INSERT INTO trimmed VALUES (?, ?, 0, ?, 0)')
-    for (const { topic, partition, offset } of usedTo)
+    for (const { topic, partition, offset } of from) {
+      insert.run(topic, partition, offset, 1)
       if (offset > 0) used.run(topic, partition, offset)
+    }
     db.exec('COMMIT')
   } finally {
     db.close()
@@ -40,33 +40,35 @@ export function writeImportNote(file: string, { whole, from, usedTo }: ImportNot
 }
 
 /**
- * `has`: whether all records of a turn are there. `beginsAnewAt`: the offset in conversation-events
- * from which on this process wrote the log, without the memory of earlier records.
+ * `has`: whether all records of a turn are there. `beginsAnewAt`: the offset in the inbox from which on
+ * this process wrote the log, without the memory of earlier records.
  */
 export type ImportedTurns = {
-  has(partition: number, turn: Offset): boolean
-  beginsAnewAt(partition: number): Offset
+  has(topic: string, partition: number, turn: Offset): boolean
+  beginsAnewAt(topic: string, partition: number): Offset
 }
 
 /**
- * Undefined if the log was not imported: then every turn has all records that retention left. Errors
- * as openForReading's.
+ * Undefined if the log was not imported: then every turn has all records that retention left.
+ * `formerTopic`: the inbox of all turns in the note of an earlier Weir. Errors as openForReading's.
  */
-export function importedTurnsIn(file: string): ImportedTurns | undefined {
+export function importedTurnsIn(file: string, formerTopic: string): ImportedTurns | undefined {
   const db = openForReading(file)
   try {
     if (!isImported(db)) return undefined
     const whole = new Set<string>()
-    const from = new Map<number, Offset>()
-    for (const { partition, turn, and_later } of db.prepare('SELECT * FROM imported_turns').all()) {
-      if (and_later === 1) from.set(Number(partition), Number(turn))
-      else whole.add(`${partition}/${turn}`)
+    const from = new Map<string, Offset>()
+    const rows = db.prepare('SELECT * FROM imported_turns').all()
+    for (const { topic = formerTopic, partition, turn, and_later } of rows) {
+      if (and_later === 1) from.set(`${topic}/${partition}`, Number(turn))
+      else whole.add(`${topic}/${partition}/${turn}`)
     }
-    const beginsAnewAt = (partition: number) => from.get(partition) ?? 0
+    const beginsAnewAt = (topic: string, partition: number) =>
+      from.get(`${topic}/${partition}`) ?? 0
     return {
       beginsAnewAt,
-      has: (partition, turn) =>
-        whole.has(`${partition}/${turn}`) || turn >= beginsAnewAt(partition),
+      has: (topic, partition, turn) =>
+        whole.has(`${topic}/${partition}/${turn}`) || turn >= beginsAnewAt(topic, partition),
     }
   } finally {
     db.close()

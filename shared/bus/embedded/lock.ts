@@ -4,12 +4,15 @@
 // No other code of the holder's process may open and close the sidecar or the log with plain file
 // calls, for example to copy it. POSIX drops all locks of a process on a file when the process closes
 // any descriptor of it. Another process may, and so may `VACUUM INTO`.
+// LOCK-1. A sidecar that Weir did not make is refused. A link leads to a foreign file. A view in
+//     place of the table runs SQL of its maker, also without an end.
 
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { WeirError } from '../../lib/errors.ts'
 import { makePrivateFile } from '../../lib/private-files.ts'
 import { DatabaseSync } from '../sqlite.ts'
+import { distrust } from './distrust.ts'
 import { asBusError, isBusy } from './failure.ts'
 
 export type FileLock = { release(): void }
@@ -26,8 +29,10 @@ export function lockFile(file: string): FileLock {
   const sidecar = `${file}-lock`
   let db: DatabaseSync | undefined
   try {
+    refuseLink(sidecar)
     makePrivateFile(sidecar)
     db = new DatabaseSync(sidecar, { timeout: 0 })
+    refuseForeign(db, sidecar)
     hold(db)
     const held = db
     return { release: () => held.close() }
@@ -51,7 +56,9 @@ export function lockStateOf(file: string): LockState {
   if (!existsSync(sidecar)) return { kind: 'free' }
   let db: DatabaseSync | undefined
   try {
+    refuseLink(sidecar)
     db = new DatabaseSync(sidecar, { timeout: 0 })
+    refuseForeign(db, sidecar)
     db.exec('BEGIN IMMEDIATE; ROLLBACK')
     return { kind: 'free' }
   } catch (error) {
@@ -62,6 +69,30 @@ export function lockStateOf(file: string): LockState {
   }
 }
 
+const holderTable =
+  'holder (one INTEGER PRIMARY KEY CHECK (one = 1), pid INTEGER, since TEXT, token TEXT) STRICT'
+
+/** Keeps LOCK-1. */
+function refuseLink(sidecar: string): void {
+  if (lstatSync(sidecar, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+    throw foreign(sidecar, 'a link to another file')
+}
+
+/** Keeps LOCK-1. An empty database is new. Its schema can be read while another process writes it. */
+function refuseForeign(db: DatabaseSync, sidecar: string): void {
+  distrust(db)
+  const objects = db.prepare('SELECT name, sql FROM sqlite_schema').all()
+  const other = objects.find(({ sql }) => sql !== `CREATE TABLE ${holderTable}`)
+  if (other !== undefined) throw foreign(sidecar, `a database with ${JSON.stringify(other.name)}`)
+}
+
+function foreign(sidecar: string, what: string): WeirError {
+  return new WeirError(
+    'bus.foreign-schema',
+    `the lock ${sidecar} is ${what}, which no Weir makes: remove it if the data folder is yours; otherwise do not use the folder`,
+  )
+}
+
 /**
  * RESERVED, not EXCLUSIVE, so others can read the holder. A process commits its token first, and
  * has the lock only if it then finds that token under the lock.
@@ -70,9 +101,7 @@ function hold(db: DatabaseSync): void {
   const token = randomUUID()
   for (;;) {
     db.exec('BEGIN IMMEDIATE')
-    db.exec(
-      'CREATE TABLE IF NOT EXISTS holder (one INTEGER PRIMARY KEY CHECK (one = 1), pid INTEGER, since TEXT, token TEXT) STRICT',
-    )
+    db.exec(`CREATE TABLE IF NOT EXISTS ${holderTable}`)
     if (db.prepare('SELECT token FROM holder').get()?.token === token) return
     db.prepare(
       "INSERT OR REPLACE INTO holder VALUES (1, ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), ?)",

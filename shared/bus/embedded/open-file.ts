@@ -9,6 +9,7 @@ import { logApplicationId } from '../../lib/application-id.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { makePrivateFile, makePrivateFolder } from '../../lib/private-files.ts'
 import { DatabaseSync } from '../sqlite.ts'
+import { distrust } from './distrust.ts'
 import { asBusError, isFolderClosed, notADatabase } from './failure.ts'
 import { foreignObject } from './foreign-object.ts'
 import { filesOfLog, isNameBesideLog } from './log-file.ts'
@@ -119,14 +120,6 @@ function folderRefused(folder: string, cause: Error): WeirError {
       cause,
     },
   )
-}
-
-/**
- * SQLite's advice for files from strangers: its schema calls no function with side effects, and
- * damaged pages are found before they are used (https://sqlite.org/security.html).
- */
-function distrust(db: DatabaseSync): void {
-  db.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON')
 }
 
 function stateOf(db: DatabaseSync, file: string): 'empty' | 'weir' {

@@ -112,9 +112,20 @@ export function recordsView(topics: string[]): string {
 /** The note of an import (imported.ts). */
 export const importedTurnsTable = `
   CREATE TABLE imported_turns (
+    topic TEXT NOT NULL, -- the inbox with the record that opened the turn
     partition INTEGER NOT NULL,
-    turn INTEGER NOT NULL, -- the offset in conversation-events of the record that opened it
+    turn INTEGER NOT NULL, -- the offset of that record
     and_later INTEGER NOT NULL, -- 1: and all that are opened from there on, because nothing was left out behind it
+    PRIMARY KEY (topic, partition, turn)
+  ) STRICT, WITHOUT ROWID;
+`
+
+/** The table of an earlier Weir, which had one inbox with turns. */
+export const importedTurnsWithoutTopic = `
+  CREATE TABLE imported_turns (
+    partition INTEGER NOT NULL,
+    turn INTEGER NOT NULL,
+    and_later INTEGER NOT NULL,
     PRIMARY KEY (partition, turn)
   ) STRICT, WITHOUT ROWID;
 `

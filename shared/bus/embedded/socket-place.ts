@@ -1,6 +1,8 @@
 // The places of the sockets of a file's owner: one folder for all of them, open to this user only.
 // OWNER-PLACE-1. Requests of other users never arrive: the folder has the mode 0700, and a folder of
 //     another user is refused.
+// OWNER-PLACE-2. No process sends to a socket of another user than the file's: in a folder that all
+//     users may write, anybody could put one there and read the questions.
 
 import {
   chmodSync,
@@ -9,6 +11,7 @@ import {
   mkdtempSync,
   realpathSync,
   rmSync,
+  statSync,
   symlinkSync,
 } from 'node:fs'
 import { createConnection, type Server, type Socket } from 'node:net'
@@ -97,7 +100,9 @@ export async function connectedToOwner(
   }: { allowHalfOpen?: boolean; prepare?(socket: Socket): void } = {},
 ): Promise<Socket> {
   try {
-    const name = shortNameOf(socketOf(file, socketName))
+    const path = socketOf(file, socketName)
+    refuseForeignFolder(file, dirname(path))
+    const name = shortNameOf(path)
     try {
       const { promise, resolve, reject } = Promise.withResolvers<Socket>()
       const socket = createConnection({ path: name.path, allowHalfOpen })
@@ -108,6 +113,17 @@ export async function connectedToOwner(
       name.remove()
     }
   } catch (error) {
+    if (error instanceof WeirError) throw error
     throw ownerUnreachable(file, error as NodeJS.ErrnoException)
   }
+}
+
+/** Keeps OWNER-PLACE-2. A missing folder throws ENOENT. */
+function refuseForeignFolder(file: string, folder: string): void {
+  const found = lstatSync(folder)
+  if (found.isDirectory() && found.uid === statSync(file).uid) return
+  throw new WeirError(
+    'bus.unreachable',
+    `${folder} is not a folder of the user that owns ${file}, so nothing was sent to its socket: remove it`,
+  )
 }

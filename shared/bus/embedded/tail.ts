@@ -65,7 +65,7 @@ export function createTail(bytesMax: number): Tail {
         const record = records[at] as StoredRecord
         if (record.offset >= to) break
         batch.push(record)
-        batchBytes += record.value?.byteLength ?? 0
+        batchBytes += record.value?.length ?? 0
       }
       return batch
     },
@@ -87,5 +87,5 @@ export function createTail(bytesMax: number): Tail {
 
 /** A record without a value takes memory too. */
 function sizeOf({ value }: StoredRecord): number {
-  return 200 + (value?.byteLength ?? 0)
+  return value === null ? 200 : 200 + value.length
 }

@@ -1,7 +1,8 @@
 // The keys of signed records. Every pair of writer and topic has its own key, derived from one root
 // key. A principal's file has the keys that it signs with, and those that it checks its inbox with.
 // So a principal can sign as itself, and can forge records for its own inbox only.
-// KEYS-1. Key files are readable by their owner only. Others are refused.
+// KEYS-1. Key files are readable by this user only. Others are refused. A file of root, as Kubernetes
+//     mounts a Secret, may be readable by its group.
 // KEYS-2. Two generations are valid at a time. Writers sign with the newer one, readers accept both.
 
 import { createHmac, randomBytes } from 'node:crypto'
@@ -149,13 +150,25 @@ function addPairs(
 /** Keeps KEYS-1. */
 function readSecret(file: string): string {
   try {
-    if ((statSync(file).mode & 0o077) !== 0)
+    if (othersReach(statSync(file), process.getuid?.()))
       throw invalid(file, 'other users can read or write it: run chmod 600 on it')
     return readFileSync(file, 'utf8')
   } catch (cause) {
     if (cause instanceof WeirError) throw cause
     throw invalid(file, 'it cannot be read', cause)
   }
+}
+
+/**
+ * Whether other users can read or write a file. `uid`: this user. Kubernetes mounts a Secret as
+ * root's, and a user other than root reads it through the group of the pod (fsGroup).
+ */
+export function othersReach(
+  { mode, uid: owner }: { mode: number; uid: number },
+  uid: number | undefined,
+): boolean {
+  const mayRead = owner === 0 && uid !== 0 ? 0o440 : 0o400
+  return (mode & 0o077 & ~mayRead) !== 0
 }
 
 function writeSecret(file: string, content: object): void {

@@ -19,6 +19,7 @@ export function boundedJson(text: string, depthMax: number): unknown {
 
 /** Linear. The text needs not be JSON: then the answer is that of the text up to its fault. */
 export function nestsDeeper(text: string, depthMax: number): boolean {
+  if (text.length <= depthMax) return false // most events of a stream
   let depth = 0
   for (let at = 0; at < text.length; at += 1) {
     const found = text.charCodeAt(at)

@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
 import { type Bubblewrap, bubblewrapArgv } from './bubblewrap.ts'
+import { launched } from './launcher.ts'
 import { systemMounts } from './system-paths.ts'
 import { type Unshare, unshareArgv, unsharePrograms } from './unshare.ts'
 
@@ -75,7 +76,8 @@ function bubblewrapOf(program: string): Bubblewrap | { fault: string } {
     { hasProc: false, closesUserNamespaces: false },
   ]) {
     const plan = { mounts: [...systemMounts()], cwd: '/' }
-    const fault = faultOf(bubblewrapArgv({ program, ...features }, probe, plan, ['true']))
+    const argv = bubblewrapArgv({ program, ...features }, probe, plan, ['true'])
+    const fault = faultOf(launched(argv, { group: undefined, filtered: true }))
     if (fault === undefined) {
       const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' })
       return {

@@ -4,8 +4,9 @@
 // BUBBLEWRAP-2. Each folder that the program may fill has a bound: its memory would be ours.
 
 import { type Confinement, type Mount, proxySocketInside } from './confinement.ts'
+import { filterDescriptor } from './launcher.ts'
 import type { MountPlan } from './mounts.ts'
-import { seccompLaunch } from './seccomp.ts'
+import { seccompFilter } from './seccomp.ts'
 
 export type Bubblewrap = {
   kind: 'bubblewrap'
@@ -19,7 +20,10 @@ export type Bubblewrap = {
 
 const shmBytesMax = 64 * 1024 * 1024
 
-/** `command`: the program to start inside, with its launchers. */
+/**
+ * `command`: the program to start inside, with its launchers. Start the result with the filter of
+ * system calls (launcher.ts).
+ */
 export function bubblewrapArgv(
   { program, hasProc, closesUserNamespaces }: Omit<Bubblewrap, 'kind' | 'version'>,
   { network, memoryBytes, statusFd }: Pick<Confinement, 'network' | 'memoryBytes' | 'statusFd'>,
@@ -28,12 +32,9 @@ export function bubblewrapArgv(
 ): [string, ...string[]] {
   const scratch = (path: string, bytes: number) => ['--size', String(bytes), '--tmpfs', path]
   const hidden = mounts.flatMap(({ kind, path }) => (kind === 'hidden-folder' ? [path] : []))
-  const { flags, launcher } = seccompLaunch()
-  const [first, ...rest] = [...launcher, program]
   return [
-    first ?? program,
-    ...rest,
-    ...flags,
+    program,
+    ...(seccompFilter() === undefined ? [] : ['--seccomp', String(filterDescriptor)]),
     ...['--unshare-user', '--unshare-ipc', '--unshare-pid', '--unshare-uts'],
     ...(network === 'all' ? [] : ['--unshare-net']),
     ...(closesUserNamespaces ? ['--disable-userns'] : []),

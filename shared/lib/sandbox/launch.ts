@@ -7,9 +7,10 @@ import { type Found, sandboxBackend } from './backend.ts'
 import { bubblewrapArgv } from './bubblewrap.ts'
 import type { Confinement } from './confinement.ts'
 import { checkInherited } from './inherited-descriptors.ts'
+import { launched } from './launcher.ts'
 import { prlimitArgv } from './limits-argv.ts'
 import { mountPlan } from './mounts.ts'
-import { withProcessCap } from './process-cap.ts'
+import { processCapFor } from './process-cap.ts'
 import { unshareArgv } from './unshare.ts'
 
 export type Launch = {
@@ -42,22 +43,17 @@ export function confined(
     )
   const command = [...launcher, ...prlimitArgv(prlimit, confinement), ...confinement.argv]
   const plan = mountPlan(confinement)
-  if (backend.kind === 'bubblewrap')
-    return {
-      argv: withProcessCap(
-        bubblewrapArgv(backend, confinement, plan, command),
-        confinement.processes,
-      ),
-      signals: 'own-session',
-    }
+  if (backend.kind === 'bubblewrap') {
+    const argv = bubblewrapArgv(backend, confinement, plan, command)
+    const group = processCapFor(confinement.processes)
+    return { argv: launched(argv, { group, filtered: true }), signals: 'own-session' }
+  }
   if (typeof confinement.network === 'object')
     throw new WeirError(
       'sandbox.unavailable',
       'a list of hosts needs bubblewrap, which is not usable here; install it, or write network: none',
     )
-  const argv = withProcessCap(
-    unshareArgv(backend, confinement, plan, command),
-    confinement.processes,
-  )
-  return { argv, signals: 'same-session' }
+  const argv = unshareArgv(backend, confinement, plan, command)
+  const group = processCapFor(confinement.processes)
+  return { argv: launched(argv, { group, filtered: false }), signals: 'same-session' }
 }

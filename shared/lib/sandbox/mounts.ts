@@ -19,7 +19,7 @@ import { agentFileIn, isProgramFolder, ownPaths } from './own-paths.ts'
 import { isOfSystem, systemMounts, tooWide } from './system-paths.ts'
 
 /** Names that hold credentials, hidden directly in each added folder unless listed. */
-const credentialNames = [
+export const credentialNames: readonly string[] = [
   ...['.ssh', '.gnupg', '.aws', '.azure', '.config/gcloud', '.kube', '.docker', '.netrc'],
   ...['.npmrc', '.pypirc', '.git-credentials', '.env', '.weir'],
   ...['weir.yaml', 'weir.json'],

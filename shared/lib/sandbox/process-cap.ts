@@ -1,6 +1,6 @@
 // A bound on the processes of each sandbox of a root user. The kernel does not apply
 // `prlimit --nproc` to root, and a fork bomb grows faster than anybody can look at it.
-// PROCESS-CAP-1. Each sandbox has a cgroup of its own, so one that is full keeps no other from
+// PROCESS-CAP-1. No two sandboxes share a cgroup, so one that is full keeps no other from
 //     starting.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
@@ -26,20 +26,16 @@ export function hasProcessCap(): boolean {
 }
 
 /**
- * Adds the process that starts `argv` to a new cgroup first. If that fails, nothing starts. Without
- * `hasProcessCap`, it is `argv` itself.
+ * The file of a new cgroup, which the process of a sandbox must join before it starts anything.
+ * Undefined: without `hasProcessCap`. Throws if there is no room for a cgroup.
  */
-export function withProcessCap(
-  argv: [string, ...string[]],
-  processes: number,
-): [string, ...string[]] {
+export function processCapFor(processes: number): string | undefined {
   const place = parentFolder()
-  if (place === undefined) return argv
+  if (place === undefined) return undefined
   removeEnded()
   const folder = groupIn(place, processes + launchersMax)
   groups.push({ folder, madeAt: performance.now() })
-  const launcher = 'echo $$ > "$0" && exec "$@"'
-  return ['/bin/sh', '-c', launcher, join(folder, 'cgroup.procs'), ...argv]
+  return join(folder, 'cgroup.procs')
 }
 
 /** Tried once for each process. Undefined: the user is not root, or has no writable cgroup. */

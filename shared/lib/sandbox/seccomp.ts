@@ -4,10 +4,6 @@
 //     closed too: it opens sockets past the filter.
 // SECCOMP-2. A call of another architecture, whose numbers differ, kills the process.
 
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-
 type Numbers = { arch: number; keys: readonly number[]; socket: number }
 
 /** By `process.arch`: the name of the architecture for the kernel, and its numbers of calls. */
@@ -64,34 +60,4 @@ function bytesOf([code, value, skipIf = 0, skipElse = 0]: Instruction): Buffer {
   bytes.writeUInt8(skipElse, 3)
   bytes.writeUInt32LE(value >>> 0, 4)
   return bytes
-}
-
-/** One digit: the shell reads no more. Above those of tools and of status lines. */
-const descriptor = 9
-let kept: { path: string; inode: number } | undefined
-
-/** The flags of bubblewrap, and the launcher that opens the filter for it. */
-export function seccompLaunch(): { flags: string[]; launcher: string[] } {
-  const filter = seccompFilter()
-  if (filter === undefined) return { flags: [], launcher: [] }
-  // A cleaner of temporary files may remove it, and another user could then put one there.
-  if (kept === undefined || inodeOf(kept.path) !== kept.inode) kept = written(filter)
-  return {
-    flags: ['--seccomp', `${descriptor}`],
-    launcher: ['/bin/sh', '-c', `exec "$@" ${descriptor}<"$0"`, kept.path],
-  }
-}
-
-/** Removed at the end of this process. A sandbox without it does not start. */
-function written(filter: Buffer): { path: string; inode: number } {
-  const folder = mkdtempSync(join(tmpdir(), 'weir-seccomp-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const path = join(folder, 'filter')
-  writeFileSync(path, filter, { mode: 0o444 })
-  chmodSync(folder, 0o755) // it is no secret, and the sandbox of another user reads it too
-  return { path, inode: statSync(path).ino }
-}
-
-function inodeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.ino
 }

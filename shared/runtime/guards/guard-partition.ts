@@ -6,6 +6,8 @@
 //     again, on any instance, gives the same record, and the first one counts.
 // GUARD-PARTITION-3. A guard's function may throw, loop for ever or answer nonsense. The round
 //     still gets an answer, and the next round is judged (R6, R8).
+// GUARD-PARTITION-4. An external guard is called only for rounds without an answer, so a restart
+//     folds nothing again. It has no state, and its recorded answer is the only one.
 
 import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -17,7 +19,7 @@ import type {
   RecordToAppend,
   StoredRecord,
 } from '../../contract/bus.ts'
-import type { Guard, GuardedRound } from '../../contract/guard.ts'
+import type { AnyGuard, GuardedRound } from '../../contract/guard.ts'
 import { limits } from '../../contract/limits.ts'
 import type { GuardInForce, GuardVerdict } from '../../contract/messages.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
@@ -26,6 +28,7 @@ import { isRepeat, moveMark, parseId, type ReadId } from '../derived-id.ts'
 import type { InputEnds } from '../input-ends.ts'
 import { type Position, positionAt, toCommit } from '../position.ts'
 import { createRefusals } from '../refusals.ts'
+import { judgeExternally } from './external-judgement.ts'
 import type { GuardInstruments } from './guard-instruments.ts'
 import { createGuardMemory } from './guard-memory.ts'
 import { guardedRoundOf } from './guarded-round.ts'
@@ -34,7 +37,7 @@ import { createTimeLimit } from './time-limit.ts'
 import { modeFor } from './tool-pattern.ts'
 
 export type GuardPartitionOptions = {
-  guard: Guard
+  guard: AnyGuard
   assignment: Assignment
   /** Default: no id of a round is checked against its input. */
   inputs?: InputEnds | undefined
@@ -43,6 +46,8 @@ export type GuardPartitionOptions = {
   clock: Clock
   log: Logger
   instruments?: GuardInstruments | undefined
+  /** Aborts when the guard stops. Then the open calls of an external guard get no answer. */
+  stopping?: AbortSignal
 }
 
 type Job = {
@@ -62,12 +67,13 @@ export function readGuardPartition({
   clock,
   log,
   instruments,
+  stopping = new AbortController().signal,
 }: GuardPartitionOptions): PartitionReader {
   const { partition, begin, end } = assignment.ends
   const start = startOf(assignment, log)
   const memory = createGuardMemory()
   const within = createTimeLimit()
-  const stateKeptMs = guard.stateKeptMs ?? limits.guardStateKeptMs
+  const stateKeptMs = (guard.external ? undefined : guard.stateKeptMs) ?? limits.guardStateKeptMs
   const marks = { ...start.marks }
   const refusals = createRefusals(start.refused)
   let position = start.from
@@ -94,10 +100,16 @@ export function readGuardPartition({
     async read(records) {
       if ((await inputs?.lookUp(records)) === 'closed') return { outputs: [], commit: undefined }
       const jobs = records.flatMap((record) => jobOf(record) ?? [])
-      await judgeAll(jobs)
+      const judged = guard.external ? jobs.filter(isUnanswered) : jobs
+      if (guard.external) await judgeExternally(guard, judged, { clock, within, stopping })
+      else await judgeAll(judged)
+      if (guard.external && stopping.aborted) {
+        step = { read: [], answers: [] }
+        return { outputs: [], commit: undefined }
+      }
       position = (records.at(-1)?.offset ?? position - 1) + 1
       memory.forgetBefore(newest - stateKeptMs)
-      const answered = jobs.filter(({ record }) => record.offset >= start.done)
+      const answered = judged.filter(isUnanswered)
       const answers = answered.map((job) => answerOf(job))
       step = { read: records, answers }
       const outputs = answers.map((answer, at) => outputOf(answer, answered[at] as Job))
@@ -140,6 +152,10 @@ export function readGuardPartition({
     } catch {
       return undefined
     }
+  }
+
+  function isUnanswered({ record }: Job): boolean {
+    return record.offset >= start.done
   }
 
   /** A forged id must hide no round (REFUSALS-1). The executor reports such a record. */
@@ -202,6 +218,7 @@ export function readGuardPartition({
   }
 
   function judged(state: unknown, round: GuardedRound): Answered {
+    if (guard.external) throw new Error('an external guard has no state to fold')
     try {
       // A copy: the answer is checked against the round, so the guard must not change it.
       return answeredBy(guard.judge(state, structuredClone(round)), round)

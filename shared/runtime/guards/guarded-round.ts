@@ -36,19 +36,15 @@ function guardedCalls(
     .flatMap((call): GuardedCall[] => {
       const declaration = declared.get(call.name)
       // The executor rejects a call without a declaration, or whose arguments are not an object.
-      if (
-        isDecided.has(call.ordinal) ||
-        declaration === undefined ||
-        modeFor(inForce, call.name) === undefined
-      )
-        return []
+      const mode = modeFor(inForce, call.name)
+      if (isDecided.has(call.ordinal) || declaration === undefined || mode === undefined) return []
       const args = objectIn(argumentText(call))
       return args === undefined
         ? []
         : [
             {
               ...{ ordinal: call.ordinal, tool: call.name, arguments: args },
-              ...{ source: call.source, declaration },
+              ...{ source: call.source, enforced: mode === 'enforce', declaration },
             },
           ]
     })

@@ -30,7 +30,9 @@ export function answeredBy(judgement: unknown, { calls }: GuardedRound): Answere
     )
   if ('then' in judgement) {
     if (judgement instanceof Promise) judgement.catch(() => {}) // a rejection would end the process
-    return unusable('judge returned a promise; it must return its answer')
+    return unusable(
+      'judge returned a promise; a guard that waits for another service must declare external: true',
+    )
   }
   const { state, verdicts, intervention } = judgement as {
     state?: unknown
@@ -78,11 +80,12 @@ function verdictIn(value: unknown): CallVerdict | string {
   const { ordinal, verdict, code, text, evidence } = value as Record<string, unknown>
   if (typeof ordinal !== 'number' || !Number.isInteger(ordinal)) return 'a verdict has no ordinal'
   if (verdict === 'pass') return { ordinal, verdict, code: '', text: '', evidence: null }
-  if (verdict !== 'reject') return `the verdict on call ${ordinal} is neither pass nor reject`
+  if (verdict !== 'reject' && verdict !== 'ask')
+    return `the verdict on call ${ordinal} is none of pass, reject and ask`
   if (typeof code !== 'string' || !codeShape.test(code))
     return `the code of call ${ordinal} is not 1 to 64 of a-z, 0-9, _, . and -`
   if (typeof text !== 'string' || text.trim() === '')
-    return `the rejection of call ${ordinal} has no text for the model`
+    return `the ${verdict === 'ask' ? 'request for approval' : 'rejection'} of call ${ordinal} has no text`
   return {
     ...{ ordinal, verdict, code, text: cutToBytes(text, limits.guardTextBytesMax) },
     evidence:

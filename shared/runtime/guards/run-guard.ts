@@ -3,7 +3,8 @@
 
 import type { Logger } from 'pino'
 import type { Assignment, Bus, Subscription } from '../../contract/bus.ts'
-import type { Guard } from '../../contract/guard.ts'
+import type { AnyGuard } from '../../contract/guard.ts'
+import { limits } from '../../contract/limits.ts'
 import { guardTopicName } from '../../contract/topology.ts'
 import { createInputEnds } from '../input-ends.ts'
 import { toCommit } from '../position.ts'
@@ -18,13 +19,14 @@ export type RunGuardOptions = {
 }
 
 /** Its topic must exist (guard-registry.ts). The subscription's `failed` rejects when it stops. */
-export function runGuard(
-  guard: Guard,
+export async function runGuard(
+  guard: AnyGuard,
   { bus, topicPrefix, log, instruments }: RunGuardOptions,
 ): Promise<Subscription> {
+  const stopping = new AbortController()
   const ofGuard = log.child({ guard: guard.name })
   const topic = topicPrefix + guardTopicName(guard.name)
-  return bus.subscribe({
+  const subscription = await bus.subscribe({
     group: `${topicPrefix}guard.${guard.name}`,
     topic: `${topicPrefix}rounds-cleared`,
     async assign(assignment) {
@@ -39,9 +41,24 @@ export function runGuard(
         clock: bus.clock,
         log: ofGuard,
         instruments,
+        stopping: stopping.signal,
       })
     },
   })
+  return {
+    get joined() {
+      return subscription.joined
+    },
+    get damaged() {
+      return subscription.damaged
+    },
+    failed: subscription.failed,
+    async close() {
+      // A close waits for running steps, and an external guard may take long.
+      const cancelWait = bus.clock.after(limits.guardExternalCloseMs, () => stopping.abort())
+      await subscription.close().finally(cancelWait)
+    },
+  }
 }
 
 /**

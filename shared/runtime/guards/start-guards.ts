@@ -2,7 +2,7 @@
 
 import type { Logger } from 'pino'
 import type { Bus, Subscription } from '../../contract/bus.ts'
-import type { Guard } from '../../contract/guard.ts'
+import type { AnyGuard } from '../../contract/guard.ts'
 import type { GuardInForce, GuardMode } from '../../contract/messages.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { GuardInstruments } from './guard-instruments.ts'
@@ -14,7 +14,7 @@ export type StartGuardsOptions = {
   topicPrefix: string
   partitions: number
   retentionMs: Milliseconds
-  guards: readonly Guard[]
+  guards: readonly AnyGuard[]
   /** The mode of all guards; default: the registered mode, or `shadow` for a new guard. */
   mode?: GuardMode | undefined
   replace?: boolean

@@ -10,8 +10,9 @@ type Json = Record<string, unknown>
  * is complete.
  */
 export function usageIn(chunk: Json, choice: Json | undefined): Json | undefined {
-  const beside = isObject(chunk.x_groq) ? chunk.x_groq.usage : undefined
-  return [chunk.usage, choice?.usage, beside].find(isObject)
+  if (isObject(chunk.usage)) return chunk.usage
+  if (isObject(choice?.usage)) return choice.usage
+  return isObject(chunk.x_groq) && isObject(chunk.x_groq.usage) ? chunk.x_groq.usage : undefined
 }
 
 export function usageOf(usage: Json): Usage {

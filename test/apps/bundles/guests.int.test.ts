@@ -4,12 +4,19 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import pino from 'pino'
 import { exportBundle } from '../../../apps/bundles/export/export.ts'
+import { importBundle } from '../../../apps/bundles/import/import.ts'
 import { judgeFile } from '../../../apps/replay/judge/judge.ts'
 import { replay } from '../../../apps/replay/replay.ts'
 import { report } from '../../../apps/report/report.ts'
-import { openGuard } from '../../../client/guard/guard.ts'
-import { readSettings } from '../../../shared/settings/settings.ts'
+import { stagesOfGuests } from '../../../client/guard/bus-front.ts'
+import { frontsOn, openGuard } from '../../../client/guard/guard.ts'
+import type { GuestConversation } from '../../../client/guard/guest-conversation.ts'
+import { runHere } from '../../../client/run-here.ts'
+import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
+import { readSettings, type Settings } from '../../../shared/settings/settings.ts'
 import { answerOf, requestOf, saidCall, saidText, type Turn } from '../../support/guest-requests.ts'
 import { output } from '../../support/output.ts'
 import { waitMaxMs } from '../../support/wait-limit.ts'
@@ -64,9 +71,9 @@ async function reported(bundle?: string): Promise<string> {
   return text()
 }
 
-async function replayed(bundle?: string): Promise<string> {
+async function replayed(bundle?: string, of = settings): Promise<string> {
   const { stream, text } = output()
-  expect(await replay(bundle, {}, settings, stream)).toBe(0)
+  expect(await replay(bundle, {}, of, stream)).toBe(0)
   return text()
 }
 
@@ -99,4 +106,45 @@ describe('the bundle of a guest', () => {
     expect(judged()).toContain('1 scenario')
     expect(judged()).not.toContain(lost)
   })
+
+  it('becomes a log in which the guest goes on, and weir replay judges all its turns', async () => {
+    const bundle = join(folder, 'no-users.weir')
+    await exportBundle({ output: bundle }, settings, output().stream)
+    const imported = readSettings({ dataFolder: join(folder, 'imported') }, {})
+    expect(await importBundle(bundle, imported, output().stream)).toBe(0)
+    expect(await replayed(undefined, imported)).toContain('3 turns')
+    await withGuests(imported, async (conversation) => {
+      const request = requestOf('anthropic', [{ user: 'Once more.', responses: [look] }])
+      expect((await conversation('t').beforeModel(request)).judged).toBe(true)
+      expect((await conversation('new').beforeModel(request)).judged).toBe(true)
+    })
+    const text = await replayed(undefined, imported)
+    expect(text).toContain('5 turns')
+    expect(text).not.toContain('not judged')
+  })
 })
+
+/** A front on a log that its owner trusts, with the stages of guests. */
+async function withGuests(
+  { dataFolder, topicPrefix, partitions }: Settings,
+  work: (conversation: (id: string) => GuestConversation) => Promise<void>,
+): Promise<void> {
+  const log = pino({ level: 'silent' })
+  const bus = await openEmbeddedBus({ file: join(dataFolder, 'weir.db'), clock: systemClock })
+  const place = { bus, topicPrefix, partitions, log }
+  const stages = await runHere(
+    {
+      ...{ ...place, agents: new Map(), instruments: undefined, names: stagesOfGuests },
+      retentionMs: 60 * 60 * 1000,
+    },
+    {},
+  )
+  const fronts = frontsOn(place)
+  try {
+    await work(fronts.front({ agent: 'coder', answerWithinMs: waitMaxMs }).conversation)
+  } finally {
+    await stages.close()
+    fronts.close()
+    await bus.close()
+  }
+}

@@ -21,6 +21,7 @@ export const noAdvice: Omit<Advice, 'applied'> = {
   reason: '',
   rule: null,
   cap: null,
+  fallback: '',
   judged: true,
 }
 

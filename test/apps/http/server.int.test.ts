@@ -1,11 +1,14 @@
 // The HTTP server of the fronts, its bounds, and the interface of a front over it.
 
+import { once } from 'node:events'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { guardsByAgent } from '../../../apps/http/guards-by-agent.ts'
 import { guestRoutes } from '../../../apps/http/guest-routes.ts'
+import { bytesOf } from '../../../apps/http/request-body.ts'
 import { type HttpApp, type HttpServer, startHttpServer } from '../../../apps/http/server.ts'
 import type { Guard } from '../../../client/guard/guest-conversation.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -29,6 +32,15 @@ const serveGuard = (guard: Guard) => serve(guestRoutes(guardsByAgent(async () =>
 
 const post = (url: string, body: unknown) =>
   fetch(url, { method: 'POST', body: JSON.stringify(body) })
+
+/** The files that this process may open. */
+function filesMax(): number {
+  const { userLimits } = process.report.getReport() as {
+    userLimits?: { open_files?: { soft?: number | string } }
+  }
+  const soft = Number(userLimits?.open_files?.soft)
+  return Number.isNaN(soft) ? 20_000 : soft
+}
 
 /** fetch sets these headers itself, so they need Node's own client. */
 function withHeaders(url: string, headers: Record<string, string>): Promise<[number, string]> {
@@ -63,6 +75,44 @@ describe('the HTTP server', () => {
     expect((await withHeaders(`${url}/hello`, { origin: 'http://evil.example' }))[0]).toBe(403)
     expect((await withHeaders(`${url}/hello`, { origin: 'null' }))[0]).toBe(403)
     expect((await withHeaders(`${url}/hello`, { origin: `http://${host}` }))[0]).toBe(200)
+  })
+
+  it('answers again once 10,000 connections that send no whole request are closed', async () => {
+    const url = await serve(hello)
+    const port = Number(new URL(url).port)
+    const files = filesMax()
+    const sockets = Array.from({ length: Math.min(10_000, files - 6_000) }, () => {
+      const socket = connect(port, '127.0.0.1').on('error', () => {})
+      socket.write('GET /hello HTTP/1.1\r\nhost: 127.0.0.1\r\n')
+      return socket
+    })
+    const closed = sockets.map(
+      (socket) => new Promise((resolve) => socket.resume().once('close', resolve)),
+    )
+    await Promise.all(closed)
+    expect(await withHeaders(`${url}/hello`, {})).toEqual([200, 'hello'])
+  })
+
+  it('goes on when clients leave in the middle of a body', async () => {
+    const bodies: string[] = []
+    const url = await serve(hello, (app) =>
+      app.post('/body', async (context) => {
+        bodies.push((await bytesOf(context.env.incoming, 1_000)).toString())
+        return context.text('read')
+      }),
+    )
+    const port = Number(new URL(url).port)
+    const left = Array.from({ length: 100 }, async () => {
+      const socket = connect(port, '127.0.0.1')
+      socket.write('POST /body HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 100\r\n\r\n{"a":')
+      await once(socket, 'connect')
+      socket.destroy()
+    })
+    await Promise.all(left)
+    expect(await (await fetch(`${url}/body`, { method: 'POST', body: 'whole' })).text()).toBe(
+      'read',
+    )
+    expect(bodies).toEqual(['whole'])
   })
 
   it('keeps the text of an unforeseen error out of the answer', async () => {

@@ -7,7 +7,10 @@ import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { GuardVerdict, RoundCleared } from '../../../shared/contract/messages.ts'
 import { changedLog } from './bundled-log.ts'
 
-const guard = { name: 'mine', version: '1', tools: ['*'], deadlineMs: 1000, onTimeout: 'reject' }
+const guard = {
+  ...{ name: 'mine', version: '1', tools: ['*'], deadlineMs: 1000 },
+  ...{ onTimeout: 'reject', external: false },
+}
 
 describe('an answer', () => {
   it.each([
@@ -37,6 +40,10 @@ describe('an answer', () => {
     [
       'of a guard with a deadline that is none',
       { number: 2, kind: 'loaded', guard: { ...guard, deadlineMs: Number.NaN } },
+    ],
+    [
+      'of a guard that does not state whether it is external',
+      { number: 2, kind: 'loaded', guard: { ...guard, external: 'no' } },
     ],
     ['a failure without a reason', { number: 2, kind: 'failed', reason: { length: 7 } }],
     ['rounds that are no list', { number: 2, kind: 'judged', rounds: { length: 1 } }],

@@ -14,6 +14,7 @@ import type {
   TurnFinished,
 } from '../../../shared/contract/messages.ts'
 import { keyOf, type StageName, stageNames } from '../../../shared/contract/topology.ts'
+import { createSlots } from '../../../shared/lib/slots.ts'
 import { modelRequest } from '../../support/messages.ts'
 
 const now = 1_000_000
@@ -435,6 +436,25 @@ describe('the gauges', () => {
       'weir_oldest_unit_age_seconds{stage="validator"}': 0,
       'weir_partitions_assigned{stage="validator"}': 0,
     })
+  })
+
+  it('show the slots of a stage and those in use, and none for a stage without slots', async () => {
+    const { metrics, series } = world()
+    const slots = createSlots(3)
+    metrics.instruments.slots?.('executor', slots)
+    let free = () => {}
+    for (let i = 0; i < 2; i++)
+      slots.wait('a', (given) => {
+        free = given
+      })
+    const found = await series()
+    expect(found).toMatchObject({
+      'weir_slots{stage="executor"}': 3,
+      'weir_slots_busy{stage="executor"}': 2,
+    })
+    expect(Object.keys(found)).not.toContain('weir_slots{stage="validator"}')
+    free()
+    expect(await series()).toMatchObject({ 'weir_slots_busy{stage="executor"}': 1 })
   })
 
   it('drop a lost partition and its lag', async () => {

@@ -28,6 +28,7 @@ export function scriptedConversation({
       const none = { rung: 'none', text: '', reason: '', rule: null, cap: null } as const
       return {
         ...none,
+        fallback: '',
         judged: true,
         applied: request.body,
         ...(await advise(asked.length, request)),
@@ -53,10 +54,10 @@ export const verdict = {
   run: (callId: string): CallVerdict => ({ callId, name: '', verdict: 'run', text: '', code: '' }),
   refuse: (callId: string, text: string): CallVerdict => ({
     ...{ callId, name: '', verdict: 'refuse', text },
-    code: 'guard.refused',
+    code: 'guard.rejected',
   }),
   wait: (callId: string): CallVerdict => ({
-    ...{ callId, name: '', verdict: 'wait', text: '', code: 'guard.waits' },
+    ...{ callId, name: '', verdict: 'wait', text: '', code: 'guard.pending' },
     approval: { id: 'a1', hash: 'h', until: 0 },
   }),
 }

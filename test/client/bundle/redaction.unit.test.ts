@@ -285,3 +285,23 @@ describe('a pattern', () => {
     expect(redacted('ada@example.org', [inUser], [said])).toMatch(/^mail-[0-9a-f]{12}$/)
   })
 })
+
+it('redacts the text of a guard that requests an approval, in the question and for the person', () => {
+  const call = { ordinal: 0, name: 'send', arguments: '{}', source: null, program: null }
+  const requested = 'guard opa: no mail to ann@example.com'
+  const times = { version: '1', clearedAt: 0, deadlineMs: 1, until: 1 }
+  const place = { conversation: 'c', turn: 1, round: 1 }
+  const asked: Message = {
+    ...{ type: 'approval-asked', ...place, agent: 'a', rules: '[]', ...times },
+    calls: [{ ...call, requested }],
+  }
+  const pending: Message = {
+    ...{ type: 'approval-pending', ...place, until: 1 },
+    calls: [{ ...call, id: 'k7f3-9qxm-2b4d', hash: 'h', rule: requested }],
+  }
+  const redaction = createRedaction([mail])
+  for (const message of [asked, pending]) redaction.learn(message)
+  const texts = [asked, pending].map((message) => JSON.stringify(redaction.redact(message)))
+  expect(texts).toEqual([0, 1].map(() => expect.stringContaining('guard opa: no mail to mail-')))
+  expect(texts.join()).not.toContain('ann@example.com')
+})

@@ -115,6 +115,20 @@ describe('parameters', () => {
     ).toEqual([expect.stringContaining('agents[0].tools[0].parameters: ')])
   })
 
+  it.each([
+    ['zod', { q: z.string() }, 'z.object({ q: … })'],
+    ['valibot', { q: v.string() }, 'toStandardJsonSchema(v.object({ q: … }))'],
+  ])(
+    'as an object of schemas of %s are a mistake that names the form',
+    (vendor, parameters, form) => {
+      expect(
+        mistakesIn({ ...base, tools: [{ name: 't', description: 'd', parameters, run }] }),
+      ).toEqual([
+        `agents[0].tools[0].parameters: is an object of schemas of ${vendor}; must be one schema, such as ${form}`,
+      ])
+    },
+  )
+
   it('that no JSON Schema can express are a mistake', () => {
     const parameters = z.object({ when: z.date() })
     const [line] = mistakesIn({

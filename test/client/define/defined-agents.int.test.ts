@@ -267,4 +267,13 @@ describe('Weir', () => {
     const misspelt = { agent: 'helper', text: 'hi', converstion: 'c' }
     expect(() => weir.ask(misspelt)).toThrow('did you mean conversation?')
   })
+
+  it.each([
+    ['a function', { user: { name: () => 'Ada' } }],
+    ['a date', { at: new Date(0) }],
+  ])('records no context with %s in it', async (_, context) => {
+    await using weir = await open([agentWith([])])
+    const question = { agent: 'helper', text: 'hi', context, record: true }
+    expect(() => weir.ask(question)).toThrow('context cannot be recorded: it holds a value that')
+  })
 })

@@ -22,6 +22,8 @@ tools:
     schema: { type: object, properties: { folder: { type: string } }, required: [folder] }
     idempotent: true
     mutates: false
+    reads: private
+    sends: out
     ignoreFields: [folder]
     concurrency: 2
     command: [ls, '-l']
@@ -56,6 +58,7 @@ it('makes the same value of an agent file and of a program', () => {
     tools: [
       defineTool({
         ...{ name: 'list', description: 'Lists files.', idempotent: true, mutates: false },
+        ...{ reads: 'private', sends: 'out' },
         parameters: { type, properties: { folder: { type: 'string' } }, required: ['folder'] },
         ...{ ignoreFields: ['folder'], concurrency: 2, command: ['ls', '-l'], cwd: folder.path },
       }),

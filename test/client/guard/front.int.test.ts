@@ -20,7 +20,7 @@ import type {
   GuestRound,
   Message,
 } from '../../../shared/contract/messages.ts'
-import { topicSpecs } from '../../../shared/contract/topology.ts'
+import { newestTurn, topicSpecs } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { answerOf, requestOf, type Said, saidCall, saidText } from '../../support/guest-requests.ts'
@@ -65,21 +65,28 @@ async function scripted(script: (message: Written, at: number) => Message[]) {
       await bus.close()
     },
   })
-  function thread({
+  /** Makes the objects of one front for the conversation. */
+  function threads({
     blocking = true,
     refuses = blocking,
     waitMs = waitMaxMs,
-    ...options
-  }: ThreadOptions & { blocking?: boolean; refuses?: boolean; waitMs?: number } = {}) {
+  }: {
+    blocking?: boolean
+    refuses?: boolean
+    waitMs?: number
+  } = {}) {
     const agent = { name: 'coder', settings: defaultGuestSettings, hints: {} }
     const log = pino({ level: 'silent' })
     const policy = async () => defaultGuestSettings.policy
     const front = createFront({
       ...{ bus, activity, topicPrefix, partitions: 1, agent, blocking, policy, log },
     })
-    return createThreads({ front, agent, blocking, refuses, waitMs, log })(conversation, options)
+    const made = createThreads({ front, agent, blocking, refuses, waitMs, log })
+    return (options: ThreadOptions = {}) => made(conversation, options)
   }
-  return { written, thread }
+  const thread = (options: ThreadOptions & Parameters<typeof threads>[0] = {}) =>
+    threads(options)(options)
+  return { written, thread, threads }
 }
 
 async function follow(bus: Bus, signal: AbortSignal, take: (message: Written) => Promise<void>) {
@@ -140,23 +147,21 @@ describe('before the model', () => {
 
   it('sends rounds that the log does not know in their order, few at a time, and asks again', async () => {
     const known = new Set<string>()
-    let waiting = 0
+    const waiting: string[] = []
     let waitingMax = 0
     const { written, thread } = await scripted((message) => {
       if (isRound(message)) {
-        waiting += 1
-        waitingMax = Math.max(waitingMax, waiting)
+        waitingMax = Math.max(waitingMax, waiting.push(message.key))
         known.add(message.key)
         // The first rounds are over only when the front waits.
-        if (waiting < limits.guestRoundsSentMax) return []
-        waiting = 0
-        return [...known].map((key) => advice({ key }))
+        if (waiting.length < limits.guestRoundsSentMax) return []
+        return waiting.splice(0, waiting.length / 2 + 1).map((key) => advice({ key }))
       }
       if (message.phase !== 'before_model') return []
       const unknown = message.keys.filter((key) => !known.has(key))
       return [advice({ requestId: message.requestId, unknown })]
     })
-    const said = Array.from({ length: 9 }, (_, n) => read(n))
+    const said = Array.from({ length: 40 }, (_, n) => read(n))
     const result = await thread().beforeModel(asked(said))
     expect(result.judged).toBe(true)
     const rounds = written.filter(isRound)
@@ -169,6 +174,24 @@ describe('before the model', () => {
       if (isRound(message))
         expect(written[at + 1]).toMatchObject({ phase: 'running', results: [{ key: message.key }] })
     expect(written.at(-1)).toMatchObject({ phase: 'before_model' })
+  })
+
+  it('sends no second large round before the first is over', async () => {
+    const { written, thread } = await scripted((message) =>
+      isRound(message) || message.phase === 'running'
+        ? []
+        : [advice({ requestId: message.requestId, unknown: message.keys })],
+    )
+    const text = 'x'.repeat(limits.resultBytesMax)
+    const said = Array.from({ length: 3 }, (_, n) => ({
+      text: '',
+      calls: ['a', 'b'].map((name) => ({
+        ...{ id: `${name}${n}`, name: 'read', arguments: '{}', result: { text, isError: false } },
+      })),
+    }))
+    const result = await thread({ waitMs: 50 }).beforeModel(asked(said))
+    expect(result.judged).toBe(false)
+    expect(written.filter(isRound)).toHaveLength(1)
   })
 
   it('stops after some repeats if the log never knows a round', async () => {
@@ -211,13 +234,16 @@ describe('after the model', () => {
             started('another', 7),
             started(message.key, 8),
             verdicts(8, 'run', 'wait'),
-            verdicts(8, 'run', { text: 'No.', code: 'policy' }),
+            verdicts(8, 'run', { text: 'No.', code: 'vetoed by guard shell: policy' }),
           ]
         : [],
     )
     expect(await thread().afterModel(answerOf(request, both))).toEqual([
       { callId: 'call_0', name: 'read', verdict: 'run', text: '', code: '' },
-      { callId: 'call_1', name: 'read', verdict: 'refuse', text: 'No.', code: 'policy' },
+      {
+        ...{ callId: 'call_1', name: 'read', verdict: 'refuse', text: 'No.' },
+        ...{ code: 'guard.rejected', reason: 'vetoed by guard shell: policy' },
+      },
     ])
   })
 
@@ -277,14 +303,15 @@ describe('after the model', () => {
       result = await guest.afterModel(answerOf(request, both), { waitMs: 20 })
     expect(result).toMatchObject([
       { verdict: 'run' },
-      { verdict: 'wait', code: 'approval', approval: { id: 'a1', hash: 'h', until: 99 } },
+      { verdict: 'wait', code: 'approval.pending', approval: { id: 'a1', hash: 'h', until: 99 } },
     ])
   })
 
   it('returns the calls as waiting if the stage is silent and the caller asks again', async () => {
     const { thread } = await scripted(() => [])
     const result = await thread().afterModel(answerOf(request, both), { waitMs: 0 })
-    expect(result.map(({ verdict }) => verdict)).toEqual(['wait', 'wait'])
+    const waits = expect.objectContaining({ verdict: 'wait', code: 'guest.pending' })
+    expect(result).toEqual([waits, waits])
   })
 
   it('refuses the calls and reports them as not run if the stage is silent', async () => {
@@ -337,7 +364,7 @@ describe('after the model', () => {
     )
     expect(await thread().afterModel(answerOf(request, both))).toMatchObject([
       { verdict: 'refuse', code: 'guest.over' },
-      { verdict: 'refuse', text: 'No.', code: 'unknown-tool' },
+      { verdict: 'refuse', text: 'No.', code: 'call.rejected', reason: 'unknown-tool' },
     ])
   })
 
@@ -439,6 +466,38 @@ describe('reports of hooks', () => {
       ],
     })
     expect(end).toMatchObject({ phase: 'turn_end', turnKey: 'prompt-1', results: [] })
+  })
+})
+
+describe('the end of a turn', () => {
+  it('names the newest turn if its object has seen no request', async () => {
+    const { written, threads } = await scripted((message) =>
+      isRound(message) ? [] : [advice({ requestId: message.requestId })],
+    )
+    const thread = threads()
+    await thread().beforeModel(asked([]))
+    await thread().endTurn()
+    await thread({ turn: 'run-1' }).endTurn()
+    await seen(written, 3)
+    expect(written.slice(1)).toMatchObject([
+      { phase: 'turn_end', turnKey: newestTurn },
+      { phase: 'turn_end', turnKey: 'run-1' },
+    ])
+  })
+
+  it('names the turn of its own request, also behind a request of the next turn', async () => {
+    const { written, threads } = await scripted((message) =>
+      isRound(message) ? [] : [advice({ requestId: message.requestId })],
+    )
+    const thread = threads()
+    const first = thread()
+    await first.beforeModel(asked([]))
+    await thread().beforeModel(requestOf('anthropic', [{ user: 'Next.', responses: [] }]))
+    await first.endTurn()
+    await seen(written, 3)
+    const [one, two, end] = written
+    expect(end).toMatchObject({ phase: 'turn_end', turnKey: one?.turnKey })
+    expect(one?.turnKey).not.toBe(two?.turnKey)
   })
 })
 

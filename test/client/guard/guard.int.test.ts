@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import { type GuardOptions, openGuard } from '../../../client/guard/guard.ts'
+import { defaultGuestSettings, type GuardOptions, openGuard } from '../../../client/guard/guard.ts'
 import type { Guard } from '../../../client/guard/guest-conversation.ts'
 import { anthropic, defineAgent, Weir } from '../../../client/weir.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
@@ -146,6 +146,21 @@ describe('a guard in memory', () => {
     const [first, second] = [await ask(), await ask()]
     expect(first.rung).toBe('nudge')
     expect(second).toEqual(first)
+  })
+
+  it("has the fallback of the guest's file in the advice to end a turn, and in no other", async () => {
+    const settings = { ...defaultGuestSettings, fallback: 'Please call us.' }
+    const guard = await guardWith({ agent: { name: 'coder', settings } })
+    const conversation = guard.conversation('t')
+    const rounds = Array.from({ length: 6 }, () => broken)
+    const texts: string[] = []
+    for (let n = 1; n <= rounds.length; n += 1) {
+      const { rung, fallback } = await conversation.beforeModel(asked(rounds.slice(0, n)))
+      texts.push(`${rung}: ${fallback}`)
+      if (rung === 'end') break
+    }
+    expect(texts.at(-1)).toBe('end: Please call us.')
+    expect(new Set(texts.slice(0, -1).map((text) => text.split(': ')[1]))).toEqual(new Set(['']))
   })
 
   it('puts the advice into a copy of the request', async () => {

@@ -110,7 +110,7 @@ describe.each(guestFormats.map((format) => [format] as const))('a history as %s'
   })
 })
 
-const hints = { mutates: false, ignoreFields: [], loopKey: [], refusal: null }
+const hints = { mutates: false, ignoreFields: [], loopKey: [], refusal: null, labels: [] }
 
 describe('a history', () => {
   it('has an unknown user text if its first message is of the model', () => {

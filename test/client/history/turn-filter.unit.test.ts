@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { matches, whereOf } from '../../../client/history/turn-filter.ts'
+import { matches, whereIn, whereOf } from '../../../client/history/turn-filter.ts'
 import { beginTurn, type FoldedTurn, foldedTurn } from '../../../client/history/turn-fold.ts'
 
 const turn = (fields: Partial<FoldedTurn> = {}, facts: Partial<FoldedTurn['facts']> = {}) => {
@@ -50,6 +50,15 @@ describe('--where', () => {
     ],
   ])('refuses %s with the nearest one', (condition, fault) => {
     expect(() => whereOf([condition])).toThrow(
+      expect.objectContaining({ code: 'usage', message: expect.stringContaining(fault) }),
+    )
+  })
+
+  it.each([
+    [{ outcome: 'nice' }, "where.outcome is 'nice'. It must be one of answered, capped, "],
+    [{ outcom: 'nice' }, "where has the key 'outcom'; its keys are since, until, failureClass, "],
+  ])('refuses %j of a program in its own words', (conditions, fault) => {
+    expect(() => whereIn(conditions as object, ['since', 'until'])).toThrow(
       expect.objectContaining({ code: 'usage', message: expect.stringContaining(fault) }),
     )
   })

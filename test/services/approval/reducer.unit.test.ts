@@ -17,6 +17,8 @@ import {
 const waiting = given(approval, at(clearedAt, approvalAsked()))
 const both = approvalAsked({ calls: [prod, prodToo] })
 
+const { requested: _, ...pendingProd } = prod
+
 describe('calls for the approval guard', () => {
   it('wait for a person if a rule names them, and clients get their exact arguments', () => {
     expect(waiting.records).toEqual([
@@ -24,7 +26,7 @@ describe('calls for the approval guard', () => {
         to: 'activity',
         message: {
           ...{ type: 'approval-pending', ...place, until: expiresAt },
-          calls: [{ ...prod, id: answer().id, hash: answer().hash, rule: 'production' }],
+          calls: [{ ...pendingProd, id: answer().id, hash: answer().hash, rule: 'production' }],
         },
       },
     ])
@@ -42,6 +44,12 @@ describe('calls for the approval guard', () => {
     expect(passed.to('verdict')).toMatchObject([
       { guard: 'approval', version: 'v', verdicts: [{ ordinal: 1, verdict: 'pass' }] },
     ])
+  })
+
+  it('wait for a person if a guard requests it, with its reason, even if no rule names them', () => {
+    const requested = 'guard flow: private data would leave'
+    const asked = given(approval, approvalAsked({ calls: [{ ...test, requested }] }))
+    expect(asked.to('activity')).toMatchObject([{ calls: [{ ordinal: 1, rule: requested }] }])
   })
 
   it('do not run under unreadable rules, and wait for nobody', () => {
@@ -63,7 +71,7 @@ describe('calls for the approval guard', () => {
   it('wait for a person if their arguments cannot be read', () => {
     const calls = [{ ...prod, arguments: '{"env":' }]
     expect(given(approval, approvalAsked({ calls })).to('activity')).toMatchObject([
-      { type: 'approval-pending', calls },
+      { type: 'approval-pending', calls: [{ ...pendingProd, arguments: '{"env":' }] },
     ])
   })
 

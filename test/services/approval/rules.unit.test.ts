@@ -34,6 +34,13 @@ describe('a rule', () => {
     expect(waits({ pattern: { path: 'n', matches: '^12$' } }, { n: 12 })).toBe(true)
   })
 
+  it('on request matches no call, even with unreadable arguments', () => {
+    expect(waits({ when: 'requested' }, {})).toBe(false)
+    expect(waits({ when: 'always' }, {})).toBe(true)
+    const rules = compiledRules([{ name: 'r', tools: ['pay'], when: 'requested' }])
+    expect(ruleFor({ tool: 'pay', arguments: undefined }, rules)).toBeUndefined()
+  })
+
   it('with a schema and a pattern needs both to match', () => {
     const rule: Partial<ApprovalRule> = {
       arguments: { required: ['a'] },

@@ -25,6 +25,7 @@ export const prod = {
   arguments: '{"env":"prod", "count":3}',
   source: null,
   program: null,
+  requested: null,
 }
 export const test = {
   ordinal: 1,
@@ -32,6 +33,7 @@ export const test = {
   arguments: '{"env":"test"}',
   source: null,
   program: null,
+  requested: null,
 }
 export const prodToo = {
   ordinal: 2,
@@ -39,6 +41,7 @@ export const prodToo = {
   arguments: '{"env":"prod-2"}',
   source: null,
   program: null,
+  requested: null,
 }
 
 export function approvalAsked(fields: Partial<ApprovalAsked> = {}): ApprovalAsked {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { guest } from '../../../services/guest/reducer.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import { at, given } from '../../support/given.ts'
 import {
   all,
@@ -17,6 +18,10 @@ import {
   round,
 } from './samples.ts'
 
+const guard: GuardInForce = {
+  ...{ name: 'lookout', version: '1', tools: [{ pattern: 'exec', mode: 'enforce' }] },
+  ...{ deadlineMs: 1_000, onTimeout: 'reject', rules: null },
+}
 const opened = given(guest, request('r0'))
 const proposed = opened.when(round('a.1'))
 
@@ -101,6 +106,17 @@ describe('a round (GUEST-1)', () => {
     const policy = policyWith({}, { calls: 1 })
     const observed = given(guest, round('a.1', { blocking: false, policy }))
     expect(only(observed.records, 'round-proposed').callsLeft).toBe(limits.turnCallsMax)
+  })
+
+  it('of an observing front has every guard in shadow, so its calls never wait', () => {
+    const policy = policyWith({ guards: [guard], bindsPrograms: true })
+    const shadow = { ...guard, tools: [{ pattern: 'exec', mode: 'shadow' }] }
+    const { records } = opened.when(round('a.1', { blocking: false, policy }))
+    const observed = only(records, 'round-proposed').policy
+    expect(observed).toMatchObject({ guards: [shadow], bindsPrograms: true })
+    expect(observed.version).not.toBe(policy.version)
+    const held = only(opened.when(round('a.1', { policy })).records, 'round-proposed')
+    expect(held.policy).toEqual(policy)
   })
 
   it('is refused with a reason if a call does not have its place as its ordinal', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { guest } from '../../../services/guest/reducer.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuestCarried } from '../../../shared/contract/messages.ts'
+import { newestTurn } from '../../../shared/contract/topology.ts'
 import { notes } from '../../../shared/contract/turn-texts.ts'
 import { at, type Folded, given } from '../../support/given.ts'
 import {
@@ -100,6 +101,15 @@ describe('a turn ends (G7)', () => {
     ])
   })
 
+  it('by a front that does not know its name, behind its outstanding round', () => {
+    const waiting = proposed.when(results('turn_end', { turnKey: newestTurn }))
+    expect(names(waiting.records)).toEqual(['tools: outcome'])
+    const ended = waiting.when(outcome(0, 1))
+    expect(only(ended.records, 'turn-finished').messageId).toBe('u1')
+    expect(ended.state?.newest?.names).toEqual(['u1'])
+    expect(ended.when(results('turn_end', { turnKey: newestTurn })).records).toEqual([])
+  })
+
   it('by the reason of its last advice, if that was to end it', () => {
     const ended = (of: Parameters<typeof outcome>[2]) =>
       only(
@@ -131,11 +141,23 @@ describe('a turn ends (G7)', () => {
   })
 
   it('when nothing comes for an hour, and its next request goes on', () => {
-    expect(over.due).toBe(2 + limits.guestIdleMs)
-    const ended = over.when(at(2 + limits.guestIdleMs, tick))
+    expect(over.due).toBe(3 + limits.guestIdleMs)
+    const ended = over.when(at(3 + limits.guestIdleMs, tick))
     expect(only(ended.records, 'turn-finished').outcome).toBe('cancelled')
     expect(only(ended.when(request('r1', ['a.1'])).records, 'guest-advice')).toMatchObject({
       ...{ rung: 'none', isOpen: true, unknown: [] },
+    })
+  })
+
+  it('a minute after the advice to end it, unless its guest goes on', () => {
+    const advised = proposed.when(outcome(0, 1, { intervention: intervention('end') }))
+    const due = advised.due ?? 0
+    expect(due).toBe(3 + limits.guestEndedMs)
+    const again = advised.when(request('r1', ['a.1']))
+    expect(only(again.records, 'guest-advice')).toMatchObject({ rung: 'end', isOpen: true })
+    expect(again.due).toBeGreaterThan(due)
+    expect(only(advised.when(at(due, tick)).records, 'turn-finished')).toMatchObject({
+      ...{ outcome: 'failed', class: 'no_progress', reason: intervention('end').reason },
     })
   })
 

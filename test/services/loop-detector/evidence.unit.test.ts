@@ -9,7 +9,8 @@ import { masked } from '../../../services/loop-detector/mask.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 
 const canonical = (raw: string, ...ignoreFields: string[]) =>
-  readArguments(raw, { mutates: null, ignoreFields, loopKey: [], refusal: null }).canonical
+  readArguments(raw, { mutates: null, ignoreFields, loopKey: [], refusal: null, labels: [] })
+    .canonical
 
 describe('arguments', () => {
   it.each([

@@ -416,7 +416,7 @@ describe('a failure streak', () => {
       ['-', '-', '-', 'nudge', 'text_only', 'end'],
     ],
   ])('%s', (_, name, mutates, expected) => {
-    const hints = { mutates, ignoreFields: [], loopKey: [], refusal: null }
+    const hints = { mutates, ignoreFields: [], loopKey: [], refusal: null, labels: [] }
     const seen: Step = {
       ...one(name, { path: 'a' }, ok('seen')),
       fields: { declarations: [declared(name, { hints })] },
@@ -671,6 +671,7 @@ describe('the memory of a turn', () => {
       ignoreFields: ['/__proto__/*', '/'],
       loopKey: ['constructor', '/*/*', ''],
       refusal: null,
+      labels: [],
     }
     const fields = { declarations: [declared('shell', { hints })] }
     expect(

@@ -123,7 +123,14 @@ describe('the same call with the same result', () => {
       fields: {
         declarations: [
           declared('read_file', {
-            hints: { mutates: null, ignoreFields: [], loopKey: [], refusal: null, ...hints },
+            hints: {
+              mutates: null,
+              ignoreFields: [],
+              loopKey: [],
+              refusal: null,
+              labels: [],
+              ...hints,
+            },
           }),
         ],
       },

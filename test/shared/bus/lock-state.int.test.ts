@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
@@ -57,6 +57,34 @@ describe('a lock that another program holds', () => {
     } finally {
       other.kill('SIGKILL')
     }
+  })
+})
+
+describe('a lock that no Weir made', () => {
+  const endless = `CREATE VIEW holder AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+    SELECT 1 AS one, 1 AS pid, '' AS since, i AS token FROM n WHERE i < 0`
+
+  it.each([
+    ['a view, which could run without an end,', endless],
+    ['a trigger', 'CREATE TABLE t (a); CREATE TRIGGER own AFTER INSERT ON t BEGIN SELECT 1; END'],
+    ['the table of another program', 'CREATE TABLE places (url TEXT)'],
+  ])('is refused with %s and stays unchanged', async (_title, sql) => {
+    const file = join(folder, 'weir.db')
+    runSql(`${file}-lock`, sql)
+    const refusal = { code: 'bus.foreign-schema' }
+    await expect(openEmbeddedBus({ file, clock: systemClock })).rejects.toMatchObject(refusal)
+    expect(() => lockStateOf(file)).toThrow('which no Weir makes')
+  })
+
+  it('is refused as a link, and the mode of its target stays', async () => {
+    const file = join(folder, 'weir.db')
+    const target = join(folder, 'page.html')
+    writeFileSync(target, 'page', { mode: 0o644 })
+    symlinkSync(target, `${file}-lock`)
+    await expect(openEmbeddedBus({ file, clock: systemClock })).rejects.toMatchObject({
+      ...{ code: 'bus.foreign-schema', message: expect.stringContaining('a link to another file') },
+    })
+    expect((statSync(target).mode & 0o777).toString(8)).toBe('644')
   })
 })
 

@@ -5,6 +5,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -562,5 +563,43 @@ describe('requests of many processes', () => {
     for (const passed of timers) passed()
     await soon(closed)
     await owner.close()
+  })
+})
+
+describe('the folder of the sockets', () => {
+  /** A socket that takes requests in place of the owner's. Resolves to the file and the requests. */
+  async function foreignSocket(place: (file: string, folder: string) => void) {
+    const file = join(root, 'weir.db')
+    await (await owner()).close()
+    const folder = join(root, 'elsewhere')
+    mkdirSync(folder)
+    const taken: string[] = []
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      socket.on('data', (data: Buffer) => taken.push(data.toString()))
+      socket.once('end', () => socket.end('{"value":[]}'))
+    })
+    await new Promise<void>((resolve) => server.listen(join(folder, 'requests'), resolve))
+    place(file, folder)
+    return { file, taken, server }
+  }
+
+  it('gets no request through a link to another folder', async () => {
+    const { file, taken, server } = await foreignSocket((to, folder) =>
+      symlinkSync(folder, `${to}-owner`),
+    )
+    await expect(requestFromOwner(file, { type: 'append' })).rejects.toThrow('nothing was sent')
+    expect(taken).toEqual([])
+    server.close()
+  })
+
+  const asRoot = process.getuid?.() === 0 ? it : it.skip
+  asRoot('gets no request if it belongs to another user than the file', async () => {
+    const { file, taken, server } = await foreignSocket((to, folder) => {
+      chownSync(folder, 65_534, 65_534)
+      renameSync(folder, `${to}-owner`)
+    })
+    await expect(requestFromOwner(file, { type: 'append' })).rejects.toThrow('nothing was sent')
+    expect(taken).toEqual([])
+    server.close()
   })
 })

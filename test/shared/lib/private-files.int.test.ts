@@ -5,6 +5,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,6 +55,16 @@ describe('a private folder', () => {
 })
 
 describe('a private file', () => {
+  it('does not change the target of a link beside it', () => {
+    const [file, beside, target] = ['weir.db', 'weir.db-wal', 'page.html'].map((name) =>
+      join(folder, name),
+    ) as [string, string, string]
+    writeFileSync(target, 'page', { mode: 0o644 })
+    symlinkSync(target, beside)
+    makePrivateFile(file, [beside])
+    expect(modeOf(target)).toBe('644')
+  })
+
   it('is created empty for this user only', () => {
     const file = join(folder, 'weir.db')
     makePrivateFile(file)

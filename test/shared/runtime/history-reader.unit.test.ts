@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { encode } from '../../../shared/codec/codec.ts'
 import type { Bus, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { HistoryEntry } from '../../../shared/contract/messages.ts'
+import type { HistoryPlace } from '../../../shared/contract/performer.ts'
 import { historyKey } from '../../../shared/contract/topology.ts'
 import { historyReader } from '../../../shared/runtime/history-reader.ts'
 
@@ -29,8 +30,13 @@ function put(turn: number, round: number, text = `${turn}/${round}`, conversatio
   table.set(historyKey(at), { ...place, key: historyKey(at), value: encode(entry) })
 }
 
-function reader(bytesMax = 1_000_000) {
-  const bus: Pick<Bus, 'list' | 'get'> = {
+function reader(bytesMax = 1_000_000, newestBytesMax?: number) {
+  const bus: Pick<Bus, 'list' | 'get' | 'keys'> = {
+    async keys({ after = '', limit }) {
+      reads.push('keys')
+      const keys = [...table.keys()].filter((key) => key > after).sort()
+      return keys.slice(0, limit).map((key) => ({ key, offset: 0, time: 0 }))
+    },
     async list({ prefix }) {
       reads.push('list')
       return [...table.values()].filter(
@@ -42,9 +48,12 @@ function reader(bytesMax = 1_000_000) {
       return table.get(key)
     },
   }
-  const read = historyReader({ bus: bus as Bus, topic: 'history', partition: 0, bytesMax })
-  return async (turn: number, round: number, conversation = 'c') =>
-    (await read({ conversation, turn, round }, 0))?.map(({ user }) => user)
+  const read = historyReader({
+    ...{ bus: bus as Bus, topic: 'history', partition: 0, bytesMax },
+    ...(newestBytesMax !== undefined && { newestBytesMax }),
+  })
+  return async (turn: number, round: number, conversation = 'c', after?: HistoryPlace) =>
+    (await read({ conversation, turn, round }, 0, async () => after))?.map(({ user }) => user)
 }
 
 describe('a history', () => {
@@ -121,11 +130,63 @@ describe('the cache of histories', () => {
     expect(reads).toEqual(Array.from({ length: 5 }, () => 'list'))
   })
 
-  it('does not hold a history that exceeds the bound', async () => {
+  it('holds the newest history up to a larger bound, and then no other', async () => {
+    for (const conversation of ['a', 'b']) put(0, 0, 'x'.repeat(1000), conversation)
+    const read = reader(100, 2_000)
+    for (const conversation of ['a', 'a', 'b', 'b', 'a']) await read(0, 0, conversation)
+    expect(reads).toEqual(['list', 'list', 'list'])
+  })
+
+  it('does not hold a history that exceeds the bound of the newest', async () => {
     put(0, 0, 'x'.repeat(1000))
-    const read = reader(100)
+    const read = reader(100, 500)
     expect(await read(0, 0)).toHaveLength(1)
     expect(await read(0, 0)).toHaveLength(1)
     expect(reads).toEqual(['list', 'list'])
+  })
+})
+
+describe('a history with a summary', () => {
+  const putTurn = (turn: number, rounds: number) => {
+    for (let round = 0; round <= rounds; round += 1) put(turn, round)
+  }
+
+  it('is read without the values of the entries for which the summary stands', async () => {
+    putTurn(3, 300)
+    put(4, 0)
+    put(4, 1)
+    const read = reader()
+    expect(await read(4, 1, 'c', { turn: 3, round: 299 })).toEqual(['3/300', '4/0', '4/1'])
+    expect(reads).toEqual([
+      ...['get ["c",4,1]', 'keys', 'get ["c",3,300]'],
+      ...['keys', 'get ["c",4,0]', 'get ["c",4,1]'],
+    ])
+  })
+
+  it('keeps the message of the open turn', async () => {
+    putTurn(3, 5)
+    expect(await reader()(3, 5, 'c', { turn: 3, round: 4 })).toEqual(['3/0', '3/5'])
+  })
+
+  it('drops further entries when a later summary stands for them', async () => {
+    putTurn(3, 2)
+    const read = reader()
+    expect(await read(3, 2)).toEqual(['3/0', '3/1', '3/2'])
+    put(3, 3)
+    expect(await read(3, 3, 'c', { turn: 3, round: 2 })).toEqual(['3/0', '3/3'])
+    expect(reads).toEqual(['list', 'get ["c",3,3]'])
+  })
+
+  it('is read again if the summary stands for less than before', async () => {
+    putTurn(3, 2)
+    const read = reader()
+    await read(3, 2, 'c', { turn: 3, round: 1 })
+    put(3, 3)
+    expect(await read(3, 3)).toEqual(['3/0', '3/1', '3/2', '3/3'])
+  })
+
+  it('is undefined if its newest entry does not arrive', async () => {
+    putTurn(3, 2)
+    expect(await reader()(3, 3, 'c', { turn: 3, round: 1 })).toBeUndefined()
   })
 })

@@ -233,6 +233,30 @@ export const forgetsGuards = withStages(
   },
 )
 
+/** Breaks EXECUTOR-WAITING-3: a guard's request for approval is a pass. */
+export const forgetsRequests = withStages(
+  'the executor forgets the requests of guards for approval',
+  ({ executor }) => {
+    const { stage } = executor
+    return {
+      executor: {
+        ...executor,
+        stage: {
+          ...stage,
+          react(state, record) {
+            const { message } = record
+            if (message.type !== 'guard-verdict') return stage.react(state, record)
+            const verdicts = message.verdicts.map((one) =>
+              one.verdict === 'ask' ? { ...one, verdict: 'pass' as const } : one,
+            )
+            return stage.react(state, { ...record, message: { ...message, verdicts } })
+          },
+        } satisfies typeof stage,
+      },
+    }
+  },
+)
+
 /** Applies a rule in shadow mode as if it were in force. */
 export const forgetsShadowModes = withStages(
   'the loop-detector forgets which rules are shadows',

@@ -1,6 +1,7 @@
 // G4: a result of a guest's call is Weir's refusal, unknown, or a result that a front wrote for this
 // round and call. A text that the world used once belongs to the call that made it. A hook reports a
-// call id and no round, so two branches of a fork with equal call ids are one call to it.
+// call id and no round, so two branches of a fork with equal call ids are one call to it, also in
+// two turns.
 
 import type { MessageOf } from '../../../shared/contract/messages.ts'
 import { hashOfKey } from '../../../shared/transcript/round-key.ts'
@@ -60,14 +61,12 @@ function belongs(
   turnKey: string | undefined,
 ): boolean {
   if (!run.text.startsWith('result ')) return true
-  const isSameRound = run.isForked || run.key === undefined || run.key === response.attempt
+  const isSameRound = run.key === undefined || run.key === response.attempt
   const call = response.calls.find((call) => call.ordinal === ordinal)
   return (
     run.conversation === conversation &&
-    run.turnKey === turnKey &&
-    isSameRound &&
     run.callId === call?.id &&
-    (run.isForked || isSameJson(run.sent, call.raw))
+    (run.isForked || (run.turnKey === turnKey && isSameRound && isSameJson(run.sent, call.raw)))
   )
 }
 

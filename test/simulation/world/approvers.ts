@@ -54,13 +54,15 @@ export function startApprovers({
       [3, random.between(500, 20_000)],
       [1, random.between(60_000, 90_000)],
     ])
+    const when = random.pick(['always', 'always', 'requested'] as const)
+    const rules = [{ name: 'any call', tools, when }]
     const guard: GuardInForce = {
       ...{
         name: approvalGuard,
         version: `${random.below(9)}`,
         tools: tools.map((pattern) => ({ pattern, mode: 'enforce' as const })),
       },
-      ...{ deadlineMs, onTimeout: 'reject', rules: JSON.stringify([{ name: 'any call', tools }]) },
+      ...{ deadlineMs, onTimeout: 'reject', rules: JSON.stringify(rules) },
     }
     land(`${topicPrefix}policies`, 0, { type: 'guard-registration', ...guard, registeredAt: start })
   }

@@ -120,17 +120,14 @@ export function startGuards({
     const verdicts = calls.flatMap(({ ordinal, name }): CallVerdict[] => {
       const isWanted = modeFor(guard, name) !== undefined ? !own.chance(0.02) : own.chance(0.1)
       if (!isWanted) return []
-      return own.chance(0.3)
-        ? [
-            {
-              ordinal,
-              verdict: 'reject',
-              code: 'simulated',
-              text: 'It is not allowed.',
-              evidence: null,
-            },
-          ]
-        : [{ ordinal, verdict: 'pass', code: '', text: '', evidence: null }]
+      const verdict = own.weighted([
+        [6, 'pass' as const],
+        [3, 'reject' as const],
+        [1, 'ask' as const],
+      ])
+      return verdict === 'pass'
+        ? [{ ordinal, verdict, code: '', text: '', evidence: null }]
+        : [{ ordinal, verdict, code: 'simulated', text: 'It is not allowed.', evidence: null }]
     })
     const intervention = own.chance(0.05)
       ? { guard: '', reason: 'simulated', text: 'Do something else.' }

@@ -56,7 +56,10 @@ async function throughModule(): Promise<string> {
 
 async function throughServer(): Promise<string> {
   const script = ['sh', '-c', `(cat ${secret} || echo closed) >&2`] as [string, ...string[]]
-  const server = serverProcess({ argv: script, cwd, sandbox } as never, () => {})
+  const server = serverProcess({ argv: script, cwd, sandbox } as never, {
+    onNoise() {},
+    onBytes() {},
+  })
   const closed = new Promise<void>((resolve) => {
     server.onclose = () => resolve()
   })
@@ -66,7 +69,7 @@ async function throughServer(): Promise<string> {
 }
 
 async function throughGuard(): Promise<string> {
-  const child = startGuardChild([process.execPath, '-e', print], [cwd])
+  const child = startGuardChild([process.execPath, '-e', print], { folders: [cwd], files: [] })
   let text = ''
   child.stderr?.on('data', (bytes: Buffer) => {
     text += bytes.toString()

@@ -3,7 +3,7 @@
 
 import { HttpError } from '../../http-error.ts'
 import { type Answer, type ChatRequest, listAt, objectAt, textAt } from '../chat-request.ts'
-import { textOfContent } from '../request-message.ts'
+import { messageOfContent, textOfContent } from '../request-message.ts'
 import type { AgMessage } from './ag-event.ts'
 import type { AgRun } from './ag-fold.ts'
 
@@ -33,8 +33,12 @@ export function agRequestIn(body: Record<string, unknown>, key: string | undefin
     )
   })
   const resume = body.resume === undefined ? [] : listAt(body.resume, 'resume').map(resumeIn)
-  const texts = messages.flatMap(({ text }) => text ?? [])
-  const newest = messages.at(-1)?.text
+  const texts = messages.flatMap(({ text }) => (text === undefined ? [] : [{ text }]))
+  const last = messages.at(-1)
+  const newest =
+    last?.text === undefined
+      ? undefined
+      : messageOfContent(last.message.content, `messages[${messages.length - 1}].content`)
   if (newest === undefined && resume.length === 0)
     throw new HttpError(
       400,
@@ -46,7 +50,7 @@ export function agRequestIn(body: Record<string, unknown>, key: string | undefin
     request: {
       conversation: threadId,
       earlier: newest === undefined ? texts : texts.slice(0, -1),
-      message: newest === undefined ? undefined : { id: key ?? runId, text: newest },
+      message: newest === undefined ? undefined : { id: key ?? runId, ...newest },
       answers: resume.filter((one) => typeof one !== 'string'),
       abandoned: resume.filter((one) => typeof one === 'string'),
       isAgain: false,

@@ -1,15 +1,22 @@
 // The body of `POST /v1/chat/completions`.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import { bad, refuseFields, textOfContent } from '../request-message.ts'
+import {
+  bad,
+  type MessageContent,
+  messageOfContent,
+  refuseFields,
+  textOfContent,
+} from '../request-message.ts'
+import type { Exchange } from '../resent-history.ts'
 
 /** A message that the client resends. */
 export type Resent = { role: 'user' | 'assistant'; text: string }
 
-/** `history`: the messages in front of the new one, `text`. `system`: its instructions, or ''. */
+/** `history`: the messages in front of the new one. `system`: its instructions, or ''. */
 export type ChatRequest = {
   model: string
-  text: string
+  message: MessageContent
   history: Resent[]
   system: string
   streams: boolean
@@ -42,11 +49,16 @@ export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
   const read = messages.map((message: unknown, at) => messageOf(message, `messages[${at}]`))
   const last = read.at(-1)
   if (last?.role !== 'user') throw bad('the last of messages must have the role user')
+  const newest: unknown = messages.at(-1)
+  const message = messageOfContent(
+    isObject(newest) ? newest.content : '',
+    `messages[${messages.length - 1}].content`,
+  )
   const system = read.filter(({ role }) => role === 'system').map(({ text }) => text)
   const spoken = read.filter((one): one is Resent => one.role !== 'system')
   const named = isObject(metadata) ? metadata.conversation_id : undefined
   return {
-    ...{ model, text: last.text, history: spoken.slice(0, -1), system: system.join('\n\n') },
+    ...{ model, message, history: spoken.slice(0, -1), system: system.join('\n\n') },
     ...{ streams: stream === true, conversation: typeof named === 'string' ? named : undefined },
     includesUsage: isObject(options) && options.include_usage === true,
   }
@@ -68,4 +80,23 @@ function messageOf(
     default:
       throw bad(`${where}.role must be user, assistant, system or developer`)
   }
+}
+
+/** The messages of the user, each with the texts of the assistant behind it. */
+export function exchangesOf(history: readonly Resent[]): Exchange[] {
+  const exchanges: Exchange[] = []
+  for (const { role, text } of history) {
+    const last = exchanges.at(-1)
+    if (role === 'user') exchanges.push({ text })
+    else if (last !== undefined)
+      last.answer = last.answer === undefined ? text : `${last.answer}\n${text}`
+  }
+  return exchanges
+}
+
+/** The history as instructions, for a conversation that begins with it. Empty: there is none. */
+export function transcriptOf(history: readonly Resent[]): string {
+  if (history.length === 0) return ''
+  const lines = history.map(({ role, text }) => `<${role}>\n${text}\n</${role}>`)
+  return `Earlier messages of this conversation:\n\n${lines.join('\n\n')}`
 }

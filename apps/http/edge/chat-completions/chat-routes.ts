@@ -4,16 +4,18 @@ import { Hono } from 'hono'
 import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import { type AnswerPiece, answerPieces } from '../answer-pieces.ts'
-import { cancelIfLeft, leaveHandler } from '../disconnect.ts'
+import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
 import { conversationFor, requireRole } from '../principal.ts'
 import { jsonBodyOf } from '../request-json.ts'
+import { questionFields } from '../request-message.ts'
+import { forkError, isFork } from '../resent-history.ts'
+import { sentTurn } from '../sent-turn.ts'
 import { sseResponse } from '../sse.ts'
 import { chatChunks, chatCompletion } from './chat-chunks.ts'
-import { type ChatRequest, chatRequestOf } from './chat-request.ts'
+import { type ChatRequest, chatRequestOf, exchangesOf, transcriptOf } from './chat-request.ts'
 import { createKnownHistories, type KnownHistories } from './known-histories.ts'
-import { isSameHistory, transcriptOf } from './resent-history.ts'
 
 export const chatProtocol: Protocol = { name: 'chat-completions', routes }
 
@@ -46,48 +48,49 @@ async function complete(
   const { value, bytes } = await jsonBodyOf(http)
   const request = chatRequestOf(value)
   const agent = namedAgent(context.agents, request.model)
-  const { text, history, system } = request
+  const { history, system } = request
+  const { text } = request.message
   const named = headerText(http, 'x-weir-conversation') ?? request.conversation
   const known = named ?? histories.find(principal, history)
-  const idIn = (conversation: string | undefined) =>
-    context.messageIds.of({
-      ...{ principal, conversation, key: http.req.header('idempotency-key') },
-      ...{ body: bytes, text },
-    })
+  const idIn = async (conversation: string | undefined) => {
+    const key = http.req.header('idempotency-key')
+    return (await context.messageIds.of({ principal, conversation, key, body: bytes, text }))
+      .message
+  }
   let message = await idIn(known)
   let start = await startOf(context, message, request, named !== undefined)
   if (start === 'fork') {
-    if (named !== undefined) throw fork()
+    if (named !== undefined) throw forkError('the messages differ from those of the conversation')
     message = await idIn(undefined)
     start = 'new'
   }
   const instructions = [system, start === 'new' ? transcriptOf(history) : ''].filter(
     (one) => one !== '',
   )
-  const turn = weir.ask({
-    ...{ agent, text, ...message },
+  const events = await sentTurn(weir, {
+    ...{ agent, ...questionFields(request.message), ...message },
     ...(instructions.length > 0 && { system: instructions.join('\n\n') }),
   })
-  await turn.sent
   const shown = conversationFor(principal, message.conversation) ?? ''
   const head = {
     ...{ id: `chatcmpl-${message.messageId}`, model: modelPrefix + agent },
     ...{ created: Math.floor(clock.now() / 1_000), includesUsage: request.includesUsage },
   }
   const headers = { 'x-weir-conversation': encodeURIComponent(shown) }
-  const pieces = kept(answerPieces(turn), (answer) =>
+  const pieces = kept(answerPieces(events), (answer) =>
     histories.keep(
       principal,
       [...history, { role: 'user', text }, { role: 'assistant', text: answer }],
       shown,
     ),
   )
+  const onLeave = leaveHandler(context, principal, message)
   if (request.streams)
     return sseResponse(context, chatChunks(pieces, head), {
       headers,
-      onLeave: leaveHandler(context, principal, message),
+      onLeave,
     })
-  cancelIfLeft(http, context, principal, message)
+  whenLeft(http, onLeave)
   let reasoning = ''
   for await (const piece of pieces) {
     if (piece.kind === 'reasoning') reasoning += piece.text
@@ -130,15 +133,7 @@ async function startOf(
   // A client that names the conversation may leave its history out.
   const isLeftOut = isNamed && history.length === 0
   if (isRepeated || isLeftOut) return 'held'
-  return isSameHistory(history, await turnsOf(true)) ? 'held' : 'fork'
-}
-
-function fork(): HttpError {
-  return new HttpError(
-    409,
-    'edge.fork',
-    'the messages differ from those of the conversation: begin a new one with another X-Weir-Conversation',
-  )
+  return isFork(exchangesOf(history), await turnsOf(true)) ? 'fork' : 'held'
 }
 
 function headerText(http: HttpContext, name: string): string | undefined {

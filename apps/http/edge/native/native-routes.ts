@@ -9,6 +9,7 @@ import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { namedAgent } from '../named-agent.ts'
 import { conversationIn, type Principal, type Role, requireRole } from '../principal.ts'
 import { jsonBodyOf, optionalText } from '../request-json.ts'
+import { messageOfFields, questionFields } from '../request-message.ts'
 import { feedOf } from './event-feed.ts'
 
 export const nativeProtocol: Protocol = { name: 'native', routes }
@@ -26,14 +27,18 @@ function routes(context: EdgeContext): HttpApp {
     const principal = author(http, 'ask')
     const { value, bytes } = await jsonBodyOf(http)
     const given = http.req.param('id')
-    const text = requiredText(value, 'text')
+    const content = messageOfFields(requiredText(value, 'text'), value)
+    const { text } = content
     const agent = namedAgent(agents, optionalText(value, 'agent'))
     const system = optionalText(value, 'system')
-    const message = await context.messageIds.of({
+    const { message } = await context.messageIds.of({
       ...{ principal, conversation: given, body: bytes, text },
       key: http.req.header('idempotency-key') ?? optionalText(value, 'messageId'),
     })
-    const turn = weir.ask({ agent, text, ...message, ...(system !== undefined && { system }) })
+    const turn = weir.ask({
+      ...{ agent, ...questionFields(content), ...message },
+      ...(system !== undefined && { system }),
+    })
     await turn.sent
     return http.json({ conversation: given, messageId: message.messageId }, 202)
   })

@@ -1,34 +1,65 @@
-// The items of a response: a message, and a call that Weir ran.
+// The items of a response: reasoning, a message, a call that Weir ran, and a call that waits for a
+// person.
 
 import type { CallPlace } from '../../../../client/weir.ts'
 
-export type MessageItem = {
+/** An item with a text that is streamed. */
+export type TextItem = {
   id: string
-  type: 'message'
-  role: 'assistant'
   status: 'in_progress' | 'completed'
   content: object[]
-}
+} & ({ type: 'message'; role: 'assistant' } | { type: 'reasoning'; summary: [] })
 
+/** `approval_request_id`: of the request that a person approved. */
 export type CallItem = {
   id: string
   type: 'mcp_call'
   server_label: 'weir'
   name: string
   arguments: string
+  approval_request_id: string | null
   status: 'in_progress' | 'completed' | 'failed'
   output: string | null
   error: string | null
 }
 
-export type OutputItem = MessageItem | CallItem
-
-export function messageItem(id: string, status: MessageItem['status'], text: string): MessageItem {
-  return { id, type: 'message', role: 'assistant', status, content: [partOf(text)] }
+/** `id`: of the approval. */
+export type ApprovalItem = {
+  id: string
+  type: 'mcp_approval_request'
+  server_label: 'weir'
+  name: string
+  arguments: string
 }
 
-export function partOf(text: string): object {
-  return { type: 'output_text', text, annotations: [], logprobs: [] }
+export type OutputItem = TextItem | CallItem | ApprovalItem
+
+/** The forms of the texts: their parts, and the names of their events. */
+export const textForms = {
+  message: {
+    prefix: 'msg',
+    event: 'output_text',
+    fields: { type: 'message', role: 'assistant' },
+    part: (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] }),
+  },
+  reasoning: {
+    prefix: 'rs',
+    event: 'reasoning_text',
+    fields: { type: 'reasoning', summary: [] },
+    part: (text: string) => ({ type: 'reasoning_text', text }),
+  },
+} as const
+
+export type TextKind = keyof typeof textForms
+
+export function textItem(
+  kind: TextKind,
+  id: string,
+  status: TextItem['status'],
+  text: string,
+): TextItem {
+  const { fields, part } = textForms[kind]
+  return { id, ...fields, status, content: [part(text)] } as TextItem
 }
 
 type CallState =
@@ -38,13 +69,13 @@ type CallState =
 
 /** `error`: the text for the model, which a rejected or failed call has in place of an output. */
 export function callItem(
-  place: CallPlace & { name: string; arguments: string },
+  place: CallPlace & { name: string; arguments: string; approval?: string | undefined },
   state: CallState,
 ): CallItem {
-  const { name, arguments: given } = place
+  const { name, arguments: given, approval = null } = place
   return {
     ...{ id: callId(place), type: 'mcp_call', server_label: 'weir' },
-    ...{ name, arguments: given, output: null, error: null },
+    ...{ name, arguments: given, approval_request_id: approval, output: null, error: null },
     ...state,
   }
 }

@@ -2,17 +2,22 @@
 // RESPONSE-EVENTS-1. A number depends on the records of the turn only. A record takes `step` numbers,
 //     and a piece of text has the number of its last character. Any process gives the same numbers.
 // RESPONSE-EVENTS-2. A text that a repeated request voids is not streamed again. `output_text.done`
-//     has the whole text of the round.
+//     has the whole text of the round. Reasoning behind the first text of a round is left out.
+// RESPONSE-EVENTS-3. A response ends where its turn waits for persons only. The response to their
+//     answers has the rest of the turn, with numbers that go on.
 
 import type { TurnEvent } from '../../../../client/weir.ts'
+import { createTurnCalls } from '../turn-calls.ts'
+import type { TurnFold } from '../turn-chunks.ts'
 import {
   type CallItem,
   callId,
   callItem,
-  type MessageItem,
-  messageItem,
   type OutputItem,
-  partOf,
+  type TextItem,
+  type TextKind,
+  textForms,
+  textItem,
 } from './output-items.ts'
 import {
   endOfResponse,
@@ -23,90 +28,128 @@ import {
 
 export type ResponseEvent = { type: string; sequence_number: number; [field: string]: unknown }
 
-/** More than the characters of a round's text, and than the events of a record. */
+/** More than twice the characters of a round's text, and than the events of a record. */
 const step = 2 ** 26
+/** The number of the first event of a text, behind that of its round. */
+const firstOf: Record<TextKind, number> = { reasoning: 1, message: step / 2 }
 
 const preliminary = new Set(['text-delta', 'reasoning-delta', 'text-reset', 'turn-waiting'])
 
-/** The events of one turn, up to its end. */
-export async function* responseEvents(
-  events: AsyncIterable<TurnEvent>,
-  head: ResponseHead,
-): AsyncGenerator<ResponseEvent> {
-  const fold = createFold(head)
-  yield* fold.begin()
-  for await (const event of events) {
-    yield* fold.add(event)
-    if (event.type === 'turn-finished') return
-  }
-}
-
-/** The response of a finished turn. Undefined: the events have no end. */
+/** The response of the last event. Undefined: the events have no end. */
 export async function wholeResponse(
-  events: AsyncIterable<TurnEvent>,
-  head: ResponseHead,
+  events: AsyncIterable<ResponseEvent>,
 ): Promise<ResponseObject | undefined> {
   let last: ResponseEvent | undefined
-  for await (const event of responseEvents(events, head)) last = event
+  for await (const event of events) last = event
   return last?.response as ResponseObject | undefined
 }
 
-type OpenText = { item: MessageItem; index: number; sent: number; isVoid: boolean }
+/** The events in front of those of the turn. */
+export function beginOf(head: ResponseHead): ResponseEvent[] {
+  const response = responseObject(head, { status: 'in_progress', output: [] })
+  return [
+    { type: 'response.created', sequence_number: 0, response },
+    { type: 'response.in_progress', sequence_number: 1, response },
+  ]
+}
 
-function createFold(head: ResponseHead) {
-  const output: OutputItem[] = []
+/** `base`: the number of its round. `whole`: as it was streamed. */
+type OpenText = {
+  kind: TextKind
+  item: TextItem
+  index: number
+  base: number
+  whole: string
+  isVoid: boolean
+}
+
+export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> {
+  const seen = createTurnCalls()
   const calls = new Map<string, number>()
+  const approvals = new Map<string, string>()
+  let output: OutputItem[] = []
   let records = 0
   let roundBase = 0
   let text: OpenText | undefined
+  let hasText = false
   let lastText = ''
 
   /** Numbers the events of a record. `from`: the first number behind its base. */
-  function* numbered(base: number, from: number, given: object[]): Generator<ResponseEvent> {
-    for (const [at, event] of given.entries()) {
+  function numbered(base: number, from: number, given: object[]): ResponseEvent[] {
+    return given.map((event, at) => {
       const { type, ...rest } = event as { type: string }
-      yield { type, sequence_number: base + from + at, ...rest }
-    }
+      return { type, sequence_number: base + from + at, ...rest }
+    })
   }
 
-  function* openText(turn: number, round: number): Generator<ResponseEvent, OpenText> {
-    const item = messageItem(`msg_${turn}_${round}`, 'in_progress', '')
-    const open: OpenText = { item, index: output.length, sent: 0, isVoid: false }
+  function openText(kind: TextKind, { turn, round }: { turn: number; round: number }) {
+    const { prefix, part } = textForms[kind]
+    const item = textItem(kind, `${prefix}_${turn}_${round}`, 'in_progress', '')
+    const base = roundBase + firstOf[kind]
+    const open: OpenText = { kind, item, index: output.length, base, whole: '', isVoid: false }
     output.push(item)
     text = open
-    yield* numbered(roundBase, 1, [
+    const events = numbered(base, 0, [
       {
         type: 'response.output_item.added',
         output_index: open.index,
         item: { ...item, content: [] },
       },
-      { type: 'response.content_part.added', ...placeOf(open), part: partOf('') },
+      { type: 'response.content_part.added', ...placeOf(open), part: part('') },
     ])
-    return open
+    return { open, events }
   }
 
-  function* delta(open: OpenText, piece: string): Generator<ResponseEvent> {
-    if (piece === '') return
-    open.sent += piece.length
+  function delta(open: OpenText, piece: string): ResponseEvent[] {
+    if (piece === '' || open.isVoid) return []
+    open.whole += piece
     const event = {
-      type: 'response.output_text.delta',
+      type: `response.${textForms[open.kind].event}.delta`,
       ...placeOf(open),
       delta: piece,
-      logprobs: [],
+      ...(open.kind === 'message' && { logprobs: [] }),
     }
-    yield* numbered(roundBase, 2 + open.sent, [event])
+    return numbered(open.base, 1 + open.whole.length, [event])
   }
 
-  function* closeText(open: OpenText, whole: string, base: number): Generator<ResponseEvent> {
-    const item = messageItem(open.item.id, 'completed', whole)
+  function closeText(open: OpenText, whole: string, base: number, from = 0): ResponseEvent[] {
+    const { event, part } = textForms[open.kind]
+    const item = textItem(open.kind, open.item.id, 'completed', whole)
     output[open.index] = item
     text = undefined
-    lastText = whole
-    yield* numbered(base, 0, [
-      { type: 'response.output_text.done', ...placeOf(open), text: whole, logprobs: [] },
-      { type: 'response.content_part.done', ...placeOf(open), part: partOf(whole) },
+    if (open.kind === 'message') lastText = whole
+    return numbered(base, from, [
+      {
+        type: `response.${event}.done`,
+        ...placeOf(open),
+        text: whole,
+        ...(open.kind === 'message' && { logprobs: [] }),
+      },
+      { type: 'response.content_part.done', ...placeOf(open), part: part(whole) },
       { type: 'response.output_item.done', output_index: open.index, item },
     ])
+  }
+
+  /** A thought ends in front of the text of its round. */
+  function closeReasoning(): ResponseEvent[] {
+    return text?.kind === 'reasoning' ? closeText(text, text.whole, text.base, step / 2 - 8) : []
+  }
+
+  function streamed(kind: TextKind, event: Event<'text-delta' | 'reasoning-delta'>) {
+    if (kind === 'reasoning' && hasText) return []
+    const before = kind === 'message' ? closeReasoning() : []
+    if (kind === 'message') hasText = true
+    const { open, events } = text === undefined ? openText(kind, event) : { open: text, events: [] }
+    return [...before, ...events, ...delta(open, event.text)]
+  }
+
+  function answered(event: Event<'model-answered'>, base: number): ResponseEvent[] {
+    const before = closeReasoning()
+    if (text === undefined && event.text === '') return before
+    const { open, events } =
+      text === undefined ? openText('message', event) : { open: text, events: [] }
+    const rest = delta(open, event.text.slice(open.whole.length))
+    return [...before, ...events, ...rest, ...closeText(open, event.text, base)]
   }
 
   /** Empty if the call is there already. */
@@ -133,79 +176,106 @@ function createFold(head: ResponseHead) {
     ]
   }
 
-  function* add(event: TurnEvent): Generator<ResponseEvent> {
-    if (!preliminary.has(event.type)) records += 1
-    const base = records * step
+  function startedCall(event: Event<'tool-started' | 'call-rejected'>): object[] {
+    const approval = approvals.get(callId(event))
+    return openCall(callItem({ ...event, approval }, { status: 'in_progress' }))
+  }
+
+  function finishedCall(event: Event<'call-finished'>): object[] {
+    const known = output.find((item) => item.id === callId(event))
+    const approval = approvals.get(callId(event))
+    const given = known?.type === 'mcp_call' ? known.arguments : ''
+    const call = { ...event, arguments: given, approval }
+    const { status, result } = event
+    return [
+      ...openCall(callItem(call, { status: 'in_progress' })),
+      ...closeCall(
+        callItem(
+          call,
+          status === 'ok'
+            ? { status: 'completed', output: result }
+            : { status: 'failed', error: result },
+        ),
+      ),
+    ]
+  }
+
+  function pending(event: Event<'approval-pending'>): object[] {
+    return event.calls.flatMap(({ ordinal, id, name, arguments: given }) => {
+      approvals.set(callId({ ...event, ordinal }), id)
+      const index = output.length
+      const type = 'mcp_approval_request'
+      output.push({ id, type, server_label: 'weir', name, arguments: given })
+      return ['added', 'done'].map((end) => ({
+        ...{ type: `response.output_item.${end}`, output_index: index, item: output[index] },
+      }))
+    })
+  }
+
+  function finished(event: Event<'turn-finished'>, base: number): ResponseEvent[] {
+    const events = closeReasoning()
+    if (text !== undefined) events.push(...closeText(text, '', base))
+    if (event.reply !== '' && event.reply.trim() !== lastText.trim()) {
+      roundBase = base + 8
+      const { open, events: opening } = openText('message', { turn: event.turn, round: 0 })
+      const whole = delta(open, event.reply)
+      events.push(...opening, ...whole, ...closeText(open, event.reply, base, step - 8))
+    }
+    return [...events, ...numbered(base, step - 1, [endOfResponse(event, head, output)])]
+  }
+
+  function eventsOf(event: TurnEvent, base: number): ResponseEvent[] {
     switch (event.type) {
       case 'round-started':
         roundBase = base
-        return
-      case 'text-delta': {
-        const open: OpenText = text ?? (yield* openText(event.turn, event.round))
-        if (!open.isVoid) yield* delta(open, event.text)
-        return
-      }
+        hasText = false
+        return []
+      case 'text-delta':
+        return streamed('message', event)
+      case 'reasoning-delta':
+        return streamed('reasoning', event)
       case 'text-reset':
         if (text !== undefined) text.isVoid = true
-        return
-      case 'model-answered': {
-        if (text === undefined && event.text === '') return
-        const open: OpenText = text ?? (yield* openText(event.turn, event.round))
-        if (!open.isVoid) yield* delta(open, event.text.slice(open.sent))
-        yield* closeText(open, event.text, base)
-        return
-      }
+        return []
+      case 'model-answered':
+        return answered(event, base)
+      case 'approval-pending':
+        return numbered(base, 0, pending(event))
       case 'tool-started':
-        yield* numbered(base, 0, openCall(callItem(event, { status: 'in_progress' })))
-        return
+        return numbered(base, 0, startedCall(event))
       case 'call-rejected': {
         const end = { status: 'failed', error: event.text } as const
-        yield* numbered(base, 0, [
-          ...openCall(callItem(event, { status: 'in_progress' })),
-          ...closeCall(callItem(event, end)),
-        ])
-        return
+        return numbered(base, 0, [...startedCall(event), ...closeCall(callItem(event, end))])
       }
-      case 'call-finished': {
-        const known = output.find((item) => item.id === callId(event))
-        const call = { ...event, arguments: known?.type === 'mcp_call' ? known.arguments : '' }
-        const { result } = event
-        const isOk = event.status === 'ok'
-        yield* numbered(base, 0, [
-          ...openCall(callItem(call, { status: 'in_progress' })),
-          ...closeCall(
-            callItem(
-              call,
-              isOk ? { status: 'completed', output: result } : { status: 'failed', error: result },
-            ),
-          ),
-        ])
-        return
-      }
-      case 'turn-finished': {
-        if (text !== undefined) yield* closeText(text, '', base)
-        if (event.reply !== '' && event.reply.trim() !== lastText.trim()) {
-          roundBase = base + 8
-          const open: OpenText = yield* openText(event.turn, 0)
-          yield* delta(open, event.reply)
-          yield* closeText(open, event.reply, base + step / 2)
-        }
-        yield* numbered(base, step - 1, [endOfResponse(event, head, output)])
-      }
+      case 'call-finished':
+        return numbered(base, 0, finishedCall(event))
+      case 'turn-finished':
+        return finished(event, base)
+      default:
+        return []
     }
   }
 
   return {
-    add,
-    begin: () => {
-      const response = responseObject(head, { status: 'in_progress', output: [] })
-      return numbered(0, 0, [
-        { type: 'response.created', response },
-        { type: 'response.in_progress', response },
-      ])
+    add(event) {
+      if (!preliminary.has(event.type)) records += 1
+      seen.see(event)
+      return eventsOf(event, records * step)
+    },
+    paused: seen.paused,
+    start() {
+      output = [] // the response before this one has them
+      calls.clear()
+      return []
+    },
+    pause() {
+      const response = responseObject(head, { status: 'completed', output: [...output] })
+      return numbered(records * step, step - 1, [{ type: 'response.completed', response }])
     },
   }
 }
+
+type Event<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>
 
 function placeOf({ item, index }: OpenText): object {
   return { output_index: index, content_index: 0, item_id: item.id }

@@ -1,24 +1,27 @@
-// The id of a response: its conversation, as the principal names it, and its message.
+// The id of a response: its conversation, as the principal names it, its message, and the approvals
+// that its request answered.
 
 import { HttpError } from '../../http-error.ts'
 
-export type NamedMessage = { conversation: string; messageId: string }
+/** `answered`: ids of approvals. Empty: the response to the message. */
+export type NamedResponse = { conversation: string; messageId: string; answered: string[] }
 
 const prefix = 'resp_'
 
-export function responseIdOf({ conversation, messageId }: NamedMessage): string {
-  const text = JSON.stringify([conversation, messageId])
+export function responseIdOf({ conversation, messageId, answered }: NamedResponse): string {
+  const text = JSON.stringify([conversation, messageId, ...answered])
   return prefix + Buffer.from(text).toString('base64url')
 }
 
 /** Throws 404 for a text that is no id of a response. */
-export function messageOfResponse(id: string): NamedMessage {
+export function responseNamed(id: string): NamedResponse {
   try {
     const text = Buffer.from(id.slice(prefix.length), 'base64url').toString('utf8')
     const value: unknown = JSON.parse(text)
-    const [conversation, messageId] = Array.isArray(value) ? (value as unknown[]) : []
-    if (typeof conversation === 'string' && typeof messageId === 'string' && id.startsWith(prefix))
-      return { conversation, messageId }
+    const texts = Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+    const [conversation, messageId, ...answered] = texts
+    if (conversation !== undefined && messageId !== undefined && id.startsWith(prefix))
+      return { conversation, messageId, answered }
   } catch {} // reported below
   throw unknownResponse()
 }

@@ -1,12 +1,23 @@
 // The body of `POST /v1/responses`.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import { bad, refuseFields, textOfContent } from '../request-message.ts'
+import type { Answer } from '../chat-request.ts'
+import {
+  bad,
+  type MessageContent,
+  messageOfContent,
+  refuseFields,
+  textOfContent,
+} from '../request-message.ts'
 
-/** `system`: the instructions of the client, or ''. `previous`: the id of a response. */
+/**
+ * `message` undefined: the request answers approvals only. `system`: the instructions of the client,
+ * or ''. `previous`: the id of a response.
+ */
 export type ResponseRequest = {
   model: string | undefined
-  text: string
+  message: MessageContent | undefined
+  answers: Answer[]
   system: string
   conversation: string | undefined
   previous: string | undefined
@@ -36,7 +47,7 @@ export function responseRequestOf(body: Record<string, unknown>): ResponseReques
   })
   const { model, input, instructions, conversation, previous_response_id: previous } = body
   if (model !== undefined && typeof model !== 'string') throw bad('model must be a text')
-  const { text, system } = messageIn(input)
+  const { message, answers, system } = inputOf(input)
   const named = isObject(conversation) ? conversation.id : (conversation ?? undefined)
   if (named !== undefined && typeof named !== 'string')
     throw bad('conversation must be an id, or an object with an id')
@@ -44,32 +55,56 @@ export function responseRequestOf(body: Record<string, unknown>): ResponseReques
     throw bad('previous_response_id must be the id of a response')
   if (named !== undefined && typeof previous === 'string')
     throw bad('conversation and previous_response_id exclude each other: give one of them')
+  if (message === undefined && named === undefined && typeof previous !== 'string')
+    throw bad('an answer to an approval needs conversation or previous_response_id')
   const own = [typeof instructions === 'string' ? instructions : '', system]
   return {
-    ...{ model, text, system: own.filter((one) => one !== '').join('\n\n'), conversation: named },
+    ...{ model, message, answers, conversation: named },
+    system: own.filter((one) => one !== '').join('\n\n'),
     ...{ previous: typeof previous === 'string' ? previous : undefined },
     ...{ streams: body.stream === true, isBackground: body.background === true },
   }
 }
 
-/** One message of the user, with system messages in front if there are any. */
-function messageIn(input: unknown): { text: string; system: string } {
-  if (typeof input === 'string') return { text: input, system: '' }
-  if (!Array.isArray(input)) throw bad('input must be a text or a list of messages')
-  const users: string[] = []
+type Input = Pick<ResponseRequest, 'message' | 'answers' | 'system'>
+
+/** One message of the user with system messages in front, or answers to approvals. Throws 400. */
+function inputOf(input: unknown): Input {
+  if (typeof input === 'string')
+    return { message: { text: input, images: [], files: [] }, answers: [], system: '' }
+  if (!Array.isArray(input)) throw bad('input must be a text or a list of items')
+  const users: MessageContent[] = []
   const systems: string[] = []
+  const answers: Answer[] = []
   for (const [at, item] of input.entries()) {
     const where = `input[${at}]`
-    if (!isObject(item) || (item.type !== undefined && item.type !== 'message'))
-      throw bad(`${where} must be a message: other items are not accepted`)
-    const text = textOfContent(item.content, `${where}.content`)
-    if (item.role === 'user') users.push(text)
-    else if (item.role === 'system' || item.role === 'developer') systems.push(text)
+    if (isObject(item) && item.type === 'mcp_approval_response') answers.push(answerIn(item, where))
+    else if (!isObject(item) || (item.type !== undefined && item.type !== 'message'))
+      throw bad(`${where} must be a message or an mcp_approval_response`)
+    else if (item.role === 'user') users.push(messageOfContent(item.content, `${where}.content`))
+    else if (item.role === 'system' || item.role === 'developer')
+      systems.push(textOfContent(item.content, `${where}.content`))
     else
       throw bad(
         `${where}.role must be user, system or developer: earlier answers stay in the conversation, so give conversation or previous_response_id`,
       )
   }
+  if (answers.length > 0) {
+    if (users.length + systems.length === 0) return { message: undefined, answers, system: '' }
+    throw bad('input must have either messages or answers to approvals: send the answers first')
+  }
   if (users.length === 0) throw bad('input must have a message with the role user')
-  return { text: users.join('\n\n'), system: systems.join('\n\n') }
+  const message = {
+    text: users.map(({ text }) => text).join('\n\n'),
+    images: users.flatMap(({ images }) => images),
+    files: users.flatMap(({ files }) => files),
+  }
+  return { message, answers, system: systems.join('\n\n') }
+}
+
+function answerIn(item: Record<string, unknown>, where: string): Answer {
+  const { approval_request_id: id, approve, reason } = item
+  if (typeof id !== 'string') throw bad(`${where}.approval_request_id must be a text`)
+  if (typeof approve !== 'boolean') throw bad(`${where}.approve must be true or false`)
+  return { id, approve, ...(typeof reason === 'string' && { reason }) }
 }

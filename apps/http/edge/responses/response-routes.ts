@@ -2,19 +2,28 @@
 
 import { Hono } from 'hono'
 import type { ConversationTurn, TurnEvent } from '../../../../client/weir.ts'
+import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
-import { cancelIfLeft, leaveHandler } from '../disconnect.ts'
+import { decideAnswers } from '../chat-request.ts'
+import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
 import { conversationFor, conversationIn, type Principal, requireRole } from '../principal.ts'
 import { jsonBodyOf } from '../request-json.ts'
-import { bad } from '../request-message.ts'
+import { bad, questionFields } from '../request-message.ts'
+import { sentTurn } from '../sent-turn.ts'
 import { type ServerSentEvent, sseResponse } from '../sse.ts'
-import { type ResponseEvent, responseEvents, wholeResponse } from './response-events.ts'
-import { messageOfResponse, responseIdOf, unknownResponse } from './response-id.ts'
+import { turnChunks } from '../turn-chunks.ts'
+import {
+  beginOf,
+  createResponseFold,
+  type ResponseEvent,
+  wholeResponse,
+} from './response-events.ts'
+import { type NamedResponse, responseIdOf, responseNamed, unknownResponse } from './response-id.ts'
 import { type ResponseHead, responseObject } from './response-object.ts'
-import { responseRequestOf } from './response-request.ts'
+import { type ResponseRequest, responseRequestOf } from './response-request.ts'
 
 export const responsesProtocol: Protocol = { name: 'responses', routes }
 
@@ -25,11 +34,11 @@ function routes(context: EdgeContext): HttpApp {
   app.post('/v1/responses/:id/cancel', async (http) => {
     const principal = context.principalOf(http.req.raw)
     requireRole(principal, 'ask')
-    const found = await turnOf(context, principal, http.req.param('id'))
+    const found = await foundResponse(context, principal, http.req.param('id'))
     const { conversation, turn } = found
     if (turn.end === undefined)
       await context.weir.cancel({ conversation, messageId: turn.messageId })
-    return http.json(await endOf(context, found, http.req.raw.signal))
+    return http.json(await endOf(context, http, found, principal))
   })
   return app
 }
@@ -39,47 +48,111 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
   const principal = context.principalOf(http.req.raw)
   requireRole(principal, 'ask')
   const { value, bytes } = await jsonBodyOf(http)
-  const { model, text, system, streams, isBackground, ...request } = responseRequestOf(value)
-  const agent = namedAgent(context.agents, model)
-  const { previous } = request
-  const before = previous === undefined ? undefined : messageOfResponse(previous)
-  const message = await context.messageIds.of({
-    ...{ principal, conversation: request.conversation ?? before?.conversation },
-    ...{ key: http.req.header('idempotency-key'), body: bytes, text },
+  const request = responseRequestOf(value)
+  const previous = request.previous === undefined ? undefined : responseNamed(request.previous)
+  const { message: content, system } = request
+  if (content === undefined) return resume(context, http, request, previous)
+  const agent = namedAgent(context.agents, request.model)
+  const { message, earlier } = await context.messageIds.of({
+    ...{ principal, conversation: request.conversation ?? previous?.conversation },
+    ...{ key: http.req.header('idempotency-key'), body: bytes, text: content.text },
   })
-  if (before !== undefined) await assertLast(context, message, before.messageId)
-  const turn = weir.ask({ agent, text, ...message, ...(system !== '' && { system }) })
-  await turn.sent
-  const shown = conversationFor(principal, message.conversation) ?? ''
+  if (previous !== undefined) await assertLast(context, message, previous.messageId)
+  const fields = { ...questionFields(content), ...(system !== '' && { system }) }
+  const question = { agent, ...fields, ...message }
+  const isUnread = request.isBackground && !request.streams
+  const events = await sentTurn(weir, question, { isUnread })
+  const { messageId, conversation } = message
+  const shown = conversationFor(principal, conversation) ?? ''
   const head: ResponseHead = {
-    ...{ id: responseIdOf({ ...message, conversation: shown }), model: modelPrefix + agent },
-    ...{ conversation: shown, createdAt: Math.floor(clock.now() / 1_000) },
-    previous: previous ?? null,
+    id: responseIdOf({ conversation: shown, messageId, answered: [] }),
+    ...{ model: modelPrefix + agent, conversation: shown },
+    ...{ createdAt: Math.floor(clock.now() / 1_000), previous: request.previous ?? null },
   }
+  const leave = leaveHandler(context, principal, message)
+  const found = { conversation, head, answered: [] }
+  if (earlier === undefined)
+    return answer(context, http, request, { ...found, principal, events, leave })
+  const again = logged(context, { ...found, turn: earlier }, principal)
+  const leaveAgain = (): void => {
+    again.leave()
+    leave()
+  }
+  return answer(context, http, request, { ...again, leave: leaveAgain })
+}
+
+/** The rest of a turn, behind answers to its approvals. */
+async function resume(
+  context: EdgeContext,
+  http: HttpContext,
+  { answers, streams, isBackground, ...request }: ResponseRequest,
+  previous: NamedResponse | undefined,
+): Promise<Response> {
+  const principal = context.principalOf(http.req.raw)
+  const given = request.conversation ?? previous?.conversation ?? ''
+  const conversation = conversationIn(principal, given)
+  const [turn] = await context.weir.conversation(conversation).turns({ limit: 1 })
+  if (turn === undefined) throw unknownResponse()
+  if (previous !== undefined && turn.messageId !== previous.messageId) throw notLast()
+  await decideAnswers(context, principal, { conversation: given, answers, abandoned: [] })
+  const answered = answers.map(({ id }) => id)
+  const head = headOf(turn, { conversation: given, answered })
+  const found = logged(context, { conversation, turn, head, answered }, principal)
+  return answer(context, http, { streams, isBackground }, found)
+}
+
+/** A response with the events of its turn. `leave`: the client disconnects. */
+type Answering = Pick<FoundResponse, 'head' | 'answered'> & {
+  principal: Principal
+  events: AsyncIterable<TurnEvent>
+  turn?: number
+  leave: () => void
+}
+
+async function answer(
+  context: EdgeContext,
+  http: HttpContext,
+  { streams, isBackground }: Pick<ResponseRequest, 'streams' | 'isBackground'>,
+  answering: Answering,
+): Promise<Response> {
+  const { head, leave } = answering
+  const begun = responseObject(head, { status: 'in_progress', output: [] })
   if (streams)
-    return sseResponse(context, sent(responseEvents(turn, head)), {
-      onLeave: leaveHandler(context, principal, message),
-    })
-  if (isBackground)
-    return http.json(responseObject(head, { status: 'in_progress', output: [], background: true }))
-  cancelIfLeft(http, context, principal, message)
-  const whole = await wholeResponse(turn, head)
-  return http.json(whole ?? responseObject(head, { status: 'in_progress', output: [] }))
+    return sseResponse(context, sent(responseEvents(context, answering)), { onLeave: leave })
+  if (isBackground) return http.json({ ...begun, background: true })
+  whenLeft(http, leave)
+  return http.json((await wholeResponse(responseEvents(context, answering))) ?? begun)
+}
+
+/** A principal that decides about calls gets them as the end of its response. */
+async function* responseEvents(
+  { weir }: EdgeContext,
+  { principal, events, turn, head, answered }: Omit<Answering, 'leave'>,
+): AsyncGenerator<ResponseEvent> {
+  yield* beginOf(head)
+  const fold = createResponseFold(head)
+  yield* turnChunks({
+    ...{ weir, events, answered: new Set(answered) },
+    fold: principal.roles.has('approve') ? fold : { ...fold, paused: () => [] },
+    ...(turn !== undefined && { turn }),
+  })
 }
 
 /** Throws 400 for a response that is not the last one: a conversation has no branches. */
 async function assertLast(
   { weir }: EdgeContext,
-  { conversation, messageId }: { conversation: string; messageId: string },
+  { conversation, messageId }: SentMessage,
   previous: string,
 ): Promise<void> {
   const turns = await weir.conversation(conversation).turns({ limit: 2, ends: false })
   const [last] = turns[0]?.messageId === messageId ? turns.slice(1) : turns
   if (last?.messageId === previous) return
-  throw bad(
-    last === undefined
-      ? 'previous_response_id names no response'
-      : 'previous_response_id must be the last response of its conversation: a conversation has no branches',
+  throw last === undefined ? bad('previous_response_id names no response') : notLast()
+}
+
+function notLast(): HttpError {
+  return bad(
+    'previous_response_id must be the last response of its conversation: a conversation has no branches',
   )
 }
 
@@ -89,51 +162,91 @@ async function retrieve(context: EdgeContext, http: HttpContext): Promise<Respon
   const after = http.req.query('starting_after')
   if (after !== undefined && !/^\d{1,16}$/.test(after))
     throw bad('starting_after must be the sequence_number of an event')
-  const found = await turnOf(context, principal, http.req.param('id') ?? '')
+  const found = await foundResponse(context, principal, http.req.param('id') ?? '')
   if (http.req.query('stream') !== 'true')
     return http.json(
-      found.turn.end === undefined
+      (await isRunning(context, principal, found))
         ? responseObject(found.head, { status: 'in_progress', output: [] })
-        : await endOf(context, found, http.req.raw.signal),
+        : await endOf(context, http, found, principal),
     )
-  const leaving = new AbortController()
-  const events = eventsOf(context, found, leaving.signal)
+  const { leave, ...answering } = logged(context, found, principal)
   const from = after === undefined ? -1 : Number(after)
-  return sseResponse(context, sent(behind(responseEvents(events, found.head), from)), {
-    onLeave: () => leaving.abort(),
+  return sseResponse(context, sent(behind(responseEvents(context, answering), from)), {
+    onLeave: leave,
   })
 }
 
-type FoundTurn = { conversation: string; turn: ConversationTurn; head: ResponseHead }
+/** A turn whose call waits for the principal is not running. */
+async function isRunning(
+  { weir }: EdgeContext,
+  { roles }: Principal,
+  { conversation, turn, answered }: FoundResponse,
+): Promise<boolean> {
+  if (turn.end !== undefined) return false
+  if (!roles.has('approve')) return true
+  const waiting = (await weir.approvals()).filter(
+    (call) => call.conversation === conversation && call.turn === turn.turn,
+  )
+  return !waiting.some(({ id }) => !answered.includes(id))
+}
+
+/** `conversation`: in the log. */
+type FoundResponse = {
+  conversation: string
+  turn: ConversationTurn
+  head: ResponseHead
+  answered: string[]
+}
 
 /** Throws 404. */
-async function turnOf({ weir }: EdgeContext, principal: Principal, id: string): Promise<FoundTurn> {
-  const named = messageOfResponse(id)
+async function foundResponse(
+  { weir }: EdgeContext,
+  principal: Principal,
+  id: string,
+): Promise<FoundResponse> {
+  const named = responseNamed(id)
   const conversation = conversationIn(principal, named.conversation)
   const turns = await weir.conversation(conversation).turns({ limit: 64 })
   const turn = turns.find(({ messageId }) => messageId === named.messageId)
   if (turn === undefined) throw unknownResponse()
-  const head = {
-    ...{ id, model: modelPrefix + turn.agent, conversation: named.conversation },
-    ...{ createdAt: Math.floor(turn.since / 1_000), previous: null },
-  }
-  return { conversation, turn, head }
+  return { conversation, turn, head: headOf(turn, named), answered: named.answered }
 }
 
-async function endOf(context: EdgeContext, found: FoundTurn, signal: AbortSignal): Promise<object> {
-  const whole = await wholeResponse(eventsOf(context, found, signal), found.head)
+/** `conversation`: as the principal names it. */
+function headOf(
+  { messageId, agent, since }: ConversationTurn,
+  { conversation, answered }: Pick<NamedResponse, 'conversation' | 'answered'>,
+): ResponseHead {
+  return {
+    id: responseIdOf({ conversation, messageId, answered }),
+    ...{ model: modelPrefix + agent, conversation },
+    ...{ createdAt: Math.floor(since / 1_000), previous: null },
+  }
+}
+
+/** The response of a turn in the log. `leave` ends its events. */
+function logged(
+  { weir }: EdgeContext,
+  { conversation, turn: { turn }, head, answered }: FoundResponse,
+  principal: Principal,
+): Answering {
+  const leaving = new AbortController()
+  const options = { turn, reasoning: true, signal: leaving.signal }
+  const events = weir.conversation(conversation).events(options)
+  return { head, answered, principal, turn, events, leave: () => leaving.abort() }
+}
+
+async function endOf(
+  context: EdgeContext,
+  http: HttpContext,
+  found: FoundResponse,
+  principal: Principal,
+): Promise<object> {
+  const { leave, ...answering } = logged(context, found, principal)
+  whenLeft(http, leave)
+  const whole = await wholeResponse(responseEvents(context, answering))
   if (whole?.status !== 'in_progress' && whole !== undefined) return whole
   throw new HttpError(503, 'edge.interrupted', 'the end of the response cannot be read: try again')
-}
-
-/** The events of one turn, from the log. */
-async function* eventsOf(
-  { weir }: EdgeContext,
-  { conversation, turn: { turn } }: FoundTurn,
-  signal: AbortSignal,
-): AsyncGenerator<TurnEvent> {
-  for await (const event of weir.conversation(conversation).events({ signal }))
-    if ('turn' in event && event.turn === turn) yield event
 }
 
 /** A piece of text that the client has in part begins behind that part. */

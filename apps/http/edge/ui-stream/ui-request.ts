@@ -9,8 +9,10 @@ import {
   listAt,
   objectAt,
   textAt,
-  type UserText,
+  type UserMessage,
 } from '../chat-request.ts'
+import { messageOfContent, textOfContent } from '../request-message.ts'
+import type { Exchange } from '../resent-history.ts'
 import { guardPrefix } from './ui-fold.ts'
 
 /** `key`: the client's id of the new message; undefined: that of the page. Throws 400. */
@@ -30,11 +32,11 @@ export function uiRequestIn(body: Record<string, unknown>, key: string | undefin
   })
   const last = messages.at(-1)
   if (last === undefined) throw new HttpError(400, 'http.body', 'messages must not be empty')
-  const users = messages.filter(({ role }) => role === 'user').map(userText)
+  const users = messages.filter(({ role }) => role === 'user')
   const isAgain = body.trigger === 'regenerate-message'
   if (last.role === 'user') {
     const newest = users.pop()
-    const message = newest && { ...newest, id: key ?? newest.id }
+    const message = newest && userMessage(newest, key)
     return { conversation, earlier: textsOf(users), message, answers: [], abandoned: [], isAgain }
   }
   const answers = last.parts.flatMap((part, at) => answerIn(part, `${last.where}.parts[${at}]`))
@@ -48,19 +50,15 @@ export function uiRequestIn(body: Record<string, unknown>, key: string | undefin
   return { conversation, earlier, message: undefined, answers, abandoned: [], isAgain }
 }
 
-function textsOf(users: readonly UserText[]): string[] {
-  return users.map(({ text }) => text)
+type SentMessage = { id: unknown; parts: unknown[]; where: string }
+
+function textsOf(users: readonly SentMessage[]): Exchange[] {
+  return users.map(({ parts, where }) => ({ text: textOfContent(parts, `${where}.parts`) }))
 }
 
-/** Throws 400 for parts that are no text. */
-function userText({ id, parts, where }: { id: unknown; parts: unknown[]; where: string }) {
-  const texts = parts.map((one, at) => {
-    const place = `${where}.parts[${at}]`
-    const part = objectAt(one, place)
-    if (part.type === 'text') return textAt(part.text, `${place}.text`)
-    throw new HttpError(400, 'http.body', `${place}: a message has parts of the type text only`)
-  })
-  return { id: textAt(id, `${where}.id`), text: texts.join('\n') }
+/** Throws 400 for parts that no message has. */
+function userMessage({ id, parts, where }: SentMessage, key: string | undefined): UserMessage {
+  return { id: key ?? textAt(id, `${where}.id`), ...messageOfContent(parts, `${where}.parts`) }
 }
 
 /** Approvals that a guard answered for itself are not the page's. */

@@ -39,9 +39,9 @@ export type ProxyOptions = {
   sessions: HostSessions
   /** Undefined: calls are not held. */
   veto?: VetoOptions | undefined
-  /** The guest at the root. */
-  agent: string
-  /** The text that a guest's user gets when Weir ends a turn. */
+  /** The guest at the root. Undefined: the root is not the proxy's. */
+  agent: string | undefined
+  /** The text for a guest's user when Weir ends a turn, if the advice has none. */
   fallback: string
   log: Logger
 }
@@ -57,7 +57,7 @@ export type ConversationOf = (
 ) => Promise<GuestConversation>
 
 export type ModelProxy = {
-  /** Takes all paths that have no other route: add it last. */
+  /** With a guest at the root it takes all paths that have no other route: add it last. */
   routes(app: HttpApp): void
   /** Resolves once the rounds of all finished answers are with Weir. */
   settled(): Promise<void>
@@ -240,7 +240,9 @@ export function createProxy({
       api.ownAnswer({
         id: `weir_${randomUUID()}`,
         model: typeof body.model === 'string' ? body.model : '',
-        text: [advice.reason, fallback].filter((text) => text !== '').join('\n\n'),
+        text: [advice.reason, advice.fallback || fallback]
+          .filter((text) => text !== '')
+          .join('\n\n'),
         isStreamed,
       }),
     )
@@ -261,14 +263,17 @@ export function createProxy({
 
   return {
     routes(app) {
-      app.all('*', async ({ env: { incoming, outgoing } }) => {
-        await answer(incoming, outgoing).catch((error: unknown) => {
-          // The client left, or the answer broke on its way: no answer is possible any more.
-          if (!outgoing.headersSent && !outgoing.destroyed) throw error
-          outgoing.destroy()
-        })
-        return RESPONSE_ALREADY_SENT
-      })
+      app.all(
+        agent === undefined ? '/proxy/:agent{[^/]+}/*' : '*',
+        async ({ env: { incoming, outgoing } }) => {
+          await answer(incoming, outgoing).catch((error: unknown) => {
+            // The client left, or the answer broke on its way: no answer is possible any more.
+            if (!outgoing.headersSent && !outgoing.destroyed) throw error
+            outgoing.destroy()
+          })
+          return RESPONSE_ALREADY_SENT
+        },
+      )
     },
     async settled() {
       await Promise.all(reading)
@@ -283,7 +288,7 @@ function mayCall(api: ProxyApi, sent: SentRequest | undefined): boolean {
 }
 
 /** `/proxy/{agent}` names another guest than the one at the root. Some clients leave out `/v1`. */
-function routeOf(url: string, agentAtRoot: string): Route {
+function routeOf(url: string, agentAtRoot = ''): Route {
   const [, named, rest] = /^\/proxy\/([^/?]+)(\/.*|\?.*|)$/s.exec(url) ?? []
   const path = named === undefined ? url : rest || '/'
   const [pathname = ''] = path.split('?', 1)

@@ -3,6 +3,10 @@
 // MCP-CONNECTION-1. A message is sent once. No failure sends it again.
 // MCP-CONNECTION-2. Requests of the server for the model or for files are declined: this client
 //     offers neither sampling nor roots.
+// MCP-CONNECTION-3. A result is never checked against the server's own output schema. Its pattern
+//     could block this process, and the call has run in any case.
+// MCP-CONNECTION-4. A client secret goes to the authorization server that the agent file names, by
+//     default the server's own origin. The server cannot choose another.
 
 import { readFileSync } from 'node:fs'
 import type {
@@ -17,6 +21,7 @@ import type { Logger } from 'pino'
 import type { McpServer, McpUrl } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { version } from '../../../../shared/lib/version.ts'
+import { boundedFetch } from './bounded-fetch.ts'
 import { connectFault, type ProgramState } from './connect-fault.ts'
 import { serverProcess } from './server-process.ts'
 
@@ -56,6 +61,16 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
   let opening: Promise<Open> | undefined
   let changed = (): void => {}
   let listed: { tools: readonly ServerTool[]; until: number } | undefined
+  /** The lists that are being read, and the bytes that each may still take. */
+  const readings = new Map<AbortController, number>()
+
+  function onBytes(bytes: number): void {
+    for (const [reading, left] of readings) {
+      readings.set(reading, left - bytes)
+      if (left < bytes)
+        reading.abort(new Error(`its list has more than ${limits.mcpListBytesMax} bytes`))
+    }
+  }
 
   async function client(): Promise<Client> {
     const known = await opening?.catch(() => undefined)
@@ -75,11 +90,14 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
         inputRequired: { autoFulfill: false },
         listChanged: { tools: { autoRefresh: false, onChanged: forget } },
         listMaxPages: limits.mcpToolPagesMax,
+        jsonSchemaValidator: noOutputCheck,
       },
     )
-    const { transport, programState } = await transportTo(server, () =>
-      log?.warn({ server: server.name }, 'the MCP server prints text between its messages'),
-    )
+    const { transport, programState } = await transportTo(server, {
+      onNoise: () =>
+        log?.warn({ server: server.name }, 'the MCP server prints text between its messages'),
+      onBytes,
+    })
     const opened: Open = { client: made, isOver: false, programState }
     made.onclose = () => {
       opened.isOver = true
@@ -116,11 +134,16 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
     async tools() {
       const connected = await client() // a new connection forgets the list
       if (listed !== undefined && performance.now() < listed.until) return listed.tools
+      const reading = new AbortController()
+      const { signal } = reading
+      readings.set(reading, limits.mcpListBytesMax)
       const { tools, ttlMs } = (await connected
-        .listTools(undefined, { timeout: limits.mcpConnectMsMax })
+        .listTools(undefined, { timeout: limits.mcpConnectMsMax, signal })
         .catch(async (error: unknown) => {
-          throw unreachable(error, (await opening)?.programState())
-        })) as { tools: ServerTool[]; ttlMs?: number }
+          const fault: unknown = signal.aborted ? signal.reason : error
+          throw unreachable(fault, (await opening)?.programState())
+        })
+        .finally(() => readings.delete(reading))) as { tools: ServerTool[]; ttlMs?: number }
       const keptMs = Math.min(ttlMs ?? limits.mcpListKeptMs, limits.mcpListKeptMs)
       listed = { tools, until: performance.now() + keptMs }
       return tools
@@ -159,17 +182,21 @@ export async function callTool(
 /** The tool kind has its own deadlines, on the clock of the log. */
 const timerMsMax = 2 ** 31 - 1
 
+/** Keeps MCP-CONNECTION-3: the SDK checks nothing without a validator. */
+const noOutputCheck = { getValidator: () => undefined as never }
+
 async function transportTo(
   { run }: McpServer,
-  onNoise: () => void,
+  on: { onNoise(): void; onBytes(bytes: number): void },
 ): Promise<Pick<Open, 'programState'> & { transport: Transport }> {
   if (run.kind === 'command') {
-    const transport = serverProcess(run, onNoise)
+    const transport = serverProcess(run, on)
     return { transport, programState: transport.state }
   }
   const sdk = await import('@modelcontextprotocol/client')
   const options: StreamableHTTPClientTransportOptions = {
     requestInit: { headers: run.headers, redirect: 'error' },
+    fetch: boundedFetch(on.onBytes),
     ...authOf(run, sdk),
   }
   return {
@@ -179,7 +206,7 @@ async function transportTo(
 }
 
 function authOf(
-  { auth }: McpUrl,
+  { url, auth }: McpUrl,
   { ClientCredentialsProvider }: typeof import('@modelcontextprotocol/client'),
 ): Pick<StreamableHTTPClientTransportOptions, 'authProvider'> {
   if (auth === undefined) return {}
@@ -187,5 +214,6 @@ function authOf(
     // Read for each request: a new login counts at once.
     return { authProvider: { token: async () => readFileSync(auth.tokenFile, 'utf8').trim() } }
   }
-  return { authProvider: new ClientCredentialsProvider(auth) }
+  const { issuer = new URL(url).origin, ...client } = auth
+  return { authProvider: new ClientCredentialsProvider({ ...client, expectedIssuer: issuer }) }
 }

@@ -83,13 +83,24 @@ function toolOf(
   { nameOf }: Naming,
 ): Tool {
   const isReadOnly = server.isTrusted && annotations?.readOnlyHint === true
+  const labels = (server.labels ?? []).flatMap(([pattern, given]) =>
+    matchesPattern(pattern, name) ? given : [],
+  )
+  const readOnly = { mutates: false, refusal: '' }
+  const unknown = { mutates: null, refusal: null }
   return {
     declaration: {
       name: nameOf(server, name),
       description: cutToBytes(description, limits.mcpDescriptionBytesMax),
       schema: JSON.stringify(inputSchema),
       ...{ idempotent: false, timeoutMs: server.wallMs, poll: false }, // keeps MCP-TOOLS-1
-      hints: isReadOnly ? { mutates: false, ignoreFields: [], loopKey: [], refusal: '' } : null,
+      hints:
+        isReadOnly || labels.length > 0
+          ? {
+              ...(isReadOnly ? readOnly : unknown),
+              ...{ ignoreFields: [], loopKey: [], labels: [...new Set(labels)] },
+            }
+          : null,
     },
     run: { kind: 'mcp', server, tool: name },
   }

@@ -4,6 +4,7 @@
 // MCP-PROCESS-2. Its whole process group is killed when the connection ends. Its input closes when
 //     this process ends, however that happens; in a sandbox it then dies at once.
 // MCP-PROCESS-3. Text on its output that is no message is dropped, and reported once.
+// MCP-PROCESS-4. A server that does not read its input is ended before its messages fill the memory.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
@@ -28,8 +29,11 @@ export type ServerProcess = Transport & {
   state(): ProgramState
 }
 
-/** `onNoise`: the server prints text between its messages. */
-export function serverProcess(run: McpCommand, onNoise: () => void): ServerProcess {
+/** `onNoise`: the server prints text between its messages. `onBytes`: it has printed so many. */
+export function serverProcess(
+  run: McpCommand,
+  { onNoise, onBytes }: { onNoise(): void; onBytes(bytes: number): void },
+): ServerProcess {
   let child: ChildProcess | undefined
   let errors = (): { text: string } => ({ text: '' })
   let ended: ProgramEnd | undefined
@@ -64,6 +68,11 @@ export function serverProcess(run: McpCommand, onNoise: () => void): ServerProce
     send(message) {
       const stdin = child?.stdin
       if (stdin == null || !stdin.writable) return failedAtEnd(new Error('the server has ended'))
+      if (stdin.writableLength > limits.mcpMessageBytesMax) {
+        const fault = new Error('the server does not read its messages')
+        end(fault)
+        return failedAtEnd(fault)
+      }
       return new Promise((resolve, reject) => {
         stdin.write(`${JSON.stringify(message)}\n`, (error) =>
           error == null ? resolve() : failedAtEnd(error).catch(reject),
@@ -75,6 +84,11 @@ export function serverProcess(run: McpCommand, onNoise: () => void): ServerProce
     },
   }
   return transport
+
+  function end(fault: Error): void {
+    transport.onerror?.(fault)
+    void transport.close()
+  }
 
   /** Its pipe breaks a moment before its end is known, which explains more. */
   async function failedAtEnd(error: Error): Promise<never> {
@@ -109,13 +123,13 @@ export function serverProcess(run: McpCommand, onNoise: () => void): ServerProce
   }
 
   function read(text: string): void {
+    onBytes(text.length)
     const lines = (pending + text).split('\n')
     pending = lines.pop() ?? ''
     for (const line of lines) if (line.trim() !== '') receive(line)
     if (pending.length <= limits.mcpMessageBytesMax) return
     pending = ''
-    transport.onerror?.(new Error(`a message has more than ${limits.mcpMessageBytesMax} bytes`))
-    void transport.close()
+    end(new Error(`a message has more than ${limits.mcpMessageBytesMax} bytes`))
   }
 
   /** Keeps MCP-PROCESS-3. */

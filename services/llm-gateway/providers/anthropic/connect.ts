@@ -5,13 +5,14 @@
 // The SDK's parsed streams are not used. They parse a call's arguments before the gateway sees the
 // text, drop events without a name, and print unparsable input to the console.
 
-import Anthropic from '@anthropic-ai/sdk'
+import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import { secretsOfModel } from '../../../../shared/agents/secrets.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
 import { streamedAnswer } from '../../wire/streamed-answer.ts'
 import type { Provider } from '../provider.ts'
 import { sdkOptions } from '../sdk-options.ts'
+import { sdkPost } from '../sdk-post.ts'
 import { refusalOf } from './errors.ts'
 import { messageReading } from './reading.ts'
 import { messageRequest } from './request.ts'
@@ -31,8 +32,8 @@ export function connectAnthropic(
     // conversations.
     baseURL: agent.model.baseUrl ?? null,
     defaultHeaders: agent.model.headers ?? {},
-    fetch,
   })
+  const post = sdkPost({ client, path: '/v1/messages', fetch, statusError: APIError.generate })
 
   return {
     stream: (request, signal, onBytes) =>
@@ -42,10 +43,7 @@ export function connectAnthropic(
             secret: secretsOfModel(agent.model),
             outputTokensMax: agent.model.maxOutputTokens,
           }),
-          send: () =>
-            client.messages
-              .create({ ...messageRequest(agent, request), stream: true }, { signal })
-              .asResponse(),
+          send: async () => post({ ...messageRequest(agent, request), stream: true }, signal),
           refused: (error) => refusalOf(error, secretsOfModel(agent.model)),
         },
         onBytes,

@@ -21,6 +21,11 @@ type Json = Record<string, unknown>
  */
 export type SentMessage = { exact: ExactValues; path: Path; model: string }
 
+/** Whether callPieces may find any. Most chunks of a stream have none. */
+export function mayHaveCalls({ tool_calls: calls, function_call: older }: Json): boolean {
+  return isObject(older) || Array.isArray(calls) || isObject(calls)
+}
+
 /** In message order. `function_call` is the older form of a single call. */
 export function callPieces(message: Json, { exact, path, model }: SentMessage): PartEvent[] {
   const given: unknown = message.tool_calls
@@ -69,7 +74,7 @@ export function awaitedAfter(
   { pieces, wasFinished, saysEnd }: Chunk,
 ): Awaited {
   const isNoArguments = ({ text }: PartEvent) =>
-    text === '' || (isPlaceholder(text) && wasFinished && !saysEnd)
+    text === '' || (wasFinished && !saysEnd && isPlaceholder(text))
   if (pieces.some((piece) => piece.name !== null && isNoArguments(piece))) {
     if (finish === '') return undefined
     return wasFinished && pieces.every(({ text }) => text === '') ? 'mark' : 'word'
@@ -88,7 +93,7 @@ type SentCall = { piece: Omit<PartEvent, 'kind'>; isFreeText: boolean; stray: st
 
 /** A call of a function, wrapped or not, or of a tool with free text. */
 function sentCall(entry: Json, { exact, path }: Place): SentCall {
-  const wrapper = ['custom', 'function'].find((name) => isObject(entry[name]))
+  const wrapper = wrappers.find((name) => isObject(entry[name]))
   const sent = wrapper === undefined ? entry : (entry[wrapper] as Json)
   const key =
     wrapper === 'custom' || (wrapper === undefined && entry.type === 'custom')
@@ -99,10 +104,13 @@ function sentCall(entry: Json, { exact, path }: Place): SentCall {
   const besideText = wrapper === undefined ? '' : textAt(entry, 'arguments', { exact, path })
   const name = nameOf(sent.name)
 
-  const others = otherWords.filter((word) => word !== key)
-  const stray = others.map((word) => textAt(sent, word, inside))
+  const stray: string[] = []
+  const addStray = (found: string): void => {
+    if (found !== '' && !isPlaceholder(found)) stray.push(found)
+  }
+  for (const word of otherWords) if (word !== key) addStray(textAt(sent, word, inside))
   if (wrapper !== undefined)
-    stray.push(...otherWords.map((word) => textAt(entry, word, { exact, path })))
+    for (const word of otherWords) addStray(textAt(entry, word, { exact, path }))
   return {
     piece: {
       index: indexOf(entry.index),
@@ -111,10 +119,11 @@ function sentCall(entry: Json, { exact, path }: Place): SentCall {
       text: text === '' ? besideText : text,
     },
     isFreeText: key === 'input' && name !== null,
-    stray: stray.filter((found) => !isPlaceholder(found)),
+    stray,
   }
 }
 
+const wrappers = ['custom', 'function']
 const otherWords = ['parameters', 'input', 'args']
 
 /** Some servers send the value itself and not its text. */

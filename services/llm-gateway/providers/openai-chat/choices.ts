@@ -19,10 +19,13 @@ export type SentChoice = { choice: Json; place: number; path: (string | number)[
 /** Some servers send a single choice without a list. */
 export function choicesIn({ choices }: Json): SentChoice[] {
   if (isObject(choices)) return [{ choice: choices, place: placeOf(choices, 0), path: ['choices'] }]
-  const given: unknown[] = Array.isArray(choices) ? choices : []
-  return given.flatMap((choice, at) =>
-    isObject(choice) ? [{ choice, place: placeOf(choice, at), path: ['choices', at] }] : [],
-  )
+  const sent: SentChoice[] = []
+  if (!Array.isArray(choices)) return sent
+  for (let at = 0; at < choices.length; at += 1) {
+    const choice: unknown = choices[at]
+    if (isObject(choice)) sent.push({ choice, place: placeOf(choice, at), path: ['choices', at] })
+  }
+  return sent
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Agent } from '../../../../shared/agents/agents.ts'
 import { secretsOfModel } from '../../../../shared/agents/secrets.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
 import { streamedAnswer } from '../../wire/streamed-answer.ts'
-import { openaiClient } from '../openai-client.ts'
+import { openaiPost } from '../openai-client.ts'
 import type { Provider } from '../provider.ts'
 import { refusalOf } from './errors.ts'
 import { chatReading } from './reading.ts'
@@ -23,7 +23,7 @@ export function connectOpenaiChat(
   agent: Agent,
   fetch: typeof globalThis.fetch = httpFetch,
 ): Provider {
-  const client = openaiClient(agent, fetch)
+  const post = openaiPost(agent, fetch, '/chat/completions')
 
   return {
     stream: (request, signal, onBytes) =>
@@ -34,8 +34,7 @@ export function connectOpenaiChat(
             model: agent.model.name,
             outputTokensMax: agent.model.maxOutputTokens,
           }),
-          send: () =>
-            client.chat.completions.create(chatRequest(agent, request), { signal }).asResponse(),
+          send: async () => post(chatRequest(agent, request), signal),
           refused: (error) => refusalOf(error, secretsOfModel(agent.model)),
         },
         onBytes,

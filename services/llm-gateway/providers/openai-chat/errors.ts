@@ -2,7 +2,6 @@
 
 import { APIConnectionTimeoutError, APIError } from 'openai'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import { parseJson } from '../../wire/exact-json.ts'
 import type { Failed } from '../provider.ts'
 import { connectionFailure, httpFailure } from '../provider-errors.ts'
 import type { Secret } from '../short-reason.ts'
@@ -23,19 +22,9 @@ export function refusalOf(error: unknown, apiKey: Secret): Failed {
 }
 
 /** Moves an error's body to `error`, the only place where the SDK looks for it. */
-export function withErrorsShown(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
-  return async (url, init) => {
-    const response = await fetch(url, init)
-    if (response.status < 400) return response
-    const text = await response.text()
-    const sent = parseJson(text)
-    const body: unknown = Array.isArray(sent) ? sent[0] : sent
-    const shown = body === undefined || (isObject(body) && 'error' in body) ? body : { error: body }
-    return new Response(shown === undefined ? text : JSON.stringify(shown), {
-      status: response.status,
-      headers: response.headers,
-    })
-  }
+export function shownError(sent: unknown): unknown {
+  const body: unknown = Array.isArray(sent) ? sent[0] : sent
+  return body === undefined || (isObject(body) && 'error' in body) ? body : { error: body }
 }
 
 /**

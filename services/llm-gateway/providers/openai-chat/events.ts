@@ -24,7 +24,7 @@ import type { Failed } from '../provider.ts'
 import { brokenStream } from '../provider-errors.ts'
 import { metadataEvents } from '../response-metadata.ts'
 import { type Secret, shortReason } from '../short-reason.ts'
-import { type Awaited, awaitedAfter, callPieces } from './calls.ts'
+import { type Awaited, awaitedAfter, callPieces, mayHaveCalls } from './calls.ts'
 import { callsBeside, choicesIn, keepChoice, type OtherChoice, type SentChoice } from './choices.ts'
 import { beginsAnew, type Opening, openingAfter } from './opening.ts'
 import {
@@ -122,17 +122,18 @@ export function readChunk(stream: ChatStream, name: string | null, data: string)
   const choices = choicesIn(chunk)
   const error = errorIn(chunk, name, choices)
   if (error !== undefined) return spoil(stream, faultOf(error))
-  const isFirst = stream.choice === undefined
+  let isFirst = stream.choice === undefined
   stream.choice ??= choices[0]?.place
-  const own = choices.filter(({ place }) => place === stream.choice)
-  const usage = usageIn(chunk, own[0]?.choice)
+  const isOwn = ({ place }: SentChoice) => place === stream.choice
+  const usage = usageIn(chunk, choices.find(isOwn)?.choice)
   if (usage !== undefined) Object.assign(stream, { usage: usageOf(usage), rawUsage: usage })
-  return [
-    ...readOthers(stream, choices, exact),
-    ...own.flatMap((choice, n) =>
-      readOwn(stream, chunk, choice, { exact, isFirst: isFirst && n === 0 }),
-    ),
-  ]
+  const events = readOthers(stream, choices, exact)
+  for (const choice of choices) {
+    if (!isOwn(choice)) continue
+    events.push(...readOwn(stream, chunk, choice, { exact, isFirst }))
+    isFirst = false
+  }
+  return events
 }
 
 function readOwn(
@@ -223,20 +224,18 @@ function readChoice(
   // A server that does not stream sends one message. After pieces, a message only repeats them.
   const key = isFirst && !isObject(choice.delta) ? 'message' : 'delta'
   const delta = isObject(choice[key]) ? choice[key] : {}
-  const events = [
-    ...contentEvents(stream, delta.content),
-    ...reasoningEvents(stream, delta),
-    ...blockEvents(stream, 'refusal', delta.refusal),
-  ]
+  const events = contentEvents(stream, delta.content)
+  events.push(...reasoningEvents(stream, delta))
+  events.push(...blockEvents(stream, 'refusal', delta.refusal))
   const piecesOf = (message: unknown, ...inside: string[]): PartEvent[] =>
-    isObject(message)
+    isObject(message) && mayHaveCalls(message)
       ? callPieces(message, { exact, path: [...path, ...inside], model: stream.model })
       : []
-  const pieces = piecesOf(delta, key)
-  if (pieces.length === 0) pieces.push(...piecesOf(choice))
+  let pieces = piecesOf(delta, key)
+  if (pieces.length === 0) pieces = piecesOf(choice)
   // Some servers send calls only in a message after the pieces of the text.
   if (key === 'delta' && pieces.length === 0 && !stream.hasCalls)
-    pieces.push(...piecesOf(choice.message, 'message'))
+    pieces = piecesOf(choice.message, 'message')
   const wasFinished = stream.finish !== ''
   setFinish(stream, choice)
   if (pieces.length > 0) stream.hasCalls = true

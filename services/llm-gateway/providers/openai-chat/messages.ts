@@ -156,8 +156,15 @@ function toolCall(
   return extra === undefined ? made : Object.assign(made, { extra_content: extra })
 }
 
+/** Each later request contains the same calls again. */
+const argumentTexts = new WeakMap<SpokenCall['call'], string>()
+
 /** As the model wrote them if that is sendable: a server with a cache then finds the same text. */
 function argumentsOf(call: SpokenCall['call']): string {
+  const known = argumentTexts.get(call)
+  if (known !== undefined) return known
   const sendable = JSON.stringify(inputOf(call))
-  return plainJson(call.raw) === sendable ? call.raw : sendable
+  const text = plainJson(call.raw) === sendable ? call.raw : sendable
+  argumentTexts.set(call, text)
+  return text
 }

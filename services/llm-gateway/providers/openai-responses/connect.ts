@@ -9,7 +9,7 @@ import { secretsOfModel } from '../../../../shared/agents/secrets.ts'
 import { httpFetch } from '../../wire/http-fetch.ts'
 import { streamedAnswer } from '../../wire/streamed-answer.ts'
 import { refusalOf } from '../openai-chat/errors.ts'
-import { openaiClient } from '../openai-client.ts'
+import { openaiPost } from '../openai-client.ts'
 import type { Provider } from '../provider.ts'
 import { responseReading } from './reading.ts'
 import { responsesRequest } from './request.ts'
@@ -22,7 +22,7 @@ export function connectOpenaiResponses(
   agent: Agent,
   fetch: typeof globalThis.fetch = httpFetch,
 ): Provider {
-  const client = openaiClient(agent, fetch)
+  const post = openaiPost(agent, fetch, '/responses')
 
   return {
     stream: (request, signal, onBytes) =>
@@ -33,8 +33,7 @@ export function connectOpenaiResponses(
             model: agent.model.name,
             outputTokensMax: agent.model.maxOutputTokens,
           }),
-          send: () =>
-            client.responses.create(responsesRequest(agent, request), { signal }).asResponse(),
+          send: async () => post(responsesRequest(agent, request), signal),
           refused: (error) => refusalOf(error, secretsOfModel(agent.model)),
         },
         onBytes,

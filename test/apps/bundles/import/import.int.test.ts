@@ -138,7 +138,7 @@ describe('weir import', () => {
         topics: [],
         batches: noMore(),
         commits: [],
-        note: { whole: [], from: [], usedTo: [] },
+        note: { whole: [], from: [] },
       })
     await expect(importing(join(folder, 'new', 'deep', 'weir.db'))).rejects.toThrow('interrupted')
     expect(readdirSync(folder)).toEqual([])

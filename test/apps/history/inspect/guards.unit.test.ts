@@ -168,6 +168,16 @@ describe('the guards of a round', () => {
     ])
   })
 
+  it('are shown with a request for approval, in force and as a shadow', () => {
+    const ask = (ordinal: number) => ({ ...reject(ordinal), verdict: 'ask' as const })
+    const log = guardedRound(guard('flow'))
+    log.says('flow', [ask(0), pass(1)], 2_040)
+    expect(pageIn(log)).toContain("call 0: needs a person's approval")
+    const shadow = guardedRound(guard('flow', 'shadow'))
+    shadow.says('flow', [ask(0), pass(1)], 2_040)
+    expect(pageIn(shadow)).toContain('call 0: would have needed approval')
+  })
+
   it('are shown as those that a round waits for', () => {
     const log = guardedRound(guard('approval'))
     expect(roundIn(log)?.guards).toMatchObject([

@@ -14,6 +14,7 @@ import { createApiKey } from '../../../../apps/http/edge/api-keys.ts'
 import { call, says } from '../../../../client/testing/testing.ts'
 import { defineTool } from '../../../../client/weir.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
+import { makeCertificates } from '../../../support/certificates.ts'
 import { consoleServer } from './console-server.ts'
 
 let folder = ''
@@ -33,6 +34,8 @@ function sent(url: string, path: string, body: object, headers: Record<string, s
   const options = { method: 'POST', headers: { ...own, ...headers }, body: JSON.stringify(body) }
   return fetch(`${url}/console/api/${path}`, options)
 }
+
+const { broker } = makeCertificates(['127.0.0.1'])
 
 describe('the console', () => {
   it('serves a page that loads nothing from elsewhere and runs no script of the document', async () => {
@@ -156,8 +159,11 @@ describe('the console', () => {
     expect(states[1]).toEqual(states[0])
   })
 
-  it('has its address printed by weir console, if it runs', async () => {
-    await using server = await consoleServer([])
+  it.each([
+    ['HTTP', {}],
+    ['HTTPS', { tls: { cert: broker.certificate, key: broker.key } }],
+  ])('has its address printed by weir console, if it runs over %s', async (_, options) => {
+    await using server = await consoleServer([], options)
     let printed = ''
     const out = new Writable({
       write(piece, _, done) {

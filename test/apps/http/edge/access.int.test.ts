@@ -2,16 +2,24 @@
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { createApiKey, removeApiKey } from '../../../../apps/http/edge/api-keys.ts'
+import {
+  addSubject,
+  createApiKey,
+  isCertificateSubject,
+  removeApiKey,
+} from '../../../../apps/http/edge/api-keys.ts'
 import type { Role } from '../../../../apps/http/edge/principal.ts'
 import { responseIdOf } from '../../../../apps/http/edge/responses/response-id.ts'
 import { call, says } from '../../../../client/testing/testing.ts'
 import { defineTool } from '../../../../client/weir.ts'
+import { makeCertificates } from '../../../support/certificates.ts'
 import { type EdgeServer, edgeServer, post } from './edge-server.ts'
 
 let folder = ''
@@ -89,7 +97,7 @@ describe('a tenant', () => {
       if (type === 'turn-finished') break
     const [turn] = await edge.weir.conversation('acme:c').turns()
     for (const conversation of ['c', 'acme:c']) {
-      const id = responseIdOf({ conversation, messageId: turn?.messageId ?? '' })
+      const id = responseIdOf({ answered: [], conversation, messageId: turn?.messageId ?? '' })
       const own = await fetch(`${edge.url}/v1/responses/${id}`, { headers: acme })
       expect(own.status).toBe(conversation === 'c' ? 200 : 404)
       const found = await fetch(`${edge.url}/v1/responses/${id}`, { headers: other })
@@ -137,6 +145,33 @@ describe('a tenant', () => {
   })
 })
 
+describe('a key that cannot approve', () => {
+  it('keeps its response open until somebody decides, and cannot answer for them', async () => {
+    const asks = keyFor('asks', 'acme', 'ask', 'read')
+    const tool = defineTool({
+      ...{ name: 'pay', description: 'Pays.', parameters: { type: 'object' }, run: () => 'paid' },
+    })
+    await using edge = await edgeServer([says(call('pay')), says('Done.')], {
+      ...{ access: { apiKeys: fileOf() }, tools: [tool] },
+      approvals: { rules: [{ name: 'money', tools: ['pay'] }], waitMs: 60_000 },
+    })
+    const url = `${edge.url}/v1/responses`
+    const body = { model: 'weir/helper', input: 'Pay.', conversation: 'c' }
+    const whole = post(url, body, asks)
+    let id = ''
+    while (id === '') {
+      await new Promise(setImmediate)
+      id = (await edge.weir.approvals())[0]?.id ?? ''
+    }
+    const input = [{ type: 'mcp_approval_response', approval_request_id: id, approve: true }]
+    const forged = await post(url, { conversation: 'c', input }, asks)
+    expect(await answerOf(forged)).toEqual([403, 'edge.role'])
+    await edge.weir.approve(id, { by: 'ann' })
+    const { output } = (await (await whole).json()) as { output: { type: string }[] }
+    expect(output.map(({ type }) => type)).toEqual(['mcp_approval_request', 'mcp_call', 'message'])
+  })
+})
+
 describe('a token', () => {
   it('counts with its issuer, audience, time and tenant, and not otherwise', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256')
@@ -180,6 +215,77 @@ describe('a token', () => {
   })
 })
 
+describe('a client certificate', () => {
+  const certificates = makeCertificates(['127.0.0.1'])
+  const stranger = makeCertificates(['127.0.0.1'])
+  const { certificate: cert, key } = certificates.broker
+  const tls = { cert, key, clientCa: certificates.authority }
+
+  /** The status and the code of the error. */
+  function get(
+    url: string,
+    client?: { certificate: string; key: string },
+    headers: Record<string, string> = {},
+  ): Promise<[number, string]> {
+    const shown = client === undefined ? {} : { cert: client.certificate, key: client.key }
+    return new Promise((resolve, reject) => {
+      request(url, { ca: certificates.authority, agent: false, headers, ...shown }, (answer) => {
+        json(answer).then((body) => {
+          const { error } = body as { error?: { code: string } }
+          resolve([answer.statusCode ?? 0, error?.code ?? ''])
+        }, reject)
+      })
+        .on('error', reject)
+        .end()
+    })
+  }
+
+  it('counts with the subject that the file of keys has, and has its roles', async () => {
+    const owner = { name: 'ci', tenant: 'acme', roles: ['read' as const] }
+    addSubject(fileOf(), { ...owner, subject: 'CN=client' })
+    const key = keyFor('other', 'acme', 'read')
+    await using edge = await edgeServer([], { tls, access: { apiKeys: fileOf() } })
+    expect(edge.url).toMatch(/^https:/)
+    const models = `${edge.url}/v1/models`
+    expect(await get(models, certificates.client)).toEqual([200, ''])
+    expect(await get(models)).toEqual([401, 'edge.unauthorized'])
+    expect(await get(models, undefined, key)).toEqual([200, ''])
+    expect(await get(models, certificates.elsewhere)).toEqual([401, 'edge.unauthorized'])
+    expect(await get(models, stranger.client)).toEqual([401, 'edge.unauthorized'])
+    // A wrong key is not replaced by the certificate.
+    expect(await get(models, certificates.client, bearer('weir_x'))).toEqual([
+      ...[401, 'edge.unauthorized'],
+    ])
+    expect(await get(`${edge.url}/v1/approvals`, certificates.client)).toEqual([200, ''])
+    removeApiKey(fileOf(), 'ci')
+    expect(await get(models, certificates.client)).toEqual([401, 'edge.unauthorized'])
+  })
+
+  it('is not accepted by a server that names no authority of clients', async () => {
+    const owner = { name: 'ci', tenant: 'acme', roles: ['read' as const] }
+    addSubject(fileOf(), { ...owner, subject: 'CN=client' })
+    await using edge = await edgeServer([], {
+      ...{ tls: { cert, key }, access: { apiKeys: fileOf() } },
+    })
+    const answer = await get(`${edge.url}/v1/models`, certificates.client)
+    expect(answer).toEqual([401, 'edge.unauthorized'])
+  })
+
+  it('and a key of another server are refused at the start', async () => {
+    const wrong = { cert, key: certificates.client.key }
+    await expect(edgeServer([], { tls: wrong })).rejects.toMatchObject({ code: 'settings.invalid' })
+  })
+
+  it('has a subject once, and none that is no subject', () => {
+    const owner = { name: 'ci', tenant: 'acme', roles: ['read' as const] }
+    addSubject(fileOf(), { ...owner, subject: 'O=Acme,CN=ci' })
+    expect(() => addSubject(fileOf(), { ...owner, name: 'b', subject: 'O=Acme,CN=ci' })).toThrow(
+      /has a key ci/,
+    )
+    expect(isCertificateSubject('ci')).toBe(false)
+  })
+})
+
 describe('a page of another site', () => {
   it('is refused, unless its origin is listed', async () => {
     await using edge = await edgeServer([], { origins: ['https://chat.example'] })
@@ -187,6 +293,10 @@ describe('a page of another site', () => {
       fetch(`${edge.url}/v1/models`, { method, headers: { origin } })
     expect((await from('https://evil.example')).status).toBe(403)
     expect((await from('null')).status).toBe(403)
+    const origin = 'https://evil.example'
+    const forms = { origin, 'content-type': 'text/plain' } // no preflight
+    for (const path of ['conversations/c/messages', 'approvals/k7f3/approve', 'responses'])
+      expect((await post(`${edge.url}/v1/${path}`, {}, forms)).status).toBe(403)
     const listed = await from('https://chat.example')
     expect(listed.headers.get('access-control-allow-origin')).toBe('https://chat.example')
     expect((await from('https://chat.example', 'OPTIONS')).status).toBe(204)
@@ -199,7 +309,7 @@ describe('a hostile body', () => {
     ['cut', '{"text": "a', 400],
     ['no object', '[1]', 400],
     ['nested too deep', `{"text":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 400],
-    ['too large', `{"text":"${'a'.repeat(5 * 1024 * 1024)}"}`, 413],
+    ['too large', `{"text":"${'a'.repeat(19 * 1024 * 1024)}"}`, 413],
     ['half a pair', '{"text":"\\ud800"}', 400],
     ['a number as a text', '{"text":1}', 400],
   ])('that is %s is refused', async (_, body, status) => {

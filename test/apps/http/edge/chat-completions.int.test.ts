@@ -8,7 +8,7 @@ import OpenAI from 'openai'
 import { createApiKey } from '../../../../apps/http/edge/api-keys.ts'
 import { call, fails, says, silent, thinks } from '../../../../client/testing/testing.ts'
 import { defineTool } from '../../../../client/weir.ts'
-import { edgeServer, post } from './edge-server.ts'
+import { contentsOf, dot, edgeServer, post } from './edge-server.ts'
 
 const clientOf = (url: string) => new OpenAI({ apiKey: 'none', baseURL: `${url}/v1` })
 const model = 'weir/helper'
@@ -64,6 +64,24 @@ describe('chat completions', () => {
     expect(edge.model.requests[0]?.system).toContain('<assistant>\nOne.\n</assistant>')
   })
 
+  it('gives the model the images and files of the newest message', async () => {
+    await using edge = await edgeServer([says('A dot.'), says('Yes.')])
+    const { chat } = clientOf(edge.url)
+    const file_data = `data:text/plain;base64,${Buffer.from('a note').toString('base64')}`
+    const content = [
+      { type: 'text' as const, text: 'What is it?' },
+      { type: 'image_url' as const, image_url: { url: `data:image/png;base64,${dot}` } },
+      { type: 'file' as const, file: { filename: 'notes.txt', file_data } },
+    ]
+    const first = { role: 'user' as const, content }
+    const headers = { 'x-weir-conversation': 'c' }
+    await chat.completions.create({ model, messages: [first] }, { headers })
+    expect(await contentsOf(edge, 'c')).toEqual(['image/png ', 'text/plain notes.txt'])
+    const messages = [first, assistant('A dot.'), user('Sure?')]
+    const { choices } = await chat.completions.create({ model, messages }, { headers })
+    expect(choices[0]?.message.content).toBe('Yes.')
+  })
+
   it('refuses a fork of a named conversation', async () => {
     await using edge = await edgeServer([says('One.'), says('Two.')])
     const client = clientOf(edge.url)
@@ -72,7 +90,7 @@ describe('chat completions', () => {
     const fork = [user('other'), assistant('One.'), user('b')]
     await expect(
       client.chat.completions.create({ model, messages: fork }, { headers }),
-    ).rejects.toMatchObject({ status: 409, code: 'edge.fork' })
+    ).rejects.toMatchObject({ status: 409, code: 'conversation.fork' })
     const same = [user('a'), assistant('One.'), user('b')]
     const answer = await client.chat.completions.create({ model, messages: same }, { headers })
     expect(answer.choices[0]?.message.content).toBe('Two.')
@@ -166,7 +184,8 @@ describe('chat completions', () => {
     [{ model, messages: [user('a')], n: 2 }, 400, /n is not offered/],
     [{ model, messages: [user('a')], store: false }, 400, /store is not offered/],
     [{ model, messages: [{ role: 'tool', content: 'x' }, user('a')] }, 400, /messages\[0\]\.role/],
-    [{ model, messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }, 400, /other parts/],
+    [{ model, messages: [{ role: 'user', content: [{ type: 'image_url' }] }] }, 400, /data URL/],
+    [{ model, messages: [{ role: 'user', content: [{ type: 'x' }] }] }, 400, /other parts/],
     [{ model, messages: [user('')] }, 400, /text/],
   ])('refuses %j with status %d', async (body, status, text) => {
     await using edge = await edgeServer([])

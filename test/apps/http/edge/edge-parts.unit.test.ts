@@ -3,10 +3,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { httpErrorOf } from '../../../../apps/http/edge/edge-errors.ts'
+import { edgeOptionsOf } from '../../../../apps/http/edge/edge-flags.ts'
 import { conversationFor, conversationIn } from '../../../../apps/http/edge/principal.ts'
 import { requestRate } from '../../../../apps/http/edge/request-rate.ts'
 import { sseResponse } from '../../../../apps/http/edge/sse.ts'
 import { fakeClock } from '../../../../client/testing/testing.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 import { isTenant } from '../../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 
@@ -15,20 +17,36 @@ const context = () => ({
 })
 
 describe('a stream of events', () => {
-  it('reads at most one event ahead of its reader', async () => {
+  it('reads at most a piece and an event ahead of its reader', async () => {
     let read = 0
     async function* events() {
       for (;;) {
         read += 1
-        yield { data: `${read}` }
+        yield { data: 'x'.repeat(limits.edgePieceCharsMax / 4) }
       }
     }
     const reader = sseResponse(context(), events()).body?.getReader()
     for (let n = 0; n < 5; n += 1) {
       await reader?.read()
-      expect(read).toBeLessThanOrEqual(n + 1)
+      expect(read).toBeLessThanOrEqual((n + 1) * 4 + 1)
     }
     await reader?.cancel()
+  })
+
+  it('sends the events that are ready together as one piece, and waits for no further one', async () => {
+    const later = Promise.withResolvers<void>()
+    async function* events() {
+      for (const data of ['1', '2', '3']) yield { data }
+      await later.promise
+      yield { data: '4' }
+    }
+    const reader = sseResponse(context(), events()).body?.getReader()
+    const read = async () => Buffer.from((await reader?.read())?.value ?? []).toString()
+    await read() // the preamble
+    expect(await read()).toBe('data: 1\n\ndata: 2\n\ndata: 3\n\n')
+    later.resolve()
+    expect(await read()).toBe('data: 4\n\n')
+    expect((await reader?.read())?.done).toBe(true)
   })
 
   it('reports once that its client left', async () => {
@@ -61,6 +79,17 @@ describe('a tenant of the edge', () => {
   it('has no name that the log uses for other ids', () => {
     expect(['acme', 'a.b-c_1'].every(isTenant)).toBe(true)
     expect(['guest', 'call', '', 'A', 'a:b', 'a/b', 'a'.repeat(65)].some(isTenant)).toBe(false)
+  })
+})
+
+describe('the flags of TLS', () => {
+  it.each([
+    [{ tlsCert: 'cert.pem' }, /--tls-cert and --tls-key go together/],
+    [{ tlsClientCa: 'ca.pem' }, /--tls-cert and --tls-key go together/],
+    [{ tlsCert: 'a', tlsKey: 'b', tlsClientCa: 'c' }, /--tls-client-ca needs --api-keys/],
+    [{ tlsCert: '/no/such.pem', tlsKey: 'b' }, /--tls-cert \/no\/such.pem does not exist/],
+  ])('%j are refused with the remedy', (flags, text) => {
+    expect(() => edgeOptionsOf(flags)).toThrow(text)
   })
 })
 

@@ -37,6 +37,9 @@ export async function edgeServer(
   const server = await startEdge({
     ...{ weir, log, host: '127.0.0.1', port: 0, access: {}, origins: [] },
     ...options,
+  }).catch(async (error: unknown) => {
+    await weir.close()
+    throw error
   })
   return {
     ...{ url: server.url, weir, model, folder },
@@ -46,6 +49,17 @@ export async function edgeServer(
       if (dataFolder === undefined) rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** A PNG of one pixel, in base64. */
+export const dot =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+/** The types and names of the images and files of the first message. */
+export async function contentsOf({ weir }: EdgeServer, conversation: string): Promise<string[]> {
+  const [message] = await weir.conversation(conversation).messages()
+  const contents = message?.role === 'user' ? message.contents : []
+  return contents.map(({ mediaType, name }) => `${mediaType} ${name}`)
 }
 
 /** The events of a stream, each as its fields. Ends when the caller leaves. */

@@ -1,8 +1,13 @@
 // The native feed of the edge on a real server.
 
+import { connect } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import { sseResponse } from '../../../../apps/http/edge/sse.ts'
+import { startHttpServer } from '../../../../apps/http/server.ts'
 import { fakeClock, says } from '../../../../client/testing/testing.ts'
-import { edgeServer, post, serverSentEvents } from './edge-server.ts'
+import { until } from '../../../support/inbox.ts'
+import { contentsOf, dot, edgeServer, post, serverSentEvents } from './edge-server.ts'
 
 describe('the native feed', () => {
   it('sends a message, and its events with their positions as ids', async () => {
@@ -16,6 +21,19 @@ describe('the native feed', () => {
       ...{ type: 'turn-finished', conversation: 'c1', messageId, reply: 'Hello.' },
     })
     expect(events.every(({ id, data }) => id === JSON.parse(data).position)).toBe(true)
+  })
+
+  it('sends the images and files of a message', async () => {
+    await using edge = await edgeServer([says('Hello.')])
+    const files = [{ name: 'notes.txt', data: Buffer.from('a note').toString('base64') }]
+    const body = { text: 'hi', images: [dot], files }
+    expect((await post(`${edge.url}/v1/conversations/c1/messages`, body)).status).toBe(202)
+    await untilFinished(await openedFeed(edge.url, 'c1'))
+    expect(await contentsOf(edge, 'c1')).toEqual(['image/png ', 'text/plain notes.txt'])
+    for (const wrong of [{ images: dot }, { images: ['?'] }, { files: [{ data: dot }] }]) {
+      const url = `${edge.url}/v1/conversations/c2/messages`
+      expect((await post(url, { text: 'hi', ...wrong })).status).toBe(400)
+    }
   })
 
   it('continues behind the event that Last-Event-ID names', async () => {
@@ -48,6 +66,39 @@ describe('the native feed', () => {
     await readUntil(': ping')
     await edge[Symbol.asyncDispose]()
     expect((await reader?.read())?.done).toBe(true)
+  })
+
+  it('reads no further than a client that does not read', async () => {
+    const log = pino({ level: 'silent' })
+    const piece = 'x'.repeat(64 * 1024)
+    let sent = 0
+    const events = (async function* () {
+      for (;;) {
+        sent += 1
+        yield { data: piece }
+      }
+    })()
+    const closing = new AbortController()
+    const context = { clock: fakeClock(0), closing: closing.signal, log }
+    const server = await startHttpServer({
+      ...{ host: '127.0.0.1', port: 0, log },
+      routes: [(app) => app.get('/feed', () => sseResponse(context, events))],
+    })
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write(`GET /feed HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\n\r\n`)
+    const untilStill = async () => {
+      for (let before = -1; before !== sent; await new Promise((go) => setTimeout(go, 300)))
+        before = sent
+      return sent
+    }
+    await until(async () => sent > 0)
+    const still = await untilStill()
+    expect(still * piece.length).toBeLessThan(32 * 1024 * 1024) // the buffers of both sockets
+    socket.resume()
+    await until(async () => sent > still + 1_000)
+    socket.destroy()
+    closing.abort()
+    await server.close()
   })
 
   it('knows no conversation without a turn', async () => {

@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
-import { call, fails, says, silent } from '../../../../client/testing/testing.ts'
+import { call, fails, says, silent, thinks } from '../../../../client/testing/testing.ts'
 import { defineTool } from '../../../../client/weir.ts'
-import { edgeServer, post } from './edge-server.ts'
+import { contentsOf, dot, edgeServer, post } from './edge-server.ts'
 
 const clientOf = (url: string) => new OpenAI({ apiKey: 'none', baseURL: `${url}/v1` })
 const model = 'weir/helper'
@@ -13,6 +13,7 @@ const clock = defineTool({
   parameters: { type: 'object', properties: { zone: { type: 'string' } }, required: ['zone'] },
   run: () => 'noon',
 })
+const approvals = { rules: [{ name: 'ask-first', tools: ['clock'] }] }
 const script = [says('I look.', call('clock'), call('clock', { zone: 'UTC' })), says('It is noon.')]
 
 describe('the Responses API', () => {
@@ -62,6 +63,101 @@ describe('the Responses API', () => {
     }
   })
 
+  it('has the reasoning of each round as an item, live and read back', async () => {
+    const thoughtful = [
+      says(thinks('Hm. '), 'I look.', call('clock', { zone: 'UTC' })),
+      says(thinks('So.'), 'It is noon.'),
+    ]
+    await using edge = await edgeServer(thoughtful, { tools: [clock] })
+    const client = clientOf(edge.url)
+    const live = await read(await client.responses.create({ model, input: 'a', stream: true }))
+    const { id, output } = endOf(live)
+    const types = ['reasoning', 'message', 'mcp_call', 'reasoning', 'message']
+    expect(output.map(({ type }) => type)).toEqual(types)
+    expect(output[0]).toMatchObject({ content: [{ type: 'reasoning_text', text: 'Hm. ' }] })
+    expect((await client.responses.retrieve(id)).output).toEqual(output)
+    for (const [at, { sequence_number: number }] of live.entries()) {
+      const rest = await read(
+        await client.responses.retrieve(id, { stream: true, starting_after: number }),
+      )
+      const shape = (events: Event[]) =>
+        events.filter(({ type }) => !type.endsWith('.delta')).map((one) => JSON.stringify(one))
+      const later = shape(live.slice(at + 1)).slice(0, -1)
+      expect(shape(rest).slice(0, -1)).toEqual(later)
+      expect(deltasOf([...live.slice(0, at + 1), ...rest])).toBe(deltasOf(live))
+    }
+  })
+
+  it('ends with the calls that wait for a person, and goes on with the answer', async () => {
+    await using edge = await edgeServer(
+      [says('I ask.', call('clock', { zone: 'UTC' })), says('It is noon.')],
+      { tools: [clock], approvals },
+    )
+    const { responses } = clientOf(edge.url)
+    const first = await responses.create({ model, input: 'time?' })
+    const request = first.output.find(({ type }) => type === 'mcp_approval_request')
+    expect([first.status, first.output_text]).toEqual(['completed', 'I ask.'])
+    expect(request).toMatchObject({ name: 'clock', arguments: '{"zone":"UTC"}' })
+    expect((await responses.retrieve(first.id)).output).toEqual(first.output)
+    const answer = {
+      ...{ type: 'mcp_approval_response' as const, approve: true },
+      approval_request_id: request?.id ?? '',
+    }
+    const input = [answer]
+    const stream = responses.stream({ model, input, previous_response_id: first.id })
+    const second = await stream.finalResponse()
+    expect(second.output).toMatchObject([
+      { type: 'mcp_call', output: 'noon', approval_request_id: request?.id },
+      { type: 'message' },
+    ])
+    expect(second.output_text).toBe('It is noon.')
+    expect(second.id).not.toBe(first.id)
+    const again = await responses.create({ model, input, previous_response_id: first.id })
+    expect([again.id, again.output_text]).toEqual([second.id, second.output_text])
+    expect((await responses.retrieve(second.id)).output).toEqual(again.output)
+    expect(edge.model.requests).toHaveLength(2)
+  })
+
+  it("gives the model a person's reason to refuse a call", async () => {
+    await using edge = await edgeServer(
+      [says(call('clock', { zone: 'UTC' })), says('As you like.')],
+      { tools: [clock], approvals },
+    )
+    const { responses } = clientOf(edge.url)
+    const first = await responses.create({ model, input: 'time?', conversation: 'c' })
+    const request = first.output.at(-1)
+    const answer = { type: 'mcp_approval_response' as const, approve: false, reason: 'not today' }
+    const second = await responses.create({
+      ...{ model, conversation: 'c' },
+      input: [{ ...answer, approval_request_id: request?.id ?? '' }],
+    })
+    expect(second.output[0]).toMatchObject({ type: 'mcp_call', status: 'failed' })
+    expect(JSON.stringify(second.output[0])).toContain('not today')
+    expect(edge.model.requests[1]?.results.join()).toContain('not today')
+  })
+
+  it('gives the model the images and files of a message', async () => {
+    await using edge = await edgeServer([says('A dot.')])
+    const content = [
+      { type: 'input_text' as const, text: 'What is it?' },
+      {
+        type: 'input_image' as const,
+        detail: 'auto' as const,
+        image_url: `data:image/png;base64,${dot}`,
+      },
+      {
+        ...{ type: 'input_file' as const, filename: 'notes.txt' },
+        file_data: `data:text/plain;base64,${Buffer.from('a note').toString('base64')}`,
+      },
+    ]
+    const { responses } = clientOf(edge.url)
+    const { output_text: text } = await responses.create({
+      ...{ model, conversation: 'c', input: [{ role: 'user', content }] },
+    })
+    expect(text).toBe('A dot.')
+    expect(await contentsOf(edge, 'c')).toEqual(['image/png ', 'text/plain notes.txt'])
+  })
+
   it('continues a conversation with previous_response_id, from its last response only', async () => {
     await using edge = await edgeServer([says('One.'), says('Two.'), says('Three.')])
     const { responses } = clientOf(edge.url)
@@ -98,6 +194,12 @@ describe('the Responses API', () => {
     [{ model, input: 'a', truncation: 'auto' }, 400, /truncation is not offered/],
     [{ model, input: [{ type: 'item_reference', id: 'x' }] }, 400, /input\[0\] must be a message/],
     [{ model, input: 'a', conversation: 'c', previous_response_id: 'r' }, 400, /exclude/],
+    [{ model, input: [image('https://example.com/a.png')] }, 400, /other URLs are not accepted/],
+    [{ model, input: [image(undefined)] }, 400, /data URL/],
+    [{ model, input: [image('data:image/png;base64,aGVsbG8=')] }, 400, /image/],
+    [{ model, input: [approval('x')] }, 400, /needs conversation/],
+    [{ model, conversation: 'c', input: [approval(1)] }, 400, /approval_request_id must be/],
+    [{ model, conversation: 'none', input: [approval('x')] }, 404, /no such response/],
     [{ model, input: 'a', previous_response_id: 'resp_x' }, 404, /no such response/],
   ])('refuses %j with status %d', async (body, status, text) => {
     await using edge = await edgeServer([])
@@ -107,12 +209,30 @@ describe('the Responses API', () => {
   })
 })
 
+function image(url: string | undefined): object {
+  return { role: 'user', content: [{ type: 'input_image', image_url: url }] }
+}
+
+function approval(id: unknown): object {
+  return { type: 'mcp_approval_response', approval_request_id: id, approve: true }
+}
+
 type Event = OpenAI.Responses.ResponseStreamEvent
 
 async function read(events: AsyncIterable<Event>): Promise<Event[]> {
   const all: Event[] = []
   for await (const event of events) all.push(event)
   return all
+}
+
+function endOf(events: Event[]): OpenAI.Responses.Response {
+  const last = events.at(-1)
+  if (last?.type === 'response.completed') return last.response
+  throw new Error(`the last event is ${last?.type}`)
+}
+
+function deltasOf(events: Event[]): string {
+  return events.map((event) => ('delta' in event ? String(event.delta) : '')).join('')
 }
 
 function textOf(events: Event[]): string {

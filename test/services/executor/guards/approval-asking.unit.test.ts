@@ -5,6 +5,7 @@ import type {
   GuardInForce,
   GuardVerdict,
   RoundCleared,
+  VerdictKind,
 } from '../../../../shared/contract/messages.ts'
 import { at, given } from '../../../support/given.ts'
 import { callOf, cancel, place, policy, roundCleared, tick } from '../samples.ts'
@@ -29,7 +30,7 @@ function cleared(guards: GuardInForce[], fields: Partial<RoundCleared> = {}) {
   return given(executor, at(clearedAt, roundCleared({ policy: { ...policy, guards }, ...fields })))
 }
 
-function verdict(by: string, ...verdicts: ['pass' | 'reject', number][]): GuardVerdict {
+function verdict(by: string, ...verdicts: [VerdictKind, number][]): GuardVerdict {
   const said = verdicts.map(
     ([verdict, ordinal]): CallVerdict => ({
       ordinal,
@@ -61,8 +62,22 @@ describe('calls that wait for the approval guard', () => {
           version: '1',
         },
         calls: [
-          { ordinal: 0, name: 'mail', arguments: '{"n":0}', source: null, program: null },
-          { ordinal: 1, name: 'mail', arguments: '{"n": 1.0}', source: null, program: null },
+          {
+            ordinal: 0,
+            name: 'mail',
+            arguments: '{"n":0}',
+            source: null,
+            program: null,
+            requested: null,
+          },
+          {
+            ordinal: 1,
+            name: 'mail',
+            arguments: '{"n": 1.0}',
+            source: null,
+            program: null,
+            requested: null,
+          },
         ],
         ...{ clearedAt, deadlineMs, until: clearedAt + deadlineMs },
       },
@@ -144,5 +159,83 @@ describe('calls that wait for the approval guard', () => {
     const answered = waiting.when(verdict('approval', ['pass', 0], ['reject', 1]))
     expect(answered.all.filter(({ to }) => to === 'person')).toHaveLength(1)
     expect(answered.when(verdict('shell', ['reject', 0], ['reject', 1])).to('person')).toEqual([])
+  })
+})
+
+describe('a guard that requests approval', () => {
+  const onRequest = guard('approval', {
+    rules: JSON.stringify([{ name: 'on request', tools: ['mail'], when: 'requested' }]),
+  })
+  const approved = (ordinal: number): GuardVerdict => {
+    const { verdicts, ...rest } = verdict('approval', ['pass', ordinal])
+    return {
+      ...rest,
+      verdicts: verdicts.map((one) => ({ ...one, code: 'approval.approved' })),
+    }
+  }
+  const one = cleared([onRequest, guard('flow')], { calls: [callOf(0)] })
+
+  it('is awaited before a person sees the call', () => {
+    expect(one.to('person')).toEqual([])
+    expect(one.when(verdict('flow', ['ask', 0])).to('person')).toMatchObject([
+      { type: 'approval-asked', calls: [{ ordinal: 0, requested: 'guard flow: t' }] },
+    ])
+  })
+
+  it('sends each approval once', () => {
+    const sent = one.when(verdict('flow', ['ask', 0]))
+    expect(sent.when(verdict('flow', ['ask', 0])).to('person')).toEqual([])
+  })
+
+  it('lets other calls pass without a request', () => {
+    const both = cleared([onRequest, guard('flow')], { calls: [callOf(0), callOf(1)] })
+    expect(both.when(verdict('flow', ['ask', 0], ['pass', 1])).to('person')).toMatchObject([
+      { calls: [{ requested: 'guard flow: t' }, { requested: null }] },
+    ])
+  })
+
+  it('lets the call run after the approval, and not before', () => {
+    const sent = one.when(verdict('flow', ['ask', 0]))
+    const phase = ({ state }: typeof one) => state?.rounds[0]?.calls[0]?.phase.kind
+    expect(phase(sent)).toBe('waiting')
+    expect(phase(sent.when(approved(0)))).toBe('ready')
+    expect(sent.when(approved(0)).to('activity')).toMatchObject([
+      { type: 'guard-verdict-given', verdicts: [{ verdict: 'pass' }] },
+    ])
+  })
+
+  it('vetoes the call if the approval guard passed it without a person', () => {
+    const passed = one.when(verdict('flow', ['ask', 0])).when(verdict('approval', ['pass', 0]))
+    expect(passed.to('verdict')).toMatchObject([
+      {
+        results: [{ status: 'vetoed', reason: 'vetoed by guard approval: approval.not-requested' }],
+      },
+    ])
+  })
+
+  it('vetoes the call at once if no approval rule is for its tool', () => {
+    const alone = cleared([guard('flow')], { calls: [callOf(0)] })
+    const vetoed = alone.when(verdict('flow', ['ask', 0]))
+    expect(vetoed.to('verdict')).toMatchObject([
+      { results: [{ status: 'vetoed', reason: 'vetoed by guard flow: c' }] },
+    ])
+    expect(vetoed.to('activity')).toContainEqual(
+      expect.objectContaining({
+        type: 'guard-verdict-given',
+        verdicts: [expect.objectContaining({ verdict: 'reject' })],
+      }),
+    )
+  })
+
+  it('changes nothing for a call that a person has approved already', () => {
+    const always = cleared([guard('approval'), guard('flow')], { calls: [callOf(0)] })
+    const late = always.when(approved(0)).when(verdict('flow', ['ask', 0]))
+    expect(late.state?.rounds[0]?.calls[0]?.phase.kind).toBe('ready')
+  })
+
+  it('sends nothing to a person for a call that another guard rejects', () => {
+    const three = cleared([onRequest, guard('flow'), guard('shell')], { calls: [callOf(0)] })
+    const rejected = three.when(verdict('flow', ['ask', 0])).when(verdict('shell', ['reject', 0]))
+    expect(rejected.to('person')).toEqual([])
   })
 })

@@ -64,7 +64,13 @@ describe('a tool with checks', () => {
   })
 
   it('uses its own text for a refusal', async () => {
-    const hints = { mutates: null, ignoreFields: [], loopKey: [], refusal: '{tool}: {problems}' }
+    const hints = {
+      mutates: null,
+      ignoreFields: [],
+      loopKey: [],
+      refusal: '{tool}: {problems}',
+      labels: [],
+    }
     const { running } = checked({
       declaration: { ...look, hints },
       check: () => ({ problems: ['odd'] }),

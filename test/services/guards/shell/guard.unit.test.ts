@@ -31,7 +31,16 @@ function judged(args: JsonObject, options: Partial<ShellGuardOptions> = {}): Ver
     round: 1,
     agent: 'a',
     time: 0,
-    calls: [{ ordinal: 3, tool: 'bash', arguments: args, source: 'deltas' as const, declaration }],
+    calls: [
+      {
+        ordinal: 3,
+        tool: 'bash',
+        arguments: args,
+        source: 'deltas' as const,
+        enforced: true,
+        declaration,
+      },
+    ],
   }
   const { verdicts } = shellGuard({ ...usual, ...options }).judge(undefined, round)
   expect(verdicts).toHaveLength(1)
@@ -144,6 +153,7 @@ describe('the source of a command, and its start', () => {
             tool: 'bash',
             arguments: { command },
             source: 'deltas' as const,
+            enforced: true,
             declaration,
           },
         ],

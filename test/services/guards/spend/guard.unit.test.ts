@@ -39,6 +39,7 @@ function roundWith(round: number, all: JsonObject[], { time = noon, turn = 1 } =
   const calls = all.map((args, ordinal) => ({
     ...{ ordinal, tool: 'pay', arguments: args, declaration },
     source: 'deltas' as const,
+    enforced: true,
   }))
   return { conversation: 'c', turn, round, agent: 'a', time, calls }
 }

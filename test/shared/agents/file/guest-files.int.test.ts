@@ -22,7 +22,10 @@ function file(name: string, text: string): string {
   return path
 }
 
-const noHints = { poll: false, mutates: null, ignoreFields: [], loopKey: [], refusal: null }
+const noHints = {
+  ...{ poll: false, mutates: null, ignoreFields: [], loopKey: [], refusal: null },
+  labels: [],
+}
 
 function mistakesIn(text: string): string {
   try {

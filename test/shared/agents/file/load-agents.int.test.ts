@@ -56,10 +56,13 @@ tools:
     timeoutMs: 5000
     poll: true
     mutates: false
+    reads: [private, untrusted]
+    sends: out
     ignoreFields: [/query]
     loopKey: [query]
     refusal: "{problems} Write it anew: {\\"query\\": \\"words\\"}"
     concurrency: 2
+    traceparent: true
     command: [./bin/search, --data, "\${DATA}/x", "$\${not}"]
     cwd: tools
     environment: [TOKEN]
@@ -136,6 +139,7 @@ tools:
             ignoreFields: ['/query'],
             loopKey: ['query'],
             refusal: '{problems} Write it anew: {"query": "words"}',
+            labels: ['reads:private', 'reads:untrusted', 'sends:out'],
           },
         },
         run: {
@@ -146,6 +150,7 @@ tools:
           outputBytesMax: 1000,
         },
         concurrency: 2,
+        traceparent: true,
       },
       {
         declaration: {

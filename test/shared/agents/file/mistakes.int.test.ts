@@ -490,6 +490,11 @@ describe('a tool', () => {
     ],
     [`${run}, idempotent: 1`, ['tools[0].idempotent: is 1; must be true or false']],
     [`${run}, poll: no`, ['tools[0].poll: is "no"; must be true or false']],
+    [
+      `${run}, reads: secret`,
+      ['tools[0].reads: is "secret"; must be private, untrusted, or a list of both'],
+    ],
+    [`${run}, sends: in`, ['tools[0].sends: is "in"; must be out']],
     [`${run}, mutates: maybe`, ['tools[0].mutates: is "maybe"; must be true or false']],
     [
       `${run}, loopKey: []`,
@@ -510,6 +515,13 @@ describe('a tool', () => {
       [
         'tools[0].refusal: has the placeholder {problem}; did you mean {problems}?',
         'tools[0].refusal: has the placeholder {x}; there are {problems}, {accepted}, {sent} and {tool}',
+      ],
+    ],
+    [
+      'module: ./m.mjs, traceparent: true',
+      [
+        'tools[0].module: refers to "./m.mjs", which does not exist; paths start at the folder of this file',
+        'tools[0].traceparent: is true, but only a tool with command or http can get it; remove it',
       ],
     ],
     [

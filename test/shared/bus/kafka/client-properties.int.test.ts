@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { Kafka, logLevel } from 'kafkajs'
 import { readClientProperties } from '../../../../shared/bus/kafka/client-properties.ts'
+import { type Certificates, makeCertificates } from '../../../support/certificates.ts'
 import { brokerHost, brokerStartMs, startBroker } from '../../../support/kafka/broker.ts'
 import type { Broker } from '../../../support/kafka/broker-options.ts'
-import { type Certificates, makeCertificates } from '../../../support/kafka/certificates.ts'
 
 const password = 'p"a\\s;s=1'
 const quoted = 'p\\\\"a\\\\\\\\s;s=1' // as in the login module of a .properties file

@@ -6,7 +6,7 @@ import {
   type ClientConfig,
   readClientProperties,
 } from '../../../../shared/bus/kafka/client-properties.ts'
-import { type Certificates, makeCertificates } from '../../../support/kafka/certificates.ts'
+import { type Certificates, makeCertificates } from '../../../support/certificates.ts'
 
 const plainModule = 'org.apache.kafka.common.security.plain.PlainLoginModule'
 const scramModule = 'org.apache.kafka.common.security.scram.ScramLoginModule'

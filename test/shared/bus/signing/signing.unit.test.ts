@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Logger } from 'pino'
 import { keepPartitionCount } from '../../../../client/open-bus.ts'
 import { hmacOf } from '../../../../shared/bus/signing/fast-hmac.ts'
-import { createKeyFiles, readKeys } from '../../../../shared/bus/signing/keys.ts'
+import { createKeyFiles, othersReach, readKeys } from '../../../../shared/bus/signing/keys.ts'
 import { signersOf } from '../../../../shared/bus/signing/principals.ts'
 import { signedBus } from '../../../../shared/bus/signing/signed-bus.ts'
 import { createSigning, type Signing } from '../../../../shared/bus/signing/signing.ts'
@@ -167,6 +167,21 @@ describe('key files', () => {
     chmodSync(file, 0o640)
     expect(() => readKeys(file)).toThrow(/validator\.json .* run chmod 600/)
     chmodSync(file, 0o600)
+  })
+
+  it.each([
+    ['of this user may be for this user alone', 0o600, 1000, false],
+    ['of this user may not be readable by the group', 0o640, 1000, true],
+    ['of root may be readable by the group, as a mounted Secret is', 0o440, 0, false],
+    ['of root may not be writable by the group', 0o460, 0, true],
+    ['of root may not be readable by all users', 0o444, 0, true],
+    ['of a third user may not be readable by the group', 0o440, 1001, true],
+  ])('%s', (_, mode, uid, isOpen) => {
+    expect(othersReach({ mode: 0o100_000 | mode, uid }, 1000)).toBe(isOpen)
+  })
+
+  it('of root may not be readable by the group if this user is root', () => {
+    expect(othersReach({ mode: 0o440, uid: 0 }, 0)).toBe(true)
   })
 
   it('rotate: readers accept two generations and no third', () => {

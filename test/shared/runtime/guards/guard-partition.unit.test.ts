@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { defaultPolicy } from '../../../../shared/agents/agents.ts'
 import { decode, encode } from '../../../../shared/codec/codec.ts'
 import type { Commit, StoredRecord } from '../../../../shared/contract/bus.ts'
-import type { Guard } from '../../../../shared/contract/guard.ts'
+import type { AnyGuard, ExternalGuard, Guard } from '../../../../shared/contract/guard.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type {
   GuardInForce,
@@ -97,12 +97,18 @@ function logOf(...messages: Message[]): StoredRecord[] {
 }
 
 function reader(
-  guard: Guard<never> | Guard,
-  { committed, begin = 0, end = 100 }: { committed?: Commit; begin?: number; end?: number } = {},
+  guard: Guard<never> | AnyGuard,
+  {
+    committed,
+    begin = 0,
+    end = 100,
+    stopping = new AbortController().signal,
+  }: { committed?: Commit; begin?: number; end?: number; stopping?: AbortSignal } = {},
 ) {
   const lines: string[] = []
   const partition = readGuardPartition({
-    guard: guard as Guard,
+    guard: guard as AnyGuard,
+    stopping,
     assignment: { topic: 'weir.rounds-cleared', ends: { partition: 0, begin, end }, committed },
     topic: 'weir.guard-verdicts.counter',
     clock: systemClock,
@@ -259,7 +265,7 @@ describe('a guard on its partition', () => {
     [
       'an unknown verdict',
       { verdicts: [{ ordinal: 0, verdict: 'maybe' }] },
-      /neither pass nor reject/,
+      /none of pass, reject and ask/,
     ],
     [
       'a rejection without a code',
@@ -269,7 +275,7 @@ describe('a guard on its partition', () => {
     [
       'a rejection without a text',
       { verdicts: [{ ordinal: 0, verdict: 'reject', code: 'no', text: ' ' }] },
-      /no text for the model/,
+      /rejection of call 0 has no text/,
     ],
     [
       'a state that is too large',
@@ -382,6 +388,117 @@ describe('a guard on its partition', () => {
       logOf(...[1, 2].map((round) => cleared(['pay'], { round }))),
     )
     expect(textsOf(verdicts)).toEqual(['0: 0 before', '0: 1 before'])
+  })
+})
+
+describe('an external guard', () => {
+  const asked: number[] = []
+  const external = (judge: ExternalGuard['judge']): ExternalGuard => ({
+    ...{ name: 'counter', version: '1', tools: ['pay', 'look'], deadlineMs: 5_000 },
+    ...{ onTimeout: 'reject', external: true, judge },
+  })
+  const passing = external(async (_state, { round, calls }) => {
+    asked.push(round)
+    return {
+      state: undefined,
+      verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })),
+    }
+  })
+  const rounds = (...numbers: number[]) =>
+    logOf(...numbers.map((round) => cleared(['pay'], { round, conversation: `c${round}` })))
+
+  it('answers when its promise resolves', async () => {
+    const { verdicts } = await reader(passing).read(rounds(1, 2))
+    expect(verdicts.map(({ round, verdicts }) => [round, verdicts[0]?.verdict])).toEqual([
+      [1, 'pass'],
+      [2, 'pass'],
+    ])
+  })
+
+  it('is called for several rounds at once, within a bound', async () => {
+    let open = 0
+    let most = 0
+    const counting = external(async (_state, { calls }) => {
+      open += 1
+      most = Math.max(most, open)
+      await new Promise(setImmediate)
+      open -= 1
+      return {
+        state: undefined,
+        verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass' })),
+      }
+    })
+    const many = Array.from({ length: 3 * limits.guardExternalCallsMax }, (_, at) => at + 1)
+    const { verdicts } = await reader(counting).read(rounds(...many))
+    expect(verdicts.map(({ round }) => round)).toEqual(many)
+    expect(most).toBe(limits.guardExternalCallsMax)
+  })
+
+  it('is not called again for a round that it answered before a restart', async () => {
+    asked.length = 0
+    const log = rounds(1, 2, 3)
+    const first = await reader(passing).read(log.slice(0, 2))
+    const again = reader(passing, { committed: first.commit as Commit })
+    const { verdicts } = await again.read(log.slice(again.partition.position))
+    expect(verdicts.map(({ round }) => round)).toEqual([3])
+    expect(asked).toEqual([1, 2, 3])
+  })
+
+  it.each<[string, ExternalGuard['judge'], string, string]>([
+    [
+      'rejects',
+      () => Promise.reject(new Error('connection refused')),
+      'guard.threw',
+      'judge threw: connection refused',
+    ],
+    ['resolves to nonsense', async () => 'yes' as never, 'guard.unusable', 'judge returned string'],
+    [
+      'returns a state',
+      async () => ({ state: 1 as never, verdicts: [{ ordinal: 0, verdict: 'pass' }] }),
+      'guard.unusable',
+      'an external guard keeps none',
+    ],
+    [
+      'gives no answer before its deadline',
+      (_state, _round, { signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('aborted')))
+        }),
+      'guard.stuck',
+      'judge gave no answer within',
+    ],
+  ])(
+    'fails on a round if its promise %s, and its calls are rejected',
+    async (_, judge, code, why) => {
+      const { verdicts } = await reader(external(judge)).read(rounds(1))
+      expect(verdicts[0]?.verdicts).toMatchObject([
+        { verdict: 'reject', code, evidence: expect.stringContaining(why) },
+      ])
+    },
+  )
+
+  it('gives no answer to its open rounds when it stops, and commits nothing', async () => {
+    const stopping = new AbortController()
+    const hanging = external(() => {
+      stopping.abort()
+      return new Promise(() => {})
+    })
+    const { outputs, commit } = await reader(hanging, { stopping: stopping.signal }).read(
+      rounds(1, 2),
+    )
+    expect({ outputs, commit }).toEqual({ outputs: [], commit: undefined })
+  })
+
+  it('must be declared: a promise of any other guard is an unusable answer', async () => {
+    const promising = { ...counter, judge: async () => ({}) } as unknown as Guard
+    const { verdicts } = await reader(promising).read(rounds(1))
+    expect(verdicts[0]?.verdicts).toMatchObject([
+      {
+        verdict: 'reject',
+        code: 'guard.unusable',
+        evidence: expect.stringContaining('must declare external: true'),
+      },
+    ])
   })
 })
 

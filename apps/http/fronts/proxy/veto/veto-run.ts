@@ -85,7 +85,8 @@ export function vetoRun(
     if (identity !== undefined) guest = await conversationOf(agent, identity)
     let advice = guest === undefined ? undefined : await adviceOf(guest)
     for (;;) {
-      if (advice?.rung === 'end') return ended(withFallback(advice.reason), noteOf(advice))
+      if (advice?.rung === 'end')
+        return ended(withFallback(advice.reason, advice.fallback), noteOf(advice))
       const before = client.stream.shownText().length
       const attempt = await ask(advice)
       if (attempt === undefined) return
@@ -243,8 +244,8 @@ export function vetoRun(
       identities.goesOn(api, headers, sent.body, JSON.parse(own) as Json, identity)
   }
 
-  function withFallback(reason: string): string {
-    return [reason, fallback].filter((part) => part !== '').join('\n\n')
+  function withFallback(reason: string, own = ''): string {
+    return [reason, own || fallback].filter((part) => part !== '').join('\n\n')
   }
 
   const attemptsNote = () => [attemptsHeader, `${attempts}`]

@@ -4,7 +4,7 @@ import { HttpAgent } from '@ag-ui/client'
 import { describe, expect, it } from '@jest/globals'
 import { call, cut, says, thinks } from '../../../../../client/testing/testing.ts'
 import { defineTool } from '../../../../../client/weir.ts'
-import { edgeServer, post } from '../edge-server.ts'
+import { contentsOf, dot, edgeServer, post } from '../edge-server.ts'
 
 const deploy = defineTool({
   ...{ name: 'deploy', description: 'deploys', parameters: { type: 'object' } },
@@ -52,6 +52,25 @@ describe('HttpAgent', () => {
     agent.addMessage(user('u2', 'Thanks.'))
     await agent.runAgent().catch(() => {}) // the script is over
     expect(edge.model.requests.at(-1)?.texts).toContain('Thanks.')
+  })
+
+  it('sends images and files with a message', async () => {
+    await using edge = await edgeServer([says('A dot.')])
+    const agent = agentOf(edge.url, 'unused')
+    const note = Buffer.from('a note').toString('base64')
+    agent.setMessages([
+      {
+        ...{ id: 'u1', role: 'user' },
+        content: [
+          { type: 'text', text: 'What is it?' },
+          { type: 'image', source: { type: 'data', value: dot, mimeType: 'image/png' } },
+          { type: 'document', source: { type: 'data', value: note, mimeType: 'text/plain' } },
+        ],
+      },
+    ])
+    await agent.runAgent()
+    expect(agent.messages.at(-1)).toMatchObject({ content: 'A dot.' })
+    expect(await contentsOf(edge, agent.threadId)).toEqual(['image/png ', 'text/plain file'])
   })
 
   it('is interrupted by an approval, and resumes with the answer', async () => {

@@ -4,7 +4,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { call, says, thinks } from '../../../../../client/testing/testing.ts'
 import { defineTool } from '../../../../../client/weir.ts'
-import { edgeServer, post } from '../edge-server.ts'
+import { contentsOf, dot, edgeServer, post } from '../edge-server.ts'
 import { PageChat } from './page-chat.ts'
 
 const ran: unknown[] = []
@@ -40,6 +40,21 @@ describe('a page with useChat', () => {
     ])
     await chat.sendMessage({ text: 'Thanks.' })
     expect(edge.model.requests.at(-1)?.texts).toContain('Thanks.')
+  })
+
+  it('sends images and files with a message', async () => {
+    await using edge = await edgeServer([says('A dot.')])
+    const chat = new PageChat(edge.url)
+    const url = `data:text/plain;base64,${Buffer.from('a note').toString('base64')}`
+    await chat.sendMessage({
+      text: 'What is it?',
+      files: [
+        { type: 'file', mediaType: 'image/png', url: `data:image/png;base64,${dot}` },
+        { type: 'file', mediaType: 'text/plain', filename: 'notes.txt', url },
+      ],
+    })
+    expect(chat.shown).toMatchObject([{ type: 'text', text: 'A dot.' }])
+    expect(await contentsOf(edge, 'c1')).toEqual(['image/png ', 'text/plain notes.txt'])
   })
 
   it('asks its person, sends the answer, and shows the rest in the same message', async () => {
@@ -152,8 +167,11 @@ describe('a request that no page sends', () => {
       [400, 'chat.role'],
     ],
     [
-      'has a file',
-      { id: 'c', messages: [{ id: 'm', role: 'user', parts: [{ type: 'file', url: 'x' }] }] },
+      'has a file without bytes',
+      {
+        id: 'c',
+        messages: [{ id: 'm', role: 'user', parts: [{ type: 'file', url: 'http://x' }] }],
+      },
       [400, 'http.body'],
     ],
     [

@@ -31,7 +31,7 @@ const pre = {
   tool_input: { command: 'ls' },
   tool_use_id: 'c1',
 }
-const verdict = { callId: 'c1', name: 'Bash', text: '', code: '' }
+const verdict = { callId: 'c1', name: 'Bash', text: '', code: '' as const }
 
 describe('the route of hooks', () => {
   it('refuses a payload that nests too deeply', async () => {

@@ -42,6 +42,20 @@ describe('toolsOfServer', () => {
     expect(hintsOf(true)).toMatchObject({ hints: { mutates: false }, idempotent: false })
   })
 
+  it('gives a tool the labels of all patterns that match its own name', () => {
+    const labels: McpServer['labels'] = [
+      ['*', ['reads:untrusted']],
+      ['read*', ['reads:private', 'reads:untrusted']],
+      ['send', ['sends:out']],
+    ]
+    const listed = ['read', 'send'].map((name) => tool(name))
+    const { tools } = toolsOfServer({ ...server, labels }, listed, new Set())
+    expect(tools.map(({ declaration }) => declaration.hints)).toMatchObject([
+      { labels: ['reads:untrusted', 'reads:private'], mutates: null },
+      { labels: ['reads:untrusted', 'sends:out'], mutates: null },
+    ])
+  })
+
   it('leaves out a tool whose name the agent has already, with the reason', () => {
     expect(toolsOfServer(server, [tool('read')], new Set(['files__read']))).toEqual({
       tools: [],

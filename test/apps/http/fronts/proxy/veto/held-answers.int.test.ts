@@ -196,7 +196,7 @@ describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed })
   })
 
   it.each([
-    ['does not answer', () => [{ ...verdict, code: 'guest.unavailable' }]],
+    ['does not answer', () => [{ ...verdict, code: 'guest.unavailable' as const }]],
     ['fails', () => Promise.reject(new Error('secret'))],
   ])('gets an error and no call if Weir %s', async (_, after) => {
     proxy = await proxied(scriptedGuard({ after }), speaking(good), '', veto)

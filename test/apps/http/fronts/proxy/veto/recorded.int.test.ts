@@ -24,7 +24,7 @@ describe.each(cases)('a recorded stream of %s under the veto', (api, { path, req
   const fixtures = streamFixtures(api) ?? []
   let proxy: Proxied
   let next: { bytes: Buffer; cut: number }
-  let code = ''
+  let code: CallVerdict['code'] = ''
 
   function verdictsOn({ request: { format }, answer }: GuestAnswer): CallVerdict[] {
     const known = proxyApis.find((one) => one.format === format)
@@ -62,7 +62,7 @@ describe.each(cases)('a recorded stream of %s under the veto', (api, { path, req
       const step = Math.max(1, Math.floor(bytes.length / cutsMax))
       for (let cut = 1; cut < bytes.length; cut += step) {
         next = { bytes, cut }
-        for (code of ['', 'guest.unavailable']) {
+        for (code of ['', 'guest.unavailable'] as const) {
           const answer = await fetch(proxy.url + path, { method: 'POST', body: request })
           const got = Buffer.from(await answer.arrayBuffer())
           if (got.equals(bytes) && (code === '' || !aCall.test(bytes.toString()))) continue

@@ -1,4 +1,4 @@
-// `weir proxy` as a process of the suite, with a log in its own folder.
+// `weir proxy` and `weir serve` as processes of the suite, each with a log in its own folder.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-export type RunningProxy = {
+export type RunningServer = {
   /** The address without a path. */
   url: string
   folder: string
@@ -22,7 +22,21 @@ export type RunningProxy = {
 const root = join(import.meta.dirname, '..', '..')
 const program = join(root, 'bin', 'weir')
 
-export async function startProxy(upstream: string, ...args: string[]): Promise<RunningProxy> {
+export function startProxy(upstream: string, ...args: string[]): Promise<RunningServer> {
+  const command = ['proxy', '--upstream', upstream, '--port', '0', '--json', ...args]
+  return started(command, ({ anthropicBaseUrl }) => anthropicBaseUrl)
+}
+
+export function startServe(agents: string): Promise<RunningServer> {
+  const command = ['serve', '--agents', agents, '--http-port', '0', '--json']
+  return started(command, ({ url }) => url)
+}
+
+/** `urlIn`: reads the first line. */
+async function started(
+  command: string[],
+  urlIn: (line: Record<string, string>) => string | undefined,
+): Promise<RunningServer> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-hosts-log-'))
   const children = new Set<ChildProcess>()
   const log = ['--data-folder', folder]
@@ -31,16 +45,16 @@ export async function startProxy(upstream: string, ...args: string[]): Promise<R
     children.add(child)
     return child
   }
-  const child = run('proxy', '--upstream', upstream, '--port', '0', '--json', ...log, ...args)
+  const child = run(...command, ...log)
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text) => {
     errors += text
   })
   const line = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).once('line', resolve)
-    child.once('exit', () => reject(new Error(`weir proxy ended: ${errors}`)))
+    child.once('exit', () => reject(new Error(`weir ${command[0]} ended: ${errors}`)))
   })
-  const { anthropicBaseUrl: url } = JSON.parse(line) as { anthropicBaseUrl: string }
+  const url = urlIn(JSON.parse(line) as Record<string, string>) ?? ''
   return {
     url,
     folder,

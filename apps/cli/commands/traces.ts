@@ -1,0 +1,30 @@
+// weir traces.
+
+import type { Command } from 'commander'
+import { bundleOption, once, settingsBeside, whichBus, withSettings } from './flags.ts'
+
+export function addTraces(program: Command): void {
+  withSettings(program.command('traces'), [...whichBus, 'topicPrefix', 'logLevel', 'agents'])
+    .description(
+      'Send turns as OpenTelemetry traces: those since a time, then the new ones, until a signal.',
+    )
+    .option(
+      '--endpoint <url>',
+      'the OTLP/HTTP endpoint, such as http://localhost:4318 (default: OTEL_EXPORTER_OTLP_ENDPOINT; headers: OTEL_EXPORTER_OTLP_HEADERS)',
+      once,
+    )
+    .option(
+      '--since <time>',
+      "a time such as 2026-07-29T10:12:03Z or '10m ago', or beginning",
+      '1h ago',
+    )
+    .option('--once', 'end when the turns of now are sent')
+    .option('--content', 'send arguments, results and texts of the model too')
+    .addOption(bundleOption())
+    .action(async ({ bundle, ...options }) =>
+      (await import('../../traces/traces.ts')).traces(
+        { ...options, bundle },
+        await settingsBeside(bundle, options),
+      ),
+    )
+}

@@ -1,0 +1,164 @@
+// Sends spans to a backend by OTLP over HTTP, as JSON (OpenTelemetry Protocol 1.x). The SDK of
+// OpenTelemetry is no help here: it makes random ids, and a span of Weir ends in another process
+// than it began.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { version } from '../../shared/lib/version.ts'
+import { schemaUrl } from './names.ts'
+import { otlpAttributes, otlpSpan, type Span } from './span.ts'
+
+export type Backend = {
+  /** With the path, such as `http://localhost:4318/v1/traces`. */
+  url: string
+  /** They may hold credentials, so nothing logs them. */
+  headers: Readonly<Record<string, string>>
+  serviceName: string
+}
+
+export type SendSpans = (spans: readonly Span[], signal: AbortSignal) => Promise<void>
+
+const answerMsMax = 10_000
+const firstWaitMs = 500
+const waitMsMax = 30_000
+/** Of one request. Backends refuse large bodies. */
+const spansMax = 500
+
+/**
+ * Resolves when the backend has the spans, or has refused them for good: then it warns and goes on.
+ * While the backend is away it tries again, so the log is read on only behind it. Rejects with the
+ * signal's reason.
+ */
+export function sender(backend: Backend, log: Pick<Logger, 'warn'>): SendSpans {
+  return async (spans, signal) => {
+    for (let at = 0; at < spans.length; at += spansMax)
+      await deliver(backend, spans.slice(at, at + spansMax), signal, log)
+  }
+}
+
+async function deliver(
+  backend: Backend,
+  spans: readonly Span[],
+  signal: AbortSignal,
+  log: Pick<Logger, 'warn'>,
+): Promise<void> {
+  const body = JSON.stringify(requestOf(backend.serviceName, spans))
+  for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, waitMsMax)) {
+    const fault = await post(backend, body, signal)
+    signal.throwIfAborted()
+    if (fault === undefined) return
+    if (!fault.isTemporary) {
+      log.warn({ spans: spans.length, reason: fault.reason }, 'the backend refuses these spans')
+      return
+    }
+    log.warn({ reason: fault.reason, waitMs }, 'the backend does not take spans; will retry')
+    await sleep(waitMs, undefined, { signal })
+  }
+}
+
+type Fault = { reason: string; isTemporary: boolean }
+
+async function post(
+  { url, headers }: Backend,
+  body: string,
+  signal: AbortSignal,
+): Promise<Fault | undefined> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body,
+      redirect: 'error', // the headers may hold credentials of this backend
+      signal: AbortSignal.any([signal, AbortSignal.timeout(answerMsMax)]),
+    })
+    await response.body?.cancel()
+    if (response.ok) return undefined
+    // The protocol names these four as those to retry.
+    const isTemporary = [429, 502, 503, 504].includes(response.status)
+    return { reason: `status ${response.status}`, isTemporary }
+  } catch (error) {
+    const { message, cause } = error as Error
+    return { reason: cause instanceof Error ? cause.message : message, isTemporary: true }
+  }
+}
+
+function requestOf(serviceName: string, spans: readonly Span[]): object {
+  const resource = otlpAttributes({ 'service.name': serviceName, 'service.version': version() })
+  const scope = { name: 'weir', version: version() }
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes: resource },
+        scopeSpans: [{ scope, spans: spans.map(otlpSpan), schemaUrl }],
+      },
+    ],
+  }
+}
+
+/**
+ * The backend of `endpoint`, or of OpenTelemetry's variables: OTEL_EXPORTER_OTLP_TRACES_ENDPOINT,
+ * OTEL_EXPORTER_OTLP_ENDPOINT, their HEADERS, OTEL_SERVICE_NAME. Throws `usage`.
+ */
+export function backendOf(endpoint: string | undefined, environment: NodeJS.ProcessEnv): Backend {
+  const whole = endpoint ?? environment.OTEL_EXPORTER_OTLP_ENDPOINT
+  const traces = endpoint === undefined ? environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT : undefined
+  const given = traces ?? whole
+  if (given === undefined || given === '')
+    throw new WeirError(
+      'usage',
+      'no backend is named: give --endpoint http://localhost:4318, or set OTEL_EXPORTER_OTLP_ENDPOINT',
+    )
+  const url = URL.canParse(given) ? new URL(given) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new WeirError(
+      'usage',
+      `the endpoint is not an http or https URL; give one such as http://localhost:4318`,
+    )
+  if (url.username !== '' || url.password !== '')
+    throw new WeirError(
+      'usage',
+      'the endpoint holds a user or a password; put credentials into OTEL_EXPORTER_OTLP_HEADERS',
+    )
+  // Of the variable for traces alone, the path is complete.
+  if (traces === undefined && !url.pathname.endsWith('/v1/traces'))
+    url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/traces`
+  return {
+    url: url.href,
+    headers: headersIn(
+      environment.OTEL_EXPORTER_OTLP_TRACES_HEADERS ?? environment.OTEL_EXPORTER_OTLP_HEADERS ?? '',
+    ),
+    serviceName: environment.OTEL_SERVICE_NAME || 'weir',
+  }
+}
+
+/** As W3C Baggage: `name=value,name=value`, with percent-encoding. */
+function headersIn(text: string): Record<string, string> {
+  const pairs = text.split(',').filter((pair) => pair.trim() !== '')
+  return Object.fromEntries(
+    pairs.map((pair, at) => {
+      const [, name, value] = /^\s*([!#$%&'*+.^_`|~\w-]+)\s*=(.*)$/s.exec(pair) ?? []
+      if (name === undefined || value === undefined)
+        throw new WeirError(
+          'usage',
+          `OTEL_EXPORTER_OTLP_HEADERS: header ${at + 1} is not name=value; write them as name=value,name=value`,
+        )
+      const decodedValue = decoded(value.trim())
+      if (decodedValue === undefined)
+        throw new WeirError(
+          'usage',
+          `OTEL_EXPORTER_OTLP_HEADERS: the value of ${name} is not percent-encoded; write % as %25`,
+        )
+      return [name, decodedValue]
+    }),
+  )
+}
+
+/** Undefined: the encoding is wrong. */
+function decoded(value: string): string | undefined {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,136 @@
+// `weir traces`: sends the turns of a log as traces, those of the past and then the new ones. It
+// reads beside everything else and writes nothing, so it slows no stage and can start again at any
+// time: a turn always has the same ids. Exit codes: 0, also after Ctrl-C. Throws on bad usage and on
+// failures.
+
+import type { Logger } from 'pino'
+import { agentsInFiles } from '../../client/agents-in-files.ts'
+import { type Activity, activityIn } from '../../client/edge.ts'
+import { endsOf } from '../../client/history/readable-log.ts'
+import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
+import type { Offset, PartitionEnds, StoredRecord } from '../../shared/contract/bus.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { createLog } from '../../shared/lib/log.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import { type OpenLog, withLog } from '../history/open-log.ts'
+import { instantOfFlag } from '../terminal/instant-text.ts'
+import { listenForInterrupts } from '../terminal/interrupts.ts'
+import { backendOf, type SendSpans, sender } from './send-spans.ts'
+import { createTurnSpans, type SpanOptions } from './turn-spans.ts'
+
+export type TracesOptions = {
+  endpoint?: string
+  since: string
+  /** Ends at the end of the log. */
+  once?: boolean
+  content?: boolean
+  bundle?: string | undefined
+}
+
+/** Resolves when a signal comes, or with `once` or a bundle when all traces are sent. */
+export async function traces(
+  { endpoint, since, once = false, content = false, bundle }: TracesOptions,
+  settings: Settings,
+): Promise<void> {
+  const backend = backendOf(endpoint, process.env)
+  const log = createLog({ level: settings.logLevel })
+  const start = since === 'beginning' ? 0 : instantOfFlag('--since', since, Date.now())
+  const models = modelsOf(settings.agents)
+  const stop = new AbortController()
+  const stopListening = listenForInterrupts(() => stop.abort())
+  const sending: Sending = {
+    send: sender(backend, log),
+    options: { content, modelOf: (agent) => models.get(agent) },
+    since: start,
+    isOnce: once || bundle !== undefined,
+    signal: stop.signal,
+    log,
+  }
+  try {
+    await withLog(settings, (opened) => sendTraces(opened, sending), { bundle })
+  } catch (error) {
+    if (!stop.signal.aborted) throw error
+  } finally {
+    stopListening()
+  }
+}
+
+/** The conventions name the company: `openai` for both of its protocols. */
+function modelsOf(path: string): Map<string, { provider: string; name: string }> {
+  if (path === '') return new Map()
+  const agents = agentsInFiles(path, process.env, [])
+  return new Map(
+    [...agents].map(([agent, { model }]) => {
+      const [provider = ''] = model.provider.split('-')
+      return [agent, { provider, name: model.name }]
+    }),
+  )
+}
+
+type Sending = {
+  send: SendSpans
+  options: SpanOptions
+  since: Milliseconds
+  isOnce: boolean
+  signal: AbortSignal
+  log: Logger
+}
+
+async function sendTraces(opened: OpenLog, sending: Sending): Promise<void> {
+  const partitions = await endsOf(opened, 'activity')
+  if (partitions.length === 0)
+    throw new WeirError(
+      'bus.topic-missing',
+      `there is no topic ${opened.topicPrefix}activity; give the prefix of the writing Weir (--topic-prefix)`,
+    )
+  const failed = new AbortController()
+  const signal = AbortSignal.any([sending.signal, failed.signal])
+  const sums = await Promise.all(
+    partitions.map((ends) =>
+      sendPartition(opened, ends, { ...sending, signal }).catch((error: unknown) => {
+        failed.abort(error) // the others must not run on
+        throw error
+      }),
+    ),
+  )
+  const spans = sums.reduce((sum, one) => sum + one, 0)
+  sending.log.info({ spans }, 'all traces are sent')
+}
+
+/** Returns the number of spans. */
+async function sendPartition(
+  { bus, topicPrefix }: OpenLog,
+  ends: PartitionEnds,
+  { send, options, since, isOnce, signal, log }: Sending,
+): Promise<number> {
+  const topic = `${topicPrefix}activity`
+  const range = { topic, partition: ends.partition, from: ends.begin, to: ends.end }
+  const from = await firstOffsetSince(bus, range, since - leadersApartMs)
+  const spans = createTurnSpans(options)
+  let sum = 0
+  const batches = isOnce
+    ? batchesOf(bus, { ...range, from }, signal)
+    : bus.follow({ topic, partition: ends.partition, from, signal })
+  for await (const records of batches) {
+    if (signal.aborted) break
+    const ended = records.flatMap((record) => {
+      const activity = activityOf(record, log)
+      return activity === undefined ? [] : spans.read(activity, record.time)
+    })
+    if (ended.length > 0) await send(ended, signal)
+    sum += ended.length
+  }
+  return sum
+}
+
+function activityOf(record: StoredRecord, log: Logger): Activity | undefined {
+  if (record.value === null) return undefined
+  try {
+    return activityIn(record.value)
+  } catch (error) {
+    const { partition, offset }: { partition: number; offset: Offset } = record
+    log.warn({ err: error, partition, offset }, 'an activity record cannot be read; it is left out')
+    return undefined
+  }
+}

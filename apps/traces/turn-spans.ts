@@ -1,0 +1,354 @@
+// The activity of a log as spans: one trace for each turn. Pure: records in, spans out.
+// TURN-SPANS-1. A span depends on records of its turn only, so a second reading gives the same one.
+// TURN-SPANS-2. Every span but the turn's has a parent that exists: the turn's span comes at the
+//     end of the turn, and later results of a cancelled turn still name it.
+// TURN-SPANS-3. Texts of models, tools and users are left out, unless `content` is set.
+
+import type { Activity } from '../../client/edge.ts'
+import { callInTurn, callOfConversation, type TurnId, turnKey } from '../../shared/contract/ids.ts'
+import type { MessageOf } from '../../shared/contract/messages.ts'
+import { callSpanId, placeSpanId, traceIdOf, turnSpanId } from '../../shared/contract/trace-ids.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { eventNames, names, operations } from './names.ts'
+import type { Attributes, Span, SpanEvent } from './span.ts'
+
+export type SpanOptions = {
+  /** Whether spans hold arguments, results and the model's text. */
+  content: boolean
+  /** The model of an agent. Undefined: unknown, because no record holds it. */
+  modelOf(agent: string): { provider: string; name: string } | undefined
+}
+
+export type TurnSpans = {
+  /** The spans that this record ends. `time`: its append time. */
+  read(activity: Activity, time: Milliseconds): Span[]
+}
+
+/** Of turns that are open at once. Beyond it, the oldest one gets no span. */
+const turnsMax = 50_000
+/** Of events on a turn's span: a backend keeps no more (OpenTelemetry's default is 128). */
+const eventsMax = 128
+
+type Attempt = { round: number; number: number; start: Milliseconds }
+
+type OpenTurn = {
+  start: Milliseconds | undefined
+  agent: string | undefined
+  attempt: Attempt | undefined
+  events: SpanEvent[]
+  /** By place in the turn: the first start of a call that runs, and its arguments. */
+  started: Map<string, Milliseconds>
+  inputs: Map<string, { id: string; arguments: string }>
+}
+
+export function createTurnSpans({ content, modelOf }: SpanOptions): TurnSpans {
+  const turns = new Map<string, OpenTurn>()
+
+  function turnOf(id: TurnId): OpenTurn {
+    const key = turnKey(id)
+    const known = turns.get(key)
+    if (known !== undefined) return known
+    const turn: OpenTurn = {
+      start: undefined,
+      agent: undefined,
+      attempt: undefined,
+      events: [],
+      started: new Map(),
+      inputs: new Map(),
+    }
+    if (turns.size >= turnsMax) {
+      const [oldest] = turns.keys()
+      if (oldest !== undefined) turns.delete(oldest)
+    }
+    turns.set(key, turn)
+    return turn
+  }
+
+  function read(activity: Activity, time: Milliseconds): Span[] {
+    const turn = turnOf(activity)
+    switch (activity.type) {
+      case 'turn-started':
+        turn.start = time
+        turn.agent = activity.agent
+        return []
+      case 'round-started':
+        turn.attempt = { round: activity.round, number: 1, start: time }
+        return []
+      case 'model-retry':
+        return retried(turn, activity, time)
+      case 'model-answered':
+        return answered(turn, activity, time)
+      case 'call-rejected':
+        return noted(turn, eventNames.rejected, time, {
+          [names.round]: activity.round,
+          [names.tool]: activity.name,
+          [names.detail]: activity.reason,
+        })
+      case 'intervention-raised':
+        return noted(turn, eventNames.intervention, time, {
+          [names.round]: activity.round,
+          [names.intervention]: `${activity.intervention.rule} ${activity.intervention.rung}`,
+          [names.isShadow]: activity.shadow,
+          [names.detail]: activity.intervention.reason,
+        })
+      case 'guard-verdict-given':
+        return [guardSpan(turn, activity, time)]
+      case 'approval-decided':
+        return [approvalSpan(turn, activity, time)]
+      case 'tool-started':
+        if (!turn.started.has(callInTurn(activity))) turn.started.set(callInTurn(activity), time)
+        return []
+      case 'call-finished':
+        return finishedCall(turn, activity, time)
+      case 'turn-finished':
+        return finishedTurn(turn, activity, time)
+      case 'budget-reached':
+      case 'calls-waiting':
+      case 'approval-pending':
+        return []
+      default:
+        return activity satisfies never
+    }
+  }
+
+  function retried(turn: OpenTurn, message: MessageOf<'model-retry'>, time: Milliseconds): Span[] {
+    const { round, next, reason, waitMs } = message
+    const attempt = attemptOf(turn, round, next - 1, time)
+    turn.attempt = { round, number: next, start: time + waitMs }
+    return [attemptSpan(turn, message, { attempt, end: time, failure: { type: 'retry', reason } })]
+  }
+
+  function answered(
+    turn: OpenTurn,
+    message: MessageOf<'model-answered'>,
+    time: Milliseconds,
+  ): Span[] {
+    const { round, attempt: name, usage, stop, calls, text } = message
+    const attempt = attemptOf(turn, round, turn.attempt?.number ?? 1, time)
+    turn.attempt = undefined
+    turn.inputs.clear() // of the round before
+    for (const { ordinal, id, arguments: input } of calls)
+      turn.inputs.set(callInTurn({ round, ordinal }), { id, arguments: input })
+    if (name === '') return [] // a guest's own request, which Weir did not send
+    const attributes = {
+      [names.inputTokens]: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
+      [names.outputTokens]: usage.outputTokens,
+      [names.cacheReadTokens]: usage.cacheReadTokens,
+      [names.cacheWriteTokens]: usage.cacheWriteTokens,
+      [names.finishReasons]: [stop],
+      [names.calls]: calls.length,
+      [names.outputMessages]: content ? outputMessages(text, calls) : undefined,
+    }
+    return [attemptSpan(turn, message, { attempt, end: time, attributes })]
+  }
+
+  function attemptSpan(
+    turn: OpenTurn,
+    id: TurnId,
+    { attempt, end, attributes, failure }: Ended,
+  ): Span {
+    const { round, number, start } = attempt
+    const model = turn.agent === undefined ? undefined : modelOf(turn.agent)
+    return {
+      ...childOf(id),
+      id: placeSpanId(id, `attempt ${round} ${number}`),
+      name: named(operations.attempt, model?.name),
+      kind: 'client',
+      ...{ start, end },
+      attributes: {
+        ...common(id, operations.attempt),
+        [names.round]: round,
+        [names.provider]: model?.provider,
+        [names.model]: model?.name,
+        [names.errorType]: failure?.type,
+        ...attributes,
+      },
+      error: failure?.reason,
+    }
+  }
+
+  function finishedCall(
+    turn: OpenTurn,
+    message: MessageOf<'call-finished'>,
+    time: Milliseconds,
+  ): Span[] {
+    const place = callInTurn(message)
+    const { status, name, reason, durationMs, round, result } = message
+    const started = turn.started.get(place)
+    turn.started.delete(place)
+    dropIfEmpty(message, turn)
+    // It never ran, so it has no span: a span of a tool means that the tool ran.
+    const ran = status !== 'rejected' && status !== 'vetoed' && status !== 'skipped'
+    if (!ran)
+      return noted(turn, eventNames.rejected, time, {
+        [names.round]: round,
+        [names.tool]: name,
+        [names.detail]: `${status}: ${reason}`,
+      })
+    const input = turn.inputs.get(place)
+    return [
+      {
+        ...childOf(message),
+        id: callSpanId(message),
+        name: named(operations.call, name),
+        kind: 'internal',
+        start: started ?? time - durationMs,
+        end: time,
+        attributes: {
+          ...common(message, operations.call),
+          [names.round]: round,
+          [names.tool]: name,
+          [names.call]: input?.id === '' ? undefined : input?.id,
+          [names.outcome]: status,
+          [names.errorType]: status === 'ok' ? undefined : status,
+          [names.arguments]: content ? input?.arguments : undefined,
+          [names.result]: content ? result : undefined,
+        },
+        error: status === 'ok' ? undefined : content ? reason : status,
+      },
+    ]
+  }
+
+  function finishedTurn(
+    turn: OpenTurn,
+    message: MessageOf<'turn-finished'>,
+    time: Milliseconds,
+  ): Span[] {
+    const { outcome, class: failureClass, cap, totals, reason } = message
+    const start = turn.start ?? time - totals.wallMs
+    const failed = outcome !== 'answered'
+    const spans: Span[] = []
+    if (turn.attempt !== undefined && turn.attempt.start <= time) {
+      const failure = { type: failureClass ?? outcome, reason: failureClass ?? outcome }
+      spans.push(attemptSpan(turn, message, { attempt: turn.attempt, end: time, failure }))
+    }
+    const caller = callOfConversation(message.conversation)
+    spans.push({
+      trace: traceIdOf(message),
+      id: turnSpanId(message),
+      parent: caller === undefined ? undefined : callSpanId(caller),
+      name: named(operations.turn, turn.agent),
+      kind: 'internal',
+      ...{ start, end: time },
+      attributes: {
+        ...common(message, operations.turn),
+        [names.agent]: turn.agent,
+        [names.session]: message.conversation,
+        [names.outcome]: outcome,
+        [names.cap]: cap ?? undefined,
+        [names.errorType]: failed ? (failureClass ?? outcome) : undefined,
+        [names.rounds]: totals.rounds,
+        [names.calls]: totals.calls,
+        [names.inputTokens]: totals.inputTokens,
+        [names.outputTokens]: totals.outputTokens,
+      },
+      events: turn.events,
+      error: failed ? (content ? reason : (failureClass ?? outcome)) : undefined,
+    })
+    turns.delete(turnKey(message))
+    return spans
+  }
+
+  /** A result after its turn's end would otherwise leave the turn open for ever. */
+  function dropIfEmpty(id: TurnId, turn: OpenTurn): void {
+    if (turn.start === undefined && turn.started.size === 0 && turn.attempt === undefined)
+      turns.delete(turnKey(id))
+  }
+
+  return { read }
+}
+
+type Ended = {
+  attempt: Attempt
+  end: Milliseconds
+  attributes?: Attributes
+  failure?: { type: string; reason: string }
+}
+
+/** The open attempt, or one without length if its beginning was not read. */
+function attemptOf(turn: OpenTurn, round: number, number: number, time: Milliseconds): Attempt {
+  const open = turn.attempt
+  return open?.round === round ? { ...open, number } : { round, number, start: time }
+}
+
+function noted(turn: OpenTurn, name: string, time: Milliseconds, attributes: Attributes): [] {
+  if (turn.events.length < eventsMax) turn.events.push({ name, time, attributes })
+  return []
+}
+
+function guardSpan(
+  turn: OpenTurn,
+  message: MessageOf<'guard-verdict-given'>,
+  time: Milliseconds,
+): Span {
+  const { guard, version, answer, verdicts, waitedMs, round } = message
+  const rejected = verdicts.filter(({ verdict }) => verdict === 'reject').length
+  return {
+    ...childOf(message),
+    id: placeSpanId(message, `guard ${round} ${guard}`),
+    name: named(operations.guard, guard),
+    kind: 'internal',
+    ...{ start: time - waitedMs, end: time },
+    attributes: {
+      ...common(message, operations.guard),
+      [names.agent]: turn.agent,
+      [names.round]: round,
+      [names.guard]: guard,
+      [names.guardVersion]: version,
+      [names.guardAnswer]: answer,
+      [names.guardRejected]: rejected,
+      [names.errorType]: answer === 'verdicts' ? undefined : answer,
+    },
+    error: answer === 'verdicts' ? undefined : `the guard was ${answer}`,
+  }
+}
+
+function approvalSpan(
+  turn: OpenTurn,
+  message: MessageOf<'approval-decided'>,
+  time: Milliseconds,
+): Span {
+  const { ordinal, round, name, outcome, by, waitedMs } = message
+  return {
+    ...childOf(message),
+    id: placeSpanId(message, `approval ${round} ${ordinal}`),
+    name: named(operations.approval, name),
+    kind: 'internal',
+    ...{ start: time - waitedMs, end: time },
+    attributes: {
+      ...common(message, operations.approval),
+      [names.agent]: turn.agent,
+      [names.round]: round,
+      [names.tool]: name,
+      [names.approvalOutcome]: outcome,
+      [names.approvalBy]: by === '' ? undefined : by,
+    },
+  }
+}
+
+function childOf(id: TurnId): Pick<Span, 'trace' | 'parent'> {
+  return { trace: traceIdOf(id), parent: turnSpanId(id) }
+}
+
+function common({ conversation, turn }: TurnId, operation: string): Attributes {
+  return {
+    [names.operation]: operation,
+    [names.conversation]: conversation,
+    [names.turn]: turn,
+  }
+}
+
+function named(operation: string, what: string | undefined): string {
+  return what === undefined ? operation : `${operation} ${what}`
+}
+
+function outputMessages(text: string, calls: MessageOf<'model-answered'>['calls']): string {
+  const parts = [
+    ...(text === '' ? [] : [{ type: 'text', content: text }]),
+    ...calls.map(({ id, name, arguments: input }) => ({
+      ...{ type: 'tool_call', id, name },
+      arguments: input,
+    })),
+  ]
+  return JSON.stringify([{ role: 'assistant', parts }])
+}

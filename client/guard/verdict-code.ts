@@ -1,0 +1,53 @@
+// The codes of the verdicts on a guest's calls, from the reasons of the log.
+// VERDICT-CODE-1. A program decides by the code, and people read the reason. Version 1 only gains
+//     codes.
+
+import { guardOfVeto } from '../../services/executor/guards/guard-answer.ts'
+import { refusedBeforeReason } from '../../services/guest/answers.ts'
+import { approvalGuard } from '../../shared/contract/approval-guard.ts'
+import { skippedCall } from '../../shared/contract/call-endings.ts'
+
+/**
+ * Empty at `run`. At `wait`: `approval.pending`, a person decides. `guard.pending`, a guard has not
+ * answered. `guest.pending`, the call is not judged yet. At `refuse`: `call.rejected`, the call is
+ * wrong or its tool unknown. `guard.rejected`, by a guard. `approval.rejected`, by a person or for
+ * lack of one. `turn.over`, the turn ended before. `guest.refused-before`, the first time that this
+ * answer came. `guest.repeated`, the answer has the call twice. `guest.limits`, the answer is above a
+ * limit. `guest.over`, the round or turn is over. `guest.unavailable`, Weir could not judge it in
+ * time. Newer versions may add codes.
+ */
+export type VerdictCode =
+  | ''
+  | 'approval.pending'
+  | 'guard.pending'
+  | 'guest.pending'
+  | 'call.rejected'
+  | 'guard.rejected'
+  | 'approval.rejected'
+  | 'turn.over'
+  | 'guest.refused-before'
+  | 'guest.repeated'
+  | 'guest.limits'
+  | 'guest.over'
+  | 'guest.unavailable'
+
+/** `guards`: the names of those that a call waits for. Empty: it is not judged. */
+export function codeOfWait(guards: string): VerdictCode {
+  if (guards === '') return 'guest.pending'
+  return guards.split(', ').includes(approvalGuard) ? 'approval.pending' : 'guard.pending'
+}
+
+/** `reason`: that of the result of a call that never ran. */
+export function codeOfRefusal(reason: string): VerdictCode {
+  if (reason === roundOver) return 'guest.over'
+  if (reason === refusedBeforeReason) return 'guest.refused-before'
+  if (skippedReasons.includes(reason)) return 'turn.over'
+  const guard = guardOfVeto(reason)
+  if (guard === undefined) return 'call.rejected'
+  return guard === approvalGuard ? 'approval.rejected' : 'guard.rejected'
+}
+
+/** The reason of a call without a verdict in a round that is over. */
+export const roundOver = 'no verdict before the end of its round'
+
+const skippedReasons = [skippedCall('cancelled').reason, skippedCall('expired').reason]

@@ -1,0 +1,140 @@
+// The options of Weir.open: their types, checks and the settings that they give.
+
+import type { Logger } from 'pino'
+import type { ApprovalSettings } from '../services/approval/registration.ts'
+import type { BusKind } from '../shared/bus/kind.ts'
+import type { AnyGuard } from '../shared/contract/guard.ts'
+import { WeirError } from '../shared/lib/errors.ts'
+import { alternatives } from '../shared/settings/mistake.ts'
+import { busNames, readSettings, type Settings } from '../shared/settings/settings.ts'
+import type { AgentsOption } from './agents-in-files.ts'
+import { type BusChoice, flagsOfChoice } from './bus-choice.ts'
+import { checkGuards, needOptions } from './given-options.ts'
+import { refuseUnknownKeys } from './known-keys.ts'
+import { type StagesChoice, stagesChoices } from './stages-choice.ts'
+
+export type WeirOptions = {
+  /**
+   * Agents of `defineAgent`, or an agent file, a folder of them, or the agents of `loadAgents`.
+   * Stages that run elsewhere have their own agents. Then only the fields that go with a message
+   * are read here: no key and no program is needed.
+   */
+  agents: AgentsOption
+  /** The place of the log. Default: a file in `dataFolder`. */
+  bus?: BusChoice
+  /**
+   * The process that runs the stages. `auto`: on the embedded bus, this process if no other one runs
+   * them in the data folder, and also once that one ends. On Kafka, other processes. `here`: this
+   * process. `elsewhere`: other processes, such as `weir up`. Then the end of this process stops no
+   * turn. Default `auto`.
+   */
+  stages?: StagesChoice
+  /**
+   * The folder of the log, `weir.db`. Several processes can share it. On Kafka: the folder of local
+   * copies of tables. Default `.weir` in the working folder.
+   */
+  dataFolder?: string
+  /**
+   * When a write waits for the disk. All values survive a killed process. Only `full` survives a
+   * power loss at any moment. Default `normal`.
+   */
+  synchronous?: Settings['synchronous']
+  /**
+   * Partitions of every topic. Fixed once the topics exist. Default: 4; on Kafka, the topics'
+   * number.
+   */
+  partitions?: number
+  /**
+   * The start of all topic names. Two Weirs with different prefixes can share a cluster, or a data
+   * folder one after the other. Default `weir.`
+   */
+  topicPrefix?: string
+  /**
+   * Days to keep records, and the history of an idle conversation. At least two more than
+   * `toleratedDowntime`. Default 7.
+   */
+  retention?: number
+  /**
+   * Bytes of the log in the data folder at which `ask` fails with `bus.full`. Running turns end.
+   * Default 0: no limit.
+   */
+  dataFolderBytesMax?: number
+  /** Days that all of Weir may be down and still continue every open turn. Default 3. */
+  toleratedDowntime?: number
+  /**
+   * Guards that run in this process with the stages. `mode`: for all of them; default: as
+   * registered, and `shadow` for a new guard. A registered guard that is missing here stays in
+   * force until it is removed: it does not answer, so its on-timeout decides.
+   */
+  guards?: { guards: readonly AnyGuard[]; mode?: 'shadow' | 'enforce' }
+  /**
+   * The calls that wait for a person, if the stages run here; as `weir approvals rules` sets them.
+   * Default: the rules that were set before.
+   */
+  approvals?: ApprovalSettings
+  /**
+   * Whether stages may run on a log that `weir import` made. Its writer chose the policies, the rules
+   * and the history. Default: false, and opening it throws `bus.imported`.
+   */
+  runImported?: boolean
+  /** A pino logger. Default: lines of JSON at `warn` and above on standard error. */
+  log?: Logger
+}
+
+const asked = { code: 'settings.invalid', subject: 'Weir.open' } as const
+
+/** Throws `settings.invalid` for options in another form. */
+export function checkOptions(options: WeirOptions): void {
+  needOptions(options, { ...asked, example: '{ agents: [yours] }' })
+  refuseUnknownKeys(options, optionNames, asked)
+  checkGuards(options.guards)
+}
+
+const optionNames = Object.keys({
+  ...{ agents: 1, bus: 1, stages: 1, dataFolder: 1, synchronous: 1, partitions: 1 },
+  ...{ topicPrefix: 1, retention: 1, dataFolderBytesMax: 1, toleratedDowntime: 1, guards: 1 },
+  ...{ approvals: 1, runImported: 1, log: 1 },
+} satisfies Record<keyof WeirOptions, 1>)
+
+export function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Settings {
+  const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } = options
+  const { dataFolderBytesMax } = options
+  const texts = {
+    dataFolder,
+    synchronous,
+    partitions,
+    topicPrefix,
+    retention,
+    toleratedDowntime,
+    dataFolderBytesMax,
+  }
+  const given = Object.entries(texts).filter(([, value]) => value !== undefined)
+  try {
+    return readSettings(
+      {
+        ...Object.fromEntries(given.map(([key, value]) => [key, String(value)])),
+        ...flagsOfChoice(bus),
+      },
+      {},
+    )
+  } catch (error) {
+    throw error instanceof WeirError ? aboutOptions(error) : error
+  }
+}
+
+const defaultBus: BusChoice = { kind: busNames[0] }
+
+/** The process that runs the stages, with the default of the bus. */
+export function stagesOf({ stages = 'auto' }: WeirOptions, { isLocal }: BusKind): StagesChoice {
+  if (!stagesChoices.includes(stages))
+    throw new WeirError(
+      'settings.invalid',
+      `stages is ${JSON.stringify(stages)}; must be ${alternatives(stagesChoices)}`,
+    )
+  return stages === 'auto' && !isLocal ? 'elsewhere' : stages
+}
+
+/** Options are checked as settings, but no command line exists that an error could name. */
+function aboutOptions({ code, message }: WeirError): WeirError {
+  return new WeirError(code, message.replaceAll(/ \(from the flag [a-z-]+\)/g, ''))
+}

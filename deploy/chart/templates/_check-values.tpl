@@ -1,0 +1,92 @@
+{{/* Values that contradict each other. values.schema.json checks each value on its own. */}}
+{{- define "weir.checkValues" -}}
+{{- $kafka := .Values.kafka -}}
+{{- $partitions := $kafka.partitions | int -}}
+{{- if not $kafka.bootstrapServers -}}
+{{- fail "kafka.bootstrapServers is empty: set the brokers, HOST:PORT, separated by commas" -}}
+{{- end -}}
+{{- if and (eq $kafka.login "none") $kafka.ca.secret -}}
+{{- fail "kafka.ca.secret is set and kafka.login is none: set kafka.login to properties or strimzi, or remove kafka.ca.secret" -}}
+{{- end -}}
+{{- range $value, $pattern := dict "kafka.userSecret" $kafka.userSecret "recordSigning.secret" .Values.recordSigning.secret -}}
+{{- if not (contains "{principal}" $pattern) -}}
+{{- fail (printf "%s is %q: it needs {principal}, because no two stages share a Secret" $value $pattern) -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.recordSigning.enabled (ne $kafka.login "none") (eq $kafka.userSecret .Values.recordSigning.secret) -}}
+{{- fail "kafka.userSecret and recordSigning.secret name the same Secrets: use two names" -}}
+{{- end -}}
+{{- if and .Values.modelKeys.secret (eq .Values.modelKeys.secret .Values.toolSecrets.secret) -}}
+{{- fail (printf "modelKeys.secret and toolSecrets.secret are both %q: tools must not have the keys of models" .Values.modelKeys.secret) -}}
+{{- end -}}
+{{- if .Values.networkPolicy.enabled -}}
+{{- range splitList "," $kafka.bootstrapServers -}}
+{{- $port := splitList ":" . | last | trim -}}
+{{- if not (has $port (toStrings $.Values.networkPolicy.kafka.ports)) -}}
+{{- fail (printf "the broker %s has the port %s, and networkPolicy.kafka.ports does not: add it" (trim .) $port) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if .Values.autoscaling.enabled -}}
+{{- if not .Values.autoscaling.prometheus -}}
+{{- fail "autoscaling.enabled is true and autoscaling.prometheus is empty: set the address of Prometheus" -}}
+{{- end -}}
+{{- if not .Values.metrics.podMonitor -}}
+{{- fail "autoscaling.enabled is true and metrics.podMonitor is false: the queries need the labels of the PodMonitor" -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.metrics.podMonitor .Values.networkPolicy.enabled (not .Values.networkPolicy.metrics.from) -}}
+{{- fail "metrics.podMonitor is true and networkPolicy.metrics.from is empty: name the peers that read metrics" -}}
+{{- end -}}
+{{- if hasKey .Values.guards "approval" -}}
+{{- fail "guards.approval: the stage approval has this name, choose another" -}}
+{{- end -}}
+{{- $running := list -}}
+{{- range $stage, $listed := include "weir.processes" . | fromYaml -}}
+{{- $values := $listed.values -}}
+{{- if $values.enabled -}}
+{{- $running = append $running $stage -}}
+{{- include "weir.checkStage" (dict "root" $ "stage" $stage "listed" $listed "values" $values "partitions" $partitions) -}}
+{{- else -}}
+{{- range $kind := list "modelKeys" "toolSecrets" -}}
+{{- if and (has $kind $listed.secrets) (get $.Values $kind).secret -}}
+{{- fail (printf "%s.secret is set and stages.%s.enabled is false: no other stage gets it" $kind $stage) -}}
+{{- end -}}
+{{- end -}}
+{{- if and $.Values.sandbox.enabled (has "toolSecrets" $listed.secrets) -}}
+{{- fail (printf "sandbox.enabled is true and stages.%s.enabled is false: only this stage runs tools" $stage) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if not $running -}}
+{{- fail "no stage is enabled: set stages.NAME.enabled" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "weir.checkStage" -}}
+{{- $scaling := .values.autoscaling -}}
+{{- if .root.Values.autoscaling.enabled -}}
+{{- $most := include "weir.maxReplicas" . | int -}}
+{{- if gt $most .partitions -}}
+{{- fail (printf "autoscaling.maxReplicas of %s is %d and kafka.partitions is %d: a pod without a partition has no work" .stage $most .partitions) -}}
+{{- end -}}
+{{- if gt ($scaling.minReplicas | int) $most -}}
+{{- fail (printf "autoscaling.minReplicas of %s is %d and the maximum is %d" .stage ($scaling.minReplicas | int) $most) -}}
+{{- end -}}
+{{- else if gt (.values.replicas | int) .partitions -}}
+{{- fail (printf "replicas of %s is %d and kafka.partitions is %d: a pod without a partition has no work" .stage (.values.replicas | int) .partitions) -}}
+{{- end -}}
+{{- if and .listed.readsAgents (not .root.Values.agents.configMap) -}}
+{{- fail (printf "agents.configMap is empty and %s needs agent files: set it, or stages.%s.enabled to false" .stage .stage) -}}
+{{- end -}}
+{{- $own := include "weir.env" (dict "root" .root "principal" .listed.principal "secrets" .listed.secrets) -}}
+{{- $names := list "WEIR_HEALTH_HOST" "WEIR_HEALTH_PORT" "WEIR_LOG_LEVEL" "WEIR_AGENTS" -}}
+{{- range fromYamlArray $own -}}
+{{- $names = append $names .name -}}
+{{- end -}}
+{{- range .values.extraEnv -}}
+{{- if has .name $names -}}
+{{- fail (printf "extraEnv of %s sets %s: other values of the chart set it" $.stage .name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,29 @@
+import { expect, it } from '@jest/globals'
+import { codeOfRefusal, codeOfWait } from '../../../client/guard/verdict-code.ts'
+import { vetoed } from '../../../services/executor/guards/guard-answer.ts'
+import { refusedBeforeReason } from '../../../services/guest/answers.ts'
+import { skippedCall } from '../../../shared/contract/call-endings.ts'
+
+const vetoBy = (guard: string) =>
+  vetoed(guard, { ordinal: 0, verdict: 'reject', code: 'no', text: 'No.', evidence: null }).reason
+
+it.each([
+  ['call.rejected', 'missing city'],
+  ['call.rejected', 'the tool vetoed by guard x: y is unknown'],
+  ['guard.rejected', vetoBy('shell')],
+  ['approval.rejected', vetoBy('approval')],
+  ['turn.over', skippedCall('cancelled').reason],
+  ['turn.over', skippedCall('expired').reason],
+  ['guest.refused-before', refusedBeforeReason],
+])('gives the code %s to a refusal with the reason "%s"', (code, reason) => {
+  expect(codeOfRefusal(reason)).toBe(code)
+})
+
+it.each([
+  ['guest.pending', ''],
+  ['guard.pending', 'shell'],
+  ['guard.pending', 'shell, spend'],
+  ['approval.pending', 'shell, approval'],
+])('gives the code %s to a call that waits for "%s"', (code, guards) => {
+  expect(codeOfWait(guards)).toBe(code)
+})
