@@ -29,6 +29,7 @@ const activityTypes = [
   'turn-started',
   'round-started',
   'model-retry',
+  'budget-reached',
   'model-answered',
   'call-rejected',
   'intervention-raised',

@@ -96,6 +96,7 @@ export function createEventFold(): EventFold {
         closed = { turn: message.turn, round: Number.POSITIVE_INFINITY }
         return [recorded(at, message)]
       case 'turn-started':
+      case 'budget-reached':
       case 'intervention-raised':
       case 'calls-waiting':
       case 'guard-verdict-given':

@@ -12,6 +12,7 @@ import {
   parseMessageId,
 } from '../shared/contract/ids.ts'
 import { limits } from '../shared/contract/limits.ts'
+import { conversationOfTenant, isTenant, tenantRule } from '../shared/contract/tenant.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { shown } from '../shared/settings/mistake.ts'
 import type { Agent, Agents } from './agents-in-files.ts'
@@ -59,6 +60,12 @@ type QuestionFields = {
   /** The conversation to continue or begin. At most 256 bytes. Default: a new one. */
   conversation?: ConversationId
   /**
+   * The tenant of the conversation, whose budgets count: 1 to 64 of a-z, 0-9, `.`, `_` and `-`. The
+   * id of the conversation then begins with it and a colon. Default: the id decides, and without
+   * such a beginning the tenant is `default`.
+   */
+  tenant?: string
+  /**
    * Your id of the message. The same id in the same conversation is the same message, so a program
    * that was killed can ask again and gets the answer once. At most 256 bytes. Default: a new id.
    * On Kafka, a process that gives ids keeps a copy of the history of their partitions in the data
@@ -80,6 +87,7 @@ const questionNames = Object.keys({
     context: 1,
     record: 1,
     conversation: 1,
+    tenant: 1,
     messageId: 1,
     signal: 1,
   },
@@ -105,7 +113,8 @@ export function checkedQuestion(given: GivenQuestion, agents: Agents): CheckedQu
   refuseUnknownKeys(given, questionNames, asked)
   const { text, system, output, context, record = false, signal } = given
   const contents = contentsOf(given.images, given.files)
-  const { conversation = newId(), messageId } = given
+  const { messageId } = given
+  const conversation = inTenant(given.tenant, given.conversation ?? newId())
   const name = typeof given.agent === 'object' ? given.agent?.name : given.agent
   const agent = agents.get(name)
   if (agent === undefined) throw unknownAgent(name, agents)
@@ -207,4 +216,16 @@ function ofCall(conversation: ConversationId): WeirError {
     'message.invalid',
     `the conversation ${JSON.stringify(conversation)} is that of a call, in which only an agent works: give another id`,
   )
+}
+
+/** Throws `message.invalid`. */
+function inTenant(tenant: string | undefined, conversation: ConversationId): ConversationId {
+  if (tenant === undefined) return conversation
+  if (typeof tenant !== 'string' || !isTenant(tenant))
+    throw new WeirError(
+      'message.invalid',
+      `the tenant is ${JSON.stringify(tenant)?.slice(0, 80)}: ${tenantRule}`,
+    )
+  const id = parseConversationId(conversation)
+  return id.startsWith(`${tenant}:`) ? id : conversationOfTenant(tenant, id)
 }

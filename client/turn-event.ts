@@ -47,7 +47,7 @@ export type TurnEventBody =
   | TextDelta
   | ReasoningDelta
   | TextReset
-  | MessageOf<'model-retry'>
+  | MessageOf<'model-retry' | 'budget-reached'>
   | ModelAnsweredEvent
   | (MessageOf<'call-rejected'> & CallInput)
   | MessageOf<

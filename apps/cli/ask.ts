@@ -23,6 +23,7 @@ import { areOneTerminal, showTurn } from './show-turn.ts'
 export type AskOptions = AgentOptions & {
   agent: string
   conversation?: string
+  tenant?: string
   json?: true
   raw?: true
   /** Paths. */
@@ -37,7 +38,7 @@ export async function ask(
   settings: Settings,
   { input, out, errors }: Streams = processStreams(),
 ): Promise<0 | 3> {
-  const { conversation, json = false, raw } = options
+  const { conversation, tenant, json = false, raw } = options
   const message = await readMessageText(text, input)
   const contents = {
     images: (options.image ?? []).map((path) => contentFile('--image', path)),
@@ -56,6 +57,7 @@ export async function ask(
       text: message,
       ...contents,
       ...(conversation !== undefined && { conversation }),
+      ...(tenant !== undefined && { tenant }),
     })
     const turn = withSilenceNotice(sent, settings, screen)
     if (conversation === undefined && !json)

@@ -5,6 +5,7 @@ import { Command } from 'commander'
 import { version } from '../../shared/lib/version.ts'
 import { exitCodesHelp, runToItsEnd } from '../terminal/ending.ts'
 import { addApprovals } from './commands/approvals.ts'
+import { addBudgets } from './commands/budgets.ts'
 import { addBundles } from './commands/bundles.ts'
 import { addConsole } from './commands/console.ts'
 import { addDeadLetters } from './commands/dead-letters.ts'
@@ -67,7 +68,8 @@ program.commandsGroup('Control tool calls:')
 addGuard(program)
 addApprovals(program) // approvals, approve, reject
 addPolicy(program)
-addStops(program) // stop, stops, release
+addStops(program)
+addBudgets(program) // stop, stops, release
 
 program.commandsGroup('Guard other agents:')
 addHooks(program)

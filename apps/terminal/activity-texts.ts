@@ -2,6 +2,7 @@
 
 import type {
   ApprovalDecided,
+  BudgetReached,
   CallFinished,
   CallRejected,
   CallsWaiting,
@@ -13,6 +14,7 @@ import type {
   TurnFinished,
 } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
+import { shownAmount } from './money-text.ts'
 import { printable } from './printable.ts'
 import { count, durationText } from './quantities.ts'
 
@@ -148,6 +150,10 @@ export function roundStartedText({ callsLeft, nudged }: RoundStarted): string | 
 }
 
 /** The end of a turn: outcome, failure class if it adds information, reason. */
+export function budgetReachedText({ budget, used }: BudgetReached): string {
+  return `the soft budget ${printable(budget.id)} is reached: ${shownAmount(used, budget.unit)} are used or reserved`
+}
+
 export function endingText({ outcome, class: failureClass, reason }: TurnFinished): string {
   return `${outcome}${failureClass === null || failureClass === outcome ? '' : ` (${failureClass})`}: ${printable(reason)}`
 }

@@ -14,6 +14,7 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import {
   approvalDecidedText,
   approvalPendingTexts,
+  budgetReachedText,
   callFinishedText,
   callRejectedText,
   callsWaitingTexts,
@@ -200,6 +201,8 @@ function applyEvent(
       })
       return { transcript: doing(transcript, 'approved', now), lines }
     }
+    case 'budget-reached':
+      return { transcript, lines: linesOf(budgetReachedText(event), 'warning') }
     case 'approval-decided':
       return {
         transcript,

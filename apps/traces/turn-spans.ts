@@ -102,6 +102,7 @@ export function createTurnSpans({ content, modelOf }: SpanOptions): TurnSpans {
         return finishedCall(turn, activity, time)
       case 'turn-finished':
         return finishedTurn(turn, activity, time)
+      case 'budget-reached':
       case 'calls-waiting':
       case 'approval-pending':
         return []

@@ -119,6 +119,7 @@ function isSelected({
   log: { topicPrefix },
 }: Copying & { topic: string; record: StoredRecord; message: Message | undefined }): boolean {
   if (topic === 'policies') return true
+  if (topic === 'budgets') return false // of a whole tenant
   if (topic === clients) return messages.has(`${record.partition}/${record.offset}`)
   const conversation = topic === 'history' ? historyConversation(record.key) : record.key
   const stretch = conversation === undefined ? undefined : selection.stretchOf(conversation)

@@ -5,8 +5,9 @@
 // GUEST-THREAD-2. A front that gives up on a waiting call reports it as not run, so no approval
 //     stays open for it.
 // GUEST-THREAD-3. Memory only names a round that no request shows. Without it, a result belongs to
-//     the round with such a call. The memory of another front would name an older turn, so an object
-//     names the turn of its own last request only. Otherwise a record means the newest turn.
+//     the round with such a call.
+// GUEST-THREAD-4. An object names the turn of its last request only, because another front may have
+//     opened a newer one. Otherwise a record means the newest turn.
 
 import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -77,7 +78,7 @@ export function createThreads({
   return (id, { turn, hides = false }) => {
     let hidden: HiddenCounts = new Map()
     const hiddenKeys: string[] = []
-    /** The turn of a record without a history (GUEST-THREAD-3). */
+    /** The turn of a record without a history (GUEST-THREAD-4). */
     let lastTurn: GuestTurn = {
       ...{ conversation: id, user: null },
       turnKey: turn === undefined ? newestTurn : nameOf(turn),

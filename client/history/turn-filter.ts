@@ -14,6 +14,7 @@ export type WhereKey =
   | 'outcome'
   | 'cap'
   | 'agent'
+  | 'tenant'
   | 'intervention'
   | 'rule'
   | 'guard'
@@ -62,6 +63,7 @@ const keys: Record<
     of: ({ cap }) => (cap === null ? [] : [cap]),
   },
   agent: { accepted: null, of: ({ agent }) => (agent === null ? [] : [agent]) },
+  tenant: { accepted: null, of: ({ tenant }) => (tenant === null ? [] : [tenant]) },
   intervention: {
     accepted: [anyRung, ...rungs],
     of({ facts: { rungs } }) {

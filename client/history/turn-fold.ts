@@ -2,10 +2,12 @@
 // its facts. The records may come in any order.
 
 import type { Cap, FailureClass, Message, TurnOutcome } from '../../shared/contract/messages.ts'
+import { tenantOf } from '../../shared/contract/tenant.ts'
 import { addFact, beginFacts, type FactFold, factsOf, type TurnFacts } from './turn-facts.ts'
 
-/** `agent` null: its record is not there. `outcome`: open, as long as there is no end. */
+/** `agent`, `tenant` null: its record is not there. `outcome`: open, as long as there is no end. */
 export type FoldedTurn = {
+  tenant: string | null
   agent: string | null
   outcome: TurnOutcome | 'open'
   failureClass: FailureClass | null
@@ -16,11 +18,15 @@ export type FoldedTurn = {
 export type TurnFold = Omit<FoldedTurn, 'facts'> & { facts: FactFold }
 
 export function beginTurn(): TurnFold {
-  return { agent: null, outcome: 'open', failureClass: null, cap: null, facts: beginFacts() }
+  return {
+    ...{ tenant: null, agent: null, outcome: 'open', failureClass: null, cap: null },
+    facts: beginFacts(),
+  }
 }
 
 /** Adds a record of the turn's activity. */
 export function addToTurn(turn: TurnFold, message: Message): void {
+  if ('turn' in message) turn.tenant ??= tenantOf(message.conversation)
   if (message.type === 'turn-started') turn.agent = message.agent
   else if (message.type === 'turn-finished') {
     const { outcome, class: failureClass, cap } = message

@@ -40,12 +40,15 @@ import {
   type SentRequest,
 } from './accepted-form.ts'
 import { type Answer, streamAnswer } from './answer.ts'
+import type { BudgetsInForce } from './budgets/in-force.ts'
+import type { LedgerReader } from './budgets/ledger-reader.ts'
+import { type Reservation, reserve, usedNothing } from './budgets/reservation.ts'
 import { readContents } from './contents.ts'
 import { withReminder } from './degenerate/reminder.ts'
 import { earlierTexts } from './echo-check.ts'
 import { withSummary } from './history-summary.ts'
 import { instructionsOf } from './instructions.ts'
-import { StoppedByOperator, stopBeforeRequest, stoppedAttempt } from './operator-stops.ts'
+import { checkBeforeRequest, StoppedByOperator, stoppedAttempt } from './operator-stops.ts'
 import { PartWriter } from './part-writer.ts'
 import { policyInForce } from './policy-in-force.ts'
 import { contextFull, historyTooLarge, isContextEnd } from './providers/context-full.ts'
@@ -86,6 +89,8 @@ export type Gateway = GatewayOptions & {
   /** Remembers the requests that each agent's provider accepts, so the next one is right at once. */
   forms: AcceptedForms
   summaries: WrittenSummaries
+  /** The reservations under budgets, read once for all partitions of the process. */
+  ledgers: LedgerReader
 }
 
 /** Never rejects. An error in it is a failed attempt, because its round needs an end (ATTEMPT-3). */
@@ -183,9 +188,12 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
     { type: 'attempt-started', ...id, owner: context.owner, weir: version() },
   ])
   const { agent, conversation } = task.request
-  const byOperator = await stopBeforeRequest(context, { agent, conversation })
+  const free = await checkBeforeRequest(context, { agent, conversation })
   if (stop.aborted || isExpired(attempt)) return undefined
-  if (byOperator !== undefined) return ending(attempt, attemptFailed(attempt, byOperator))
+  if (free.kind === 'failed') return ending(attempt, attemptFailed(attempt, free))
+  const reservation = await orStopped(stop, reserved(attempt, ready, free))
+  if (reservation === stopped || isExpired(attempt)) return undefined
+  if (reservation?.kind === 'failed') return ending(attempt, attemptFailed(attempt, reservation))
   log.debug(
     {
       failures: task.failures,
@@ -219,11 +227,38 @@ async function observe(attempt: Attempt): Promise<{ write: () => Promise<unknown
   }
   noteOutcome(gateway.forms, sent, answer)
   const ended = answer.kind === 'failed' ? answer : failureOf(answer)
-  if (ended === undefined)
-    return ending(attempt, conclusion(attempt, ready, answer as Answer, finished.parts), finished)
+  if (ended === undefined) {
+    const { usage } = answer as Answer
+    const end = ending(
+      attempt,
+      conclusion(attempt, ready, answer as Answer, finished.parts),
+      finished,
+    )
+    if (reservation === undefined) return end
+    // At the same time, so a bus can write both at once. A lost settle counts in full.
+    return { write: () => Promise.all([reservation.settle(boundedUsage(usage)), end.write()]) }
+  }
+  if (usedNothing(ended, finished.parts)) await reservation?.release()
   const failed = await afterShortening(shorteningOf(attempt), ready.agent, ready.shortened, ended)
   if (stop.aborted) return undefined
   return ending(attempt, attemptFailed(attempt, failed, sent), finished)
+}
+
+/** Undefined: no budget concerns the request. */
+async function reserved(
+  { gateway, context, task, id }: Attempt,
+  { agent, request }: Pick<Ready, 'agent' | 'request'>,
+  inForce: BudgetsInForce,
+): Promise<Reservation | Failed | undefined> {
+  if (inForce.budgets.length === 0) return undefined
+  const { expiresAt } = task.request
+  try {
+    const { ledgers: reader } = gateway
+    return await reserve({ context, reader, id, agent, request, inForce, expiresAt })
+  } catch (error) {
+    context.log.warn({ err: error }, 'the topic budgets cannot be used')
+    return notReady('budget.unreadable', 'the topic budgets cannot be used', true)
+  }
 }
 
 type FinishedParts = Awaited<ReturnType<PartWriter['finishWithRest']>>
@@ -267,9 +302,19 @@ function failureOf(answer: Answer): Failed | undefined {
     : undefined
 }
 
-function shorteningOf({ gateway, context, task, stop, log }: Attempt): Shortening {
+function shorteningOf(attempt: Attempt): Shortening {
+  const { gateway, context, task, stop, id, log } = attempt
   const { agents, connect, summaries } = gateway
-  return { agents, connect, summaries, context, task, stop, log }
+  const { agent, conversation } = task.request
+  return {
+    ...{ agents, connect, summaries, context, task, stop, log },
+    async reserve(asked) {
+      const free = await checkBeforeRequest(context, { agent, conversation })
+      if (free.kind === 'failed') return free
+      const own = { ...attempt, id: { ...id, attempt: `${id.attempt}-summary` } }
+      return reserved(own, asked, free)
+    },
+  }
 }
 
 /** The result of an answer that reached its end and counts. */

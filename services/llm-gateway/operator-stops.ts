@@ -1,15 +1,16 @@
 // An operator's stop of model requests: the failure of a stopped attempt, and the check right
-// before the provider is called.
+// before the provider is called. The same read gives the budgets of the request.
 
 import type { StopInForce } from '../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../shared/contract/performer.ts'
-import { stopKeyPrefix } from '../../shared/contract/topology.ts'
+import { budgetKeyPrefix, pricesKey, stopKeyPrefix } from '../../shared/contract/topology.ts'
 import {
   type StopTarget,
   stopOfTurn,
   stopReason,
   stopsInForce,
 } from '../../shared/runtime/stops.ts'
+import { type BudgetsInForce, budgetsInForce } from './budgets/in-force.ts'
 import type { Failed } from './providers/provider.ts'
 
 /** The abort of a running attempt by a stop. */
@@ -35,19 +36,22 @@ export function stoppedAttempt(stop: StopInForce): Failed {
   }
 }
 
-/** The reason why no model request of the turn may start now. Undefined: it may. */
-export async function stopBeforeRequest(
+/** The budgets of the model request, or the failure because it may not start now. */
+export async function checkBeforeRequest(
   { log, policies }: Pick<PerformerContext, 'log' | 'policies'>,
   target: StopTarget,
-): Promise<Failed | undefined> {
+): Promise<Failed | ({ kind: 'free' } & BudgetsInForce)> {
   try {
-    const stops = stopsInForce(await policies(stopKeyPrefix), target)
+    const records = await policies(stopKeyPrefix, budgetKeyPrefix, pricesKey)
+    const stops = stopsInForce(records, target)
     if (typeof stops === 'string') return unreadable(stops)
     const stop = stopOfTurn(stops)
-    return stop && stoppedAttempt(stop)
+    if (stop !== undefined) return stoppedAttempt(stop)
+    const budgets = budgetsInForce(records, target)
+    return typeof budgets === 'string' ? unreadable(budgets) : { kind: 'free', ...budgets }
   } catch (error) {
-    log.warn({ err: error }, 'the stops in policies cannot be read')
-    return unreadable('the stops in policies cannot be read')
+    log.warn({ err: error }, 'the stops and budgets in policies cannot be read')
+    return unreadable('the stops and budgets in policies cannot be read')
   }
 }
 

@@ -42,12 +42,15 @@ export class PartWriter {
    */
   add(events: PartEvent[]): Promise<void> | undefined {
     for (const event of events) this.gather(this.characters.pass(event))
-    if (!this.hasText && this.gathered.some(({ kind }) => kind === 'text')) {
+    const isFirstText = !this.hasText && events.some(({ kind }) => kind === 'text')
+    if (isFirstText) {
       this.hasText = true
-      this.isDue = true
+      this.cancelTimer?.()
+      this.cancelTimer = undefined
     }
     if (this.gathered.length > 0)
-      this.cancelTimer ??= this.clock.after(limits.partHoldMs, () => {
+      // Not at once: an answer that comes whole is written with its end.
+      this.cancelTimer ??= this.clock.after(isFirstText ? 0 : limits.partHoldMs, () => {
         this.isDue = true
         this.writeNext()
       })

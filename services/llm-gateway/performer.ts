@@ -13,6 +13,7 @@ import { createStopWatch } from '../../shared/runtime/stop-watch.ts'
 import { stopOfTurn, stopsInForce } from '../../shared/runtime/stops.ts'
 import { createAcceptedForms } from './accepted-form.ts'
 import { type Gateway, type GatewayOptions, runAttempt } from './attempt.ts'
+import { createLedgerReader } from './budgets/ledger-reader.ts'
 import { startHistoryExpiry } from './history-expiry.ts'
 import { StoppedByOperator } from './operator-stops.ts'
 import type { AttemptTask } from './reducer.ts'
@@ -30,6 +31,7 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
     streams: createSlots(limits.modelStreamsMax),
     forms: createAcceptedForms(),
     summaries: new Map(),
+    ledgers: createLedgerReader(),
     ...options,
   }
   return (context) => {
@@ -42,6 +44,7 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
       hasWork: () => running.size > 0,
       found: stopNow,
     })
+    const ledgers = gateway.ledgers.join()
     let isClosed = false
 
     /** Ends the attempts that a stop at `now` concerns. */
@@ -81,6 +84,7 @@ export function startGateway(options: GatewayOptions): StartPerformer<AttemptTas
         for (const { stop } of rounds.values()) stop?.abort(noLongerWanted)
         rounds.clear()
         await Promise.all([expiry.stop(), ...running])
+        ledgers.leave()
       },
     }
   }

@@ -13,6 +13,7 @@ import type { HistoryPlace, PerformerContext } from '../../shared/contract/perfo
 import { summaryKey } from '../../shared/contract/topology.ts'
 import type { WorkLog } from '../../shared/lib/lazy-log.ts'
 import { streamAnswer } from './answer.ts'
+import type { Reservation } from './budgets/reservation.ts'
 import {
   droppedText,
   entriesAfter,
@@ -23,7 +24,7 @@ import {
   throughOf,
 } from './history-summary.ts'
 import { PartWriter } from './part-writer.ts'
-import type { Connect, Failed } from './providers/provider.ts'
+import type { Connect, Failed, ProviderRequest } from './providers/provider.ts'
 import { shortReason } from './providers/short-reason.ts'
 import type { AttemptTask } from './reducer.ts'
 import { stopped } from './wire/abortable-wait.ts'
@@ -39,6 +40,11 @@ export type Shortening = {
   task: AttemptTask
   stop: AbortSignal
   log: WorkLog
+  /** Reserves the request for a summary under the budgets of the turn. A failure: it may not start. */
+  reserve: (asked: {
+    agent: Agent
+    request: ProviderRequest
+  }) => Promise<Reservation | Failed | undefined>
 }
 
 /** `entries`: those that the summary does not stand for. */
@@ -98,6 +104,8 @@ export async function afterShortening(
   const told = last.turn === turn ? entries.filter((one) => isTold(one, leaving, turn)) : leaving
   const made = await madeSummary(shortening, agent.history.summarise, told, summary)
   if (stop.aborted) return failed
+  // The history stays whole, so the turn can go on once the request may start.
+  if ('kind' in made) return made
   const count = leaving.length + (summary?.entries ?? 0)
   const next: HistorySummary = {
     ...{ type: 'history-summary', conversation, turn, round, entries: count },
@@ -138,7 +146,7 @@ async function madeSummary(
   by: string,
   leaving: HistoryEntry[],
   before: HistorySummary | undefined,
-): Promise<Made> {
+): Promise<Made | Failed> {
   if (by === 'drop') return { note: '' }
   const agent = shortening.agents.get(by)
   if (agent === undefined) return { note: `there is no agent '${by}' for the summary` }
@@ -151,22 +159,29 @@ async function madeSummary(
 }
 
 async function answerOf(
-  { connect, context, stop, log, task }: Shortening,
+  { connect, context, stop, log, task, reserve }: Shortening,
   agent: Agent,
   text: string,
-): Promise<Made> {
+): Promise<Made | Failed> {
   const { conversation, turn } = task.request
   const { stallMs, firstByteMs } = agent.settings
   const question: HistoryEntry = {
     ...{ type: 'history-entry', conversation, turn, round: 0, user: text },
     ...{ contents: [], response: null, results: [], nudge: null, note: null },
   }
+  const history = [question]
+  const request = { nudge: null, tools: [], textOnly: false, history, rebuilt: false }
+  const reservation = await reserve({ agent, request })
+  if (reservation?.kind === 'failed') return reservation
+  if (stop.aborted) return { note: 'the summary was stopped' }
   const parts = new PartWriter(context.clock, async () => {})
   const answer = await streamAnswer({
     ...{ connect, agent, stallMs, firstByteMs, clock: context.clock, parts, stop, log },
-    request: { nudge: null, tools: [], textOnly: false, history: [question], rebuilt: false },
+    request,
   })
   await parts.stop()
+  const isWhole = answer !== stopped && answer.kind === 'finished' && answer.stop !== 'cut'
+  if (isWhole) await reservation?.settle(answer.usage)
   if (answer === stopped) return { note: 'the summary was stopped' }
   const fault =
     answer.kind === 'failed'

@@ -3,6 +3,7 @@
 
 import type { Bus, Offset, StoredRecord } from '../contract/bus.ts'
 import type { Milliseconds } from '../lib/clock.ts'
+import { WeirError } from '../lib/errors.ts'
 
 /** Includes `from`, excludes `to`. */
 export type Range = { topic: string; partition: number; from: Offset; to: Offset }
@@ -68,4 +69,18 @@ export async function firstOffsetSince(
     else low = record.offset + 1
   }
   return low
+}
+
+/** Batches from the first record that is not older than `since`, until `signal` aborts. */
+export async function* followSince(
+  bus: Pick<Bus, 'read' | 'offsetSince' | 'ends' | 'follow'>,
+  place: { topic: string; partition: number; since: Milliseconds; signal: AbortSignal },
+): AsyncGenerator<StoredRecord[]> {
+  const { topic, partition, since, signal } = place
+  const ends = (await bus.ends(topic)).find((one) => one.partition === partition)
+  if (ends === undefined)
+    throw new WeirError('bus.topic-missing', `${topic} has no partition ${partition}`)
+  const range = { topic, partition, from: ends.begin, to: ends.end }
+  const from = await firstOffsetSince(bus, range, since)
+  yield* bus.follow({ topic, partition, from, signal })
 }

@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto'
 import { WeirError } from '../lib/errors.ts'
 import { limits } from './limits.ts'
+import { defaultTenant, tenantOf } from './tenant.ts'
 
 /** Only in types: no value has this property. */
 declare const kind: unique symbol
@@ -99,7 +100,10 @@ export function conversationOfCall(call: CallId): ConversationId {
   const { conversation, turn, round, ordinal } = call
   const id = `${ofCalls}${conversation}/${turn}/${round}/${ordinal}`
   const isLong = Buffer.byteLength(id) > limits.conversationIdBytesMax
-  return isLong ? `${ofCalls}${hash('sha256', callKey(call))}` : id
+  if (!isLong) return id
+  const tenant = tenantOf(conversation)
+  const digest = hash('sha256', callKey(call))
+  return tenant === defaultTenant ? `${ofCalls}${digest}` : `${ofCalls}${tenant}:${digest}`
 }
 
 export function isConversationOfCall(conversation: ConversationId): boolean {

@@ -309,6 +309,13 @@ export const limits = {
   guardStampedMs: 10 * minute,
   /** Stops that may be in force at once. */
   stopsMax: 64,
+  /** Budgets that may be in force at once, and prices that an operator may set. */
+  budgetsMax: 64,
+  pricesMax: 256,
+  /** How long a gateway waits until it reads its own reservation. */
+  budgetReadMs: 10 * second,
+  /** Use of a month, and of a turn that began before it. */
+  budgetsKeptMs: 36 * 24 * 60 * minute,
   /** How often a process that runs tools or model requests looks for new stops. */
   stopLookMs: 250,
   /** How long a guard may judge one round. */

@@ -12,6 +12,10 @@ export type Message =
   | AttemptFailed
   | AttemptFinished
   | AttemptStarted
+  | BudgetReached
+  | BudgetReleased
+  | BudgetReserved
+  | BudgetSettled
   | CallFinished
   | CallRejected
   | CallsStopped
@@ -40,7 +44,9 @@ export type Message =
   | ModelOpened
   | ModelRequest
   | ModelRetry
+  | OperatorBudget
   | OperatorLimits
+  | OperatorPrices
   | OperatorStop
   | Outcome
   | Part
@@ -294,6 +300,95 @@ export type AttemptStarted = {
    * older version
    */
   weir: string
+}
+
+/**
+ * Activity: the use of a soft budget reached its amount in this window, for the first time.
+ * Observed, written by the gateway.
+ */
+export type BudgetReached = {
+  type: 'budget-reached'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the tenant */
+  tenant: string
+  /** the budget */
+  budget: BudgetInForce
+  /** the amount that is used, in the unit of the budget */
+  used: number
+}
+
+/**
+ * An attempt used nothing: its provider refused the request before any answer. Observed, written by
+ * the gateway.
+ */
+export type BudgetReleased = {
+  type: 'budget-released'
+  /** the tenant: the key of the record */
+  tenant: string
+  /** the conversation */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the attempt, random */
+  attempt: string
+}
+
+/**
+ * An attempt reserves the most that its model request can use. The records before it decide whether
+ * it is granted. Observed, written by the gateway.
+ */
+export type BudgetReserved = {
+  type: 'budget-reserved'
+  /** the tenant: the key of the record */
+  tenant: string
+  /** the conversation */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the attempt, random */
+  attempt: string
+  /** the budgets that concern the request */
+  budgets: BudgetInForce[]
+  /** tokens, at most */
+  tokens: number
+  /** money, at most, in billionths of a US dollar; null: the price is unknown */
+  usd: number | null
+  /** append time in milliseconds from which the reserved amounts count as used */
+  expiresAt: number
+}
+
+/** The use of an attempt, instead of its reservation. Observed, written by the gateway. */
+export type BudgetSettled = {
+  type: 'budget-settled'
+  /** the tenant: the key of the record */
+  tenant: string
+  /** the conversation */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the attempt, random */
+  attempt: string
+  /** the source of the amounts */
+  counted: BudgetCount
+  /** tokens as the provider counted them */
+  usage: Usage
+  /** tokens used */
+  tokens: number
+  /** money used, in billionths of a US dollar; null: the price is unknown */
+  usd: number | null
+  /** the version of the prices; empty: the price is unknown */
+  prices: string
 }
 
 /** Activity: a call has its result. Derived, written by the executor. */
@@ -940,6 +1035,34 @@ export type ModelRetry = {
 }
 
 /**
+ * Limits the use of models until an operator removes it. Observed, written by an operator into the
+ * table policies. A tombstone removes it.
+ */
+export type OperatorBudget = {
+  type: 'operator-budget'
+  /** the tenant; * counts each tenant separately */
+  tenant: string
+  /** the kind of thing whose use is limited */
+  scope: BudgetScope
+  /** the agent or the conversation; * counts each one separately, and at tenant it is empty */
+  name: string
+  /** the time after which it begins again */
+  window: BudgetWindow
+  /** the unit of its amounts */
+  unit: BudgetUnit
+  /** the amount from which an event reports it; null: none */
+  soft: number | null
+  /** the amount from which no model request starts; null: none */
+  hard: number | null
+  /** the rule for models without a price; without effect on tokens */
+  unpriced: Unpriced
+  /** the author's name as they gave it, for people */
+  setBy: string
+  /** time of writing in milliseconds, by the writer's clock, for people */
+  setAt: number
+}
+
+/**
  * The operator's caps. Of each cap, the lower of the operator's and the agent's counts. Observed,
  * written by an operator into the table policies.
  */
@@ -947,6 +1070,22 @@ export type OperatorLimits = {
   type: 'operator-limits'
   /** upper bounds */
   caps: Caps
+}
+
+/**
+ * The prices that an operator sets; they win over the known ones. Observed, written by an operator
+ * into the table policies. A tombstone removes them.
+ */
+export type OperatorPrices = {
+  type: 'operator-prices'
+  /** a hash of the prices, which each settled reservation names */
+  version: string
+  /** the prices, one for each provider and model */
+  prices: ModelPrice[]
+  /** the author's name as they gave it, for people */
+  setBy: string
+  /** time of writing in milliseconds, by the writer's clock, for people */
+  setAt: number
 }
 
 /**
@@ -1412,6 +1551,46 @@ export type AskedCall = {
   requested: string | null
 }
 
+/**
+ * The source of the amounts of a settled reservation. `usage`: the provider's count. `bound`: the
+ * reserved amounts, because the provider sent no count.
+ */
+export type BudgetCount = 'usage' | 'bound'
+
+/** A budget that concerns a model request, at the time of its reservation. */
+export type BudgetInForce = {
+  /** the id of the budget */
+  id: string
+  /** the thing that is counted: the agent or the conversation; empty: the tenant */
+  subject: string
+  /** the time after which it begins again */
+  window: BudgetWindow
+  /** the unit of its amounts */
+  unit: BudgetUnit
+  /** the amount from which an event reports it; null: none */
+  soft: number | null
+  /** the amount from which no model request starts; null: none */
+  hard: number | null
+}
+
+/**
+ * The kind of thing whose use a budget limits. A reader that does not know a newer symbol reads the
+ * default, the widest one.
+ */
+export type BudgetScope = 'tenant' | 'agent' | 'conversation'
+
+/**
+ * The unit of a budget. `tokens`: all tokens, cached ones included. `usd`: billionths of a US
+ * dollar.
+ */
+export type BudgetUnit = 'tokens' | 'usd'
+
+/**
+ * The time after which a budget begins again: with each turn, at each day or each month in UTC. A
+ * reader that does not know a newer symbol reads the default, the longest one.
+ */
+export type BudgetWindow = 'turn' | 'day' | 'month'
+
 /** One tool call as the model made it. Its identity is (conversation, turn, round, ordinal). */
 export type Call = {
   /** its position in the response, from 0; part of its identity */
@@ -1798,6 +1977,22 @@ export type LoopThresholds = {
   schemaFailures: number
   /** whether reaching schemaFailures ends the turn as deterministic */
   schemaFailureEndsTurn: boolean
+}
+
+/** An operator's prices of a model, in billionths of a US dollar per million tokens. */
+export type ModelPrice = {
+  /** the provider, as in an agent file */
+  provider: string
+  /** the model, as in an agent file */
+  model: string
+  /** of tokens read */
+  inputTokens: number
+  /** of tokens written */
+  outputTokens: number
+  /** of tokens read from the cache */
+  cacheReadTokens: number
+  /** of tokens written to the cache */
+  cacheWriteTokens: number
 }
 
 /** One normalized event of a provider stream. */
@@ -2188,6 +2383,12 @@ export type Totals = {
  * fallback. A reader that does not know a newer symbol reads the default, the most cautious one.
  */
 export type TurnOutcome = 'answered' | 'capped' | 'failed' | 'cancelled'
+
+/**
+ * The rule for a model without a known price under a budget in money. `allow`: it counts as no
+ * money. `refuse`: its request does not start.
+ */
+export type Unpriced = 'allow' | 'refuse'
 
 /** Tokens of one attempt as the provider counted them. */
 export type Usage = {

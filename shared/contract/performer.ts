@@ -71,6 +71,24 @@ export type PerformerContext = {
     signal: AbortSignal
   }): AsyncIterable<StoredRecord[]>
   readonly historyTable: HistoryTable
+  readonly budgets: BudgetLog
+}
+
+/** The topic `budgets`. A tenant's records are in one partition, which may be any. */
+export type BudgetLog = {
+  /** The partition of a tenant. Rejects if the topic is missing. */
+  partitionOf(tenant: string): Promise<number>
+  /** Resolves when the record is acknowledged. Rejects when the bus stops retrying. */
+  append(tenant: string, message: Message): Promise<Appended>
+  /**
+   * Batches of a partition, from about `since` on, until `signal` aborts. Rejects if the topic cannot
+   * be read.
+   */
+  follow(of: {
+    partition: number
+    since: Milliseconds
+    signal: AbortSignal
+  }): AsyncIterable<StoredRecord[]>
 }
 
 /** A round in a conversation. Round 0 of a turn is the user's message. */

@@ -11,7 +11,7 @@ import type { Milliseconds } from '../lib/clock.ts'
 import type { TopicKind, TopicSpec } from './bus.ts'
 import { type ConversationId, type RoundId, roundKey, type TurnId } from './ids.ts'
 import { limits } from './limits.ts'
-import type { ContentKept, Message, MessageType, OperatorStop } from './messages.ts'
+import type { ContentKept, Message, MessageType, OperatorBudget, OperatorStop } from './messages.ts'
 import { retentionMsOf } from './retention.ts'
 
 /** The keys of the table of stages below. */
@@ -46,6 +46,7 @@ export type TopicName =
   | 'guard-verdicts.approval'
   | 'history'
   | 'policies'
+  | 'budgets'
   | 'activity'
   | 'dead-letters'
 
@@ -60,6 +61,7 @@ export type Port =
   | 'verdict'
   | 'person'
   | 'history'
+  | 'budgets'
   | 'activity'
   | 'dead-letters'
 
@@ -186,8 +188,19 @@ export const topics: Record<TopicName, Topic> = {
       'agent-policy': ['operator'],
       'guard-registration': ['operator'],
       'operator-stop': ['operator'],
+      'operator-budget': ['operator'],
+      'operator-prices': ['operator'],
     },
     tombstones: ['operator'],
+  },
+  // The key is the tenant, and so is the partition. Empty while no budget is in force.
+  budgets: {
+    kind: 'log',
+    records: {
+      'budget-reserved': ['llm-gateway performer'],
+      'budget-settled': ['llm-gateway performer'],
+      'budget-released': ['llm-gateway performer'],
+    },
   },
   activity: {
     kind: 'log',
@@ -197,6 +210,7 @@ export const topics: Record<TopicName, Topic> = {
       'guest-advice': ['guest'],
       'guest-verdicts': ['executor'],
       'model-retry': ['llm-gateway'],
+      'budget-reached': ['llm-gateway performer'],
       'model-answered': ['loop-detector'],
       'call-rejected': ['loop-detector'],
       'intervention-raised': ['loop-detector'],
@@ -242,6 +256,27 @@ export const stopKeyPrefix = 'stop:'
 export function stopId({ scope, name }: Pick<OperatorStop, 'scope' | 'name'>): string {
   return scope === 'all' ? scope : `${scope}:${name}`
 }
+
+/** The prefix of the keys of budgets in `policies`. The id of the budget follows it. */
+export const budgetKeyPrefix = 'budget:'
+
+/** The name of a budget that counts each tenant, agent or conversation separately. */
+export const eachName = '*'
+
+/** The id of a budget: `acme/tenant/month/usd`, `default/agent:bank/day/tokens`. */
+export function budgetId({
+  tenant,
+  scope,
+  name,
+  window,
+  unit,
+}: Pick<OperatorBudget, 'tenant' | 'scope' | 'name' | 'window' | 'unit'>): string {
+  const subject = scope === 'tenant' ? scope : `${scope}:${name}`
+  return [tenant, subject, window, unit].join('/')
+}
+
+/** The key of the operator's prices in `policies`. */
+export const pricesKey = 'prices'
 
 /** The key of the log's partition count in `policies`. */
 export const partitionCountKey = 'partition-count'
@@ -308,6 +343,7 @@ const wirings = {
       self: 'model-requests',
       response: 'model-deltas',
       history: 'history',
+      budgets: 'budgets',
       activity: 'activity',
     },
   },
@@ -441,6 +477,14 @@ export function keyOf(message: Message): string {
       return guardKeyPrefix + message.name
     case 'operator-stop':
       return stopKeyPrefix + stopId(message)
+    case 'operator-budget':
+      return budgetKeyPrefix + budgetId(message)
+    case 'operator-prices':
+      return pricesKey
+    case 'budget-reserved':
+    case 'budget-settled':
+    case 'budget-released':
+      return message.tenant
     case 'dead-letter':
       return message.key
     default:
@@ -503,7 +547,7 @@ function partsOf(key: string): [string, unknown, unknown] | undefined {
 
 /**
  * All topics with a deployment's prefix and partition count, as a bus creates them. `retentionMs`:
- * the retention of a log; default: that of the setting. Dead letters are kept longer. A table keeps
+ * the retention of a log; default: that of the setting. Dead letters and budgets are kept longer. A table keeps
  * the newest record of each key, and the gateway removes old entries of the history.
  */
 export function topicSpecs(
@@ -515,12 +559,14 @@ export function topicSpecs(
     const { kind } = topics[name]
     const spec = { name: prefix + name, kind, partitions }
     if (kind === 'table') return spec
-    return {
-      ...spec,
-      retentionMs:
-        name === 'dead-letters' ? Math.max(retentionMs, limits.deadLettersKeptMs) : retentionMs,
-    }
+    return { ...spec, retentionMs: Math.max(retentionMs, keptMs[name] ?? 0) }
   })
+}
+
+/** Topics that are kept longer than the retention of a deployment. */
+const keptMs: Partial<Record<TopicName, Milliseconds>> = {
+  'dead-letters': limits.deadLettersKeptMs,
+  budgets: limits.budgetsKeptMs,
 }
 
 /** The topic of one guard, as a bus creates it. */

@@ -70,6 +70,10 @@ export const errorCodes = [
   'stop.taken',
   'stop.unknown',
   'stop.in-force',
+  // budgets: a reached one, reservations that cannot be read, and an unknown one
+  'budget.reached',
+  'budget.unreadable',
+  'budget.unknown',
   // a sandbox that this machine cannot make, or whose paths are unusable
   'sandbox.unavailable',
   'sandbox.refused',

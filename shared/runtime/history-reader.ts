@@ -3,8 +3,7 @@
 // HISTORY-READER-1. Entries never change, and each round of a turn adds one at the end. So the next
 //     round reads one entry. A new turn reads all: an unknown number of rounds lies between.
 // HISTORY-READER-2. The cache is bounded in bytes over all conversations of the partition. The
-//     least recently read one goes first, and a new owner starts empty. The newest one may be larger
-//     than the bound, up to the largest history of a request.
+//     least recently read one goes first, and only the newest one may be larger than the bound.
 // HISTORY-READER-3. Several rounds share the entries, so nobody may change them.
 // HISTORY-READER-4. Entries for which a summary stands are neither read nor kept. So a round of a
 //     turn without end costs no more than an early one.

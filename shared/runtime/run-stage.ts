@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { firstOffsetSince } from '../bus/range.ts'
+import { followSince } from '../bus/range.ts'
 import { decode } from '../codec/codec.ts'
 import type { Appended, Bus, Subscription } from '../contract/bus.ts'
 import { limits } from '../contract/limits.ts'
@@ -13,6 +13,7 @@ import type { Output, Stage } from '../contract/stage.ts'
 import { guardTopicName, type Port, stages, topicOf } from '../contract/topology.ts'
 import type { Milliseconds } from '../lib/clock.ts'
 import { WeirError } from '../lib/errors.ts'
+import { budgetLog } from './budgets/budget-log.ts'
 import { historyReader } from './history-reader.ts'
 import type { Instruments } from './instruments.ts'
 import { writeObservation } from './observation.ts'
@@ -177,16 +178,9 @@ function performerContext({
     ...policyReader({ bus, topicPrefix }),
     async *guardVerdicts({ guard, since, signal }) {
       const topic = topicPrefix + guardTopicName(guard)
-      const ends = (await bus.ends(topic)).find((one) => one.partition === partition)
-      if (ends === undefined)
-        throw new WeirError('bus.topic-missing', `${topic} has no partition ${partition}`)
-      const from = await firstOffsetSince(
-        bus,
-        { topic, partition, from: ends.begin, to: ends.end },
-        since,
-      )
-      yield* bus.follow({ topic, partition, from, signal })
+      yield* followSince(bus, { topic, partition, since, signal })
     },
+    budgets: budgetLog({ bus, topicPrefix, log }),
     historyTable: {
       logTime: logTime.value,
       keys: (after, limit) => bus.keys({ topic: `${topicPrefix}history`, partition, after, limit }),

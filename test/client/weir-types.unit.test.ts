@@ -91,6 +91,7 @@ async function program(weir: Weir, error: unknown): Promise<string> {
         | 'reasoning-delta'
         | 'text-reset'
         | 'model-retry'
+        | 'budget-reached'
         | 'model-answered'
       )
     | ('call-rejected' | 'intervention-raised' | 'calls-waiting' | 'guard-verdict-given')

@@ -132,6 +132,7 @@ function bytesOf({ evidence }: Simulated): string[] {
     'approvals',
     'guard-verdicts.approval',
     'history',
+    'budgets',
     'activity',
     'dead-letters',
   ]

@@ -6,6 +6,7 @@ import { decode } from '../../shared/codec/codec.ts'
 import { guardTopicSpec, topicSpecs } from '../../shared/contract/topology.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { createBroker } from './broker.ts'
+import { budgetKept } from './checkers/budget-kept.ts'
 import { deadLetters } from './checkers/dead-letters.ts'
 import { guestAdviceNext } from './checkers/guest-advice-next.ts'
 import { guestAllJudged } from './checkers/guest-all-judged.ts'
@@ -54,6 +55,7 @@ const checkers: Checker[] = [
   noLateStart,
   noVetoedStart,
   noStoppedStart,
+  budgetKept,
   shadowOnlyReports,
   noUnapprovedStart,
   oneResultPerCall,

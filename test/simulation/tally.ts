@@ -37,6 +37,8 @@ export function tallyOf({ evidence, faults, events, passedMs }: Simulated): Tall
     ids.add(record.id ?? '')
     add(`in shadow ${message.intervention.rung}`)
   }
+  add('budget reserved', evidence.all('budgets', 'budget-reserved').length)
+  add('budget settled', evidence.all('budgets', 'budget-settled').length)
   for (const { record, message } of evidence.all('activity', 'approval-decided')) {
     if (ids.has(record.id ?? '')) continue
     ids.add(record.id ?? '')

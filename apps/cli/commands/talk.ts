@@ -32,6 +32,10 @@ export function addTalk(program: Command): void {
     .requiredOption('--agent <file>', 'the agent file')
     .option('--conversation <id>', 'continue this conversation; default: start a new one')
     .option(
+      '--tenant <name>',
+      'the tenant of the conversation: its id begins with it and a colon; default: as the id says',
+    )
+    .option(
       '--image <file>',
       'an image for the model: PNG, JPEG, GIF or WebP; repeat for more',
       listed,

@@ -11,6 +11,7 @@ import { listConversations } from '../conversations/conversations.ts'
 import { withLog } from '../open-log.ts'
 import { agentsOfCalls, printAgents } from './agents-of-calls.ts'
 import { existingRecords } from './existing-records.ts'
+import { moneyOf, printMoney } from './money-of.ts'
 import { pageOf } from './print-timeline.ts'
 import { contextTurns } from './recorded.ts'
 import { timelineOf } from './timeline-of.ts'
@@ -71,22 +72,28 @@ export async function inspect(
   { json, full = false, reasoning = false, bundle }: InspectOptions,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const { timeline, context, agents } = await withLog(
+  const { timeline, context, agents, money } = await withLog(
     settings,
     async (log) => {
       const records = await existingRecords(conversation, log)
       const context = await contextTurns(conversation, log)
       const timeline = timelineOf(conversation, records, { reasoning, context })
-      return { timeline, context, agents: await agentsOfCalls(timeline, log) }
+      const money = await moneyOf(timeline, log)
+      return { timeline, context, agents: await agentsOfCalls(timeline, log), money }
     },
     { bundle },
   )
   if (json) {
-    out.write(`${printableJson(agents.length === 0 ? timeline : { ...timeline, agents })}\n`)
+    const beside = {
+      ...(agents.length > 0 && { agents }),
+      ...(money.length > 0 && { money }),
+    }
+    out.write(`${printableJson({ ...timeline, ...beside })}\n`)
     return
   }
   const page = pageOf(timeline, { columns: columnsOfOutput(out), full })
   printAgents(page, agents)
+  printMoney(page, money)
   if (context.length > 0) {
     page.blank()
     page.line(

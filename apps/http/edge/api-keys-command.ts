@@ -1,6 +1,7 @@
 // `weir api-keys create` and `remove`.
 
 import type { Writable } from 'node:stream'
+import { isTenant, tenantRule } from '../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { printable } from '../../terminal/printable.ts'
 import {
@@ -10,7 +11,7 @@ import {
   isKeyName,
   removeApiKey,
 } from './api-keys.ts'
-import { isTenant, type Role, roles } from './principal.ts'
+import { type Role, roles } from './principal.ts'
 
 export type CreateKeyOptions = {
   file: string
@@ -35,10 +36,7 @@ export function createKey(
   if (allTenants === (tenant !== undefined))
     throw new WeirError('usage', 'give either --tenant NAME or --all-tenants')
   if (tenant !== undefined && !isTenant(tenant))
-    throw new WeirError(
-      'usage',
-      `the tenant is '${printable(tenant)}': give 1 to 64 of a-z, 0-9, '.', '_' and '-', and not guest or call`,
-    )
+    throw new WeirError('usage', `the tenant is '${printable(tenant)}': ${tenantRule}`)
   const owner = {
     ...{ name, tenant: tenant ?? null, roles: role.map(roleOf) },
     ...(cancelOnDisconnect && { cancelsOnDisconnect: true }),

@@ -6,9 +6,10 @@
 import { hash, randomBytes } from 'node:crypto'
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { limits } from '../../../shared/contract/limits.ts'
+import { isTenant } from '../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { isTenant, type Principal, type Role, roles } from './principal.ts'
+import { type Principal, type Role, roles } from './principal.ts'
 
 /** `tenant` null: all tenants. */
 type KeyOwner = {

@@ -2,8 +2,9 @@
 // OIDC-1. Only asymmetric algorithms count. Issuer, audience and expiry are required.
 
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
+import { isTenant } from '../../../shared/contract/tenant.ts'
 import { HttpError } from '../http-error.ts'
-import { isTenant, type Principal, roles } from './principal.ts'
+import { type Principal, roles } from './principal.ts'
 
 /** `jwks`: the URL of the issuer's keys. `tenantClaim`, `rolesClaim`: names of claims. */
 export type OidcOptions = {

@@ -4,6 +4,7 @@
 //     a tenant names ids behind that prefix only, so no request can reach another tenant's.
 
 import type { ConversationId } from '../../../shared/contract/ids.ts'
+import { conversationOfTenant } from '../../../shared/contract/tenant.ts'
 import { HttpError } from '../http-error.ts'
 
 /**
@@ -23,14 +24,6 @@ export type Principal = {
   cancelsOnDisconnect: boolean
 }
 
-/** The log has other ids that begin with `guest` and `call`. */
-const reserved = ['guest', 'call']
-
-/** Whether a tenant can have this name: 1 to 64 of a-z, 0-9, `-`, `_` and `.`. */
-export function isTenant(name: string): boolean {
-  return /^[a-z0-9][a-z0-9._-]{0,63}$/.test(name) && !reserved.includes(name)
-}
-
 /** Throws 403. */
 export function requireRole({ roles: own, name }: Principal, role: Role): void {
   if (own.has(role)) return
@@ -39,7 +32,7 @@ export function requireRole({ roles: own, name }: Principal, role: Role): void {
 
 /** The id in the log of a conversation that the principal names. */
 export function conversationIn({ tenant }: Principal, given: string): ConversationId {
-  return tenant === null ? given : `${tenant}:${given}`
+  return tenant === null ? given : conversationOfTenant(tenant, given)
 }
 
 /** The id as the principal knows it. Undefined: it is another tenant's. */

@@ -67,7 +67,7 @@ export function writersOf(topic: string): string[] {
 
 /** The topics that decide for the principal, beside a stage's inbox. */
 const alsoReads: Partial<Record<string, TopicName[]>> = {
-  'llm-gateway': ['history', 'policies'],
+  'llm-gateway': ['history', 'policies', 'budgets'],
   executor: ['policies', 'guard-verdicts.approval'],
   edge: ['activity'],
   front: ['policies', 'activity'],

@@ -23,6 +23,8 @@ describe('--where', () => {
     ['rule=sweep rule=cycle', caught, true],
     ['guard=no-rome', caught, true],
     ['guard=spend', caught, false],
+    ['tenant=acme', turn({ tenant: 'acme' }), true],
+    ['tenant=acme', turn({ tenant: 'default' }), false],
     ['call=vetoed', caught, true],
     ['call=rejected', caught, false],
     ['call=rejected', turn({}, { rejections: 1 }), true],
@@ -42,7 +44,10 @@ describe('--where', () => {
     ['intervention=nudges', 'Did you mean nudge? It must be one of any, nudge, text_only, end'],
     ['call=veto', 'Did you mean vetoed? It must be one of vetoed, rejected, approved, waiting'],
     ['rules=cycle', 'Did you mean rule?'],
-    ['cycle', 'must be KEY=VALUE with a key of failureClass, outcome, cap, agent, intervention, '],
+    [
+      'cycle',
+      'must be KEY=VALUE with a key of failureClass, outcome, cap, agent, tenant, intervention, ',
+    ],
   ])('refuses %s with the nearest one', (condition, fault) => {
     expect(() => whereOf([condition])).toThrow(
       expect.objectContaining({ code: 'usage', message: expect.stringContaining(fault) }),

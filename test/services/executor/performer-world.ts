@@ -27,6 +27,7 @@ import type {
 } from '../../../shared/contract/performer.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
 import { createLog } from '../../../shared/lib/log.ts'
+import { noBudgets } from '../../support/no-budgets.ts'
 import { look, mail } from './samples.ts'
 
 export const agents: Agents = new Map([
@@ -202,6 +203,7 @@ export function inbox(clock: TestClock) {
       policy: () => Promise.resolve(undefined),
       policies,
       guardVerdicts,
+      budgets: noBudgets,
     }
     const performer = start(context)
     const reconcile = (unit: string, tasks: ExecutorTask[]) => {

@@ -16,6 +16,7 @@ import type { Performer, PerformerContext } from '../../../shared/contract/perfo
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import { modelRequest } from '../../support/messages.ts'
+import { noBudgets } from '../../support/no-budgets.ts'
 import { sse } from '../../support/provider-streams.ts'
 import { longText } from '../../support/script.ts'
 import { agentOf, userSays } from './samples.ts'
@@ -98,6 +99,7 @@ async function ask(
     policy: async () => undefined,
     policies: async () => [],
     async *guardVerdicts() {},
+    budgets: noBudgets,
     kept: async () => undefined,
     historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
   }

@@ -22,6 +22,7 @@ import { systemClock } from '../../../shared/lib/clock.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import { at, given } from '../../support/given.ts'
 import { modelRequest } from '../../support/messages.ts'
+import { noBudgets } from '../../support/no-budgets.ts'
 import { sse } from '../../support/provider-streams.ts'
 import { agentOf } from './samples.ts'
 
@@ -173,6 +174,7 @@ function contextOf(
     policy: async () => undefined,
     policies: async () => [],
     async *guardVerdicts() {},
+    budgets: noBudgets,
     kept: async () => undefined,
     historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
   }

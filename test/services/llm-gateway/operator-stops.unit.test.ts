@@ -1,7 +1,7 @@
 // An operator's stop in the reducer of the gateway: the failed attempt ends the round at once.
 
 import { describe, expect, it } from '@jest/globals'
-import { stopBeforeRequest, stoppedAttempt } from '../../../services/llm-gateway/operator-stops.ts'
+import { checkBeforeRequest, stoppedAttempt } from '../../../services/llm-gateway/operator-stops.ts'
 import type { Message, StopInForce } from '../../../shared/contract/messages.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 
@@ -12,7 +12,7 @@ const log = createLog({ level: 'silent' })
 function failureBefore(message: Message | undefined) {
   const policies = async () =>
     message === undefined ? [] : [{ key: 'stop:agent:bank', message, time: 0 }]
-  return stopBeforeRequest({ log, policies }, target)
+  return checkBeforeRequest({ log, policies }, target)
 }
 
 describe('a model request of a stopped agent', () => {
@@ -26,16 +26,15 @@ describe('a model request of a stopped agent', () => {
   })
 
   it('is made if there is no stop, or only one of tools', async () => {
-    expect(await failureBefore(undefined)).toBeUndefined()
+    expect(await failureBefore(undefined)).toMatchObject({ kind: 'free', budgets: [] })
     const tools = { ...stop, scope: 'tool' as const, name: '*' }
-    expect(await failureBefore({ type: 'operator-stop', ...tools, setBy: 'anna', setAt: 1 })).toBe(
-      undefined,
-    )
+    const stopped = { type: 'operator-stop' as const, ...tools, setBy: 'anna', setAt: 1 }
+    expect(await failureBefore(stopped)).toMatchObject({ kind: 'free' })
   })
 
   it('fails and is tried again while the stops cannot be read', async () => {
     const policies = () => Promise.reject(new Error('closed'))
-    const failed = await stopBeforeRequest({ log, policies }, target)
+    const failed = await checkBeforeRequest({ log, policies }, target)
     expect(failed).toMatchObject({ code: 'policies.unreadable', retryable: true })
   })
 })

@@ -62,6 +62,24 @@ describe('parts', () => {
     expect(texts()).toEqual([['a', 'b', 'c']])
   })
 
+  it('of the first text do not wait, and those of later texts do', async () => {
+    const { writer, clock, sent, texts } = writing()
+    const thought: PartEvent = { ...text('hm'), kind: 'reasoning' }
+    await writer.add([thought])
+    clock.advance(1)
+    expect(texts()).toEqual([])
+    await writer.add([text('a')])
+    clock.advance(1)
+    expect(texts()).toEqual([['hm', 'a']])
+    sent[0]?.acknowledge()
+    await settled()
+    await writer.add([text('b')])
+    clock.advance(limits.partHoldMs - 1)
+    expect(texts()).toHaveLength(1)
+    clock.advance(1)
+    expect(texts()).toEqual([['hm', 'a'], ['b']])
+  })
+
   it('are left to the caller at the end, for a write together with other records', async () => {
     const { writer, clock, sent } = writing()
     await writer.add([text('a')])

@@ -39,6 +39,7 @@ import { createLog } from '../../../shared/lib/log.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
 import { version } from '../../../shared/lib/version.ts'
 import { modelRequest } from '../../support/messages.ts'
+import { noBudgets } from '../../support/no-budgets.ts'
 import { longText } from '../../support/script.ts'
 import { agentOf, apiKey, call, modelSays, result, tool, userSays } from './samples.ts'
 
@@ -123,6 +124,7 @@ function world(
     policy: async () => undefined,
     policies: async () => [],
     async *guardVerdicts() {},
+    budgets: noBudgets,
     kept: async () => undefined,
     historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
     ...options.context,

@@ -91,13 +91,20 @@ policies (table)
     agent-policy <- operator
     guard-registration <- operator
     operator-stop <- operator
+    operator-budget <- operator
+    operator-prices <- operator
     (tombstone) <- operator
+budgets (log)
+    budget-reserved <- llm-gateway performer
+    budget-settled <- llm-gateway performer
+    budget-released <- llm-gateway performer
 activity (log)
     turn-started <- conversation, guest
     round-started <- conversation, guest
     guest-advice <- guest
     guest-verdicts <- executor
     model-retry <- llm-gateway
+    budget-reached <- llm-gateway performer
     model-answered <- loop-detector
     call-rejected <- loop-detector
     intervention-raised <- loop-detector
@@ -150,7 +157,7 @@ guard-verdicts.<guard> (log)
     )
   })
 
-  it('keeps logs for the retention, dead letters at least a month, and tables for ever', () => {
+  it('keeps logs for the retention, dead letters and budgets at least a month, and tables for ever', () => {
     const kept = (days: number) =>
       Object.fromEntries(
         topicSpecs('', 1, days * dayMs).map(({ name, retentionMs }) => [name, retentionMs]),
@@ -160,7 +167,8 @@ guard-verdicts.<guard> (log)
     )
     expect(kept(2)).toEqual({
       ...Object.fromEntries(names.map(([name]) => [name, 2 * dayMs])),
-      ...{ 'dead-letters': 30 * dayMs, history: undefined, policies: undefined },
+      ...{ 'dead-letters': 30 * dayMs, budgets: 36 * dayMs },
+      ...{ history: undefined, policies: undefined },
     })
     expect(kept(90)['dead-letters']).toBe(90 * dayMs)
   })

@@ -4,6 +4,7 @@
 import { type FaultRates, faultKinds } from '../faults.ts'
 import type { Rolled } from '../simulation.ts'
 import type { System } from '../system.ts'
+import { grantsEveryReservation } from './budgets.ts'
 import {
   answersAtOnce,
   dropsEarlyOutcomes,
@@ -85,6 +86,7 @@ export const canaries: Canary[] = [
   { system: forgetsRequests, foundBy: 'no-unapproved-start', guarded: true },
   { system: forgetsShadowModes, foundBy: 'shadow-only-reports', operated: true },
   { system: forgetsStops, foundBy: 'no-stopped-start', operated: true, guarded: true },
+  { system: grantsEveryReservation, foundBy: 'budget-kept', operated: true },
   { system: approvesRejections, foundBy: 'no-unapproved-start', withApprovers: true },
   { system: noClock, foundBy: 'no-late-start', weather: sleepy },
   { system: ownerIsInstance, foundBy: 'starts-bounded', weather: deadly },

@@ -1,5 +1,6 @@
 // An operator who changes the agents' policies during rounds: thresholds, caps, rules in shadow
-// mode, and sometimes invalid keys or values. They also stop agents and tools, and release them.
+// mode, and sometimes invalid keys or values. They also stop agents and tools, and release them,
+// and sometimes set a budget.
 
 import { policyKeys } from '../../../shared/agents/policy/entries.ts'
 import type { PolicyEntry } from '../../../shared/contract/messages.ts'
@@ -34,6 +35,30 @@ export function startOperator({
   const stops = random.fork('stops')
   for (let i = stops.between(1, 3); i > 0; i--)
     scheduler.at(start + stops.below(durationMs), stopAndRelease)
+  const budgets = random.fork('budgets')
+  if (budgets.chance(0.5)) scheduler.at(start + budgets.below(durationMs / 2), setBudget)
+
+  function setBudget(): void {
+    const message = {
+      ...{
+        type: 'operator-budget' as const,
+        tenant: 'default',
+        scope: 'tenant' as const,
+        name: '',
+      },
+      ...{
+        window: 'month' as const,
+        unit: 'tokens' as const,
+        soft: null,
+        unpriced: 'allow' as const,
+      },
+      ...{ hard: budgets.between(1, 20_000), setBy: 'operator', setAt: start },
+    }
+    broker.land([toRecord({ topic, partition: 0, message })])
+    scheduler.at(scheduler.now() + budgets.between(20_000, durationMs), () =>
+      broker.land([{ topic, partition: 0, key: keyOf(message), value: null }]),
+    )
+  }
 
   function stopAndRelease(): void {
     const scope = stops.pick(['all', 'agent', 'tool', 'tool'] as const)

@@ -4,11 +4,12 @@ import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { httpErrorOf } from '../../../../apps/http/edge/edge-errors.ts'
 import { edgeOptionsOf } from '../../../../apps/http/edge/edge-flags.ts'
-import { conversationFor, conversationIn, isTenant } from '../../../../apps/http/edge/principal.ts'
+import { conversationFor, conversationIn } from '../../../../apps/http/edge/principal.ts'
 import { requestRate } from '../../../../apps/http/edge/request-rate.ts'
 import { sseResponse } from '../../../../apps/http/edge/sse.ts'
 import { fakeClock } from '../../../../client/testing/testing.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
+import { isTenant } from '../../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 
 const context = () => ({

@@ -44,7 +44,7 @@ describe('weir topics acls', () => {
 intake: client-messages policies > conversation-events guest-events history dead-letters; intake
 conversation: conversation-events policies > conversation-events guest-events model-requests rounds-checked rounds-cleared history activity dead-letters; conversation
 guest: guest-events policies > conversation-events guest-events rounds-proposed rounds-checked rounds-cleared history activity dead-letters; guest
-llm-gateway: model-requests history policies > conversation-events guest-events model-requests model-deltas history activity dead-letters; llm-gateway
+llm-gateway: model-requests history policies budgets > conversation-events guest-events model-requests model-deltas history budgets activity dead-letters; llm-gateway
 accumulator: model-deltas policies > conversation-events guest-events model-deltas rounds-proposed dead-letters; accumulator
 validator: rounds-proposed policies > conversation-events guest-events rounds-checked dead-letters; validator
 loop-detector: rounds-checked policies > conversation-events guest-events rounds-checked rounds-cleared activity dead-letters; loop-detector
@@ -54,7 +54,7 @@ guard.shell: rounds-cleared policies guard-verdicts.shell > guard-verdicts.shell
 edge: conversation-events model-deltas history policies activity > client-messages; -
 front: policies activity > guest-events; -
 approver: approvals policies dead-letters > approvals; -
-operator: guard-verdicts.… client-messages conversation-events guest-events model-requests model-deltas rounds-proposed rounds-checked rounds-cleared approvals guard-verdicts.approval history policies activity dead-letters > policies; -; creates *
+operator: guard-verdicts.… client-messages conversation-events guest-events model-requests model-deltas rounds-proposed rounds-checked rounds-cleared approvals guard-verdicts.approval history policies budgets activity dead-letters > policies; -; creates *
 "
 `)
   })

@@ -1,0 +1,169 @@
+// `weir budget set` and `weir budget remove`: each writes one record to `policies`.
+
+import { personHere } from '../../../services/approval/person.ts'
+import { conversationIdFault } from '../../../shared/contract/ids.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type {
+  BudgetScope,
+  BudgetUnit,
+  BudgetWindow,
+  OperatorBudget,
+  Unpriced,
+} from '../../../shared/contract/messages.ts'
+import { defaultTenant, isTenant, tenantOf, tenantRule } from '../../../shared/contract/tenant.ts'
+import { budgetId, budgetKeyPrefix, eachName } from '../../../shared/contract/topology.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { toRecord } from '../../../shared/runtime/record.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
+import { withExistingRegistry } from '../../history/registry.ts'
+import { shownAmount } from '../../terminal/money-text.ts'
+import { printable } from '../../terminal/printable.ts'
+import { tokensOf, usdOf } from './amounts.ts'
+import { storedBudgets } from './stored.ts'
+
+export type BudgetOptions = {
+  tenant?: string
+  agent?: string
+  conversation?: string
+  window: BudgetWindow
+  tokens?: string
+  money?: string
+  softTokens?: string
+  softMoney?: string
+  unpriced?: Unpriced
+  by?: string
+}
+
+/** Replaces a budget of the same tenant, subject, window and unit. Throws `usage`. */
+export async function setBudget(
+  { by = personHere(), ...options }: BudgetOptions,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
+  const budget = budgetOf(options)
+  const id = budgetId(budget)
+  await withExistingRegistry(settings, async ({ bus, topicPrefix }) => {
+    const budgets = await storedBudgets({ bus, topicPrefix })
+    if (budgets.length >= limits.budgetsMax && !budgets.some((known) => known.id === id))
+      throw new WeirError(
+        'usage',
+        `${budgets.length} budgets are in force, which is the limit; remove one (weir budget remove)`,
+      )
+    const message = {
+      type: 'operator-budget',
+      ...budget,
+      setBy: by,
+      setAt: bus.clock.now(),
+    } as const
+    await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
+  })
+  out.write(`${printable(id)}: ${effectOf(budget)}\n`)
+  out.write(`it counts from now on; to remove it: weir budget remove '${printable(id)}'\n`)
+}
+
+/** Throws `budget.unknown`. */
+export async function removeBudget(
+  id: string,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
+  await withExistingRegistry(settings, async ({ bus, topicPrefix }) => {
+    const budgets = await storedBudgets({ bus, topicPrefix })
+    if (!budgets.some((budget) => budget.id === id)) {
+      const ids = budgets.map((budget) => budget.id).join(', ')
+      throw new WeirError(
+        'budget.unknown',
+        printable(`no budget has the id ${id}; budgets in force: ${ids === '' ? 'none' : ids}`),
+      )
+    }
+    const record = { topic: `${topicPrefix}policies`, partition: 0, key: budgetKeyPrefix + id }
+    await bus.append([{ ...record, value: null }])
+  })
+  out.write(`${printable(id)} is removed, effective from the next model request\n`)
+}
+
+type NewBudget = Omit<OperatorBudget, 'type' | 'setBy' | 'setAt'>
+
+/** Throws `usage`. */
+export function budgetOf({ window, unpriced, ...options }: Omit<BudgetOptions, 'by'>): NewBudget {
+  const { scope, name } = subjectOf(options)
+  const tenant = tenantIn(options)
+  const { unit, soft, hard } = amountsOf(options)
+  if (scope === 'conversation' && name !== eachName && tenant !== eachName) {
+    const owner = tenantOf(name)
+    if (owner !== tenant)
+      throw new WeirError(
+        'usage',
+        `the conversation '${printable(name)}' belongs to the tenant ${owner}, not to ${tenant}`,
+      )
+  }
+  if (unit === 'tokens' && unpriced !== undefined)
+    throw new WeirError('usage', '--unpriced has no effect on tokens: leave it out')
+  if (soft !== null && hard !== null && soft > hard)
+    throw new WeirError('usage', 'the soft amount is above the hard one: give a lower one')
+  return { tenant, scope, name, window, unit, soft, hard, unpriced: unpriced ?? 'refuse' }
+}
+
+function subjectOf({ agent, conversation }: Pick<BudgetOptions, 'agent' | 'conversation'>): {
+  scope: BudgetScope
+  name: string
+} {
+  if (agent !== undefined && conversation !== undefined)
+    throw new WeirError('usage', 'give --agent or --conversation, not both')
+  if (conversation !== undefined) {
+    const fault = conversation === eachName ? undefined : conversationIdFault(conversation)
+    if (fault !== undefined) throw new WeirError('usage', `--conversation: ${fault}`)
+    return { scope: 'conversation', name: conversation }
+  }
+  if (agent === undefined) return { scope: 'tenant', name: '' }
+  const bytes = Buffer.byteLength(agent)
+  if (bytes < 1 || bytes > limits.agentNameBytesMax)
+    throw new WeirError(
+      'usage',
+      `--agent has ${bytes} bytes; it must have 1 to ${limits.agentNameBytesMax}`,
+    )
+  return { scope: 'agent', name: agent }
+}
+
+function tenantIn({ tenant, conversation = eachName }: Omit<BudgetOptions, 'window'>): string {
+  if (tenant === undefined)
+    return conversation === eachName ? defaultTenant : tenantOf(conversation)
+  if (tenant === eachName || isTenant(tenant)) return tenant
+  throw new WeirError(
+    'usage',
+    `--tenant '${printable(tenant)}' is no tenant: ${tenantRule}, or * for each tenant`,
+  )
+}
+
+function amountsOf({ tokens, money, softTokens, softMoney }: Omit<BudgetOptions, 'window'>): {
+  unit: BudgetUnit
+  soft: number | null
+  hard: number | null
+} {
+  const hasTokens = tokens !== undefined || softTokens !== undefined
+  const hasMoney = money !== undefined || softMoney !== undefined
+  if (hasTokens === hasMoney)
+    throw new WeirError(
+      'usage',
+      `${hasTokens ? 'tokens and money are given' : 'no amount is given'}: give --tokens, --money, or their soft forms`,
+    )
+  return hasTokens
+    ? {
+        unit: 'tokens',
+        soft: softTokens === undefined ? null : tokensOf('--soft-tokens', softTokens),
+        hard: tokens === undefined ? null : tokensOf('--tokens', tokens),
+      }
+    : {
+        unit: 'usd',
+        soft: softMoney === undefined ? null : usdOf('--soft-money', softMoney),
+        hard: money === undefined ? null : usdOf('--money', money),
+      }
+}
+
+function effectOf({ window, unit, soft, hard }: NewBudget): string {
+  const time = window === 'turn' ? 'in a turn' : `in a ${window} (UTC)`
+  return [
+    ...(soft === null ? [] : [`an event from ${shownAmount(soft, unit)} ${time}`]),
+    ...(hard === null ? [] : [`no model request from ${shownAmount(hard, unit)} ${time}`]),
+  ].join(', ')
+}

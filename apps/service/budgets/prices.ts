@@ -1,0 +1,108 @@
+// `weir budget prices`: writes the operator's prices to `policies`.
+
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { personHere } from '../../../services/approval/person.ts'
+import { providerNames } from '../../../services/llm-gateway/providers/providers.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { ModelPrice } from '../../../shared/contract/messages.ts'
+import { pricesKey } from '../../../shared/contract/topology.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { toRecord } from '../../../shared/runtime/record.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
+import { withExistingRegistry } from '../../history/registry.ts'
+import { printable } from '../../terminal/printable.ts'
+
+/** `file`: see `pricesIn`. Undefined: removes all own prices. */
+export async function setPrices(
+  { file, by = personHere() }: { file: string | undefined; by?: string },
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
+  const prices = file === undefined ? undefined : pricesOf(file)
+  await withExistingRegistry(settings, async ({ bus, topicPrefix }) => {
+    const topic = `${topicPrefix}policies`
+    if (prices === undefined) {
+      await bus.append([{ topic, partition: 0, key: pricesKey, value: null }])
+      return
+    }
+    const version = `operator ${hash('sha256', JSON.stringify(prices)).slice(0, 12)}`
+    const setAt = bus.clock.now()
+    const message = { type: 'operator-prices', version, prices, setBy: by, setAt } as const
+    await bus.append([toRecord({ topic, partition: 0, message })])
+  })
+  out.write(
+    prices === undefined
+      ? 'the own prices are removed; the known ones count again\n'
+      : `${prices.length} prices are set, effective from the next model request\n`,
+  )
+}
+
+function pricesOf(file: string): ModelPrice[] {
+  const text = textIn(file)
+  if (text === undefined) throw new WeirError('usage', `cannot read ${printable(file)}`)
+  return pricesIn(file, text)
+}
+
+/** Undefined: it cannot be read. */
+function textIn(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined: the text is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const amounts = ['input', 'output', 'cacheRead', 'cacheWrite'] as const
+
+/**
+ * `{ "openai-chat/my-model": { "input": 0.5, "output": 1.5 } }`: US dollars per million tokens.
+ * Without `cacheRead` or `cacheWrite` the price of `input` counts. Throws `usage`.
+ */
+export function pricesIn(file: string, text: string): ModelPrice[] {
+  const invalid = (fault: string) => new WeirError('usage', printable(`${file}: ${fault}`))
+  const content = parsed(text)
+  if (content === undefined) throw invalid('it is not JSON')
+  if (!isObject(content)) throw invalid('it must be an object of models')
+  const entries = Object.entries(content)
+  if (entries.length > limits.pricesMax)
+    throw invalid(`it has ${entries.length} models; at most ${limits.pricesMax} are taken`)
+  return entries.map(([key, value]) => {
+    const [provider = ''] = key.split('/', 1)
+    const model = key.slice(provider.length + 1)
+    if (!providerNames.some((name) => name === provider) || model === '')
+      throw invalid(
+        `'${key}' must be PROVIDER/MODEL, with a provider of ${providerNames.join(', ')}`,
+      )
+    if (!isObject(value)) throw invalid(`'${key}' must have input and output`)
+    const unknown = Object.keys(value).find((name) => !amounts.some((known) => known === name))
+    if (unknown !== undefined)
+      throw invalid(`'${key}.${unknown}' is no price: ${amounts.join(', ')}`)
+    const amountOf = (name: (typeof amounts)[number], otherwise?: number): number => {
+      const usd = value[name]
+      if (usd === undefined && otherwise !== undefined) return otherwise
+      if (typeof usd === 'number' && usd >= 0 && usd <= 1_000_000) return Math.round(usd * 1e9)
+      const fault = usd === undefined ? 'is missing' : 'must be 0 to 1000000'
+      throw invalid(`'${key}.${name}' ${fault}: give US dollars per million tokens`)
+    }
+    const inputTokens = amountOf('input')
+    return {
+      ...{ provider, model, inputTokens, outputTokens: amountOf('output') },
+      cacheReadTokens: amountOf('cacheRead', inputTokens),
+      cacheWriteTokens: amountOf('cacheWrite', inputTokens),
+    }
+  })
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

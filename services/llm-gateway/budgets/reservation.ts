@@ -1,0 +1,167 @@
+// The reservation of a model request under budgets, and its settle or release.
+// RESERVATION-1. The model request starts only after its reservation was read back as granted (R6).
+// RESERVATION-2. An attempt without a settle counts in full. So only an answer with a count settles
+//     less, and only a refusal before any answer releases.
+
+import type { Agent } from '../../../shared/agents/agents.ts'
+import type { AttemptId } from '../../../shared/contract/ids.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type {
+  BudgetInForce,
+  BudgetReserved,
+  BudgetSettled,
+  Message,
+  Usage,
+} from '../../../shared/contract/messages.ts'
+import type { PerformerContext } from '../../../shared/contract/performer.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { shortened } from '../../../shared/lib/text-cut.ts'
+import type { BudgetUse } from '../../../shared/runtime/budgets/ledger.ts'
+import type { Price } from '../prices/known-prices.ts'
+import type { PriceOf } from '../prices/price.ts'
+import type { Failed, ProviderRequest } from '../providers/provider.ts'
+import type { BudgetsInForce } from './in-force.ts'
+import type { LedgerReader } from './ledger-reader.ts'
+
+export type Reservation = {
+  kind: 'reserved'
+  /** Counts the usage of the answer. If the provider counted none, the reserved amounts stay. */
+  settle(usage: Usage): Promise<void>
+  /** The provider refused the request before any answer. */
+  release(): Promise<void>
+}
+
+export type ReservationOptions = {
+  context: PerformerContext
+  reader: LedgerReader
+  id: AttemptId
+  agent: Agent
+  request: ProviderRequest
+  inForce: BudgetsInForce
+  expiresAt: Milliseconds
+}
+
+/** A failure: the request must not start. */
+export async function reserve(options: ReservationOptions): Promise<Reservation | Failed> {
+  const { context, reader, id, agent, request, inForce, expiresAt } = options
+  const { tenant, budgets } = inForce
+  const isPriced = budgets.some(({ unit }) => unit === 'usd')
+  const priceOf = isPriced ? await pricesFor(inForce) : () => undefined
+  const bound = boundOf(agent, request)
+  const price = dearest(priceOf, agent, bound)
+  if (price === undefined && isPriced && inForce.refusesUnpriced)
+    return overBudget(
+      `the price of the model ${JSON.stringify(agent.model.name)} is unknown, and a budget in money refuses such models; set it with weir budget prices`,
+    )
+  const own = { tenant, ...id }
+  const reservation: BudgetReserved = {
+    ...{ type: 'budget-reserved', ...own, budgets, expiresAt },
+    ...{ tokens: tokensOf(bound), usd: price?.usd ?? null },
+  }
+  const decision = await reader.reserve(context, reservation)
+  if (decision === undefined)
+    return {
+      ...{ kind: 'failed', code: 'budget.unreadable', class: 'transient' },
+      reason: `the reservation was not read within ${limits.budgetReadMs} ms`,
+      ...{ retryable: true, retryAfterMs: null },
+    }
+  await reportReached(context, own, decision.soft)
+  if (decision.kind === 'refused') return overBudget(reachedReason(decision.hard))
+
+  return {
+    kind: 'reserved',
+    async settle(usage) {
+      const isCounted = tokensOf(usage) > 0
+      const used = isCounted ? usage : bound
+      const cost = isCounted ? priceOf(agent.model, used) : price
+      const settled: BudgetSettled = {
+        ...{ type: 'budget-settled', ...own, counted: isCounted ? 'usage' : 'bound', usage },
+        ...{ tokens: tokensOf(used), usd: cost?.usd ?? null, prices: cost?.version ?? '' },
+      }
+      await write(context, tenant, settled)
+    },
+    release: () => write(context, tenant, { type: 'budget-released', ...own }),
+  }
+}
+
+/** A refusal without any answer. A cut or stalled answer may have been paid for. */
+export function usedNothing({ code }: Failed, parts: number): boolean {
+  return parts === 0 && (code === 'provider.refused' || code === 'provider.unavailable')
+}
+
+/** For people: `the budget acme/tenant/day/usd is reached: 2.01 of 2 USD`. */
+function reachedReason({ budget, used }: BudgetUse): string {
+  return `the budget ${budget.id} is reached: ${shown(used, budget)} of ${shown(budget.hard ?? 0, budget)} are used or reserved`
+}
+
+function shown(amount: number, { unit }: BudgetInForce): string {
+  return unit === 'tokens' ? `${amount} tokens` : `${(amount / 1e9).toFixed(4)} USD`
+}
+
+function overBudget(reason: string): Failed {
+  return {
+    ...{ kind: 'failed', code: 'budget.reached', class: 'budget' },
+    reason: shortened(reason, limits.reasonBytesMax),
+    ...{ retryable: false, retryAfterMs: null },
+  }
+}
+
+/** Loaded with the first budget in money: the package with the prices has 0.8 MB. */
+async function pricesFor({ prices }: BudgetsInForce): Promise<PriceOf> {
+  const { pricesWith } = await import('../prices/price.ts')
+  return pricesWith(prices)
+}
+
+/** The cache can make a token dearer than input. */
+function dearest(priceOf: PriceOf, { model }: Agent, bound: Usage): Price | undefined {
+  const plain = priceOf(model, bound)
+  const written = priceOf(model, { ...bound, inputTokens: 0, cacheWriteTokens: bound.inputTokens })
+  return plain && written && (written.usd > plain.usd ? written : plain)
+}
+
+/** A token has at least two bytes in nearly all texts. Images and files have an amount for each. */
+function boundOf(agent: Agent, request: ProviderRequest): Usage {
+  const { contents, ...texts } = request
+  const bytes = Buffer.byteLength(JSON.stringify([agent.system, texts]))
+  const inputTokens = Math.ceil(bytes / 2) + (contents?.size ?? 0) * contentTokens
+  const outputTokens = agent.model.maxOutputTokens
+  return { inputTokens, outputTokens, cacheReadTokens: 0, cacheWriteTokens: 0 }
+}
+
+const contentTokens = 5000
+
+function tokensOf(usage: Usage): number {
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
+  return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens
+}
+
+/** A lost record counts in full (RESERVATION-2), so the attempt goes on. */
+async function write(
+  { budgets, log }: PerformerContext,
+  tenant: string,
+  message: Message,
+): Promise<void> {
+  try {
+    await budgets.append(tenant, message)
+  } catch (error) {
+    log.warn(
+      { err: error },
+      `a ${message.type} could not be written; its reservation counts in full`,
+    )
+  }
+}
+
+async function reportReached(
+  context: PerformerContext,
+  { tenant, conversation, turn, round }: AttemptId & { tenant: string },
+  soft: BudgetUse[],
+): Promise<void> {
+  if (soft.length === 0) return
+  const reached = soft.map(
+    ({ budget, used }) =>
+      ({ type: 'budget-reached', conversation, turn, round, tenant, budget, used }) as const,
+  )
+  for (const { budget, used } of reached)
+    context.log.warn({ tenant, budget: budget.id, used }, 'a soft budget is reached')
+  await context.write('activity', reached)
+}

@@ -1,0 +1,157 @@
+// The use of a tenant's budgets, folded from its records of the topic `budgets`. Every process that
+// folds them gets the same result, so no process decides for another one.
+// LEDGER-1. Only earlier records of the partition decide a reservation. It is granted while each of
+//     its hard budgets has something left, so a budget is passed by one reservation at most.
+// LEDGER-2. A reservation counts in full until its settle or release. From its expiry on, nothing
+//     changes it any more.
+
+import type {
+  BudgetInForce,
+  BudgetReleased,
+  BudgetReserved,
+  BudgetSettled,
+  BudgetUnit,
+  BudgetWindow,
+} from '../../contract/messages.ts'
+import { turnLongestMs } from '../../contract/retention.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
+
+/**
+ * The use of one budget by one subject in one window. `held`: reserved, not settled. `warned`: its
+ * soft amount was reached. `until`: the end of the window.
+ */
+export type Account = {
+  tenant: string
+  id: string
+  subject: string
+  window: string
+  unit: BudgetUnit
+  used: number
+  held: number
+  warned: boolean
+  until: Milliseconds
+}
+
+type Held = { expiresAt: Milliseconds; entries: { account: Account; amount: number }[] }
+
+/** `open`: reservations without settle or release, by attempt. */
+export type Ledger = {
+  accounts: Map<string, Account>
+  open: Map<string, Held>
+  sweepAt: Milliseconds
+}
+
+export type LedgerRecord = BudgetReserved | BudgetSettled | BudgetReleased
+
+/** `used`: the amount of the budget that is used or reserved. */
+export type BudgetUse = { budget: BudgetInForce; used: number }
+
+/** `soft`: budgets whose soft amount is reached for the first time in their window. */
+export type Decision =
+  | { kind: 'granted'; soft: BudgetUse[] }
+  | { kind: 'refused'; hard: BudgetUse; soft: BudgetUse[] }
+
+const sweepEveryMs: Milliseconds = 3_600_000
+
+export function emptyLedger(): Ledger {
+  return { accounts: new Map(), open: new Map(), sweepAt: 0 }
+}
+
+/**
+ * Changes the ledger in place. `time`: the append time of the record. Returns the decision on a
+ * reservation. Undefined: the record is none, or repeats one.
+ */
+export function applyToLedger(
+  ledger: Ledger,
+  record: LedgerRecord,
+  time: Milliseconds,
+): Decision | undefined {
+  lapse(ledger, time)
+  if (record.type === 'budget-reserved') return reserve(ledger, record, time)
+  const held = ledger.open.get(record.attempt)
+  if (held === undefined) return undefined
+  ledger.open.delete(record.attempt)
+  for (const { account, amount } of held.entries) {
+    account.held -= amount
+    if (record.type === 'budget-settled') account.used += amountOf(record, account.unit)
+  }
+  return undefined
+}
+
+/** The reservation counts only if it is granted. */
+function reserve(ledger: Ledger, record: BudgetReserved, time: Milliseconds): Decision | undefined {
+  if (ledger.open.has(record.attempt)) return undefined
+  const uses = record.budgets.map((budget) => {
+    const account = accountOf(ledger, record, budget, time)
+    return { budget, account, used: account.used + account.held }
+  })
+  const soft = uses.filter(
+    ({ budget, account }) => !account.warned && budget.soft !== null && account.used >= budget.soft,
+  )
+  for (const { account } of soft) account.warned = true
+  const hard = uses.find(({ budget, used }) => budget.hard !== null && used >= budget.hard)
+  if (hard !== undefined) return { kind: 'refused', hard, soft }
+  const entries = uses.map(({ account }) => ({ account, amount: amountOf(record, account.unit) }))
+  for (const { account, amount } of entries) account.held += amount
+  ledger.open.set(record.attempt, { expiresAt: record.expiresAt, entries })
+  return { kind: 'granted', soft }
+}
+
+/** Keeps LEDGER-2, and forgets windows that are over. */
+export function lapse(ledger: Ledger, time: Milliseconds): void {
+  const { accounts, open } = ledger
+  for (const [attempt, { expiresAt, entries }] of open) {
+    if (time < expiresAt) continue
+    open.delete(attempt)
+    for (const { account, amount } of entries) {
+      account.held -= amount
+      account.used += amount
+    }
+  }
+  if (time < ledger.sweepAt) return
+  ledger.sweepAt = time + sweepEveryMs
+  for (const [key, { until, held }] of accounts)
+    if (until <= time && held === 0) accounts.delete(key)
+}
+
+function accountOf(
+  { accounts }: Ledger,
+  { tenant, conversation, turn }: BudgetReserved,
+  { id, subject, window, unit }: BudgetInForce,
+  time: Milliseconds,
+): Account {
+  const name = window === 'turn' ? JSON.stringify([conversation, turn]) : dateOf(window, time)
+  const key = JSON.stringify([tenant, id, subject, name])
+  const known = accounts.get(key)
+  if (known !== undefined) return known
+  const account: Account = {
+    ...{ tenant, id, subject, window: name, unit },
+    ...{ used: 0, held: 0, warned: false, until: endOf(window, time) },
+  }
+  accounts.set(key, account)
+  return account
+}
+
+function amountOf(record: Pick<BudgetReserved, 'tokens' | 'usd'>, unit: BudgetUnit): number {
+  const amount = unit === 'tokens' ? record.tokens : (record.usd ?? 0)
+  return Math.max(0, amount)
+}
+
+/** In UTC: `2026-11-23`, `2026-11`. */
+function dateOf(window: Exclude<BudgetWindow, 'turn'>, time: Milliseconds): string {
+  return new Date(time).toISOString().slice(0, window === 'day' ? 10 : 7)
+}
+
+function endOf(window: BudgetWindow, time: Milliseconds): Milliseconds {
+  if (window === 'turn') return time + turnLongestMs
+  const date = new Date(time)
+  return window === 'day'
+    ? Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate() + 1)
+    : Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
+}
+
+/** The time from which a fold must read to know all windows that are open at `time`. */
+export function ledgerSince(time: Milliseconds): Milliseconds {
+  const date = new Date(time)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) - turnLongestMs
+}

@@ -1,0 +1,181 @@
+// The ledger of budgets: given records of a tenant, when a reservation follows, then it is decided.
+
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import type { BudgetInForce, BudgetReserved } from '../../../../shared/contract/messages.ts'
+import {
+  applyToLedger,
+  type Decision,
+  emptyLedger,
+  type Ledger,
+  type LedgerRecord,
+} from '../../../../shared/runtime/budgets/ledger.ts'
+
+const noon = Date.UTC(2026, 10, 23, 12)
+const hourMs = 3_600_000
+
+const perDay: BudgetInForce = {
+  ...{ id: 'acme/tenant/day/tokens', subject: '', window: 'day', unit: 'tokens' },
+  ...{ soft: null, hard: 100 },
+}
+
+const place = { tenant: 'acme', conversation: 'acme:c', turn: 3, round: 1 }
+
+function reserve(attempt: string, fields: Partial<BudgetReserved> = {}): BudgetReserved {
+  return {
+    ...{ type: 'budget-reserved', ...place, attempt, budgets: [perDay] },
+    ...{ tokens: 60, usd: null, expiresAt: noon + 10 * hourMs, ...fields },
+  }
+}
+
+function settle(attempt: string, tokens: number, usd: number | null = null): LedgerRecord {
+  const usage = { inputTokens: tokens, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
+  return {
+    ...{ type: 'budget-settled', ...place, attempt, counted: 'usage', usage },
+    ...{ tokens, usd, prices: '' },
+  }
+}
+
+const release = (attempt: string): LedgerRecord => ({
+  ...{ type: 'budget-released', ...place, attempt },
+})
+
+/** The decision on the last record. */
+function decisionAfter(
+  ...records: (LedgerRecord | [LedgerRecord, number])[]
+): Decision | undefined {
+  const ledger = emptyLedger()
+  let decision: Decision | undefined
+  for (const one of records) {
+    const [record, time] = Array.isArray(one) ? one : [one, noon]
+    decision = applyToLedger(ledger, record, time)
+  }
+  return decision
+}
+
+describe('a reservation', () => {
+  it.each<[string, (LedgerRecord | [LedgerRecord, number])[], 'granted' | 'refused']>([
+    ['nothing was used', [reserve('a')], 'granted'],
+    ['something is left', [reserve('a'), reserve('b')], 'granted'],
+    ['open reservations reach the budget', [reserve('a'), reserve('b'), reserve('c')], 'refused'],
+    [
+      'the settled use is lower than the reserved one',
+      [reserve('a'), settle('a', 1), reserve('b'), reserve('c')],
+      'granted',
+    ],
+    ['a settled use reaches it', [reserve('a'), settle('a', 100), reserve('b')], 'refused'],
+    [
+      'a reservation was released',
+      [reserve('a'), reserve('b'), release('b'), reserve('c')],
+      'granted',
+    ],
+    [
+      'a lost settle counts in full at its expiry',
+      [
+        reserve('a', { tokens: 100, expiresAt: noon + 1 }),
+        [settle('a', 1), noon + 1],
+        [reserve('b'), noon + 2],
+      ],
+      'refused',
+    ],
+    [
+      'the next day begins in UTC',
+      [reserve('a', { tokens: 100 }), [reserve('b'), noon + 12 * hourMs]],
+      'granted',
+    ],
+    [
+      'the day is not over',
+      [reserve('a', { tokens: 100 }), [reserve('b'), noon + 12 * hourMs - 1]],
+      'refused',
+    ],
+    [
+      'another tenant used its budget',
+      [reserve('a', { tokens: 100, tenant: 'other' }), reserve('b')],
+      'granted',
+    ],
+    [
+      'another turn used a budget of each turn',
+      [
+        reserve('a', { tokens: 100, turn: 1, budgets: [{ ...perDay, window: 'turn' }] }),
+        reserve('b', { budgets: [{ ...perDay, window: 'turn' }] }),
+      ],
+      'granted',
+    ],
+    [
+      'the same turn used it',
+      [
+        reserve('a', { tokens: 100, budgets: [{ ...perDay, window: 'turn' }] }),
+        reserve('b', { budgets: [{ ...perDay, window: 'turn' }] }),
+      ],
+      'refused',
+    ],
+    ['the budget is zero', [reserve('a', { budgets: [{ ...perDay, hard: 0 }] })], 'refused'],
+  ])('is decided if %s', (_, records, kind) => {
+    expect(decisionAfter(...records)).toMatchObject({ kind })
+  })
+
+  it('that is refused counts for nothing', () => {
+    const full = reserve('a', { tokens: 100 })
+    const decision = decisionAfter(full, reserve('b', { tokens: 500 }), release('a'), reserve('c'))
+    expect(decision).toMatchObject({ kind: 'granted' })
+  })
+
+  it('under money counts the price, and an unknown price counts as nothing', () => {
+    const usd = { ...perDay, unit: 'usd' as const, id: 'acme/tenant/day/usd' }
+    const of = (attempt: string, money: number | null) =>
+      reserve(attempt, { usd: money, budgets: [usd] })
+    expect(decisionAfter(of('a', null), of('b', 5))).toMatchObject({ kind: 'granted' })
+    expect(decisionAfter(of('a', 500), settle('a', 1, 40), of('b', 5))).toMatchObject({
+      kind: 'granted',
+    })
+    expect(decisionAfter(of('a', 5), settle('a', 1, 400), of('b', 5))).toMatchObject({
+      kind: 'refused',
+    })
+  })
+
+  it('reports a soft budget once in its window', () => {
+    const budgets = [{ ...perDay, soft: 50, hard: null }]
+    const of = (attempt: string) => reserve(attempt, { budgets })
+    const used = [of('a'), settle('a', 50)]
+    expect(decisionAfter(...used, of('b'))).toMatchObject({ kind: 'granted', soft: [{ used: 50 }] })
+    expect(decisionAfter(...used, of('b'), of('c'))).toMatchObject({ kind: 'granted', soft: [] })
+    expect(decisionAfter(of('a'), of('b'))).toMatchObject({ soft: [] })
+  })
+})
+
+it('parallel attempts in any order pass a budget by less than one reservation', () => {
+  const attempts = fc.array(
+    fc.record({
+      bound: fc.integer({ min: 1, max: 60 }),
+      part: fc.double({ min: 0, max: 1, noNaN: true }),
+      end: fc.constantFrom('settle', 'lose', 'release'),
+    }),
+    { minLength: 1, maxLength: 64 },
+  )
+  fc.assert(
+    fc.property(attempts, fc.infiniteStream(fc.nat()), (all, picks) => {
+      const ledger: Ledger = emptyLedger()
+      const open: number[] = []
+      let next = 0
+      let used = 0
+      for (const pick of picks) {
+        if (next === all.length && open.length === 0) break
+        const starts = next < all.length && (open.length === 0 || pick % 2 === 0)
+        if (starts) {
+          const n = next++
+          const { bound } = all[n] as (typeof all)[0]
+          const decision = applyToLedger(ledger, reserve(`${n}`, { tokens: bound }), noon)
+          if (decision?.kind === 'granted') open.push(n)
+          continue
+        }
+        const [n = 0] = open.splice(pick % open.length, 1)
+        const { bound, part, end } = all[n] as (typeof all)[0]
+        const spent = end === 'release' ? 0 : Math.floor(bound * part)
+        used += spent
+        if (end === 'settle') applyToLedger(ledger, settle(`${n}`, spent), noon)
+        if (end === 'release') applyToLedger(ledger, release(`${n}`), noon)
+      }
+      expect(used).toBeLessThan(100 + 60)
+    }),
+  )
+})
