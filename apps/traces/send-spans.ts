@@ -17,7 +17,8 @@ export type Backend = {
   serviceName: string
 }
 
-export type SendSpans = (spans: readonly Span[], signal: AbortSignal) => Promise<void>
+/** Returns the number of spans that the backend took. */
+export type SendSpans = (spans: readonly Span[], signal: AbortSignal) => Promise<number>
 
 const answerMsMax = 10_000
 const firstWaitMs = 500
@@ -32,25 +33,30 @@ const spansMax = 500
  */
 export function sender(backend: Backend, log: Pick<Logger, 'warn'>): SendSpans {
   return async (spans, signal) => {
-    for (let at = 0; at < spans.length; at += spansMax)
-      await deliver(backend, spans.slice(at, at + spansMax), signal, log)
+    let taken = 0
+    for (let at = 0; at < spans.length; at += spansMax) {
+      const part = spans.slice(at, at + spansMax)
+      if (await deliver(backend, part, signal, log)) taken += part.length
+    }
+    return taken
   }
 }
 
+/** Returns false if the backend refused the spans for good. */
 async function deliver(
   backend: Backend,
   spans: readonly Span[],
   signal: AbortSignal,
   log: Pick<Logger, 'warn'>,
-): Promise<void> {
+): Promise<boolean> {
   const body = JSON.stringify(requestOf(backend.serviceName, spans))
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, waitMsMax)) {
     const fault = await post(backend, body, signal)
     signal.throwIfAborted()
-    if (fault === undefined) return
+    if (fault === undefined) return true
     if (!fault.isTemporary) {
       log.warn({ spans: spans.length, reason: fault.reason }, 'the backend refuses these spans')
-      return
+      return false
     }
     log.warn({ reason: fault.reason, waitMs }, 'the backend does not take spans; will retry')
     await sleep(waitMs, undefined, { signal })

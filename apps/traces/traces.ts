@@ -1,7 +1,7 @@
 // `weir traces`: sends the turns of a log as traces, those of the past and then the new ones. It
 // reads beside everything else and writes nothing, so it slows no stage and can start again at any
-// time: a turn always has the same ids. Exit codes: 0, also after Ctrl-C. Throws on bad usage and on
-// failures.
+// time: a turn always has the same ids. Exit codes: 0, also after Ctrl-C. Throws on bad usage, on
+// failures, and with `once` or a bundle if the backend refused spans.
 
 import type { Logger } from 'pino'
 import { agentsInFiles } from '../../client/agents-in-files.ts'
@@ -94,21 +94,29 @@ async function sendTraces(opened: OpenLog, sending: Sending): Promise<void> {
       }),
     ),
   )
-  const spans = sums.reduce((sum, one) => sum + one, 0)
+  const spans = sums.reduce((sum, one) => sum + one.spans, 0)
+  const refused = sums.reduce((sum, one) => sum + one.refused, 0)
+  if (refused > 0)
+    throw new WeirError(
+      'traces.refused',
+      `the backend refused ${refused} of ${spans} spans; check --endpoint and OTEL_EXPORTER_OTLP_HEADERS`,
+    )
   sending.log.info({ spans }, 'all traces are sent')
 }
 
-/** Returns the number of spans. */
+/** `refused`: those that the backend did not take. */
+type SentSpans = { spans: number; refused: number }
+
 async function sendPartition(
   { bus, topicPrefix }: OpenLog,
   ends: PartitionEnds,
   { send, options, since, isOnce, signal, log }: Sending,
-): Promise<number> {
+): Promise<SentSpans> {
   const topic = `${topicPrefix}activity`
   const range = { topic, partition: ends.partition, from: ends.begin, to: ends.end }
   const from = await firstOffsetSince(bus, range, since - leadersApartMs)
   const spans = createTurnSpans(options)
-  let sum = 0
+  const sum: SentSpans = { spans: 0, refused: 0 }
   const batches = isOnce
     ? batchesOf(bus, { ...range, from }, signal)
     : bus.follow({ topic, partition: ends.partition, from, signal })
@@ -118,8 +126,8 @@ async function sendPartition(
       const activity = activityOf(record, log)
       return activity === undefined ? [] : spans.read(activity, record.time)
     })
-    if (ended.length > 0) await send(ended, signal)
-    sum += ended.length
+    if (ended.length > 0) sum.refused += ended.length - (await send(ended, signal))
+    sum.spans += ended.length
   }
   return sum
 }

@@ -5,11 +5,19 @@ import { basename } from 'node:path'
 /** Bounded: a program may set any text as its stack. */
 const stackCharacters = 16 * 1024
 
-/** The message of anything thrown, with the place: `oops (no-rome.ts:12)`. `own`: see errorPlace. */
+/**
+ * The message of anything thrown, with its cause and the place: `fetch failed: connect ECONNREFUSED
+ * 127.0.0.1:80 (no-rome.ts:12)`. `own`: see errorPlace.
+ */
 export function thrownText(error: unknown, own: string): string {
   const place = errorPlace(error, own)
-  const message = error instanceof Error ? error.message : String(error)
+  const message = error instanceof Error ? withCause(error) : String(error)
   return place === undefined ? message : `${message} (${place})`
+}
+
+/** The message of `fetch` alone is `fetch failed`. */
+function withCause({ message, cause }: Error): string {
+  return cause instanceof Error && cause.message !== '' ? `${message}: ${cause.message}` : message
 }
 
 /**

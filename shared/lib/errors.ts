@@ -50,6 +50,8 @@ export const errorCodes = [
   // a file that a command makes: it exists already, or its folder cannot be written
   'output.exists',
   'output.unwritable',
+  // traces: the backend refused spans for good
+  'traces.refused',
   // runtime
   'runtime.assertion',
   // the tables that a gateway reads before it calls a model

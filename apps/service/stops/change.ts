@@ -64,9 +64,10 @@ export async function release(
     if (!stops.some((stop) => stop.id === id)) throw unknownStop(id, stops)
     await removeStop(registry, id)
   })
-  out.write(
-    `${printable(id)} is released: new questions run again, and turns that have ended stay ended\n`,
-  )
+  const effect = id.startsWith('tool:')
+    ? 'its calls run again'
+    : 'new questions run again, and turns that have ended stay ended'
+  out.write(`${printable(id)} is released: ${effect}\n`)
 }
 
 function checkReason(reason: string): void {

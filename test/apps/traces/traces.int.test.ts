@@ -109,6 +109,15 @@ describe('a backend', () => {
     expect(spans).toHaveLength(1)
   })
 
+  it('that refuses spans of a bundle makes the command fail, with their number', async () => {
+    statuses = [401]
+    await expect(send('i1-reflex-loop')).rejects.toMatchObject({
+      code: 'traces.refused',
+      message: expect.stringMatching(/^the backend refused (\d+) of \1 spans; check --endpoint/),
+    })
+    expect(spans).toEqual([])
+  })
+
   it('that hangs keeps nothing from stopping', async () => {
     statuses = [0]
     const stop = new AbortController()

@@ -31,6 +31,13 @@ describe('the text of a thrown error', () => {
     expect(thrownText(thrown(stack), own)).toBe(text)
   })
 
+  it('has the message of the cause, as the error of fetch has no other reason', () => {
+    const cause = new Error('connect ECONNREFUSED 127.0.0.1:8181')
+    const error = Object.assign(new TypeError('fetch failed', { cause }), { stack: '' })
+    expect(thrownText(error, own)).toBe('fetch failed: connect ECONNREFUSED 127.0.0.1:8181')
+    expect(thrownText(new Error('oops', { cause: 'a text' }), own)).toMatch(/^oops/)
+  })
+
   it('has the value if it is no error', () => {
     expect(thrownText('a text', own)).toBe('a text')
     expect(thrownText(undefined, own)).toBe('undefined')

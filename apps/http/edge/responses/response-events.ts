@@ -67,6 +67,8 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
   const seen = createTurnCalls()
   const calls = new Map<string, number>()
   const approvals = new Map<string, string>()
+  /** Arguments of the calls of the round: a call that never starts has no other event with them. */
+  const sentArguments = new Map<string, string>()
   let output: OutputItem[] = []
   let records = 0
   let roundBase = 0
@@ -144,6 +146,8 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
   }
 
   function answered(event: Event<'model-answered'>, base: number): ResponseEvent[] {
+    for (const call of event.calls)
+      sentArguments.set(callId({ ...event, ordinal: call.ordinal }), call.arguments)
     const before = closeReasoning()
     if (text === undefined && event.text === '') return before
     const { open, events } =
@@ -182,9 +186,8 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
   }
 
   function finishedCall(event: Event<'call-finished'>): object[] {
-    const known = output.find((item) => item.id === callId(event))
     const approval = approvals.get(callId(event))
-    const given = known?.type === 'mcp_call' ? known.arguments : ''
+    const given = sentArguments.get(callId(event)) ?? ''
     const call = { ...event, arguments: given, approval }
     const { status, result } = event
     return [
@@ -229,6 +232,7 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
       case 'round-started':
         roundBase = base
         hasText = false
+        sentArguments.clear()
         return []
       case 'text-delta':
         return streamed('message', event)

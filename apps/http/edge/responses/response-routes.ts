@@ -124,13 +124,28 @@ async function answer(
   return http.json((await wholeResponse(responseEvents(context, answering))) ?? begun)
 }
 
-/** A principal that decides about calls gets them as the end of its response. */
+/**
+ * A principal that decides about calls gets them as the end of its response. Throws 404 if `answered`
+ * names none of the turn's calls: the turn waits still, and the client must not take that for an end.
+ */
 async function* responseEvents(
   { weir }: EdgeContext,
   { principal, events, turn, head, answered }: Omit<Answering, 'leave'>,
 ): AsyncGenerator<ResponseEvent> {
   yield* beginOf(head)
-  const fold = createResponseFold(head)
+  const whole = createResponseFold(head)
+  let isBehind = answered.length === 0
+  const fold: typeof whole = {
+    ...whole,
+    start() {
+      isBehind = true
+      return whole.start()
+    },
+    pause(calls) {
+      if (isBehind) return whole.pause(calls)
+      throw new HttpError(404, 'approval.unknown', 'no call of this turn has this approval')
+    },
+  }
   yield* turnChunks({
     ...{ weir, events, answered: new Set(answered) },
     fold: principal.roles.has('approve') ? fold : { ...fold, paused: () => [] },

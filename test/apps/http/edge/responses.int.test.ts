@@ -131,9 +131,26 @@ describe('the Responses API', () => {
       ...{ model, conversation: 'c' },
       input: [{ ...answer, approval_request_id: request?.id ?? '' }],
     })
-    expect(second.output[0]).toMatchObject({ type: 'mcp_call', status: 'failed' })
+    expect(second.output[0]).toMatchObject({
+      ...{ type: 'mcp_call', status: 'failed', arguments: '{"zone":"UTC"}' },
+    })
     expect(JSON.stringify(second.output[0])).toContain('not today')
     expect(edge.model.requests[1]?.results.join()).toContain('not today')
+  })
+
+  it('refuses an answer to an approval that the turn does not have', async () => {
+    await using edge = await edgeServer([says(call('clock', { zone: 'UTC' })), says('Noon.')], {
+      ...{ tools: [clock], approvals },
+    })
+    const { responses } = clientOf(edge.url)
+    const first = await responses.create({ model, input: 'time?' })
+    const answer = { type: 'mcp_approval_response' as const, approve: true }
+    await expect(
+      responses.create({
+        ...{ model, previous_response_id: first.id },
+        input: [{ ...answer, approval_request_id: 'k7f3-9qxm-2b4d' }],
+      }),
+    ).rejects.toMatchObject({ status: 404, code: 'approval.unknown' })
   })
 
   it('gives the model the images and files of a message', async () => {

@@ -126,6 +126,11 @@ describe('weir release', () => {
     expect(await list()).toMatch(/^agent:bank {2}drain/)
   })
 
+  it('of a tool ends no turn, so its text names calls only', async () => {
+    await set({ tool: 'pay_*' })
+    expect(await free('tool:pay_*')).toBe('tool:pay_* is released: its calls run again\n')
+  })
+
   it('refuses an unknown id, and lists the known ones', async () => {
     await set({ agent: 'bank' })
     await expect(free('agent:\u001b[31mbanc')).rejects.toMatchObject({
