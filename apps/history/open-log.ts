@@ -46,7 +46,7 @@ export async function withLog<T>(
 }
 
 /** As withLog. The caller closes the bus. `progress`: default: none. */
-export async function openLog(settings: Settings, progress = silent): Promise<OpenLog> {
+export async function openLog(settings: Settings, progress = silentProgress): Promise<OpenLog> {
   const { topicPrefix } = settings
   const kind = busKindOf(settings)
   assertLogExists(settings)
@@ -64,7 +64,7 @@ export async function openLog(settings: Settings, progress = silent): Promise<Op
   }
 }
 
-const silent: Progress = { expect() {}, read() {}, end() {} }
+export const silentProgress: Progress = { expect() {}, read() {}, end() {} }
 
 /** As withLog, for a bundle. */
 export async function withBundle<T>(

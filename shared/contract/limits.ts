@@ -555,6 +555,8 @@ export const limits = {
   consoleRefreshMs: 5 * second,
   /** Reports of conversations that the console makes at once. */
   consoleReportsMax: 2,
+  /** Dead letters that the console lists. */
+  consoleLettersMax: 200,
   /** Bytes of a request to the console. */
   consoleBodyBytesMax: 64 * KiB,
   /**

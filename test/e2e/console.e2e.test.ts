@@ -6,6 +6,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { call, says } from '../../client/testing/testing.ts'
 import { defineTool } from '../../client/weir.ts'
 import { consoleServer } from '../apps/http/console/console-server.ts'
+import { writeLetterOfBytes, writeMisplacedMessage } from '../apps/http/console/write-letters.ts'
 import { hostileTexts } from '../apps/report/hostile-conversation.ts'
 import { findChromium, type TraceEvent, tasksIn } from '../support/chromium.ts'
 
@@ -145,6 +146,45 @@ withBrowser('the console', () => {
     await page.keyboard.press('Escape')
     await page.waitForSelector('text=No turn is open')
     expect(await turn.finished).toMatchObject({ outcome: 'cancelled' })
+    expect(page.problems).toEqual([])
+  })
+
+  it('shows dead letters with their records, and writes one again after a confirmation by keys', async () => {
+    await using server = await consoleServer([says('Hello.')], { fill: writeLetterOfBytes })
+    const hostile = `<img src=x onerror="document.body.dataset.obeyed=7">\u202Egnp.exe`
+    await using context = await browser.newContext({ viewport: { width: 390, height: 800 } })
+    const page = await tab(context, `${server.url}/console`)
+    await page.keyboard.press('4')
+    await page.waitForSelector('text=1 dead letter')
+    await writeMisplacedMessage(server.folder, { conversation: 'c', text: hostile })
+    await page.waitForSelector('text=2 dead letters')
+    const bytes = page.locator('[data-letter]:has-text("codec.bad-frame")')
+    await bytes.locator('button').click()
+    await bytes.locator('text=You cannot write it again').waitFor()
+    expect(await bytes.locator('.letter-record button').count()).toBe(0)
+
+    const letter = page.locator('[data-letter]:has-text("codec.bad-message")')
+    await letter.locator('button').focus()
+    await page.keyboard.press('Enter')
+    await letter.locator('pre').waitFor()
+    expect(await letter.locator('pre').textContent()).toContain('gnp.exe')
+    expect(
+      await page.evaluate(`({
+        obeyed: document.body.dataset.obeyed,
+        made: document.querySelectorAll('img').length,
+        hidden: /[\\u202a-\\u202e]/.test(document.body.innerText),
+        wide: document.documentElement.scrollWidth > innerWidth,
+      })`),
+    ).toEqual({ made: 0, hidden: false, wide: false })
+    await letter.locator('.letter-record button').focus()
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('dialog[open]')
+    await page.locator('dialog button.reject').focus()
+    await page.keyboard.press('Enter')
+    await letter.locator('text=written again, as client-messages/').waitFor()
+    expect(await page.locator('dialog').count()).toBe(0)
+    await page.goto(`${server.url}/console#/conversation/c`)
+    await page.waitForSelector('text=Rounds of turn 1')
     expect(page.problems).toEqual([])
   })
 

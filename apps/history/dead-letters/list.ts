@@ -7,7 +7,7 @@ import type { Settings } from '../../../shared/settings/settings.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson, printableLines } from '../../terminal/printable.ts'
 import { instant, second } from '../../terminal/quantities.ts'
-import { withLog } from '../open-log.ts'
+import { type OpenLog, withLog } from '../open-log.ts'
 import {
   contentOf,
   faultOf,
@@ -72,27 +72,41 @@ export async function showDeadLetter(
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const shown = await withLog(
-    settings,
-    async (log): Promise<ShownLetter> => {
-      const letter = await letterNamed(log, place)
-      const original = await originalOf(log, letter.letter)
-      const content = contentOf(original)
-      const isReadable = 'message' in content
-      return {
-        ...listed(letter),
-        id: original.id ?? null,
-        message: isReadable ? content.message : null,
-        base64: isReadable
-          ? null
-          : Buffer.from(original.value.subarray(0, shownBytesMax)).toString('base64'),
-        retry: faultOf(original) ?? null,
-      }
-    },
-    { bundle },
-  )
+  const shown = await withLog(settings, (log) => shownLetter(log, place), { bundle })
   if (json) out.write(`${printableJson(shown)}\n`)
   else print(shown, out)
+}
+
+/** Throws `usage` if there is no dead letter at that place. */
+export async function shownLetter(log: OpenLog, place: string): Promise<ShownLetter> {
+  const letter = await letterNamed(log, place)
+  const original = await originalOf(log, letter.letter)
+  const content = contentOf(original)
+  const isReadable = 'message' in content
+  return {
+    ...listed(letter),
+    id: original.id ?? null,
+    message: isReadable ? content.message : null,
+    base64: isReadable
+      ? null
+      : Buffer.from(original.value.subarray(0, shownBytesMax)).toString('base64'),
+    retry: faultOf(original) ?? null,
+  }
+}
+
+/** The newest first, at most `most` of them. `total`: of the whole log. */
+export async function newestLetters(
+  log: OpenLog,
+  most: number,
+): Promise<{ letters: ListedLetter[]; total: number }> {
+  let letters: ListedLetter[] = []
+  let total = 0
+  const newest = () => letters.sort((a, b) => b.at.localeCompare(a.at)).slice(0, most)
+  for await (const letter of lettersIn(log, {})) {
+    total += 1
+    if (letters.push(listed(letter)) >= 2 * most) letters = newest()
+  }
+  return { letters: newest(), total }
 }
 
 function listed({

@@ -14,10 +14,10 @@ import { systemClock } from '../../../shared/lib/clock.ts'
 import { type ErrorCode, WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { printable } from '../../terminal/printable.ts'
-import { createProgress } from '../../terminal/progress.ts'
+import { createProgress, type Progress } from '../../terminal/progress.ts'
 import { count } from '../../terminal/quantities.ts'
 import { processStreams, type Streams } from '../../terminal/streams.ts'
-import { assertLogExists, type OpenLog } from '../open-log.ts'
+import { assertLogExists, type OpenLog, silentProgress } from '../open-log.ts'
 import { withRegistry } from '../registry.ts'
 import { type Copies, copiesOf } from './copies.ts'
 import {
@@ -49,11 +49,8 @@ export async function retryDeadLetters(
       'usage',
       'standard input is not a terminal, so nobody can confirm the retry: give --yes',
     )
-  assertLogExists(settings)
-  return withRegistry(settings, async ({ bus, topicPrefix }) => {
-    const partitions = await partitionCount(bus, topicPrefix)
-    const progress = createProgress(process.stderr, systemClock, process.env)
-    const log: OpenLog = { bus, topicPrefix, partitions, hasIndex: false, progress }
+  const progress = createProgress(process.stderr, systemClock, process.env)
+  return withWritableLog(settings, progress, async (log) => {
     const letters = await selectedLetters(log, places, options).finally(progress.end)
     if (letters.length === 0) {
       streams.out.write('no dead letter matches\n')
@@ -71,6 +68,29 @@ export async function retryDeadLetters(
       streams.out.write(`${printable(`${letter.place}: ${text}`)}\n`)
     }
     return refused === 0 ? 0 : 1
+  })
+}
+
+/** `text`: the new place of the record, or the reason not to write it. */
+export type Retried = { text: string; isWritten: boolean }
+
+/** Writes the record of one dead letter again. Throws as retryDeadLetters. */
+export async function retryDeadLetter(place: string, settings: Settings): Promise<Retried> {
+  return withWritableLog(settings, silentProgress, async (log) => {
+    const letter = await letterNamed(log, place)
+    return retry(log, letter, await copiesOf(log, [letter]))
+  })
+}
+
+async function withWritableLog<T>(
+  settings: Settings,
+  progress: Progress,
+  work: (log: OpenLog) => Promise<T>,
+): Promise<T> {
+  assertLogExists(settings)
+  return withRegistry(settings, async ({ bus, topicPrefix }) => {
+    const partitions = await partitionCount(bus, topicPrefix)
+    return work({ bus, topicPrefix, partitions, hasIndex: false, progress })
   })
 }
 
@@ -108,11 +128,7 @@ async function isConfirmed(letters: number, { input, errors }: Streams): Promise
   }
 }
 
-async function retry(
-  log: OpenLog,
-  { letter }: Letter,
-  copies: Copies,
-): Promise<{ text: string; isWritten: boolean }> {
+async function retry(log: OpenLog, { letter }: Letter, copies: Copies): Promise<Retried> {
   const original = await originalOf(log, letter)
   const fault = faultOf(original)
   if (fault !== undefined) return { text: `not written: ${fault}`, isWritten: false }

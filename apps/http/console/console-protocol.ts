@@ -3,10 +3,10 @@
 import type { Logger } from 'pino'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { type OpenLog, openLog } from '../../history/open-log.ts'
+import { openLog } from '../../history/open-log.ts'
 import type { Protocol } from '../edge/edge-context.ts'
 import { openConsoleReader } from './console-reader.ts'
-import { consoleApi, consoleFiles } from './console-routes.ts'
+import { type ConsoleParts, consoleApi, consoleFiles } from './console-routes.ts'
 
 export type Console = { protocol: Protocol; close(): Promise<void> }
 
@@ -15,7 +15,7 @@ export type Console = { protocol: Protocol; close(): Promise<void> }
  */
 export async function openConsole(settings: Settings, log: Logger): Promise<Console> {
   const open = await openLog(settings)
-  return consoleOn({ log: open, source: busKindOf(settings).place }, log).catch(
+  return consoleOn({ log: open, source: busKindOf(settings).place, settings }, log).catch(
     async (error: unknown) => {
       await open.bus.close()
       throw error
@@ -23,7 +23,7 @@ export async function openConsole(settings: Settings, log: Logger): Promise<Cons
   )
 }
 
-async function consoleOn(parts: { log: OpenLog; source: string }, log: Logger): Promise<Console> {
+async function consoleOn(parts: Omit<ConsoleParts, 'reader'>, log: Logger): Promise<Console> {
   const { bus, topicPrefix } = parts.log
   const reader = await openConsoleReader({ bus, topicPrefix, log })
   return {

@@ -4,13 +4,17 @@
 //     can send neither.
 // CONSOLE-ROUTES-3. A decision names the hash of the arguments that the person saw, and carries the
 //     name of the principal.
+// CONSOLE-ROUTES-4. One retry of a dead letter runs at a time, so two pages write its record once.
 
 import { Hono } from 'hono'
 import { acceptedValues } from '../../../client/history/turn-filter.ts'
 import type { ConversationsWhere } from '../../../client/weir.ts'
 import { parseConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import { createSlots } from '../../../shared/lib/slots.ts'
+import { createSlots, type Slots } from '../../../shared/lib/slots.ts'
+import type { Settings } from '../../../shared/settings/settings.ts'
+import { newestLetters, shownLetter } from '../../history/dead-letters/list.ts'
+import { retryDeadLetter } from '../../history/dead-letters/retry.ts'
 import type { OpenLog } from '../../history/open-log.ts'
 import { decideFor } from '../edge/approval-decisions.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
@@ -30,6 +34,8 @@ export type ConsoleParts = {
   log: OpenLog
   /** The place of the log, for people. */
   source: string
+  /** Of the same log, to write the record of a dead letter again. */
+  settings: Settings
 }
 
 /** The files of the page. They hold no data. */
@@ -49,10 +55,14 @@ export function consoleFiles(): HttpApp {
 }
 
 /** The data of the page, and its requests. */
-export function consoleApi(edge: EdgeContext, { reader, log, source }: ConsoleParts): HttpApp {
+export function consoleApi(
+  edge: EdgeContext,
+  { reader, log, source, settings }: ConsoleParts,
+): HttpApp {
   const { weir, principalOf, clock } = edge
   const app: HttpApp = new Hono()
   const reports = createSlots(limits.consoleReportsMax)
+  const retries = createSlots(1)
   const api = `${consolePath}/api`
 
   app.use(`${api}/*`, async (context, next) => {
@@ -81,14 +91,16 @@ export function consoleApi(edge: EdgeContext, { reader, log, source }: ConsolePa
 
   app.get(`${api}/conversation`, async (context) => {
     const id = parseConversationId(context.req.query('id') ?? '')
-    const { promise, resolve } = Promise.withResolvers<() => void>()
-    reports.wait('report', resolve)
-    const free = await promise
-    try {
-      return context.json(await conversationData(id, { log, source, clock }))
-    } finally {
-      free()
-    }
+    return context.json(await within(reports, () => conversationData(id, { log, source, clock })))
+  })
+
+  app.get(`${api}/dead-letters`, async (context) =>
+    context.json(await within(reports, () => newestLetters(log, limits.consoleLettersMax))),
+  )
+
+  app.get(`${api}/dead-letter`, async (context) => {
+    const place = context.req.query('place') ?? ''
+    return context.json(await within(reports, () => shownLetter(log, place)))
   })
 
   app.get(`${api}/filters`, (context) => context.json(acceptedValues()))
@@ -125,6 +137,16 @@ export function consoleApi(edge: EdgeContext, { reader, log, source }: ConsolePa
     return context.json({ cancelled: messages.length })
   })
 
+  app.post(`${api}/retry-dead-letter`, async (context) => {
+    const principal = principalOf(context.req.raw)
+    requireRole(principal, 'operate')
+    const body = await jsonOf(context.env.incoming, limits.consoleBodyBytesMax)
+    const place = textIn(body, 'place')
+    const { text, isWritten } = await within(retries, () => retryDeadLetter(place, settings))
+    edge.log.info({ by: principal.name, place, isWritten }, 'a dead letter was retried')
+    return context.json({ text, isWritten })
+  })
+
   function stream(events: (signal: AbortSignal) => ReturnType<typeof stateEvents>): Response {
     if (reader.viewers.count >= limits.consoleViewersMax)
       throw new HttpError(429, 'console.viewers', 'too many pages of the console are open')
@@ -133,6 +155,17 @@ export function consoleApi(edge: EdgeContext, { reader, log, source }: ConsolePa
   }
 
   return app
+}
+
+async function within<T>(slots: Slots, work: () => Promise<T>): Promise<T> {
+  const { promise, resolve } = Promise.withResolvers<() => void>()
+  slots.wait('console', resolve)
+  const free = await promise
+  try {
+    return await work()
+  } finally {
+    free()
+  }
 }
 
 /** Keeps CONSOLE-ROUTES-2. */

@@ -6,6 +6,8 @@ import { counted } from './ago.ts'
 import type { ConsoleState, WaitingCall } from './console-state.ts'
 import { conversationPages, type Filters } from './conversation-pages.ts'
 import { conversationsView, listKey } from './conversations-view.ts'
+import { deadLetters } from './dead-letters.ts'
+import { deadLettersView } from './dead-letters-view.ts'
 import { html } from './html.ts'
 import { inboxKey, inboxView } from './inbox-view.ts'
 import { nowView } from './now-view.ts'
@@ -13,9 +15,17 @@ import { type ReportPage, reportPage } from './report-view.ts'
 import { follow, RequestError, read, send, setKey } from './server.ts'
 import { type Stopping, stopDialog } from './stop-dialog.ts'
 
-type PageName = 'now' | 'approvals' | 'conversations' | 'conversation'
+const titles = {
+  now: 'Now',
+  approvals: 'Approvals',
+  conversations: 'Conversations',
+  letters: 'Dead letters',
+} as const
 
-const titles = { now: 'Now', approvals: 'Approvals', conversations: 'Conversations' } as const
+type TitledPage = keyof typeof titles
+type PageName = TitledPage | 'conversation'
+
+const titledPages = Object.keys(titles) as TitledPage[]
 
 const root = document.getElementById('console') as HTMLElement
 const place = document.getElementById('page') as HTMLElement
@@ -34,14 +44,14 @@ let accepted: Record<string, readonly string[] | null> = {}
 const busy = new Set<string>()
 const notes = new Map<string, string>()
 const pages = conversationPages(() => draw())
+const letters = deadLetters(() => draw())
 
 // ── The address ──
 
 function pageNow(): { name: PageName; conversation: string } {
   const [, name = '', id = ''] = /^#\/([a-z]+)(?:\/(.*))?$/.exec(location.hash) ?? []
   if (name === 'conversation' && id !== '') return { name, conversation: textOf(id) }
-  const known = name === 'approvals' || name === 'conversations' ? name : 'now'
-  return { name: known, conversation: '' }
+  return { name: titledPages.find((one) => one === name) ?? 'now', conversation: '' }
 }
 
 function textOf(encoded: string): string {
@@ -59,6 +69,7 @@ function show(): void {
   problem = null
   const { name, conversation } = pageNow()
   if (name === 'conversation') openReport(conversation)
+  if (name === 'letters') letters.load()
   if (name === 'conversations' && pages.loaded === 0) {
     pages.load(filters)
     void read<typeof accepted>('filters').then((values) => {
@@ -94,6 +105,8 @@ function connect(): void {
   const onEvent = (name: string, data: unknown) => {
     if (name === 'now') {
       const next = data as Omit<ConsoleState, 'inbox'>
+      const isNewLetter = state?.health.deadLetters !== next.health.deadLetters
+      if (isNewLetter && pageNow().name === 'letters') letters.load()
       const inbox = state?.inbox ?? { waiting: [], more: 0, decided: [] }
       state = { ...next, inbox }
       skewMs = next.now - Date.now()
@@ -170,7 +183,7 @@ function view() {
     <header class="bar">
       <span class="wordmark">weir console</span>
       <nav aria-label="Pages">
-        ${(['now', 'approvals', 'conversations'] as const).map(
+        ${titledPages.map(
           (one) => html`<a href=${`#/${one}`} aria-current=${one === name ? 'page' : undefined}>
             ${titles[one]}${one === 'approvals' && waiting > 0 && html` <b class="count">${waiting}<span class="unseen"> waiting</span></b>`}
           </a>`,
@@ -212,6 +225,7 @@ function content(name: PageName) {
         pages.load(filters)
       },
     })
+  if (name === 'letters') return deadLettersView(letters, now)
   if (state === undefined) return html`<main><p class="faint">Reading the log.</p></main>`
   if (name === 'approvals') return inboxView(state, { now, busy, notes, decide })
   return nowView(state, {
@@ -245,7 +259,9 @@ function keyForm() {
 
 // ── Keys ──
 
-const pageKeys: Record<string, string> = { 1: '#/now', 2: '#/approvals', 3: '#/conversations' }
+const pageKeys: Record<string, string> = Object.fromEntries(
+  titledPages.map((name, place) => [`${place + 1}`, `#/${name}`]),
+)
 
 function pressed(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return

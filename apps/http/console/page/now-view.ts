@@ -62,7 +62,7 @@ export function nowView(
           ${health.newestAt === null ? 'It has read no record yet.' : `Its newest record is ${span(now - health.newestAt)} old.`}
         </li>
         <li class=${health.deadLetters > 0 ? 'warning' : ''}>
-          ${counted(health.deadLetters, 'dead letter')}${health.deadLetters > 0 ? ': weir dead-letters list shows them.' : '.'}
+          ${counted(health.deadLetters, 'dead letter')}${health.deadLetters > 0 ? html`: <a href="#/letters">show them</a>.` : '.'}
         </li>
         <li>${counted(health.viewers, 'open page')} of the console.</li>
       </ul>

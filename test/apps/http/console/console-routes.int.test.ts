@@ -4,8 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
+import type { ListedLetter } from '../../../../apps/history/dead-letters/list.ts'
 import { openLog } from '../../../../apps/history/open-log.ts'
 import { printConsole } from '../../../../apps/http/console/console-command.ts'
 import { openConsoleReader } from '../../../../apps/http/console/console-reader.ts'
@@ -16,6 +18,7 @@ import { defineTool } from '../../../../client/weir.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
 import { makeCertificates } from '../../../support/certificates.ts'
 import { consoleServer } from './console-server.ts'
+import { writeLetterOfBytes, writeMisplacedMessage } from './write-letters.ts'
 
 let folder = ''
 beforeAll(() => {
@@ -99,6 +102,39 @@ describe('the console', () => {
     expect((await fetch(`${server.url}/console/api/cancel`, options)).status).toBe(403)
   })
 
+  it('writes the record of a dead letter once, also for two pages, and for no other site', async () => {
+    await using server = await consoleServer([says('Hello.')], { fill: writeLetterOfBytes })
+    await writeMisplacedMessage(server.folder, { conversation: 'c', text: 'hello' })
+    type Listed = { letters: ListedLetter[]; total: number }
+    const api = `${server.url}/console/api`
+    const list = async () => (await (await fetch(`${api}/dead-letters`)).json()) as Listed
+    while ((await list()).total < 2) await setTimeout(20)
+    const { letters } = await list()
+    const placeOf = (code: string) => letters.find((one) => one.code === code)?.place ?? ''
+    const place = placeOf('codec.bad-message')
+    const shown = await (await fetch(`${api}/dead-letter?place=${place}`)).json()
+    expect(shown).toMatchObject({ message: { text: 'hello' }, retry: null, conversation: 'c' })
+
+    const retry = async (given: string, headers = {}) => {
+      const response = await sent(server.url, 'retry-dead-letter', { place: given }, headers)
+      const body = (await response.json()) as { text?: string }
+      return { status: response.status, body }
+    }
+    expect(await retry(place, { origin: 'http://elsewhere.example' })).toMatchObject({
+      status: 403,
+    })
+    const both = await Promise.all([retry(place), retry(place)])
+    expect(both.map(({ body }) => body.text).sort()).toEqual([
+      expect.stringMatching(/^already written again, as client-messages/),
+      expect.stringMatching(/^written again, as client-messages/),
+    ])
+    expect(await retry(placeOf('codec.bad-frame'))).toMatchObject({
+      body: { isWritten: false, text: expect.stringMatching(/^not written: it still cannot be/) },
+    })
+    expect(await retry('9/9')).toMatchObject({ status: 400 })
+    expect((await fetch(`${api}/dead-letter?place=nowhere`)).status).toBe(400)
+  })
+
   it('shows its files to all, and data only to a key for all tenants with the role', async () => {
     const file = join(folder, 'keys.json')
     const keyOf = (name: string, tenant: string | null, roles: ('read' | 'ask' | 'approve')[]) =>
@@ -118,6 +154,10 @@ describe('the console', () => {
     const body = { id: 'x', hash: 'y', answer: 'approve' }
     expect((await sent(server.url, 'decide', body, headers)).status).toBe(403)
     expect((await sent(server.url, 'cancel', { agent: 'helper' }, headers)).status).toBe(403)
+    const retry = await sent(server.url, 'retry-dead-letter', { place: '0/0' }, headers)
+    expect(retry.status).toBe(403)
+    expect(await status(reader, 'dead-letters')).toBe(200)
+    expect(await status(tenant, 'dead-letters')).toBe(403)
   })
 
   it('reports an unknown conversation, a bad filter and a bad page with a clear text', async () => {

@@ -10,24 +10,29 @@ import { scriptedModel } from '../../../../client/testing/testing.ts'
 import { type DefinedTool, defineAgent, Weir, type WeirOptions } from '../../../../client/weir.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
 
+export const consolePartitions = 2
+
 export type ConsoleServer = AsyncDisposable & { url: string; weir: Weir; folder: string }
 
 export type ConsoleServerOptions = Partial<EdgeOptions> & {
   tools?: readonly DefinedTool[]
   approvals?: WeirOptions['approvals']
+  /** Fills the folder before Weir opens it. */
+  fill?: (folder: string) => Promise<void>
 }
 
 /** The agent is `helper`. `replies`: as for scriptedModel. */
 export async function consoleServer(
   replies: Parameters<typeof scriptedModel>,
-  { tools = [], approvals, ...options }: ConsoleServerOptions = {},
+  { tools = [], approvals, fill, ...options }: ConsoleServerOptions = {},
 ): Promise<ConsoleServer> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-console-'))
+  await fill?.(folder)
   const log = pino({ level: 'silent' })
   const model = scriptedModel(...replies)
   const agent = defineAgent({ name: 'helper', model, system: 'Help.', tools })
   const weir = await Weir.open({
-    ...{ agents: [agent], dataFolder: folder, partitions: 2, log },
+    ...{ agents: [agent], dataFolder: folder, partitions: consolePartitions, log },
     ...(approvals !== undefined && { approvals }),
   })
   const settings = readSettings({ dataFolder: folder }, {})
