@@ -17,7 +17,7 @@ export type Backend = {
   serviceName: string
 }
 
-/** Returns the number of spans that the backend took. */
+/** Returns the number of spans that the backend accepted. */
 export type SendSpans = (spans: readonly Span[], signal: AbortSignal) => Promise<number>
 
 const answerMsMax = 10_000
