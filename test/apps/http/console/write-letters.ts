@@ -1,5 +1,5 @@
 // Dead letters for tests of the console: of bytes that are no record, and of a message in a wrong
-// partition, which intake refuses.
+// partition, which a stage refuses.
 
 import { withExistingRegistry } from '../../../../apps/history/registry.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
