@@ -6,9 +6,11 @@ import type { OperatorStop, StopMode } from '../../../shared/contract/messages.t
 import { stopId } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
+import { agentInLog } from '../../history/agents-in-log.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/printable.ts'
 import { instant } from '../../terminal/quantities.ts'
+import { unseenText } from '../policy/layers.ts'
 import { type ScopeFlags, scopeOf } from './scope.ts'
 import { removeStop, type StoredStop, storedStops, storeStop } from './stored.ts'
 
@@ -21,12 +23,13 @@ export type StopOptions = ScopeFlags & {
 
 /**
  * A stop at `drain` can be followed by one at `now`. Throws `usage`, and `stop.taken` if the scope
- * is stopped already.
+ * is stopped already. `errors`: a warning about an agent that the log does not know.
  */
 export async function stop(
   { reason, drain = false, now = false, by = personHere(), ...flags }: StopOptions,
   settings: Settings,
   out: NodeJS.WriteStream,
+  errors: NodeJS.WriteStream = process.stderr,
 ): Promise<void> {
   const scope = scopeOf(flags)
   if (drain && now)
@@ -37,7 +40,7 @@ export async function stop(
   checkReason(reason)
   const mode: StopMode = now ? 'now' : 'drain'
   const id = stopId(scope)
-  await withExistingRegistry(settings, async (registry) => {
+  const unseen = await withExistingRegistry(settings, async (registry) => {
     const stops = await storedStops(registry)
     const known = stops.find((other) => other.id === id)
     if (known !== undefined && !(mode === 'now' && known.stop?.mode === 'drain'))
@@ -48,9 +51,12 @@ export async function stop(
         `${stops.length} stops are in force, which is the limit. Release one (weir release), or stop with a wider scope`,
       )
     await storeStop(registry, { ...scope, mode, reason, setBy: by })
+    if (scope.scope !== 'agent') return undefined
+    return unseenText(scope.name, await agentInLog(scope.name, registry)) // the stop counts already
   })
   out.write(`${printable(id)} is stopped: ${effectOf(scope.scope, mode)}\n`)
   out.write(`to release it: weir release ${quoted(id)}\n`)
+  if (unseen !== undefined) errors.write(`weir: warning: ${unseen}\n`)
 }
 
 /** Throws `stop.unknown`. */

@@ -56,6 +56,26 @@ describe('weir stop', () => {
     })
   })
 
+  it('warns about an agent that the log does not know, and stops it all the same', async () => {
+    const warned = said((errors) =>
+      stop(
+        { reason: 'x', by: 'anna', agent: 'bnak' },
+        settings,
+        new PassThrough() as never,
+        errors,
+      ),
+    )
+    expect(await warned).toBe(
+      'weir: warning: no message to an agent bnak and no round of such a guest is in the log\n',
+    )
+    expect(await list()).toContain('agent:bnak')
+    expect(
+      await said((errors) =>
+        stop({ reason: 'x', all: true }, settings, new PassThrough() as never, errors),
+      ),
+    ).toBe('')
+  })
+
   it('refuses a second stop of the same scope, and names the first', async () => {
     await set({ all: true })
     await expect(set({ all: true, reason: 'another' })).rejects.toMatchObject({
