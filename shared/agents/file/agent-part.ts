@@ -22,7 +22,9 @@ export function agentOf<Provider extends string>(
   return {
     name: nameOf(source, content),
     system: needs(source, 'model') ? systemOf(source, content) : '',
-    model: needs(source, 'model') ? modelOf(source, content.model ?? {}) : modelElsewhere(source, content),
+    model: needs(source, 'model')
+      ? modelOf(source, content.model ?? {})
+      : modelElsewhere(source, content),
     tools: toolsOf(source, content.tools ?? [], content.sandbox),
     settings: settingsOf(content),
     ...(mcp.length > 0 && { mcp }),
