@@ -1,5 +1,5 @@
 // The tools of the MCP servers of agents. A list of a server is read when Weir opens, when the server
-// says that it changed, and at a question that comes later than its time to live. A turn keeps the
+// reports a change, and at a question that comes later than its time to live. A turn keeps the
 // list that its question had.
 
 import { isDeepStrictEqual } from 'node:util'

@@ -21,7 +21,7 @@ export async function runHere(
   const { startStages } = await import('../services/stages.ts')
   if (own === undefined && approvals === undefined) return startStages(options)
   const { bus, topicPrefix, partitions, retentionMs = retentionMsOf() } = options
-  // Before the stages: no turn that was open goes on without the guards.
+  // Before the stages: no turn that was open continues without the guards.
   await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
   const guards = await startExtras(options, { guards: own, approvals })
   if (guards === undefined) return startStages(options)

@@ -1,7 +1,7 @@
 // `weir up` with servers in its process: the fronts of guests, which are the server of `weir proxy` on
 // the log of the stages, and the HTTP edge. On Kafka the stages of guests may also run in other processes.
 // UP-FRONTS-1. Fronts ask for no key: the `Authorization` of a guest belongs to its provider. So an
-//     edge that asks for keys has no fronts, and they keep their own port.
+//     edge that requires keys has no fronts, and they keep their own port.
 
 import { frontsOn } from '../../client/guard/guard.ts'
 import { parseGuestName } from '../../client/guard/guest-agent.ts'
@@ -89,7 +89,7 @@ function frontsOnEdge(options: UpWithFrontsOptions): MoreRoutes | undefined {
   }
 }
 
-/** Whether there is an HTTP edge that asks for no key. */
+/** Whether there is an HTTP edge that requires no key. */
 function isOpenEdge({ httpPort, apiKeys, oidcIssuer }: UpWithFrontsOptions): boolean {
   return httpPort !== undefined && apiKeys === undefined && oidcIssuer === undefined
 }

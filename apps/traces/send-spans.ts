@@ -27,7 +27,7 @@ const waitMsMax = 30_000
 const spansMax = 500
 
 /**
- * Resolves when the backend has the spans, or has refused them for good: then it warns and goes on.
+ * Resolves when the backend has the spans, or has refused them for good: then it warns and continues.
  * While the backend is away it tries again, so the log is read on only behind it. Rejects with the
  * signal's reason.
  */

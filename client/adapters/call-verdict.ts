@@ -1,4 +1,4 @@
-// The verdict on one call of an answer, for adapters whose host asks for each call separately.
+// The verdict on one call of an answer, for adapters whose host requests each call separately.
 // Owns: the refusal of a call that Weir cannot judge.
 // Does not own: the decision (services/guest and behind it), the host's form of a refusal.
 // ADAPT-1. A call runs only if Weir's verdict on it is `run`. An error is a refusal, because an

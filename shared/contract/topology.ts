@@ -547,8 +547,8 @@ function partsOf(key: string): [string, unknown, unknown] | undefined {
 
 /**
  * All topics with a deployment's prefix and partition count, as a bus creates them. `retentionMs`:
- * the retention of a log; default: that of the setting. Dead letters and budgets are kept longer. A table keeps
- * the newest record of each key, and the gateway removes old entries of the history.
+ * the retention of a log; default: that of the setting. Dead letters and budgets are kept longer. A
+ * table keeps the newest record of each key, and the gateway removes old entries of the history.
  */
 export function topicSpecs(
   prefix: string,

@@ -4,7 +4,7 @@
 //     reads the same records and has the same state.
 // CONSOLE-READER-2. Derived records that come twice count once, by their writer's mark (R3).
 // CONSOLE-READER-3. Memory is bounded by the limits of the folds. A batch ends before the next is
-//     read, and other work goes on between them.
+//     read, and other work runs between them.
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'

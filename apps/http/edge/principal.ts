@@ -9,7 +9,8 @@ import { HttpError } from '../http-error.ts'
 
 /**
  * `ask`: send messages and cancel turns. `approve`: decide about waiting calls. `read`: read
- * conversations and lists. `operate`: change guards, policies and dead letters.
+ * conversations and lists. `operate`: in the console, stop the turns of an agent and retry dead
+ * letters.
  */
 export const roles = ['ask', 'approve', 'operate', 'read'] as const
 export type Role = (typeof roles)[number]

@@ -9,7 +9,7 @@ import type { WaitingCall } from './turn-calls.ts'
 /** A protocol's view of a turn. Pure: it gets the events in order, from the start of the turn. */
 export type TurnFold<Chunk> = {
   add(event: TurnEvent): Chunk[]
-  /** The calls that wait for persons, if nothing else can happen. Empty: the turn goes on. */
+  /** The calls that wait for persons, if nothing else can happen. Empty: the turn continues. */
   paused(): WaitingCall[]
   /** The beginning of a stream that continues a turn behind approvals. */
   start(): Chunk[]

@@ -135,7 +135,7 @@ function tokensOf(usage: Usage): number {
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens
 }
 
-/** A lost record counts in full (RESERVATION-2), so the attempt goes on. */
+/** A lost record counts in full (RESERVATION-2), so the attempt continues. */
 async function write(
   { budgets, log }: PerformerContext,
   tenant: string,

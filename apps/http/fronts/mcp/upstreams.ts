@@ -28,7 +28,7 @@ export type Upstreams = {
   isPrefixed: boolean
   /** Resolves when each server has given its list. Throws `mcp.unreachable` with each fault. */
   open(): Promise<void>
-  /** The tools now, for a host that asks for the list. */
+  /** The tools now, for a host that requests the list. */
   tools(): Promise<OfferedTools>
   /**
    * The list that judges a call: the last one. It is read again if a server has reported a change,
@@ -37,7 +37,7 @@ export type Upstreams = {
   toolsFor(tool: string): Promise<OfferedTools>
   /** The client of a server. Throws an Error for people. */
   client(server: McpServer): Promise<Client>
-  /** The listener is called when a server says that its tools changed. */
+  /** The listener is called when a server reports that its tools changed. */
   onChanged(listener: () => void): void
   close(): Promise<void>
 }

@@ -33,7 +33,7 @@ export type McpConnection = {
   tools(): Promise<readonly ServerTool[]>
   /** The client of a living connection. Throws an Error for people. */
   client(): Promise<Client>
-  /** Calls the listener when the server says that its list changed. One listener. */
+  /** Calls the listener when the server reports that its list changed. One listener. */
   onChanged(listener: () => void): void
   close(): Promise<void>
 }

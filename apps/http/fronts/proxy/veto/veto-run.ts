@@ -258,7 +258,7 @@ const notRunText =
 
 /**
  * The calls that would have run, as failed: a call that was offered may have run elsewhere, so the
- * log never says that it did not. The log has no repeat of a call.
+ * log never marks it as not run. The log has no repeat of a call.
  */
 function notRunIn(verdicts: readonly CallVerdict[]): GuestResult[] {
   const seen = new Map<string, number>()
