@@ -44,8 +44,9 @@ type OpenTurn = {
 export function createTurnSpans({ content, modelOf }: SpanOptions): TurnSpans {
   const turns = new Map<string, OpenTurn>()
 
-  function turnOf(id: TurnId): OpenTurn {
-    const key = turnKey(id)
+  /** Kept from a record on that begins something. A late record of an ended turn keeps none. */
+  function turnOf(activity: Activity): OpenTurn {
+    const key = turnKey(activity)
     const known = turns.get(key)
     if (known !== undefined) return known
     const turn: OpenTurn = {
@@ -56,6 +57,7 @@ export function createTurnSpans({ content, modelOf }: SpanOptions): TurnSpans {
       started: new Map(),
       inputs: new Map(),
     }
+    if (activity.type !== 'turn-started' && activity.type !== 'round-started') return turn
     if (turns.size >= turnsMax) {
       const [oldest] = turns.keys()
       if (oldest !== undefined) turns.delete(oldest)
@@ -176,7 +178,6 @@ export function createTurnSpans({ content, modelOf }: SpanOptions): TurnSpans {
     const { status, name, reason, durationMs, round, result } = message
     const started = turn.started.get(place)
     turn.started.delete(place)
-    dropIfEmpty(message, turn)
     // It never ran, so it has no span: a span of a tool means that the tool ran.
     const ran = status !== 'rejected' && status !== 'vetoed' && status !== 'skipped'
     if (!ran)
@@ -247,12 +248,6 @@ export function createTurnSpans({ content, modelOf }: SpanOptions): TurnSpans {
     })
     turns.delete(turnKey(message))
     return spans
-  }
-
-  /** A result after its turn's end would otherwise leave the turn open for ever. */
-  function dropIfEmpty(id: TurnId, turn: OpenTurn): void {
-    if (turn.start === undefined && turn.started.size === 0 && turn.attempt === undefined)
-      turns.delete(turnKey(id))
   }
 
   return { read }
