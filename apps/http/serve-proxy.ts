@@ -12,7 +12,7 @@ import { refuseOpenAddress } from './front-address.ts'
 import { startFrontServer } from './front-server.ts'
 import type { VetoOptions } from './fronts/proxy/veto/veto.ts'
 import { frontsPlaceOf } from './fronts-place.ts'
-import { untilStopped } from './until-stopped.ts'
+import { servedToTheEnd, untilStopped } from './until-stopped.ts'
 
 export type ProxyCommandOptions = SettingFlags & {
   upstream: string
@@ -40,19 +40,14 @@ export async function serveProxy(options: ProxyCommandOptions, out: Writable): P
       ...{ fronts, host: options.host, port: portOf(options.port), agent: options.agent },
       ...{ upstream: options.upstream, veto, log },
     })
-    const { ended, release } = untilStopped(fronts.failed, log)
+    const until = untilStopped(fronts.failed, log)
     const address: ProxyAddress = {
       port: server.port,
       anthropicBaseUrl: server.url,
       openaiBaseUrl: `${server.url}/v1`,
     }
     out.write(options.json ? `${JSON.stringify(address)}\n` : textOf(address, options))
-    try {
-      return await ended
-    } finally {
-      release()
-      await server.close()
-    }
+    return await servedToTheEnd(until, server)
   } finally {
     await fronts.close()
   }

@@ -3,6 +3,8 @@
 import type { Logger } from 'pino'
 import { listenForInterrupts } from '../terminal/interrupts.ts'
 
+type Served = { close(): Promise<void> }
+
 export type UntilStopped = {
   /** The exit code: 0 after a signal or `stop`, 1 after `failed`. Never rejects. */
   ended: Promise<0 | 1>
@@ -21,4 +23,17 @@ export function untilStopped(failed: Promise<never>, log: Logger): UntilStopped 
     resolve(1)
   })
   return { ended, stop, release }
+}
+
+/** Waits for the end and closes the server. Resolves to the exit code. */
+export async function servedToTheEnd(
+  { ended, release }: Pick<UntilStopped, 'ended' | 'release'>,
+  server: Served,
+): Promise<0 | 1> {
+  try {
+    return await ended
+  } finally {
+    release()
+    await server.close()
+  }
 }

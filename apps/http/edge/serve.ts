@@ -8,7 +8,7 @@ import { createLog } from '../../../shared/lib/log.ts'
 import { serviceSettings } from '../../service/service-settings.ts'
 import type { SettingFlags } from '../../terminal/command-settings.ts'
 import { startEdgeWithConsole } from '../console/edge-with-console.ts'
-import { untilStopped } from '../until-stopped.ts'
+import { servedToTheEnd, untilStopped } from '../until-stopped.ts'
 import { type EdgeFlags, edgeOptionsOf } from './edge-flags.ts'
 import { openEdgeWeir } from './edge-weir.ts'
 
@@ -24,18 +24,13 @@ export async function serve(options: ServeOptions, out: Writable): Promise<0 | 1
   const weir = await openEdgeWeir(settings, { stages: 'auto', log })
   try {
     const server = await startEdgeWithConsole(settings, { ...edgeOptions, weir, log })
-    const { ended, release } = untilStopped(weir.failed, log)
+    const until = untilStopped(weir.failed, log)
     out.write(
       options.json
         ? `${JSON.stringify({ url: server.url, port: server.port })}\n`
         : `Weir answers at ${server.url}. Ctrl-C ends it.\n`,
     )
-    try {
-      return await ended
-    } finally {
-      release()
-      await server.close()
-    }
+    return await servedToTheEnd(until, server)
   } finally {
     await weir.close()
   }
