@@ -38,6 +38,28 @@ const streamed = (body: string) => body.replace(/^\{/, '{"stream":true,')
 const post = (path: string, body: string, headers: Record<string, string> = {}) =>
   fetch(`${proxy?.url}${path}`, { method: 'POST', body, headers })
 
+describe('the veto on other paths', () => {
+  it('holds calls under each spelling of a path, and refuses paths that it does not know', async () => {
+    const { path, request } = messagesCase
+    const speak = speaking(bad(1), good)
+    const anyPath: typeof speak = (received, ...more) => speak({ ...received, url: path }, ...more)
+    proxy = await proxied(guarded(), anyPath, '', veto)
+    const held = await post(`/${path}/`, request)
+    expect(await held.text()).not.toContain('bad_1')
+    const received = proxy.received.length
+    const unknown = await post('/api/chat', request)
+    expect(unknown.status).toBe(400)
+    expect(await unknown.text()).toContain('Weir does not know \\"/api/chat\\"')
+    expect(proxy.received).toHaveLength(received)
+  })
+
+  it('refuses nothing for a client that it does not hold, and marks the answer as unjudged', async () => {
+    proxy = await proxied(guarded(), (_, response) => response.end('{}'))
+    const passed = await post('/api/chat', messagesCase.request)
+    expect([passed.status, passed.headers.get('x-weir')]).toEqual([200, 'unjudged'])
+  })
+})
+
 describe.each(apiCases)('the veto with $name', ({ path, request }) => {
   it.each([
     ['whole', request],
