@@ -26,6 +26,14 @@ export function apiAt(method: string, path: string): Judgeable {
   return { kind: isLookUp || hasNone || withoutAnswer.has(method) ? 'no-calls' : 'unknown' }
 }
 
+/**
+ * Whether the path is one of Weir's own in another spelling. The provider must not answer it: a host
+ * would read any answer to its hook as its permission.
+ */
+export function isOfWeir(path: string): boolean {
+  return /^\/v1\/(hooks|guest)(\/|$)/.test(plainPath(path))
+}
+
 const withoutAnswer = new Set(['OPTIONS', 'DELETE'])
 
 /** The last segments of paths whose answers have no calls. */

@@ -20,7 +20,7 @@ import { heldVerdicts } from '../hooks/held-verdicts.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import { copyOf, roundIn } from './answer-copy.ts'
 import type { Json, ProxyApi, SentRequest } from './api.ts'
-import { apiAt, type Judgeable } from './apis.ts'
+import { apiAt, isOfWeir, type Judgeable } from './apis.ts'
 import {
   callIdsIn,
   type GuestIdentity,
@@ -99,6 +99,7 @@ export function createProxy({
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { agent: name, path, answers } = routeOf(incoming, agent)
+    if (isOfWeir(path)) throw new HttpError(404, 'http.path', 'unknown path')
     const gone = new AbortController()
     outgoing.once('close', () => gone.abort())
     if (answers.kind !== 'api') {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { apiAt } from '../../../../../apps/http/fronts/proxy/apis.ts'
+import { apiAt, isOfWeir } from '../../../../../apps/http/fronts/proxy/apis.ts'
 
 const at = (method: string, path: string) => {
   const found = apiAt(method, path)
@@ -38,4 +38,17 @@ describe('the API at a path', () => {
     ['POST', '/%zz/chat', 'unknown'],
     ['POST', '/', 'unknown'],
   ])('of %s %s is %s', (method, path, expected) => expect(at(method, path)).toBe(expected))
+})
+
+describe('a path of Weir itself', () => {
+  it.each([
+    '/v1/hooks/coder/pre/',
+    '/v1//hooks/coder/pre',
+    '/V1/Hooks',
+    '/v1/guest/x/after-model;a',
+  ])('is %s, which no provider may answer', (path) => expect(isOfWeir(path)).toBe(true))
+
+  it.each(['/v1/messages', '/v1/hooksy', '/hooks'])('is not %s', (path) =>
+    expect(isOfWeir(path)).toBe(false),
+  )
 })
