@@ -15,6 +15,7 @@ import type {
   MessageOf,
   MessageType,
   Part,
+  ResultSent,
   TurnFinished,
   UserMessage,
 } from '../shared/contract/messages.ts'
@@ -38,6 +39,7 @@ const activityTypes = [
   'approval-pending',
   'approval-decided',
   'tool-started',
+  'call-offered',
   'call-finished',
   'turn-finished',
 ] as const
@@ -76,6 +78,8 @@ export type Edge = {
    * activity shows the effect.
    */
   cancel(message: SentMessage): Promise<void>
+  /** Writes the result of a call that the client ran. */
+  sendResult(result: ResultSent): Promise<void>
   /**
    * Delivers the activity of a conversation from now on, until `stop` is called. A record may come
    * twice. `types`: only these; default: all.
@@ -161,7 +165,9 @@ export function openEdge({
     await send(userMessage(question))
   }
 
-  async function send(message: UserMessage | CancelRequested | ContentSent): Promise<void> {
+  async function send(
+    message: UserMessage | CancelRequested | ContentSent | ResultSent,
+  ): Promise<void> {
     await bus.append([
       toRecord({
         topic: `${topicPrefix}client-messages`,
@@ -209,6 +215,7 @@ export function openEdge({
     send: sendQuestion,
     cancel: ({ conversation, messageId }) =>
       send({ type: 'cancel-requested', conversation, messageId }),
+    sendResult: send,
     onActivity: (conversation, listener, types) =>
       activity.of(conversation).listen(conversation, listener, types),
     onParts: (conversation, listener) => parts.of(conversation).listen(conversation, listener),
