@@ -49,6 +49,9 @@ const activitySet: ReadonlySet<MessageType> = new Set(activityTypes)
 /** For a listener that waits for the end of a turn only: other records are not decoded. */
 export const endOnly: ReadonlySet<MessageType> = new Set(['turn-finished'])
 
+/** The records of a stream: its parts, and its end. */
+export type Streamed = Part | MessageOf<'model-finished'>
+
 export type Activity = MessageOf<(typeof activityTypes)[number]>
 
 /**
@@ -89,8 +92,11 @@ export type Edge = {
     listener: Listener<Activity>,
     types?: ReadonlySet<MessageType>,
   ): Promise<Listening>
-  /** Delivers the parts that models stream in a conversation. They are read only meanwhile. */
-  onParts(conversation: ConversationId, listener: Listener<Part>): Promise<Listening>
+  /**
+   * Delivers the parts that models stream in a conversation, and the end of each stream. They are read
+   * only meanwhile.
+   */
+  onParts(conversation: ConversationId, listener: Listener<Streamed>): Promise<Listening>
   /** Reads the activity of a conversation from one offset of its partition to another. */
   readActivity(
     conversation: ConversationId,
@@ -115,7 +121,7 @@ export function openEdge({
   partitions: number
 }): Edge {
   const activity = createFeeds<Activity>('activity', activitySet)
-  const parts = createFeeds<Part>('model-deltas', new Set(['part'] as const))
+  const parts = createFeeds<Streamed>('model-deltas', new Set(['part', 'model-finished'] as const))
 
   async function* ask(question: Question, signal?: AbortSignal): AsyncGenerator<Activity, void> {
     const { conversation, messageId } = question
@@ -137,7 +143,7 @@ export function openEdge({
   }
 
   /** One feed for each partition with a listener. */
-  function createFeeds<M extends Activity | Part>(
+  function createFeeds<M extends Activity | Streamed>(
     topic: 'activity' | 'model-deltas',
     types: ReadonlySet<MessageType>,
   ) {
