@@ -491,6 +491,8 @@ export const limits = {
   conversationsListedMax: 100_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
   wholeCallWaitMs: 5 * second,
+  /** The wait for the end of a call after its client has sent the result. */
+  resultSentWaitMs: 10 * second,
   /** The wait before the ends of inboxes are requested again, after a broker could not answer. */
   endsRetryMs: 1 * second,
   /** Refused records that a commit names. Kafka's brokers bound its bytes. */

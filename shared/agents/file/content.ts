@@ -68,7 +68,7 @@ export type SandboxContent =
 export type LabelsContent = { reads?: string | (string | undefined)[]; sends?: string }
 
 export type HintsContent = LabelsContent &
-  Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'refusal'>
+  Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'refusal' | 'client'>
 
 export type RuleMode = 'enforce' | 'shadow'
 
@@ -107,6 +107,7 @@ export type ToolContent = LabelsContent & {
   outputBytesMax?: number
   http?: HttpContent
   module?: string
+  client?: true
   sandbox?: SandboxContent
   /** Only in a program. */
   code?: ToolCode
