@@ -107,8 +107,7 @@ schemas: $(EVERYTHING) ## generate files from schemas and rules
 	$(NODE) bin/generate-rules.ts
 
 package: $(EVERYTHING) ## make the npm package in out/, with its bill of materials (CycloneDX)
-	@mkdir -p out
-	npm pack --loglevel=error --pack-destination out
+	$(NODE) bin/build.ts out
 	npm sbom --loglevel=error --omit=dev --workspaces=false --sbom-format=cyclonedx > out/weir-agents.cdx.json
 
 clean: ## remove all installed and generated files

@@ -378,6 +378,8 @@ export const limits = {
    */
   ownerSucceededMs: 2 * second,
   ownerContextMs: 1 * second,
+  /** How long a process that only guards agents leaves the place of an ended owner to others. */
+  guestsOwnAfterMs: 300,
   /** Bytes of an agent file, and of a file with its instructions. */
   agentFileBytesMax: 1 * MiB,
   /** Bytes of a file that ${file:…} in an agent file names. */
