@@ -65,7 +65,8 @@ export function judgeCommand(fields: readonly string[], place: Place): void {
   checkChanges(base, args, place)
   for (const file of scriptsOf(base, args)) checkFile(file, base, place)
   place.whole.net ||= isNet(base)
-  for (const arg of args) for (const word of arg.split(/[=?#]/)) place.whole.named.add(nameOf(word))
+  for (const arg of args)
+    for (const word of arg.split(/[=#\uE000\uE001]/)) place.whole.named.add(nameOf(word))
 }
 
 // ── Builtin commands ──

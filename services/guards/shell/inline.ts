@@ -88,13 +88,13 @@ const modules =
   '(json|sys|os|re|math|csv|time|datetime|collections|itertools|statistics|random|string|textwrap|hashlib|base64|yaml|tomllib|toml|platform|decimal|fractions|uuid)'
 const imports = new RegExp(`\\bimport\\s+${modules}(\\s*,\\s*${modules})*(?=\\s*(;|\\n|$))`, 'g')
 /** Only the version of any other module. */
-const version = /^import ([\w.]+); *print\(\1\.__version__\)$/
+const version = /^import [\w.]+; *print\([\w.]+\.__version__\)$/
 const names = /\bfrom (datetime|collections|itertools|math|decimal) import\b/g
 const ofPython = [
   /\b(import|from|eval|exec|compile|[gs]etattr|delattr|globals|locals|vars|breakpoint|help)\b/,
   /\bos\b(?!\s*\.\s*(path|environ|getcwd|listdir|sep|cpu_count|name)\b)/,
   /\bsys\b(?!\s*\.\s*(argv|stdin|stdout|stderr|version|version_info|exit|path|platform|maxsize|executable|getsizeof)\b)/,
-  /\byaml\b(?!\s*\.\s*(safe_load|safe_load_all|dump|safe_dump)\b)/,
+  /\byaml\b(?!['"]|\s*\.\s*(safe_load|safe_load_all|dump|safe_dump)\b)/,
   /\.\s*(io|codecs|builtins|subprocess|types|enum|copyreg|warnings|inspect|importlib|functools|shutil|tempfile)\b/,
   /(?<!\w)_(?!_(version|name|file)__)\w+/,
   // Python opens a file for reading unless a mode is given.

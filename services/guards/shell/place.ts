@@ -109,6 +109,8 @@ export function checkFile(file: string, name: string, place: Place): void {
   checkNotWeir(file)
 }
 
+const withoutSecrets = 'Do without it: commands may neither read nor change secrets.'
+
 export function checkSecret(field: string, place: Place): void {
   step(place, field.length)
   const secret = secretIn(field, place.facts.folders)
@@ -116,19 +118,15 @@ export function checkSecret(field: string, place: Place): void {
   throw new Refusal(
     'secret',
     `"${shown(field)}" names a secret (${shown(secret)})`,
-    'Do without it: commands may neither read nor change secrets. If it is none, use a file of another name.',
+    `${withoutSecrets} If it is none, use a file of another name.`,
   )
 }
 
 /** The words of a command, including its name. */
 export function checkSecrets(fields: readonly string[], place: Place): void {
   for (const field of fields) checkSecret(field, place)
-  if (printsSecret(fields))
-    throw new Refusal(
-      'secret',
-      `${shown(fields.slice(0, 3).join(' '))} prints a secret`,
-      'Do without it: commands may neither read nor change secrets.',
-    )
+  const what = `${shown(fields.slice(0, 3).join(' '))} prints a secret`
+  if (printsSecret(fields)) throw new Refusal('secret', what, withoutSecrets)
 }
 
 const devices = /^\/dev\/(null|stdout|stderr|stdin|tty|full|fd\/\d+)$/

@@ -86,8 +86,7 @@ export function checkNotWeir(name: string): void {
 }
 
 /** `%1`, `$!`, or a number from 2: not one that is only known at run time. */
-const ownTargets =
-  /^(-l|((-s )?-?[A-Z\d]+ )?(%\w*|[2-9]|[1-9]\d{1,6})( (%\w*|[2-9]|[1-9]\d{1,6}))*)$/
+const ownTargets = /^(-l|(-(s )?[A-Z\d]+ )?(%\w*|[2-9]|[1-9]\d{1,6})( (%\w*|[2-9]|[1-9]\d{1,6}))*)$/
 
 /** A command may stop the processes that it started, and not the one that runs it. */
 export function checkSignals(base: string, args: readonly string[]): void {

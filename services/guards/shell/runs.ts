@@ -9,7 +9,7 @@ import { hasChanges } from './changes.ts'
 import { anyName, anything, isPlain, isUnknown, list, nameOf } from './field.ts'
 import { checkCode, invocation, isInterpreter } from './inline.ts'
 import { apart, checkFile, checkSecret, checkWrite, type Place } from './place.ts'
-import { checkNotWeir, checkSetting, isPlainProgram, isRefused, isShell } from './programs.ts'
+import { checkNotWeir, isPlainProgram, isRefused, isShell } from './programs.ts'
 import { hidden, Refusal, unclear } from './refusal.ts'
 
 type Judge = (fields: readonly string[], place: Place) => void
@@ -39,16 +39,9 @@ export function judgeWrapped(name: string, args: readonly string[], outer: Place
   const { options, rest } = optionsOf(name, args, wrappers[name] as Shape)
   if (name === 'command' && options.length > 0) return
   const place = apart(outer)
-  let fields = rest
-  if (name === 'timeout' && !/^[\d.]+[smhd]?$/.test(fields.shift() ?? ''))
-    throw unclear(name, args.join(' '))
-  while (/^(sudo|env)$/.test(name) && fields[0]?.includes('=')) {
-    const [, key, text = ''] = /^([A-Za-z_]\w*)=(.*)$/s.exec(fields[0]) ?? []
-    if (key === undefined) throw unclear(name, fields[0])
-    fields = fields.slice(1)
-    checkSetting(key, text, nameOf(fields.find((one) => !one.includes('=')) ?? ''))
-  }
-  if (fields[0]?.startsWith('-')) throw unclear(name, fields[0])
+  const fields = name === 'timeout' ? rest.slice(1) : rest
+  const isOdd = name === 'timeout' && !/^[\d.]+[smhd]?$/.test(rest[0] ?? '')
+  if (isOdd || /^-|=/.test(fields[0] ?? '')) throw unclear(name, args.join(' '))
   // Another user or environment has another home. The words are expanded already.
   if (/^(sudo|env)$/.test(name)) place.facts.variables.delete('HOME')
   judge(name === 'xargs' ? withInput(fields, options) : fields, place)

@@ -232,11 +232,16 @@ function checkPart(node: SyntaxNode, place: Place): void {
   const isSet =
     node.type === 'ArithmeticExpansion' && /(^|[^=!<>])=([^=]|$)|\+\+|--/.test(node.text)
   const isDefault = node.type === 'Default' && node.operator.endsWith('=')
+  // The parser ends such a command too early.
+  const isHidden =
+    node.type === 'ParameterExpansion' &&
+    !/^(Default|Names)$/.test(node.operation?.type ?? 'Default') &&
+    /`|[$<>]\(/.test(node.text)
   const isIndirect =
     node.type === 'ParameterExpansion' &&
     node.prefix === '!' &&
     node.index === undefined &&
     node.operation?.type !== 'Names'
-  if (isSet || isDefault || isIndirect)
+  if (isSet || isDefault || isHidden || isIndirect)
     throw notPlain('an expansion does more than read a variable', 'Assign it before, as X=….')
 }

@@ -2,7 +2,7 @@
 // as well as writing. Every word of a command is checked, because paths also occur inside words:
 // `--key=~/.ssh/id`, `@.env`, `host:.ssh/x`, `open('.env')`. Weir's own data folder counts too.
 
-import { isPlain, list, nameOf, resolved } from './field.ts'
+import { isPlain, list, resolved } from './field.ts'
 
 /** Names of folders in which everything is secret, and ends of paths of such folders. */
 const folders = list('.ssh .gnupg .aws .azure .kube .password-store .oci .weir')
@@ -28,19 +28,12 @@ const publicPem = /(^|[-_.])(ca|cacert|cert|certs|chain|fullchain|pub|public|bun
 /** Also of the parent: its environment, memory and open files. */
 const processes = /^\/proc\/[^/]+\/(environ|mem|maps|fd|root|cwd|task)(\/|$)/
 
-/** Commands that print credentials: a name, and words that must all be among its arguments. */
-const printing = `gpg --export-secret-keys; gpg --export-secret-subkeys; aws configure get
-  gcloud auth print-access-token; gcloud auth print-identity-token; aws sts get-session-token
-  aws configure export-credentials; az account get-access-token; gh auth token; secret-tool lookup
-  git credential fill; kubectl get secret; kubectl get secrets; security find-generic-password
-  security find-internet-password`
-  .split(/[;\n]/)
-  .map(list)
+const printing =
+  /^(gpg .*--export-secret|gcloud .*print-(access|identity)-token|aws .*(configure (get|export)|get-session-token)|az .*get-access-token|gh .*auth token|git .*credential fill|kubectl .*get secret|security .*find-\w+-password|secret-tool lookup)/
 
-export function printsSecret([name = '', ...args]: readonly string[]): boolean {
-  return printing.some(
-    ([command, ...words]) => nameOf(name) === command && words.every((word) => args.includes(word)),
-  )
+/** Whether a command prints credentials. */
+export function printsSecret(fields: readonly string[]): boolean {
+  return printing.test(fields.join(' ').replace(/^\S*\//, ''))
 }
 
 /**
