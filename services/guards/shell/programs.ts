@@ -110,7 +110,7 @@ const pattern =
 const anywhere =
   /^--(rsh(-command)?|(?!no-).*pager|.*shell|.*editor|.*askpass|.*compress-program|unzip-command|upload-pack|receive-pack|ext-diff|textconv|open-files-in-pager|.*ssh-command|proxy-command|rsync-path|to-command|checkpoint-action|info-script|new-volume-script|strip-program|use-askpass|browser|html|exec-path|config-env|preprocessor|hostname-bin|exec-batch|mount-program|unix-socket-command|init-command)(=|$)/
 
-/** By program: the options that name a program or a file of settings, or hide what changes. */
+/** By program: the options that name a program or a file of settings, or hide a change. */
 const own: Record<string, string> = {
   tar: '-I -F -P --to-command --checkpoint-action --info-script --new-volume-script --use-compress-program',
   rsync: '-e -M --rsh --rsync-path',

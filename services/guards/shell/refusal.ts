@@ -2,14 +2,19 @@
 // later can change it. guard.ts turns it into a verdict.
 
 export type RefusalCode =
-  | 'write-outside' // it changes something outside the allowed folders
-  | 'net-into-shell' // it runs data from the net
-  | 'secret' // it names a secret
-  | 'unseen-script' // it runs a script that only exists at run time
-  | 'unknowable' // a relevant part is only known at run time
-  | 'unreadable' // it is not Bash
-  | 'not-plain' // it has a construct that the guard does not follow
-  | 'not-allowed' // the command is never accepted
+  | 'write-outside'
+  | 'net-into-shell'
+  | 'secret'
+  /** It runs a script that only exists at run time. */
+  | 'unseen-script'
+  /** A relevant part is only known at run time. */
+  | 'unknowable'
+  /** It is not Bash. */
+  | 'unreadable'
+  /** It has a construct that the guard does not follow. */
+  | 'not-plain'
+  /** The command is never accepted. */
+  | 'not-allowed'
 
 export class Refusal extends Error {
   readonly code: RefusalCode
