@@ -247,8 +247,14 @@ function adviceFrom(
   const { rung, text, reason, rule, cap } = advice
   const applied = withEdits(request.body, adviceEdits(request, advice))
   const fallback = rung === 'end' ? ofAgent : ''
-  return { rung, text, reason, rule, cap, fallback, judged: isJudged, applied }
+  return {
+    ...{ rung, text, rule, cap, fallback, judged: isJudged, applied },
+    reason: isJudged ? reason : reason || notWhole,
+  }
 }
+
+const notWhole =
+  'the log has not the whole history of this request: give each agent its own conversation id if two have this one'
 
 /** Returns how often it was called with the same id before. */
 function counter(): (id: string) => number {
