@@ -557,6 +557,17 @@ export const limits = {
   consoleReportsMax: 2,
   /** Dead letters that the console lists. */
   consoleLettersMax: 200,
+  /**
+   * The console: recent turns that it keeps, those of one what-if, and the records that a what-if
+   * reads at most, all of them and between two pauses. `consoleTurnChangesMax`: the changed turns that it shows for a value.
+   */
+  consoleRecentTurnsMax: 2_000,
+  consoleWhatIfTurnsMax: 200,
+  consoleWhatIfRecordsMax: 100_000,
+  consoleWhatIfStepMax: 64,
+  consoleTurnChangesMax: 20,
+  /** Records of each partition of a guard that the console counts, the newest. */
+  consoleVerdictsMax: 20_000,
   /** Bytes of a request to the console. */
   consoleBodyBytesMax: 64 * KiB,
   /**

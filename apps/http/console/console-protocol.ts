@@ -5,8 +5,9 @@ import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { openLog } from '../../history/open-log.ts'
 import type { Protocol } from '../edge/edge-context.ts'
+import type { ConsoleParts } from './console-parts.ts'
 import { openConsoleReader } from './console-reader.ts'
-import { type ConsoleParts, consoleApi, consoleFiles } from './console-routes.ts'
+import { consoleApi, consoleFiles } from './console-routes.ts'
 
 export type Console = { protocol: Protocol; close(): Promise<void> }
 

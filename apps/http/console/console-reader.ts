@@ -18,6 +18,7 @@ import { isRepeat, type Marks, moveMark, parseId } from '../../../shared/runtime
 import { addToInbox, beginInbox, shownInbox } from './inbox.ts'
 import { addToTurns, beginTurns, shownTurns, turnOf } from './open-turns.ts'
 import type { ConsoleState } from './page/console-state.ts'
+import { addToRecent, beginRecent, type RecentTurn, recentTurnsOf } from './recent-turns.ts'
 import { addToStops, beginStops, shownStops } from './stops.ts'
 
 export type ConsoleReader = {
@@ -33,6 +34,10 @@ export type ConsoleReader = {
   watch(conversation: string, onRecord: () => void): () => void
   /** The messages of the open turns of an agent, or of a conversation. */
   openMessages(where: { agent: string } | { conversation: string }): SentMessage[]
+  /** The newest turns of an agent, or of all agents, the newest first. */
+  recentTurns(agent: string, max: number): RecentTurn[]
+  /** The agents with recent turns. */
+  agents(): Set<string>
   close(): Promise<void>
 }
 
@@ -46,6 +51,7 @@ export async function openConsoleReader({ bus, topicPrefix, log }: Log): Promise
   const turns = beginTurns()
   const stops = beginStops()
   const inbox = beginInbox()
+  const recent = beginRecent()
   const next = new Map<number, number>()
   const waiting = new Set<() => void>()
   const watchers = new Map<string, Set<() => void>>()
@@ -90,6 +96,7 @@ export async function openConsoleReader({ bus, topicPrefix, log }: Log): Promise
     addToStops(stops, message, { turn, time })
     addToInbox(inbox, message, { agent: turn?.agent ?? 'unknown', time })
     addToTurns(turns, message, time)
+    addToRecent(recent, message, time)
   }
 
   function wake(): void {
@@ -155,6 +162,8 @@ export async function openConsoleReader({ bus, topicPrefix, log }: Log): Promise
           ? [{ conversation, messageId }]
           : [],
       ),
+    recentTurns: (agent, max) => recentTurnsOf(recent, agent, max),
+    agents: () => new Set(recent.map(({ agent }) => agent)),
     async close() {
       stop.abort()
       await reading

@@ -3,22 +3,27 @@
 
 import { render } from 'preact'
 import { counted } from './ago.ts'
+import { confirmations } from './confirmation.ts'
 import type { ConsoleState, WaitingCall } from './console-state.ts'
 import { conversationPages, type Filters } from './conversation-pages.ts'
 import { conversationsView, listKey } from './conversations-view.ts'
 import { deadLetters } from './dead-letters.ts'
 import { deadLettersView } from './dead-letters-view.ts'
+import { guardsPage } from './guards-page.ts'
 import { html } from './html.ts'
 import { inboxKey, inboxView } from './inbox-view.ts'
 import { nowView } from './now-view.ts'
 import { type ReportPage, reportPage } from './report-view.ts'
 import { follow, RequestError, read, send, setKey } from './server.ts'
 import { type Stopping, stopDialog } from './stop-dialog.ts'
+import { stopsPage } from './stops-page.ts'
 
 const titles = {
   now: 'Now',
   approvals: 'Approvals',
   conversations: 'Conversations',
+  guards: 'Guards',
+  stops: 'Stops',
   letters: 'Dead letters',
 } as const
 
@@ -45,6 +50,9 @@ const busy = new Set<string>()
 const notes = new Map<string, string>()
 const pages = conversationPages(() => draw())
 const letters = deadLetters(() => draw())
+const confirming = confirmations(() => draw())
+const guards = guardsPage(() => draw(), confirming)
+const stops = stopsPage(() => draw(), confirming)
 
 // ── The address ──
 
@@ -65,11 +73,16 @@ function textOf(encoded: string): string {
 function show(): void {
   report?.leave()
   stopReport?.abort()
+  guards.leave()
+  stops.leave()
+  confirming.forget()
   report = undefined
   problem = null
   const { name, conversation } = pageNow()
   if (name === 'conversation') openReport(conversation)
   if (name === 'letters') letters.load()
+  if (name === 'guards') guards.open()
+  if (name === 'stops') stops.open()
   if (name === 'conversations' && pages.loaded === 0) {
     pages.load(filters)
     void read<typeof accepted>('filters').then((values) => {
@@ -203,6 +216,7 @@ function view() {
         },
       })
     }
+    ${confirming.view()}
   </div>`
 }
 
@@ -226,6 +240,8 @@ function content(name: PageName) {
       },
     })
   if (name === 'letters') return deadLettersView(letters, now)
+  if (name === 'guards') return guards.view()
+  if (name === 'stops') return stops.view(now)
   if (state === undefined) return html`<main><p class="faint">Reading the log.</p></main>`
   if (name === 'approvals') return inboxView(state, { now, busy, notes, decide })
   return nowView(state, {

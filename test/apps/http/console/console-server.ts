@@ -17,6 +17,7 @@ export type ConsoleServer = AsyncDisposable & { url: string; weir: Weir; folder:
 export type ConsoleServerOptions = Partial<EdgeOptions> & {
   tools?: readonly DefinedTool[]
   approvals?: WeirOptions['approvals']
+  guards?: WeirOptions['guards']
   /** Fills the folder before Weir opens it. */
   fill?: (folder: string) => Promise<void>
 }
@@ -24,7 +25,7 @@ export type ConsoleServerOptions = Partial<EdgeOptions> & {
 /** The agent is `helper`. `replies`: as for scriptedModel. */
 export async function consoleServer(
   replies: Parameters<typeof scriptedModel>,
-  { tools = [], approvals, fill, ...options }: ConsoleServerOptions = {},
+  { tools = [], approvals, guards, fill, ...options }: ConsoleServerOptions = {},
 ): Promise<ConsoleServer> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-console-'))
   await fill?.(folder)
@@ -34,6 +35,7 @@ export async function consoleServer(
   const weir = await Weir.open({
     ...{ agents: [agent], dataFolder: folder, partitions: consolePartitions, log },
     ...(approvals !== undefined && { approvals }),
+    ...(guards !== undefined && { guards }),
   })
   const settings = readSettings({ dataFolder: folder }, {})
   const server = await startEdgeWithConsole(settings, {
