@@ -566,8 +566,17 @@ export const limits = {
   consoleWhatIfRecordsMax: 100_000,
   consoleWhatIfStepMax: 64,
   consoleTurnChangesMax: 20,
+  /**
+   * The money of conversations: the newest records of each partition that count, the conversations,
+   * and the attempts that are kept to count each once.
+   */
+  moneyRecordsMax: 200_000,
+  moneyConversationsMax: 100_000,
+  moneyAttemptsMax: 10_000,
   /** Records of each partition of a guard that the console counts, the newest. */
   consoleVerdictsMax: 20_000,
+  /** Accounts of one budget that the console shows, those with the most use. */
+  consoleAccountsMax: 50,
   /** Bytes of a request to the console. */
   consoleBodyBytesMax: 64 * KiB,
   /**

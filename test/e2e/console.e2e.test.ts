@@ -154,7 +154,7 @@ withBrowser('the console', () => {
     const hostile = `<img src=x onerror="document.body.dataset.obeyed=7">\u202Egnp.exe`
     await using context = await browser.newContext({ viewport: { width: 390, height: 800 } })
     const page = await tab(context, `${server.url}/console`)
-    await page.keyboard.press('6')
+    await page.keyboard.press('7')
     await page.waitForSelector('text=1 dead letter')
     await writeMisplacedMessage(server.folder, { conversation: 'c', text: hostile })
     await page.waitForSelector('text=2 dead letters')

@@ -12,8 +12,10 @@ import type { ConversationsWhere } from '../../../client/weir.ts'
 import { parseConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
+import { withMoney } from '../../history/conversations/conversations.ts'
 import { newestLetters, shownLetter } from '../../history/dead-letters/list.ts'
 import { retryDeadLetter } from '../../history/dead-letters/retry.ts'
+import { moneyReader } from '../../history/money.ts'
 import { decideFor } from '../edge/approval-decisions.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
 import { requireRole } from '../edge/principal.ts'
@@ -50,6 +52,7 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   const app: HttpApp = new Hono()
   const reports = createSlots(limits.consoleReportsMax)
   const retries = createSlots(1)
+  const money = moneyReader(log)
   const api = `${consolePath}/api`
 
   app.use(`${api}/*`, async (context, next) => {
@@ -97,8 +100,9 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   app.get(`${api}/conversations`, async (context) => {
     const { limit = '100', after = '0', ...where } = context.req.query()
     const options = { where: where as ConversationsWhere, limit: Number(limit), after }
-    const { conversations, next } = await weir.conversations(options)
-    return context.json({ conversations, next: next ?? null })
+    const found = await weir.conversations(options)
+    const conversations = await withMoney(found.conversations, money)
+    return context.json({ conversations, next: found.next ?? null })
   })
 
   app.post(`${api}/decide`, async (context) => {

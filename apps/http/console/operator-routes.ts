@@ -10,6 +10,8 @@ import { createSlots } from '../../../shared/lib/slots.ts'
 import { switchGuard } from '../../../shared/runtime/guards/guard-registry.ts'
 import { defaultValue } from '../../history/effective.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
+import { shownBudget } from '../../service/budgets/list.ts'
+import { accountsReader, storedBudgets } from '../../service/budgets/stored.ts'
 import { changePolicy, removeValues } from '../../service/policy/change.ts'
 import { readLayers } from '../../service/policy/layers.ts'
 import { effectiveOf } from '../../service/policy/shown-policy.ts'
@@ -23,7 +25,7 @@ import { requireRole } from '../edge/principal.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import { guardsData } from './guards-data.ts'
-import type { GuardsData, PoliciesData } from './page/operator-state.ts'
+import type { BudgetsData, GuardsData, PoliciesData } from './page/operator-state.ts'
 import { bodyOf, oneOf, textIn, within } from './route-parts.ts'
 import { whatIfData } from './what-if-data.ts'
 
@@ -44,6 +46,7 @@ export function operatorApi(
   const reads = createSlots(1)
   const whatIfs = createSlots(1)
   const changes = createSlots(1)
+  const readAccounts = accountsReader(log)
   let known: { at: number; guards: Promise<GuardsData> } | undefined
 
   /** Keeps CONSOLE-OPERATOR-1 and CONSOLE-OPERATOR-2. */
@@ -106,6 +109,19 @@ export function operatorApi(
   app.get(`${api}/stops`, async (context) =>
     context.json({ stops: (await storedStops(log)).map(shownStop) }),
   )
+
+  app.get(`${api}/budgets`, async (context) => {
+    const budgets = await storedBudgets(log)
+    const accounts = budgets.length === 0 ? [] : await within(reads, readAccounts)
+    const shown = budgets.map((budget) => {
+      const use = accounts
+        .filter(({ id }) => id === budget.id)
+        .sort((a, b) => b.used + b.held - (a.used + a.held))
+      const most = use.slice(0, limits.consoleAccountsMax)
+      return { ...shownBudget(budget, most), more: use.length - most.length }
+    })
+    return context.json({ budgets: shown } satisfies BudgetsData)
+  })
 
   app.post(`${api}/policy`, (context) =>
     change(context, (table, body, by) => {

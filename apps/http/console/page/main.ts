@@ -3,6 +3,7 @@
 
 import { render } from 'preact'
 import { counted } from './ago.ts'
+import { budgetsPage } from './budgets-page.ts'
 import { confirmations } from './confirmation.ts'
 import type { ConsoleState, WaitingCall } from './console-state.ts'
 import { conversationPages, type Filters } from './conversation-pages.ts'
@@ -24,6 +25,7 @@ const titles = {
   conversations: 'Conversations',
   guards: 'Guards',
   stops: 'Stops',
+  budgets: 'Budgets',
   letters: 'Dead letters',
 } as const
 
@@ -53,6 +55,7 @@ const letters = deadLetters(() => draw())
 const confirming = confirmations(() => draw())
 const guards = guardsPage(() => draw(), confirming)
 const stops = stopsPage(() => draw(), confirming)
+const budgets = budgetsPage(() => draw())
 
 // ── The address ──
 
@@ -75,6 +78,7 @@ function show(): void {
   stopReport?.abort()
   guards.leave()
   stops.leave()
+  budgets.leave()
   confirming.forget()
   report = undefined
   problem = null
@@ -83,6 +87,7 @@ function show(): void {
   if (name === 'letters') letters.load()
   if (name === 'guards') guards.open()
   if (name === 'stops') stops.open()
+  if (name === 'budgets') budgets.open()
   if (name === 'conversations' && pages.loaded === 0) {
     pages.load(filters)
     void read<typeof accepted>('filters').then((values) => {
@@ -242,6 +247,7 @@ function content(name: PageName) {
   if (name === 'letters') return deadLettersView(letters, now)
   if (name === 'guards') return guards.view()
   if (name === 'stops') return stops.view(now)
+  if (name === 'budgets') return budgets.view()
   if (state === undefined) return html`<main><p class="faint">Reading the log.</p></main>`
   if (name === 'approvals') return inboxView(state, { now, busy, notes, decide })
   return nowView(state, {

@@ -2,6 +2,7 @@
 
 import type { SweepRow } from '../../../replay/sweep.ts'
 import type { Decision } from '../../../replay/what-if/change.ts'
+import type { ShownBudget } from '../../../service/budgets/list.ts'
 import type { ListedGuard } from '../../../service/guards/list.ts'
 import type { ShownPolicy } from '../../../service/policy/shown-policy.ts'
 import type { ShownStop } from '../../../service/stops/list.ts'
@@ -50,5 +51,8 @@ export type WhatIfData = {
   conversations: number
   rows: (SweepRow & { changes: TurnChange[] })[]
 }
+
+/** `more`: accounts of the budget that are not shown. */
+export type BudgetsData = { budgets: (ShownBudget & { more: number })[] }
 
 export type StopsData = { stops: ShownStop[] }

@@ -1,9 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Writable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { PricedConversation } from '../../../../apps/history/conversations/conversations.ts'
+import type { ConversationData } from '../../../../apps/http/console/page/console-state.ts'
 import type {
+  BudgetsData,
   GuardsData,
   PoliciesData,
   StopsData,
@@ -11,8 +15,10 @@ import type {
 } from '../../../../apps/http/console/page/operator-state.ts'
 import { valuesFor } from '../../../../apps/http/console/what-if-data.ts'
 import { createApiKey } from '../../../../apps/http/edge/api-keys.ts'
+import { setBudget } from '../../../../apps/service/budgets/change.ts'
 import { call, says } from '../../../../client/testing/testing.ts'
 import { defineTool, type Guard } from '../../../../client/weir.ts'
+import { readSettings } from '../../../../shared/settings/settings.ts'
 import { consoleServer } from './console-server.ts'
 
 let folder = ''
@@ -146,6 +152,29 @@ describe('the console for operators', () => {
     expect(await change(server, 'release', { id: 'agent:other' })).toMatchObject({ status: 404 })
     expect(await change(server, 'release', { id: 'agent:helper' })).toMatchObject({ status: 200 })
     expect(await loopingTurn(server, 'd')).toMatchObject({ outcome: 'answered' })
+  })
+
+  it('shows budgets with their use, and conversations with their money', async () => {
+    await using server = await consoleServer([says('Hello.'), says('Hello again.')])
+    await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'before' }).finished
+    const out = Object.assign(new Writable({ write: (_, __, done) => done() }), { fd: 1 })
+    const settings = readSettings({ dataFolder: server.folder }, {})
+    const budget = { window: 'month', money: '5USD', unpriced: 'allow' } as const
+    await setBudget(budget, settings, out as unknown as NodeJS.WriteStream)
+    await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c' }).finished
+    const { budgets } = await read<BudgetsData>(server, 'budgets')
+    expect(budgets).toMatchObject([
+      { id: 'default/tenant/month/usd', hard: 5e9, use: [{ tenant: 'default', used: 0, held: 0 }] },
+    ])
+    const { conversations } = await read<{ conversations: PricedConversation[] }>(
+      server,
+      'conversations',
+    )
+    const moneyOf = (id: string) => conversations.find((one) => one.conversation === id)?.money
+    expect(moneyOf('c')).toMatchObject({ requests: 1, unpriced: 1, usd: 0 })
+    expect(moneyOf('before')).toBeNull()
+    const { data } = await read<ConversationData>(server, 'conversation?id=c')
+    expect(data.money).toMatchObject({ requests: 1, unpriced: 1 })
   })
 
   it('lets only the role operate change something, and records the name of the key', async () => {
