@@ -577,6 +577,17 @@ export const limits = {
   consoleVerdictsMax: 20_000,
   /** Accounts of one budget that the console shows, those with the most use. */
   consoleAccountsMax: 50,
+  /**
+   * The webhook: events that wait, requests at once, tries of one event, and the first pause between
+   * two. Then the time of a request, the ids that are kept, and the oldest events of a new server.
+   */
+  webhookQueueMax: 1_000,
+  webhookRequestsMax: 4,
+  webhookTriesMax: 6,
+  webhookRetryMs: second,
+  webhookMs: 10 * second,
+  webhookSeenMax: 10_000,
+  webhookLateMs: 10 * minute,
   /** Bytes of a request to the console. */
   consoleBodyBytesMax: 64 * KiB,
   /**

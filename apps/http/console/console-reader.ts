@@ -14,6 +14,8 @@ import { firstOffsetSince, leadersApartMs } from '../../../shared/bus/range.ts'
 import type { Bus, PartitionEnds, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { SentMessage } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import type { Message } from '../../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { isRepeat, type Marks, moveMark, parseId } from '../../../shared/runtime/derived-id.ts'
 import { addToInbox, beginInbox, shownInbox } from './inbox.ts'
 import { addToTurns, beginTurns, shownTurns, turnOf } from './open-turns.ts'
@@ -42,10 +44,21 @@ export type ConsoleReader = {
 }
 
 type Known = { version: number; at: number; state: Promise<ConsoleState> }
-type Log = { bus: Bus; topicPrefix: string; log: Logger }
+type Options = {
+  bus: Bus
+  topicPrefix: string
+  log: Logger
+  /** Called with each record once, with the agent of its turn. */
+  onMessage?: (message: Message, about: { agent: string; time: Milliseconds }) => void
+}
 
 /** Starts to read. Throws errors of the log. */
-export async function openConsoleReader({ bus, topicPrefix, log }: Log): Promise<ConsoleReader> {
+export async function openConsoleReader({
+  bus,
+  topicPrefix,
+  log,
+  onMessage = () => {},
+}: Options): Promise<ConsoleReader> {
   const topic = `${topicPrefix}activity`
   const stop = new AbortController()
   const turns = beginTurns()
@@ -94,7 +107,9 @@ export async function openConsoleReader({ bus, topicPrefix, log }: Log): Promise
     if (message === undefined) return
     const turn = turnOf(turns, message)
     addToStops(stops, message, { turn, time })
-    addToInbox(inbox, message, { agent: turn?.agent ?? 'unknown', time })
+    const about = { agent: turn?.agent ?? 'unknown', time }
+    addToInbox(inbox, message, about)
+    onMessage(message, about)
     addToTurns(turns, message, time)
     addToRecent(recent, message, time)
   }
