@@ -31,7 +31,7 @@ import { whatIfData } from './what-if-data.ts'
 
 type Table = Parameters<Parameters<typeof withExistingRegistry>[1]>[0]
 
-const stopScopes = ['all', 'agent', 'tool', 'conversation'] as const
+const stopScopes = ['all', 'tenant', 'agent', 'tool', 'conversation'] as const
 const stopModes = ['drain', 'now'] as const
 const guardModes = ['enforce', 'shadow'] as const
 

@@ -17,6 +17,11 @@ const refreshMs = 2_000
 
 const scopes: Record<Scope, { label: string; field: string; effect: string }> = {
   all: { label: 'All agents', field: '', effect: 'No model request and no call starts.' },
+  tenant: {
+    label: 'One tenant',
+    field: 'Tenant',
+    effect: 'No model request and no call of its conversations starts.',
+  },
   agent: {
     label: 'One agent',
     field: 'Agent',
