@@ -306,6 +306,7 @@ withBrowser('the console', () => {
     const summaries = Array.from({ length: 30_000 }, (_, n) => ({
       ...{ conversation: `c${n}`, agent: 'helper', question: `Question ${n}`, turns: 1 },
       ...{ inputTokens: 1_000, outputTokens: 10 },
+      money: { usd: 12_300_000, requests: 1, unpriced: 0, prices: ['1'] },
       facts: {
         ...{ rules: {}, rungs: {}, vetoes: {}, rejections: 0, approvals: {}, approvalMs: 0 },
         isWhole: true,

@@ -29,7 +29,7 @@ export function budgetsPage(onChange: () => void): BudgetsPage {
         </p>
         ${problem !== null && html`<p class="bad" role="alert">${problem}</p>`}
         <div class="waiting" role="list" aria-label="Budgets">${budgets.map(card)}</div>
-        <p class="faint">
+        <p class="faint below">
           Set one: <code>weir budget set --tenant acme --window day --money 20USD</code>
         </p>
       </main>`
@@ -38,7 +38,7 @@ export function budgetsPage(onChange: () => void): BudgetsPage {
 }
 
 function card(budget: Budget) {
-  const { id, unit, soft, hard, window, setBy, unpriced, use, more } = budget
+  const { id, unit, setBy, use, more } = budget
   const title = `budget-${id}`
   return html`<article class="card budget" role="listitem" key=${id} data-budget=${id} aria-labelledby=${title}>
     <header>
@@ -48,20 +48,7 @@ function card(budget: Budget) {
     ${
       unit === null
         ? html`<p class="bad">The record cannot be read. No model request starts until it is removed.</p>`
-        : html`<p>
-            ${[
-              ...(hard === null ? [] : [`no model request from ${amount(hard, unit)}`]),
-              ...(soft === null ? [] : [`an event from ${amount(soft, unit)}`]),
-              `in a ${window}`,
-              ...(unit === 'usd'
-                ? [
-                    unpriced === 'allow'
-                      ? 'unknown prices count nothing'
-                      : 'models of unknown price are refused',
-                  ]
-                : []),
-            ].join('; ')}
-          </p>
+        : html`<p class="amounts">${amountsText(budget, unit)}</p>
           ${use.length === 0 ? html`<p class="faint">Nothing is used in an open window.</p>` : useTable(budget, unit)}
           ${more > 0 && html`<p class="faint">${number(more)} more with less use: weir budget list prints them.</p>`}`
     }
@@ -74,9 +61,9 @@ function useTable({ id, use, hard, soft }: Budget, unit: Unit) {
     <table>
       <thead>
         <tr>
-          <th scope="col">tenant</th><th scope="col">of</th><th scope="col">window</th>
+          <th scope="col">tenant</th><th scope="col">of</th><th scope="col">use</th>
           <th scope="col" class="digits">settled</th><th scope="col" class="digits">reserved</th>
-          <th scope="col">use</th>
+          <th scope="col">window</th>
         </tr>
       </thead>
       <tbody>
@@ -85,16 +72,27 @@ function useTable({ id, use, hard, soft }: Budget, unit: Unit) {
           const tone =
             hard !== null && share >= 1 ? 'bad' : soft !== null && used >= soft ? 'warning' : ''
           return html`<tr key=${`${tenant}/${subject}/${window}`}>
-            <td>${tenant}</td><td>${subject === '' ? 'the tenant' : subject}</td><td>${window}</td>
-            <td class="digits">${amount(used, unit)}</td><td class="digits">${amount(held, unit)}</td>
+            <td>${tenant}</td><td>${subject === '' ? 'the tenant' : subject}</td>
             <td class=${tone}>
               <meter min="0" max="1" value=${Math.min(1, share)} aria-hidden="true"></meter> ${Math.round(share * 100)} %
             </td>
+            <td class="digits">${amount(used, unit)}</td><td class="digits">${amount(held, unit)}</td>
+            <td>${window}</td>
           </tr>`
         })}
       </tbody>
     </table>
   </div>`
+}
+
+function amountsText({ soft, hard, window, unpriced }: Budget, unit: Unit): string {
+  const amounts = [
+    ...(hard === null ? [] : [`no model request from ${amount(hard, unit)}`]),
+    ...(soft === null ? [] : [`an event from ${amount(soft, unit)}`]),
+  ]
+  const rule =
+    unpriced === 'allow' ? 'Unknown prices count nothing.' : 'Models of unknown price are refused.'
+  return `In each ${window}: ${amounts.join(', ')}.${unit === 'usd' ? ` ${rule}` : ''}`
 }
 
 function amount(value: number, unit: Unit): string {

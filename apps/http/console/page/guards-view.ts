@@ -32,6 +32,7 @@ function card(guard: ConsoleGuard, context: GuardsContext) {
       <span class="faint deadline">${deadlineMs < 60_000 ? `${number(deadlineMs)} ms` : span(deadlineMs)} to answer, otherwise its calls ${onTimeout === 'reject' ? 'are rejected' : 'run'}</span>
     </header>
     <p class="faint patterns">
+      Tools:${' '}
       ${tools.map(({ pattern, mode: own }, place) => html`${place > 0 && ', '}<code>${pattern}</code>${mode === 'mixed' && ` (${own})`}`)}
     </p>
     <dl class="figures">

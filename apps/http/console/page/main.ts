@@ -17,7 +17,7 @@ import { nowView } from './now-view.ts'
 import { type ReportPage, reportPage } from './report-view.ts'
 import { follow, RequestError, read, send, setKey } from './server.ts'
 import { type Stopping, stopDialog } from './stop-dialog.ts'
-import { stopsPage } from './stops-page.ts'
+import { newStop, stopsPage } from './stops-page.ts'
 
 const titles = {
   now: 'Now',
@@ -215,6 +215,10 @@ function view() {
       stopDialog(stopping, {
         note: stopNote,
         onStop: stop,
+        onLasting(scope, name) {
+          stopping = undefined
+          confirming.open(newStop(scope, name, draw))
+        },
         onClose() {
           stopping = undefined
           draw()
@@ -235,7 +239,7 @@ const connectionText = {
 function content(name: PageName) {
   const now = Date.now() + skewMs
   const fault = problem !== null && html`<p class="bad problem" role="alert">${problem}</p>`
-  if (name === 'conversation') return fault
+  if (name === 'conversation') return html`${fault}${conversationBar()}`
   if (name === 'conversations')
     return conversationsView(pages, {
       ...{ now, filters, accepted },
@@ -250,14 +254,22 @@ function content(name: PageName) {
   if (name === 'budgets') return budgets.view()
   if (state === undefined) return html`<main><p class="faint">Reading the log.</p></main>`
   if (name === 'approvals') return inboxView(state, { now, busy, notes, decide })
-  return nowView(state, {
-    now,
-    onCancel({ conversation, agent }) {
-      stopping = { conversation, agent }
-      stopNote = null
-      draw()
-    },
-  })
+  return nowView(state, { now, onCancel: openStop })
+}
+
+function openStop({ conversation, agent }: Stopping): void {
+  stopping = { conversation, agent }
+  stopNote = null
+  draw()
+}
+
+function conversationBar() {
+  const { conversation } = pageNow()
+  const open = state?.turns.shown.find((turn) => turn.conversation === conversation)
+  return html`<div class="conversation-bar">
+    <button type="button" class="reject" onClick=${() => openStop({ conversation, agent: open?.agent ?? null })}>Stop…</button>
+    ${confirming.note !== null && html`<span class="good" role="status">${confirming.note}</span>`}
+  </div>`
 }
 
 function keyForm() {

@@ -50,15 +50,15 @@ function result(data: WhatIfData, { key, place, onPlace, onSet }: WhatIfContext)
   if (row === undefined) return false
   const { value, touched, changes } = row
   return html`
-    <label class="field slider">
+    <div class="field slider">
       <span>Value: <output><b>${number(value)}</b></output>${value === current ? ' (in force)' : ''}</span>
       <input
         type="range" name="what-if-value" min="0" max=${rows.length - 1} step="1" value=${at}
-        aria-valuetext=${number(value)}
+        aria-label=${`Value of ${key}`} aria-valuetext=${number(value)}
         onInput=${(event: Event) => onPlace(Number((event.target as HTMLInputElement).value))}
       />
       <span class="faint ends"><span>${number(rows[0]?.value ?? 0)}</span><span>${number(rows.at(-1)?.value ?? 0)}</span></span>
-    </label>
+    </div>
     <p class="outcome-text" role="status">${summary(data, row)}</p>
     ${changes.length > 0 && changesTable(changes)}
     ${touched > changes.length && html`<p class="faint">${counted(touched - changes.length, 'further conversation')} not shown.</p>`}

@@ -16,6 +16,15 @@ import { consoleServer } from '../console/console-server.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
+/** Without pauses between tries. */
+const hasty = {
+  now: systemClock.now,
+  after(_: number, then: () => void) {
+    setImmediate(then)
+    return () => {}
+  },
+}
+
 type Received = { headers: Record<string, string>; body: string }
 
 /** Answers each request with the next status, and then with 204. */
@@ -120,14 +129,7 @@ describe('the webhook', () => {
     await using to = await receiver([500, 302])
     const lines: string[] = []
     const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
-    const clock = {
-      now: systemClock.now,
-      after(_: number, then: () => void) {
-        setImmediate(then)
-        return () => {}
-      },
-    }
-    const webhook = openWebhook({ url: to.url, secret }, { log, clock })
+    const webhook = openWebhook({ url: to.url, secret }, { log, clock: hasty })
     webhook.send(event)
     webhook.send(event)
     await to.count(3)
@@ -147,14 +149,7 @@ describe('the webhook', () => {
       if (line.includes('answered 410')) off.resolve()
     }
     const log = pino({ level: 'warn' }, { write })
-    const clock = {
-      now: systemClock.now,
-      after(_: number, then: () => void) {
-        setImmediate(then)
-        return () => {}
-      },
-    }
-    const webhook = openWebhook({ url: to.url, secret }, { log, clock })
+    const webhook = openWebhook({ url: to.url, secret }, { log, clock: hasty })
     webhook.send(event)
     await dropped.promise
     expect(to.received).toHaveLength(6)
