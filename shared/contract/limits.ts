@@ -520,6 +520,12 @@ export const limits = {
   /** The time until the whole request has arrived. */
   httpRequestMs: 5 * minute,
   httpConnectionsMax: 4_096,
+  /**
+   * Bytes of all unfinished bodies of one process. Beyond it, a body without a new piece for the
+   * given time makes room.
+   */
+  httpBodiesBytesMax: 256 * MiB,
+  httpBodyStalledMs: 5 * second,
   /** Bytes of a request's body to a front. The largest contexts have some 16 MiB. */
   frontBodyBytesMax: 64 * MiB,
   /** Conversations whose names a proxy remembers, oldest first out. */

@@ -5,6 +5,7 @@
 
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { conversationOfTenant } from '../../../shared/contract/tenant.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { HttpError } from '../http-error.ts'
 
 /**
@@ -23,6 +24,8 @@ export type Principal = {
   roles: ReadonlySet<Role>
   /** Whether a turn is cancelled when its client disconnects. */
   cancelsOnDisconnect: boolean
+  /** When its token expires. Undefined: never. */
+  until?: Milliseconds
 }
 
 /** Throws 403. */
