@@ -567,6 +567,37 @@ export const limits = {
   consoleReportsMax: 2,
   /** Dead letters that the console lists. */
   consoleLettersMax: 200,
+  /**
+   * The console: recent turns that it keeps, those of one what-if, and the records that a what-if
+   * reads at most, all of them and between two pauses. `consoleTurnChangesMax`: the changed turns that it shows for a value.
+   */
+  consoleRecentTurnsMax: 2_000,
+  consoleWhatIfTurnsMax: 200,
+  consoleWhatIfRecordsMax: 100_000,
+  consoleWhatIfStepMax: 64,
+  consoleTurnChangesMax: 20,
+  /**
+   * The money of conversations: the newest records of each partition that count, the conversations,
+   * and the attempts that are kept to count each once.
+   */
+  moneyRecordsMax: 200_000,
+  moneyConversationsMax: 100_000,
+  moneyAttemptsMax: 10_000,
+  /** Records of each partition of a guard that the console counts, the newest. */
+  consoleVerdictsMax: 20_000,
+  /** Accounts of one budget that the console shows, those with the most use. */
+  consoleAccountsMax: 50,
+  /**
+   * The webhook: events that wait, requests at once, tries of one event, and the first pause between
+   * two. Then the time of a request, the ids that are kept, and the oldest events of a new server.
+   */
+  webhookQueueMax: 1_000,
+  webhookRequestsMax: 4,
+  webhookTriesMax: 6,
+  webhookRetryMs: second,
+  webhookMs: 10 * second,
+  webhookSeenMax: 10_000,
+  webhookLateMs: 10 * minute,
   /** Bytes of a request to the console. */
   consoleBodyBytesMax: 64 * KiB,
   /**

@@ -10,8 +10,8 @@ import { HttpError } from '../http-error.ts'
 
 /**
  * `ask`: send messages and cancel turns. `approve`: decide about waiting calls. `read`: read
- * conversations and lists. `operate`: in the console, stop the turns of an agent and retry dead
- * letters.
+ * conversations and lists. `operate`: in the console, stop agents and tools, retry dead letters,
+ * switch guards and change policies.
  */
 export const roles = ['ask', 'approve', 'operate', 'read'] as const
 export type Role = (typeof roles)[number]
