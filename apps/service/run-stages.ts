@@ -31,6 +31,8 @@ import { topicsThere } from './topics-there.ts'
 /** A part of the process beside its stages, started when they run. It closes first. */
 export type Beside = {
   name: string
+  /** Values that no log line may contain. */
+  secrets?: readonly string[]
   start(place: {
     bus: Bus
     topicPrefix: string

@@ -50,7 +50,8 @@ export async function up(options: UpOptions, beside: readonly Beside[] = []): Pr
   const settings = serviceSettings(options)
   const written = agentsFor(stages, settings, { isNeeded: beside.length === 0 })
   const guards = await guardsOf(options)
-  const log = createLog({ level: settings.logLevel, secrets: secretsOf(written) })
+  const secrets = [...secretsOf(written), ...beside.flatMap((part) => part.secrets ?? [])]
+  const log = createLog({ level: settings.logLevel, secrets })
   const logClock = createLogClock()
   const { clock, skewMs } = logClock
   const partitions = createReadPartitions(clock)
