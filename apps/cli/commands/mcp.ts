@@ -1,11 +1,11 @@
-// weir mcp: a gateway between a host and its MCP servers.
+// weir mcp: a gateway between a host and its MCP servers, and commands about the servers of agents.
 
 import type { Command } from 'commander'
 import { endWith } from '../../terminal/ending.ts'
 import { listed, ownStages, withSettings } from './flags.ts'
 
 export function addMcp(program: Command): void {
-  withSettings(program.command('mcp'), ownStages)
+  const mcp = withSettings(program.command('mcp').enablePositionalOptions(), ownStages)
     .description(
       'Guard the calls of MCP servers: a host starts this command in place of a server. Without --data-folder the log is in memory.',
     )
@@ -29,6 +29,19 @@ export function addMcp(program: Command): void {
     .action(async (command, options) =>
       endWith(
         await (await import('../../http/serve-mcp.ts')).serveMcp(command, options, process.stdout),
+      ),
+    )
+
+  withSettings(mcp.command('tools'), ['agents', 'logLevel'])
+    .description(
+      'Write the tools of MCP servers into the files that toolsFile in agent files names, for processes that cannot reach the servers.',
+    )
+    .action(async (options) =>
+      endWith(
+        await (await import('../../service/mcp/write-tools.ts')).writeTools(
+          options,
+          process.stdout,
+        ),
       ),
     )
 }

@@ -34,8 +34,11 @@ export function edgeBeside(options: UpOptions & EdgeFlags, more?: MoreRoutes): B
     name: 'the HTTP edge',
     ...(more?.secrets && { secrets: more.secrets }),
     async start(parts) {
-      const { log } = parts
-      const weir = await openEdgeWeir(settings, { stages: 'elsewhere', log })
+      const { log, agents } = parts
+      const weir = await openEdgeWeir(settings, {
+        ...{ stages: 'elsewhere', log },
+        ...(agents.size > 0 && { agents }),
+      })
       try {
         const { routes: before, close } = (await more?.open(parts)) ?? noRoutes
         const serving = { ...edgeOptions, weir, log, before }

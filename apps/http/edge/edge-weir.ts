@@ -7,12 +7,16 @@ import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 
-/** Throws `usage` without agent files, and otherwise as Weir.open. */
+/** `agents`: by default those of the settings. Throws `usage` without agent files, and otherwise as Weir.open. */
 export async function openEdgeWeir(
   settings: Settings,
-  { stages, log }: { stages: NonNullable<WeirOptions['stages']>; log: Logger },
+  {
+    stages,
+    log,
+    agents = settings.agents,
+  }: { stages: NonNullable<WeirOptions['stages']>; log: Logger; agents?: WeirOptions['agents'] },
 ): Promise<Weir> {
-  const { agents, dataFolder, synchronous, topicPrefix, partitions } = settings
+  const { dataFolder, synchronous, topicPrefix, partitions } = settings
   const { retention, toleratedDowntime, dataFolderBytesMax } = settings
   if (agents === '')
     throw new WeirError(

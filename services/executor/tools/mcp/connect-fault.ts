@@ -21,7 +21,9 @@ export function connectFault(
   program: ProgramState | undefined,
 ): string {
   const { what, remedy } =
-    run.kind === 'url' ? httpFault(run.url, error) : programFault(run, error, program)
+    run.kind === 'command'
+      ? programFault(run, error, program)
+      : httpFault(run.kind === 'url' ? run.url : '', error)
   return `the MCP server ${name} cannot be reached: ${what}; ${remedy}`
 }
 

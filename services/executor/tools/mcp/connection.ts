@@ -158,7 +158,12 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
 /** Calls a tool. `onSent`: the request is on its way. Rejects with the SDK's errors. */
 export async function callTool(
   server: McpServer,
-  request: { name: string; arguments: Record<string, unknown>; idempotencyKey: string },
+  request: {
+    name: string
+    arguments: Record<string, unknown>
+    idempotencyKey: string
+    traceparent: string | undefined
+  },
   {
     signal,
     onProgress,
@@ -172,9 +177,10 @@ export async function callTool(
   const connected = await connectionTo(server).client()
   signal.throwIfAborted()
   onSent()
-  const { name, idempotencyKey } = request
+  const { name, idempotencyKey, traceparent } = request
+  const _meta = { 'weir/idempotencyKey': idempotencyKey, ...(traceparent && { traceparent }) }
   return connected.callTool(
-    { name, arguments: request.arguments, _meta: { 'weir/idempotencyKey': idempotencyKey } },
+    { name, arguments: request.arguments, _meta },
     { signal, onprogress: onProgress, timeout: timerMsMax },
   )
 }
@@ -189,6 +195,7 @@ async function transportTo(
   { run }: McpServer,
   on: { onNoise(): void; onBytes(bytes: number): void },
 ): Promise<Pick<Open, 'programState'> & { transport: Transport }> {
+  if (run.kind === 'elsewhere') throw new Error('another process reaches this server')
   if (run.kind === 'command') {
     const transport = serverProcess(run, on)
     return { transport, programState: transport.state }

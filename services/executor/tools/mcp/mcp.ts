@@ -25,7 +25,7 @@ export function startMcpCall(
   call: ToolCall,
   { onAnswer, onProgress }: McpObserver = {},
 ): RunningTool {
-  const { clock, idempotencyKey } = call
+  const { clock, idempotencyKey, traceparent } = call
   const started = Promise.withResolvers<boolean>()
   const ended = Promise.withResolvers<ToolEnding>()
   const controller = new AbortController()
@@ -37,7 +37,7 @@ export function startMcpCall(
 
   callTool(
     server,
-    { name: tool, arguments: JSON.parse(call.arguments), idempotencyKey },
+    { name: tool, arguments: JSON.parse(call.arguments), idempotencyKey, traceparent },
     {
       signal: controller.signal,
       onProgress(progress) {
