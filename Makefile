@@ -81,8 +81,8 @@ import-rules: $(EVERYTHING)
 format: $(EVERYTHING) ## format, sort imports, apply the safe lint fixes
 	$(BIOME) check --write
 
-bench: $(EVERYTHING) ## run all benchmarks
-	$(NODE) test/bench/main.ts
+bench: $(EVERYTHING) ## run all benchmarks, or ONLY="library" one of them
+	$(NODE) test/bench/main.ts $(if $(ONLY),--only "$(ONLY)")
 
 simulate: $(EVERYTHING) ## run the simulator over SEEDS=10000 seeds, or over one SEED=
 	$(NODE) test/simulation/main.ts $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))

@@ -6,7 +6,12 @@ import type { BusKind } from '../shared/bus/kind.ts'
 import type { AnyGuard } from '../shared/contract/guard.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { alternatives } from '../shared/settings/mistake.ts'
-import { busNames, readSettings, type Settings } from '../shared/settings/settings.ts'
+import {
+  busNames,
+  readSettings,
+  type SettingFlagValues,
+  type Settings,
+} from '../shared/settings/settings.ts'
 import type { AgentsOption } from './agents-in-files.ts'
 import { type BusChoice, flagsOfChoice } from './bus-choice.ts'
 import { checkGuards, needOptions } from './given-options.ts'
@@ -59,6 +64,11 @@ export type WeirOptions = {
    * Default 0: no limit.
    */
   dataFolderBytesMax?: number
+  /**
+   * The shares of the places for model requests and tools where tenants wait for them, as whole
+   * numbers from 1 to 1000. Default: 1 for each tenant.
+   */
+  tenantWeights?: Readonly<Record<string, number>>
   /** Days that all of Weir may be down and still continue every open turn. Default 3. */
   toleratedDowntime?: number
   /**
@@ -93,12 +103,12 @@ export function checkOptions(options: WeirOptions): void {
 const optionNames = Object.keys({
   ...{ agents: 1, bus: 1, stages: 1, dataFolder: 1, synchronous: 1, partitions: 1 },
   ...{ topicPrefix: 1, retention: 1, dataFolderBytesMax: 1, toleratedDowntime: 1, guards: 1 },
-  ...{ approvals: 1, runImported: 1, log: 1 },
+  ...{ tenantWeights: 1, approvals: 1, runImported: 1, log: 1 },
 } satisfies Record<keyof WeirOptions, 1>)
 
 export function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Settings {
   const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } = options
-  const { dataFolderBytesMax } = options
+  const { dataFolderBytesMax, tenantWeights } = options
   const texts = {
     dataFolder,
     synchronous,
@@ -113,6 +123,7 @@ export function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Setti
     return readSettings(
       {
         ...Object.fromEntries(given.map(([key, value]) => [key, String(value)])),
+        ...weightFlags(tenantWeights),
         ...flagsOfChoice(bus),
       },
       {},
@@ -120,6 +131,11 @@ export function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Setti
   } catch (error) {
     throw error instanceof WeirError ? aboutOptions(error) : error
   }
+}
+
+function weightFlags(weights: WeirOptions['tenantWeights']): SettingFlagValues {
+  if (weights === undefined) return {}
+  return { tenantWeights: Object.entries(weights).map(([tenant, weight]) => `${tenant}=${weight}`) }
 }
 
 const defaultBus: BusChoice = { kind: busNames[0] }

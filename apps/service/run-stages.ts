@@ -23,6 +23,7 @@ import {
 } from '../../shared/runtime/guards/start-guards.ts'
 import type { Instruments } from '../../shared/runtime/instruments.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
+import { tenantWeightsOf } from '../../shared/settings/tenant-weights.ts'
 import { closedInOrder, type Open } from './closing.ts'
 import { failoverWarning } from './guards/failover.ts'
 import { type ReaderName, readerOfGuard } from './read-partitions.ts'
@@ -155,6 +156,7 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
     log,
     names: stages,
     instruments,
+    weightOf: tenantWeightsOf(settings),
     ...(isLocal && { contextOf: contexts.of }),
     dataFolder: settings.dataFolder,
   })

@@ -47,6 +47,8 @@ export type Settings = {
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
   /** Empty: none are given. */
   agents: string
+  /** From 1 to 1000, as texts. */
+  tenantWeights: Properties
   healthHost: string
   /** 0: any free port. */
   healthPort: number
@@ -209,6 +211,19 @@ export const settingTable: Record<SettingKey, Setting> = {
     secret: false,
     isPath: true,
     schema: { type: 'string', default: '' },
+  },
+  tenantWeights: {
+    variable: 'WEIR_TENANT_WEIGHTS',
+    description:
+      'for weir up: shares of the places for model requests and tools where tenants wait for them; other tenants have 1: repeat the flag, or give one per line in the variable',
+    unit: 'TENANT=WEIGHT',
+    secret: false,
+    schema: {
+      type: 'properties',
+      pattern: '^[a-z0-9][a-z0-9._-]{0,63}=([1-9]\\d{0,2}|1000)$',
+      expected: 'must be TENANT=WEIGHT, with a whole number from 1 to 1000',
+      default: {},
+    },
   },
   healthHost: {
     variable: 'WEIR_HEALTH_HOST',

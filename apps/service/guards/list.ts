@@ -96,6 +96,8 @@ function print(guard: ListedGuard, out: NodeJS.WriteStream): void {
     rounds,
     rejected,
     wouldHaveRejected,
+    asked,
+    wouldHaveAsked,
     late,
     letThrough,
   } = guard
@@ -117,6 +119,8 @@ function print(guard: ListedGuard, out: NodeJS.WriteStream): void {
   out.write(
     `    ${count(rounds, 'round')}, ${count(rejected, 'call')} rejected, ${wouldHaveRejected} would have been, ${late} late, ${count(letThrough, 'call')} let through unanswered\n`,
   )
+  if (asked + wouldHaveAsked > 0)
+    out.write(`    ${count(asked, 'call')} sent to a person, ${wouldHaveAsked} would have been\n`)
   const { p50Ms, p99Ms, agreement } = guard
   if (p50Ms !== undefined)
     out.write(

@@ -7,6 +7,7 @@ import {
   settingKeys,
   settingsWithOrigins,
 } from '../../../shared/settings/settings.ts'
+import { tenantWeightsOf } from '../../../shared/settings/tenant-weights.ts'
 import { findSettingsFile } from '../../../shared/settings/settings-file.ts'
 
 describe('settings', () => {
@@ -270,6 +271,16 @@ describe('a settings file', () => {
     for (const name of ['list', 'deep'])
       expect(mistakesOf(() => readSettings({}, {}, find(`${name}.yaml`)))).toEqual([
         `commandProperty is not acceptable (from ${name}.yaml:1); must be a mapping of names to texts, numbers, true or false`,
+      ])
+  })
+
+  it('has the weights of tenants as a mapping, and each weight is from 1 to 1000', () => {
+    write('weir.yaml', 'tenantWeights: { acme: 4, other: 1000 }\n')
+    const weightOf = tenantWeightsOf(readSettings({}, {}, find()))
+    expect(['acme', 'other', 'nobody', '__proto__'].map(weightOf)).toEqual([4, 1000, 1, 1])
+    for (const wrong of ['acme=0', 'acme=1001', 'acme=1.5', 'Acme=2', 'acme='])
+      expect(mistakesOf(() => readSettings({ tenantWeights: ['other=2', wrong] }, {}))).toEqual([
+        `tenantWeights is ${JSON.stringify(wrong)} (from the flag --tenant-weights); must be TENANT=WEIGHT, with a whole number from 1 to 1000`,
       ])
   })
 
