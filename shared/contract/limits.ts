@@ -435,6 +435,10 @@ export const limits = {
   mcpMessageBytesMax: 16 * MiB,
   /** All that an MCP server sends while its list is read. */
   mcpListBytesMax: 32 * MiB,
+  /** The file with the login of an MCP server. */
+  tokenFileBytesMax: 256 * KiB,
+  /** How long `weir mcp login` waits for the person in the browser. */
+  mcpLoginMsMax: 10 * minute,
   /** HTTP requests to an MCP server that it has not begun to answer. */
   mcpRequestsMax: 256,
   /**

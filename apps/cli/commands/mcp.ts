@@ -32,6 +32,22 @@ export function addMcp(program: Command): void {
       ),
     )
 
+  withSettings(mcp.command('login'), ['agents'])
+    .description(
+      'Log in at an MCP server in the browser (OAuth), and write the login to its auth.tokenFile. Weir renews it.',
+    )
+    .argument('<name>', 'the server, as agent files or the file of servers name it')
+    .option('--servers <file>', 'the file of servers, in place of agent files')
+    .option('--client-id <id>', 'the client, if the server does not register clients itself')
+    .option('--client-secret <variable>', 'the variable with the secret of that client')
+    .option('--scope <scopes>', 'the scopes; default: those that the server names')
+    .option('--callback-port <port>', 'the port for the answer of the browser; default: any')
+    .action(async (name, options) =>
+      endWith(
+        await (await import('../../service/mcp/login.ts')).mcpLogin(name, options, process.stdout),
+      ),
+    )
+
   withSettings(mcp.command('tools'), ['agents', 'logLevel'])
     .description(
       'Write the tools of MCP servers into the files that toolsFile in agent files names, for processes that cannot reach the servers.',

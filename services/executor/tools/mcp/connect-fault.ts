@@ -4,6 +4,7 @@
 import type { McpServer } from '../../../../shared/agents/agents.ts'
 import { onOneLine, shortened } from '../../../../shared/lib/text-cut.ts'
 import { described } from '../function-outcome.ts'
+import { LoginFault } from './token-file.ts'
 
 /** The end of a server's program. Both null: it does not read its input any more. */
 export type ProgramEnd = { code: number | null; signal: NodeJS.Signals | null }
@@ -20,6 +21,8 @@ export function connectFault(
   error: unknown,
   program: ProgramState | undefined,
 ): string {
+  const login = chainOf(error).find((one) => one instanceof LoginFault)
+  if (login !== undefined) return `the MCP server ${name} cannot be reached: ${login.message}`
   const { what, remedy } =
     run.kind === 'command'
       ? programFault(run, error, program)

@@ -3,14 +3,12 @@
 // MCP-TOOL-LIST-1. A tool that the server changed after the file was written is not offered, and its
 //     calls do not run.
 
-import { randomUUID } from 'node:crypto'
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { Tool as ServerTool } from '@modelcontextprotocol/client'
 import { declarationHash, type McpServer, type Tool } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { boundedJson } from '../../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import { guarded } from '../../../../shared/lib/whole-file.ts'
+import { replaceFile } from '../../../../shared/lib/whole-file.ts'
 import { readText } from '../../../../shared/settings/text-file.ts'
 import type { LeftOut } from './listed-tools.ts'
 
@@ -35,15 +33,7 @@ function isServerTool(value: unknown): value is ServerTool {
 
 /** Throws `output.unwritable`. */
 export function writeToolList(toolsFile: string, tools: readonly ServerTool[]): void {
-  const unfinished = `${toolsFile}.${randomUUID()}`
-  guarded(toolsFile, () => {
-    try {
-      writeFileSync(unfinished, `${JSON.stringify({ tools }, null, 2)}\n`)
-      renameSync(unfinished, toolsFile)
-    } finally {
-      rmSync(unfinished, { force: true })
-    }
-  })
+  replaceFile(toolsFile, `${JSON.stringify({ tools }, null, 2)}\n`, { mode: 0o666 })
 }
 
 /** Keeps MCP-TOOL-LIST-1: of the tools of the server, those that its file has too. */
