@@ -72,6 +72,11 @@ function httpFault(url: string, error: unknown): Fault {
   const status = (error as { status?: unknown } | null)?.status
   if (typeof status === 'number')
     return { what: `${place} answers with ${status}`, remedy: remedyOf(status) }
+  if (chainOf(error).some(({ name }) => name === 'AuthorizationServerMismatchError'))
+    return {
+      what: `${place}: ${plainText(error)}`,
+      remedy: 'if that is right, set auth.issuer, or log in again with weir mcp login',
+    }
   if (codeOf(error) === 'REQUEST_TIMEOUT')
     return { what: `${place} gives no answer in time`, remedy: 'start it, or correct its url' }
   return { what: `${place}: ${plainText(error)}`, remedy: 'start it, or correct its url' }

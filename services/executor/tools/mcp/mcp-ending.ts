@@ -52,8 +52,7 @@ export function failed(error: unknown, isSent: boolean, server: string): ToolEnd
       event: `its server ${server} cannot be reached`,
       fault: message,
     })
-  const status = (error as { status?: unknown } | null)?.status
-  if (error instanceof LoginFault || status === 401 || status === 403)
+  if (isRefusal(error))
     return {
       status: 'error',
       text: `The server ${server} refuses the credentials of this agent. The call did not run.`,
@@ -85,3 +84,12 @@ export function failed(error: unknown, isSent: boolean, server: string): ToolEnd
     fault: message,
   }
 }
+
+/** The server refused the request with 401 or 403, and there is no better login. */
+function isRefusal(error: unknown): boolean {
+  const { status, name = '' } = (error ?? {}) as { status?: unknown; name?: string }
+  return error instanceof LoginFault || status === 401 || status === 403 || ofLogin.test(name)
+}
+
+/** The errors of the SDK while it gets tokens. */
+const ofLogin = /^(?:OAuth|Unauthorized|Issuer|AuthorizationServer|InsufficientScope)\w*Error$/
