@@ -31,6 +31,7 @@ const tools = [
   { name: 'structured', inputSchema: anyObject },
   { name: 'environment', inputSchema: anyObject },
   { name: 'grow', inputSchema: anyObject },
+  { name: 'shrink', inputSchema: anyObject },
   { name: 'ask', inputSchema: anyObject },
   { name: 'meta', inputSchema: anyObject },
   { name: 'colours', inputSchema: anyObject },
@@ -55,6 +56,7 @@ const listed = () =>
 
 const grown = { name: 'grown', inputSchema: anyObject }
 let isGrown = false
+let isShrunk = false
 
 export function testServer(): Server {
   const server = new Server(
@@ -62,7 +64,9 @@ export function testServer(): Server {
     { capabilities: { tools: { listChanged: true } } },
   )
   server.setRequestHandler('tools/list', async () => ({
-    tools: isGrown ? [...listed(), grown] : listed(),
+    tools: [...listed(), ...(isGrown ? [grown] : [])].filter(
+      ({ name }) => !isShrunk || name !== 'weather',
+    ),
   }))
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const { name, arguments: args = {} } = params
@@ -70,6 +74,7 @@ export function testServer(): Server {
     const text = (text: string) => ({ content: [{ type: 'text' as const, text }] })
     switch (name) {
       case 'weather':
+        if (isShrunk) throw Object.assign(new Error('unknown tool weather'), { code: -32602 })
         return text(`18 °C in ${String(args.city)}`)
       case 'fail':
         return { ...text('no such city'), isError: true }
@@ -100,6 +105,10 @@ export function testServer(): Server {
         return text('grown')
       case 'meta':
         return text(JSON.stringify(params._meta))
+      case 'shrink':
+        isShrunk = true
+        await server.sendToolListChanged()
+        return text('shrunk')
       case 'colours':
         return text('\u001b[2J\u001b]0;owned\u0007red')
       case 'picture':

@@ -75,6 +75,45 @@ describe('weir mcp over HTTP', () => {
   })
 })
 
+describe('a host that speaks neither era', () => {
+  it.each([
+    ['a revision that does not exist', 'initialize', { protocolVersion: '1999-01-01' }],
+    ['no envelope of a request', 'tools/list', {}],
+  ])('gets an answer that it can read, with %s', async (_title, method, params) => {
+    const url = await start()
+    const info = { capabilities: {}, clientInfo: { name: 'old', version: '1' } }
+    const answer = await fetch(`${url}/mcp/coder/a`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...info, ...params } }),
+    })
+    expect(answer.status).toBeLessThan(500)
+    expect(await answer.text()).toMatch(/"protocolVersion":"2025-11-25"|"error":|"tools":/)
+  })
+
+  it('gets the supported revisions, with a revision of the future', async () => {
+    const url = await start()
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2031-01-01',
+      'io.modelcontextprotocol/clientInfo': { name: 'new', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    }
+    const answer = await fetch(`${url}/mcp/coder/a`, {
+      method: 'POST',
+      headers: {
+        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        ...{ 'mcp-protocol-version': '2031-01-01', 'mcp-method': 'tools/list' },
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } }),
+    })
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).toContain('2026-07-28')
+  })
+})
+
 const asksTheHost = [
   'tools-call-sampling',
   'tools-call-elicitation',

@@ -102,6 +102,21 @@ describe.each(eras)('a host of the %s era behind weir mcp', (era) => {
 })
 
 describe('weir mcp', () => {
+  it('refuses a tool that its server dropped, and the server sees nothing', async () => {
+    const { client } = await host()
+    await client.listTools()
+    await textOf(client, 'shrink')
+    await until(async () => {
+      const { tools } = await client.listTools(undefined, { cacheMode: 'refresh' })
+      return !tools.some(({ name }) => name === 'weather')
+    })
+    const before = await calls()
+    expect((await textOf(client, 'weather', { city: 'Bonn' })).text).toContain(
+      "unknown tool 'weather'",
+    )
+    expect(await calls()).toEqual(before)
+  })
+
   it('passes parallel calls on at the same time', async () => {
     const { client } = await host()
     const cities = ['Paris', 'Rome', 'Oslo']
