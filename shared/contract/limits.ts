@@ -511,6 +511,10 @@ export const limits = {
   gatewayCallsMax: 256,
   /** How often a host that wants progress gets it while its call waits for a person. */
   gatewayPingMs: 10 * second,
+  /** How often a host may ask for a task whose call waits for a person. */
+  gatewayPollMs: 2 * second,
+  /** The results of tasks that a conversation of the gateway keeps for its host. */
+  gatewayTaskBytesMax: 32 * MiB,
   /** The wait of a hook for the verdicts of a message that also passes the proxy. */
   hookProxyMs: 5 * second,
   /** Sessions of hosts that a server follows, and the newest calls of each. */

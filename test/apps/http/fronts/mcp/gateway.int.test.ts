@@ -30,13 +30,18 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function host(options: Partial<GatewayOptions> = {}, prepare?: (client: Client) => void) {
+/** `isAlone`: one server behind `--`, which writes the journal. */
+async function host(
+  options: Partial<GatewayOptions> = {},
+  prepare?: (client: Client) => void,
+  isAlone = true,
+) {
   const { environment, args = [], ...rest } = options
   const found = await hostOnPipe(
     {
       ...{ folder, era: 'modern' },
       ...rest,
-      args: ['--env', 'MCP_JOURNAL', ...args],
+      args: [...(isAlone ? ['--env', 'MCP_JOURNAL'] : []), ...args],
       environment: { MCP_JOURNAL: journal, ...environment },
     },
     prepare,
@@ -218,6 +223,24 @@ describe('weir mcp', () => {
     const ref = { type: 'ref/prompt' as const, name: 'greet' }
     const { completion } = await client.complete({ ref, argument: { name: 'who', value: 'A' } })
     expect(completion.values).toEqual(['A!'])
+  })
+
+  it('passes the trace of its host on only to a server with traceparent', async () => {
+    const [command = '', ...args] = serverCommand
+    const file = join(folder, 'mcp.json')
+    const server = { command, args }
+    const mcpServers = { traced: { ...server, traceparent: true }, plain: server }
+    await writeFile(file, JSON.stringify({ mcpServers }))
+    const { client } = await host({ args: [], behind: ['--servers', file] }, undefined, false)
+    const given = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const metaOf = async (name: string, traceparent: string) => {
+      const { content } = await client.callTool({ name, arguments: {}, _meta: { traceparent } })
+      const [block] = content
+      return JSON.parse(block?.type === 'text' ? block.text : '') as { traceparent?: string }
+    }
+    expect((await metaOf('traced__meta', given)).traceparent).toBe(given)
+    expect(await metaOf('traced__meta', 'a\nb')).not.toHaveProperty('traceparent')
+    expect(await metaOf('plain__meta', given)).not.toHaveProperty('traceparent')
   })
 
   it('puts the servers of a file behind one, with the names of the servers', async () => {
