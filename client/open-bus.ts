@@ -26,7 +26,8 @@ type Options = Omit<OpenOptions, 'log' | 'keepFrom'>
  */
 export function openBus(settings: BusSettings, log: Logger, options: Options = {}): Promise<Bus> {
   // From the tools of this process.
-  for (const path of [settings.dataFolder, settings.commandConfig, settings.recordSigning])
+  const { dataFolder, commandConfig, recordSigning, encryptionKeys } = settings
+  for (const path of [dataFolder, commandConfig, recordSigning, encryptionKeys])
     if (path !== '') protectOwnPath(path)
   return busKindOf(settings).open(settings, { ...options, log, keepFrom: foldFrom })
 }

@@ -7,8 +7,8 @@ import {
   settingKeys,
   settingsWithOrigins,
 } from '../../../shared/settings/settings.ts'
-import { tenantWeightsOf } from '../../../shared/settings/tenant-weights.ts'
 import { findSettingsFile } from '../../../shared/settings/settings-file.ts'
+import { tenantWeightsOf } from '../../../shared/settings/tenant-weights.ts'
 
 describe('settings', () => {
   it('have a default each', () => {
