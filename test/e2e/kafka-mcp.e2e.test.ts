@@ -10,7 +10,7 @@ import { openBus } from '../../client/open-bus.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import { readSettings } from '../../shared/settings/settings.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
-import { serverCommand } from '../support/mcp/gateway.ts'
+import { hostOverHttp, serverCommand, textOf } from '../support/mcp/gateway.ts'
 import { call, resultsOf, says, script, text } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 import { startUp, type WeirUp } from '../support/weir-up.ts'
@@ -57,13 +57,17 @@ async function writeAgent(fields: string): Promise<void> {
   )
 }
 
-async function fleet(): Promise<WeirUp[]> {
+async function ensureTopics(): Promise<void> {
   const bus = await openBus(
     readSettings({ bus: 'kafka', bootstrapServer, dataFolder: commands.folder }, {}),
     pino({ level: 'silent' }),
   )
   await bus.ensureTopics(topicSpecs(topicPrefix, 2))
   await bus.close()
+}
+
+async function fleet(): Promise<WeirUp[]> {
+  await ensureTopics()
   const processes = [up('executor', withServer()), up('llm-gateway'), up(otherStages)]
   await Promise.all(processes.map((one) => one.untilReady()))
   return processes
@@ -84,6 +88,35 @@ async function end(processes: WeirUp[]): Promise<void> {
   for (const one of processes) one.signal('SIGTERM')
   for (const { ended } of processes) expect((await ended).code).toBe(0)
 }
+
+describe('weir up with --mcp on Kafka', () => {
+  it('guards the calls of a host, while another process judges them', async () => {
+    const servers = {
+      mcpServers: { test: { command: serverCommand[0], args: serverCommand.slice(1) } },
+    }
+    await writeFile(join(commands.folder, 'servers.json'), JSON.stringify(servers))
+    await writeAgent('')
+    await ensureTopics()
+    const judging = up('guest,validator,loop-detector,executor', withServer())
+    const environment = { WEIR_DATA_FOLDER: `data-${randomUUID()}`, ...onKafka() }
+    const fronts = startUp(commands, {
+      args: ['--stages', 'approval', '--front-port', '0', '--mcp', 'servers.json'],
+      environment,
+    })
+    await Promise.all([judging.untilReady(), fronts.untilReady()])
+    const { fronts: url } = await fronts.line('the fronts are started')
+    const host = await hostOverHttp(`${url}/mcp/coder/one`, { era: 'modern' })
+    expect(await textOf(host, 'test__weather', { city: 'Rome' })).toEqual({
+      ...{ text: '18 °C in Rome', isError: false },
+    })
+    const answers: string[] = []
+    for (let n = 0; n < 3; n += 1) answers.push((await textOf(host, 'test__weather')).text)
+    expect(answers[0]).toContain("'city'")
+    expect(answers[2]).toContain('LOOP DETECTED')
+    await host.close()
+    await end([judging, fronts])
+  })
+})
 
 describe('an MCP server that only the process of the executor reaches', () => {
   it('gives its tools to all processes by a file, and its calls are judged and traced', async () => {
