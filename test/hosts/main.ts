@@ -29,7 +29,13 @@ import {
   mcpPackages,
   pythonPackages,
 } from './installed-hosts.ts'
-import { inspectorRun, pythonClientRun, pythonServerRun, type Result } from './mcp-programs.ts'
+import {
+  claudeRun,
+  inspectorRun,
+  pythonClientRun,
+  pythonServerRun,
+  type Result,
+} from './mcp-programs.ts'
 import {
   type ModelServer,
   type ScriptedAnswer,
@@ -415,6 +421,10 @@ const cases: Case[] = [
   ...[false, true].flatMap((isHttp): Case[] => {
     const front = isHttp ? 'weir mcp over HTTP' : 'weir mcp'
     return [
+      {
+        ...{ program: nameOf(claude), front },
+        ...{ title: 'I1, a call without its argument', run: () => claudeRun(isHttp) },
+      },
       {
         ...{ program: `MCP inspector ${inspectorVersion} --cli`, front },
         ...{ title: 'a client of the gateway', run: () => inspectorRun(isHttp) },

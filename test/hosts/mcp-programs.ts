@@ -13,7 +13,14 @@ import {
   textOf,
   weir,
 } from '../support/mcp/gateway.ts'
-import { installedInspector, installedPython, mcpPackages } from './installed-hosts.ts'
+import { openHostFolder, replyOfClaudeCode, startClaudeCode } from './host-run.ts'
+import {
+  installedHosts,
+  installedInspector,
+  installedPython,
+  mcpPackages,
+} from './installed-hosts.ts'
+import { startModelServer } from './model-server.ts'
 
 export type Result = { found: string; fault?: string | undefined }
 
@@ -63,6 +70,45 @@ export function inspectorRun(isHttp: boolean): Promise<Result> {
     }
   })
 }
+
+/** Claude Code with a model that calls a tool of the server without its argument, again and again. */
+export function claudeRun(isHttp: boolean): Promise<Result> {
+  return within(isHttp, async ({ folder: servers, url }) => {
+    const { claude: program } = await installedHosts()
+    const model = await startModelServer(({ body }, number) => {
+      const isTold = JSON.stringify(body).includes('LOOP DETECTED')
+      if (isTold || number > callsMax) return { text: 'I stop here.' }
+      // It shows the tools of servers by name only, until the model asks for one.
+      const query = JSON.stringify({ query: `select:${tool}` })
+      const name = number === 1 ? 'ToolSearch' : tool
+      return { calls: [{ name, input: number === 1 ? query : '{}' }] }
+    })
+    const folder = await openHostFolder()
+    try {
+      const [command, ...args] = gatewayCommand.map((word) =>
+        word === 'servers.json' ? join(servers, word) : word,
+      )
+      const weir = url === undefined ? { command, args } : { type: 'http', url }
+      const config = join(folder.home, 'mcp.json')
+      await writeFile(config, JSON.stringify({ mcpServers: { weir } }))
+      const ended = await startClaudeCode(folder, { program, url: model.url, config }).ended
+      const reply = replyOfClaudeCode(ended)
+      const calls = model.requests.length - 2 // the search, and the last text
+      const last = JSON.stringify(model.requests.at(-1)?.body.messages)
+      const isRight = calls === 3 && last.includes("'city'") && reply === 'I stop here.'
+      return {
+        found: `${calls} calls, I1 reported by the third`,
+        fault: isRight ? undefined : `${reply} ${last.slice(-2000)}`,
+      }
+    } finally {
+      await folder.close()
+      await model.close()
+    }
+  })
+}
+
+const callsMax = 10
+const tool = 'mcp__weir__test__weather'
 
 const noPython: Result = { found: 'left out: no Python 3 with venv' }
 
