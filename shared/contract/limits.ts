@@ -437,6 +437,10 @@ export const limits = {
   mcpMessageBytesMax: 16 * MiB,
   /** All that an MCP server sends while its list is read. */
   mcpListBytesMax: 32 * MiB,
+  /** The file with the login of an MCP server. */
+  tokenFileBytesMax: 256 * KiB,
+  /** How long `weir mcp login` waits for the person in the browser. */
+  mcpLoginMsMax: 10 * minute,
   /** HTTP requests to an MCP server that it has not begun to answer. */
   mcpRequestsMax: 256,
   /**
@@ -511,6 +515,10 @@ export const limits = {
   gatewayCallsMax: 256,
   /** How often a host that wants progress gets it while its call waits for a person. */
   gatewayPingMs: 10 * second,
+  /** How often a host may ask for a task whose call waits for a person. */
+  gatewayPollMs: 2 * second,
+  /** The results of tasks that a conversation of the gateway keeps for its host. */
+  gatewayTaskBytesMax: 32 * MiB,
   /** The wait of a hook for the verdicts of a message that also passes the proxy. */
   hookProxyMs: 5 * second,
   /** Sessions of hosts that a server follows, and the newest calls of each. */

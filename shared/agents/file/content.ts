@@ -49,6 +49,8 @@ export type McpContent = {
   allow?: (string | undefined)[]
   deny?: (string | undefined)[]
   labels?: Record<string, LabelsContent | undefined>
+  toolsFile?: string
+  traceparent?: boolean
   timeoutMs?: number
   wallMs?: number
   outputBytesMax?: number
