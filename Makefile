@@ -81,8 +81,8 @@ import-rules: $(EVERYTHING)
 format: $(EVERYTHING) ## format, sort imports, apply the safe lint fixes
 	$(BIOME) check --write
 
-bench: $(EVERYTHING) ## run all benchmarks
-	$(NODE) test/bench/main.ts
+bench: $(EVERYTHING) ## run all benchmarks, or ONLY="library" one of them
+	$(NODE) test/bench/main.ts $(if $(ONLY),--only "$(ONLY)")
 
 simulate: $(EVERYTHING) ## run the simulator over SEEDS=10000 seeds, or over one SEED=
 	$(NODE) test/simulation/main.ts $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))
@@ -90,7 +90,7 @@ simulate: $(EVERYTHING) ## run the simulator over SEEDS=10000 seeds, or over one
 chaos: $(EVERYTHING) ## kill, stop and rebalance a fleet on a real broker for MINUTES=2, then check its records; SEED= repeats a run, SIGNED=1 signs records and gives each job its own user
 	$(NODE) test/chaos/main.ts --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(SIGNED),--signed)
 
-hosts: $(EVERYTHING) ## run Claude Code, Codex and Python clients against Weir; installs them once (1.5 GB), ONLY= selects cases, WRITE=1 keeps the results
+hosts: $(EVERYTHING) ## run Claude Code, Codex, the MCP inspector and Python clients against Weir; installs them once (1.5 GB), ONLY= selects cases, WRITE=1 keeps the results
 	$(NODE) test/hosts/main.ts $(if $(ONLY),--only "$(ONLY)") $(if $(WRITE),--write)
 
 parity: $(EVERYTHING) ## show every trace of the corpora in every way to guard an agent, and compare with weir judge; takes minutes
@@ -110,8 +110,7 @@ schemas: $(EVERYTHING) ## generate files from schemas and rules
 	$(NODE) bin/generate-rules.ts
 
 package: $(EVERYTHING) ## make the npm package in out/, with its bill of materials (CycloneDX)
-	@mkdir -p out
-	npm pack --loglevel=error --pack-destination out
+	$(NODE) bin/build.ts out
 	npm sbom --loglevel=error --omit=dev --workspaces=false --sbom-format=cyclonedx > out/weir-agents.cdx.json
 
 clean: ## remove all installed and generated files

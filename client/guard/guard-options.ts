@@ -8,6 +8,7 @@ import { shown } from '../../shared/settings/mistake.ts'
 import type { KafkaBusChoice } from '../bus-choice.ts'
 import { checkGuards, needOneOf, needOptions } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
+import { type StagesChoice, stagesChoices } from '../stages-choice.ts'
 import type { WeirOptions } from '../weir.ts'
 
 export type GuardOptions = {
@@ -32,6 +33,11 @@ export type GuardOptions = {
   record?: RecordedParts
   /** The folder of the log. Default: the log is in memory, without a file. */
   dataFolder?: string
+  /**
+   * The part of this process in running the stages of the data folder, as for `Weir.open`. Default
+   * `auto`: it runs them if no other process does. It leaves the folder to a process with agents.
+   */
+  stages?: StagesChoice
   /** The log is on Kafka, and `weir up` runs the stages. */
   kafka?: Omit<KafkaBusChoice, 'kind'> & { topicPrefix?: string }
   /** When Weir does not answer in time. Default `run` for observing, `refuse` for blocking. */
@@ -48,7 +54,7 @@ export type GuardOptions = {
 const code = 'settings.invalid'
 
 const optionNames = Object.keys({
-  ...{ agent: 1, mode: 1, guards: 1, approvals: 1, dataFolder: 1, kafka: 1 },
+  ...{ agent: 1, mode: 1, guards: 1, approvals: 1, dataFolder: 1, kafka: 1, stages: 1 },
   ...{ onUnavailable: 1, answerWithinMs: 1, log: 1, record: 1 },
 } satisfies Record<keyof GuardOptions, 1>)
 
@@ -66,6 +72,7 @@ export function checkGuardOptions(given: GuardOptions): void {
   needOneOf('mode', mode, ['blocking', 'observing'])
   needOneOf('record', given.record, recordedParts)
   needOneOf('onUnavailable', onUnavailable, ['run', 'refuse'])
+  needOneOf('stages', given.stages, stagesChoices)
   checkGuards(given.guards)
   if (answerWithinMs !== undefined && !(Number.isFinite(answerWithinMs) && answerWithinMs >= 0))
     throw new WeirError(

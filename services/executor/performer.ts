@@ -21,6 +21,7 @@ import type {
   StartPerformer,
 } from '../../shared/contract/performer.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
+import type { WeightOf } from '../../shared/contract/tenant.ts'
 import { guardKeyPrefix, stopKeyPrefix } from '../../shared/contract/topology.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import type { Slots } from '../../shared/lib/slots.ts'
@@ -33,10 +34,11 @@ import { createJobEnds, releaseClaims } from './job-ends.ts'
 import { type Claimed, type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
 import type { KeptTools } from './kept/kept-tools.ts'
 import { createLeftClaims } from './left-claims.ts'
+import { createOffers } from './offers.ts'
 import { type ProgramHash, programHasher } from './program/program-hash.ts'
 import { createProgramHashes } from './program/program-hashes.ts'
 import { callsStoppedBy } from './stopped-calls.ts'
-import type { ExecutorTask, ProgramTask, ToolTask, VerdictTask } from './tasks.ts'
+import type { ExecutorTask, OfferTask, ProgramTask, ToolTask, VerdictTask } from './tasks.ts'
 import { createToolRuns } from './tool-runs.ts'
 import type { ContextOf } from './tools/checked-start.ts'
 import type { StartTool } from './tools/tool.ts'
@@ -55,13 +57,14 @@ type Parts = {
 type ExecutorOptions = Pick<Parts, 'agents' | 'run' | 'contextOf' | 'kept'> & {
   programHash?: ProgramHash
   slots?: Slots
+  weightOf?: WeightOf | undefined
 }
 
 /**
  * `agents`: with the commands, which only this process knows. `run` starts tools, and `kept` those
  * that outlive this process. `contextOf`: the contexts of this process's questions. `slots`: the
  * places for running tools, shared by all partitions of a process. So are the places of a tool with
- * a `concurrency`.
+ * a `concurrency`. `weightOf`: the weights of tenants that wait for those. Default: all are equal.
  */
 export function startExecutor({
   agents,
@@ -69,9 +72,10 @@ export function startExecutor({
   contextOf,
   kept,
   programHash = programHasher(agents),
-  slots = toolPlaces(limits.runningToolsMax),
+  weightOf,
+  slots = toolPlaces(limits.runningToolsMax, weightOf),
 }: ExecutorOptions): StartPerformer<ExecutorTask> {
-  const slotsOf = createToolSlots(agents, slots)
+  const slotsOf = createToolSlots(agents, slots, weightOf)
   return (context) => performerOf({ agents, run, contextOf, kept, programHash, slotsOf }, context)
 }
 
@@ -85,6 +89,7 @@ function performerOf(
     closing = true
     watch.close()
     relay.close()
+    offers.close()
     left.close()
     releaseClaims(units, { drop, release: drop })
   })
@@ -96,6 +101,7 @@ function performerOf(
   const programs = createProgramHashes({ agents, programHash }, (message) =>
     track(write('self', [message])),
   )
+  const offers = createOffers({ agents, contextOf, clock, owner, writes, vetoOf })
   const { drop, giveBack } = createJobEnds({ owner, writes, runs })
   /** The newest tasks of each unit. */
   const wanted = new Map<string, ExecutorTask[]>()
@@ -120,13 +126,16 @@ function performerOf(
       watch.begin()
       const verdictTasks: VerdictTask[] = []
       const programTasks: ProgramTask[] = []
+      const offerTasks: OfferTask[] = []
       const toolTasks: ToolTask[] = []
       for (const task of tasks)
         if (task.kind === 'await-verdict') verdictTasks.push(task)
         else if (task.kind === 'hash-programs') programTasks.push(task)
+        else if (task.kind === 'offer') offerTasks.push(task)
         else toolTasks.push(task)
       relay.reconcile(unit, verdictTasks)
       programs.reconcile(unit, programTasks)
+      offers.reconcile(unit, offerTasks)
       claims.collect(() => reconcileJobs(unit, toolTasks))
     },
 
@@ -134,6 +143,7 @@ function performerOf(
       closing = true
       watch.close()
       relay.close()
+      offers.close()
       left.close()
       releaseClaims(units, { drop, release: giveBack })
       if (how === 'shutdown') runs.releaseAgents()
@@ -206,7 +216,7 @@ function performerOf(
     runs.refuse(jobs, task, veto, job.free)
   }
 
-  async function vetoOf(task: RunTask): Promise<CallEnding | undefined> {
+  async function vetoOf(task: RunTask | OfferTask): Promise<CallEnding | undefined> {
     try {
       const { declaration, clearedAt, guards } = task
       const records = await context.policies(guardKeyPrefix, stopKeyPrefix)

@@ -49,6 +49,8 @@ export type McpContent = {
   allow?: (string | undefined)[]
   deny?: (string | undefined)[]
   labels?: Record<string, LabelsContent | undefined>
+  toolsFile?: string
+  traceparent?: boolean
   timeoutMs?: number
   wallMs?: number
   outputBytesMax?: number
@@ -70,7 +72,7 @@ export type SandboxContent =
 export type LabelsContent = { reads?: string | (string | undefined)[]; sends?: string }
 
 export type HintsContent = LabelsContent &
-  Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'refusal'>
+  Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'refusal' | 'client'>
 
 export type RuleMode = 'enforce' | 'shadow'
 
@@ -109,6 +111,7 @@ export type ToolContent = LabelsContent & {
   outputBytesMax?: number
   http?: HttpContent
   module?: string
+  client?: true
   sandbox?: SandboxContent
   /** Only in a program. */
   code?: ToolCode

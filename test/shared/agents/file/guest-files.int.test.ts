@@ -25,6 +25,7 @@ function file(name: string, text: string): string {
 const noHints = {
   ...{ poll: false, mutates: null, ignoreFields: [], loopKey: [], refusal: null },
   labels: [],
+  client: false,
 }
 
 function mistakesIn(text: string): string {
