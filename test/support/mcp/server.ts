@@ -2,6 +2,7 @@
 // standard input and output.
 
 import { appendFileSync, existsSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Server } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
@@ -34,6 +35,7 @@ const tools = [
   { name: 'ask', inputSchema: anyObject },
   { name: 'colours', inputSchema: anyObject },
   { name: 'picture', inputSchema: anyObject },
+  { name: 'received', inputSchema: anyObject },
   { name: 'Twin', inputSchema: anyObject },
   { name: 'twin', inputSchema: anyObject },
   { name: `long-${'x'.repeat(80)}`, inputSchema: anyObject },
@@ -42,6 +44,9 @@ const tools = [
     inputSchema: { type: 'object' as const, $ref: 'https://example.invalid/schema' },
   },
 ]
+
+/** The newest line with a call on standard input. */
+let received = ''
 
 const grown = { name: 'grown', inputSchema: anyObject }
 let isGrown = false
@@ -92,6 +97,8 @@ export function testServer(): Server {
         return text('\u001b[2J\u001b]0;owned\u0007red')
       case 'picture':
         return { content: [{ type: 'image' as const, data: 'AAAA', mimeType: 'image/png' }] }
+      case 'received':
+        return text(received)
       case 'grown':
         return text('I am new')
       default:
@@ -108,5 +115,8 @@ if (import.meta.filename === process.argv[1]) {
     console.error('no licence')
     process.exit(3)
   }
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    if (line.includes('"tools/call"')) received = line
+  })
   serveStdio(testServer)
 }

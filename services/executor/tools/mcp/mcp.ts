@@ -2,9 +2,11 @@
 // MCP-1. A request that was sent may take effect, also if its connection breaks. Nothing is sent
 //     twice.
 // MCP-2. Progress extends the time of a call, up to the limit of the server's `wallMs`.
+// MCP-3. The server gets the numbers of the arguments digit by digit, as they were judged.
 
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
 import type { McpTool } from '../../../../shared/agents/agents.ts'
+import { withExactNumbers } from '../../../../shared/lib/json/raw-numbers.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from '../tool.ts'
 import { notReady, stopped, stoppedBefore, timedOut } from '../tool-endings.ts'
 import { callTool } from './connection.ts'
@@ -37,7 +39,7 @@ export function startMcpCall(
 
   callTool(
     server,
-    { name: tool, arguments: JSON.parse(call.arguments), idempotencyKey },
+    { name: tool, arguments: exactArguments(call.arguments), idempotencyKey },
     {
       signal: controller.signal,
       onProgress(progress) {
@@ -89,4 +91,9 @@ export function startMcpCall(
     started.resolve(false)
     ended.resolve(ending)
   }
+}
+
+/** Keeps MCP-3. The SDK passes the values on to JSON.stringify. */
+function exactArguments(text: string): Record<string, unknown> {
+  return withExactNumbers(text) as Record<string, unknown>
 }
