@@ -5,12 +5,13 @@
 // MCP-3. The server gets the numbers of the arguments digit by digit, as they were judged.
 
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
-import type { McpTool } from '../../../../shared/agents/agents.ts'
+import type { McpServer, McpTool } from '../../../../shared/agents/agents.ts'
 import { withExactNumbers } from '../../../../shared/lib/json/raw-numbers.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from '../tool.ts'
 import { notReady, stopped, stoppedBefore, timedOut } from '../tool-endings.ts'
 import { callTool } from './connection.ts'
 import { answered, failed } from './mcp-ending.ts'
+import { tokenMask } from './token-file.ts'
 
 export const startMcp: StartTool<McpTool> = (run, call) => startMcpCall(run, call)
 
@@ -27,7 +28,7 @@ export function startMcpCall(
   call: ToolCall,
   { onAnswer, onProgress }: McpObserver = {},
 ): RunningTool {
-  const { clock, idempotencyKey } = call
+  const { clock, idempotencyKey, traceparent } = call
   const started = Promise.withResolvers<boolean>()
   const ended = Promise.withResolvers<ToolEnding>()
   const controller = new AbortController()
@@ -39,7 +40,7 @@ export function startMcpCall(
 
   callTool(
     server,
-    { name: tool, arguments: exactArguments(call.arguments), idempotencyKey },
+    { name: tool, arguments: exactArguments(call.arguments), idempotencyKey, traceparent },
     {
       signal: controller.signal,
       onProgress(progress) {
@@ -89,7 +90,17 @@ export function startMcpCall(
     cancelWall()
     cancelIdle()
     started.resolve(false)
-    ended.resolve(ending)
+    ended.resolve(withoutTokens(server, ending))
+  }
+}
+
+/** Keeps TOKEN-FILE-1. */
+function withoutTokens(server: McpServer, ending: ToolEnding): ToolEnding {
+  const hide = tokenMask(server)
+  const { text, reason, fault } = ending
+  return {
+    ...{ ...ending, text: hide(text), reason: hide(reason) },
+    ...(fault !== undefined && { fault: hide(fault) }),
   }
 }
 
