@@ -12,6 +12,7 @@ import type { McpServer } from '../../shared/agents/agents.ts'
 import { loadMcpServers } from '../../shared/agents/file/mcp-servers.ts'
 import { unsetText } from '../../shared/agents/file/source.ts'
 import { secretsOfServers } from '../../shared/agents/secrets.ts'
+import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'
@@ -19,6 +20,7 @@ import { portOf } from '../terminal/port-flag.ts'
 import { refuseOpenAddress } from './front-address.ts'
 import { gatewayConversation, gatewayRoutes } from './fronts/mcp/gateway.ts'
 import { gatewayServers } from './fronts/mcp/gateway-server.ts'
+import { linesWithTexts } from './fronts/mcp/host-message.ts'
 import { type Upstreams, upstreamsOf } from './fronts/mcp/upstreams.ts'
 import { frontsPlaceOf } from './fronts-place.ts'
 import { guardsByAgent } from './guards-by-agent.ts'
@@ -79,12 +81,13 @@ type Serving = {
 
 /** The process is the conversation. */
 async function onPipe({ fronts, upstreams, options, log, stop }: Serving) {
-  const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
+  const { StdioServerTransport, serveStdio } = await import('@modelcontextprotocol/server/stdio')
   const guard = fronts.front({ agent: options.agent ?? defaultAgent, mode: 'blocking' })
   const { calls, close } = gatewayConversation(guard, randomUUID(), {
     ...{ upstreams, approvals: fronts.approvals, log },
   })
   const factory = await gatewayServers({ upstreams, callsOf: () => calls })
+  const lines = linesWithTexts()
   let newest: Server | undefined
   upstreams.onChanged(() => {
     newest?.sendToolListChanged().catch(() => {}) // its host is not there yet
@@ -94,14 +97,21 @@ async function onPipe({ fronts, upstreams, options, log, stop }: Serving) {
       newest = (await factory(context)) as Server
       return newest
     },
-    { onerror: (error) => log.debug({ err: error }, 'of the MCP host') },
+    {
+      transport: new StdioServerTransport(lines, process.stdout, { maxBufferSize: linesBytesMax }),
+      onerror: (error) => log.debug({ err: error }, 'of the MCP host'),
+    },
   )
-  process.stdin.once('end', stop).once('close', stop)
+  process.stdin.once('end', stop).once('close', stop).pipe(lines).once('close', stop)
   return async () => {
+    process.stdin.unpipe(lines).pause()
     await handle.close()
     await close()
   }
 }
+
+/** A message, and the text of its arguments with an escape for each quote. */
+const linesBytesMax = 3 * limits.mcpMessageBytesMax
 
 async function overHttp({ fronts, upstreams, options, out, log }: Serving) {
   const { host = '127.0.0.1', httpPort = '0', json = false } = options

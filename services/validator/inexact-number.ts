@@ -12,8 +12,7 @@ import {
   namesStringAt,
   type Schema,
 } from '../../shared/contract/arguments/schema-place.ts'
-import { isExact, isWholeDecimal } from '../../shared/lib/json/exact-number.ts'
-import { scalarsIn } from '../../shared/lib/json/places.ts'
+import { fieldAt, inexactNumbersIn, isWholeDecimal } from '../../shared/lib/json/exact-number.ts'
 import type { Watch } from './watch.ts'
 
 /** Each such number costs a search in the schema. One more counts in any place. */
@@ -28,12 +27,8 @@ export function inexactNumber(
   schema: Schema,
   { isGuarded, ruled }: Watch,
 ): InexactNumber | undefined {
-  if (!mayBeInexact.test(text)) return undefined
   let searches = 0
-  for (const { kind, from, to, path } of scalarsIn(text)) {
-    if (kind !== 'number') continue
-    const sent = text.slice(from, to)
-    if (isExact(sent)) continue
+  for (const { sent, path } of inexactNumbersIn(text)) {
     searches += 1
     const place = path()
     const counts =
@@ -42,11 +37,7 @@ export function inexactNumber(
       boundsNumberAt(place, schema, { isWhole: isWholeDecimal(sent) }) ||
       ruled.some((rule) => namesPlace(place, rule))
     if (!counts) continue
-    const field = String(place.findLast((step) => typeof step === 'string') ?? '')
-    return { field, sent, mayBeString: namesStringAt(place, schema) }
+    return { field: fieldAt(place), sent, mayBeString: namesStringAt(place, schema) }
   }
   return undefined
 }
-
-/** More than fifteen digits, or an exponent of two. Any other number is exact. */
-const mayBeInexact = /\d[\d.]{15}|\d[eE][+-]?\d\d/

@@ -67,7 +67,7 @@ function agentWith(replies: Reply[], { env = [], url, headers, ...settings }: Se
 }
 
 /** The result of one call, and the status of its end. */
-async function resultOf(tool: string, args: object = {}, settings: Settings = {}) {
+async function resultOf(tool: string, args: object | string = {}, settings: Settings = {}) {
   const { agent, model, open } = agentWith(
     [says(call(`test__${tool}`, args)), says('Done.')],
     settings,
@@ -91,11 +91,20 @@ const calls = () =>
     () => [],
   )
 
+/** JSON.parse changes its numbers. Libraries that merge objects lose `__proto__`. */
+const oddArguments =
+  '{"account":9007199254740993,"limit":1e999,"share":1.0,"__proto__":{"deep":[-0]},"text":"é"}'
+
 describe('a tool of an MCP server', () => {
   it('runs, and its text is the result', async () => {
     const { status, text, offered } = await resultOf('weather', { city: 'Paris' })
     expect({ status, text }).toEqual({ status: 'ok', text: '18 °C in Paris' })
     expect(offered).toContain('test__weather')
+  })
+
+  it('gets the arguments as the log has them, with each digit and each name', async () => {
+    const { text } = await resultOf('received', oddArguments)
+    expect(text).toContain(`"arguments":${oddArguments}`)
   })
 
   it('is judged by its schema before the server sees the call', async () => {
@@ -298,16 +307,18 @@ describe('an MCP server', () => {
     await until(async () => !programs().includes(server))
   })
 
-  it('is reached over HTTP, with headers that no result contains', async () => {
+  it('is reached over HTTP, with exact arguments and headers that no result contains', async () => {
     const handler = createMcpHandler(testServer)
     const seen: (string | null)[] = []
+    const bodies: string[] = []
     const http = await new Promise<ReturnType<typeof serve>>((resolve) => {
       const listening = serve(
         {
           port: 0,
           hostname: '127.0.0.1',
-          fetch: (request) => {
+          fetch: async (request) => {
             seen.push(request.headers.get('authorization'))
+            bodies.push(await request.clone().text())
             return handler.fetch(request)
           },
         },
@@ -321,6 +332,8 @@ describe('an MCP server', () => {
       status: 'ok',
       text: '18 °C in Paris',
     })
+    await resultOf('fail', oddArguments, { url, headers })
+    expect(bodies.find((body) => body.includes('"fail"'))).toContain(`"arguments":${oddArguments}`)
     expect(new Set(seen)).toEqual(new Set(['Bearer secret-bearer-0123456789']))
     await new Promise((resolve) => http.close(resolve))
   })

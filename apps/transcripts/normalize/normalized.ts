@@ -7,7 +7,7 @@ import type {
   Finished,
   ProviderRecord,
 } from '../../../services/llm-gateway/providers/provider.ts'
-import { parseJson, withExactNumbers } from '../../../services/llm-gateway/wire/exact-json.ts'
+import { parseJson } from '../../../services/llm-gateway/wire/exact-json.ts'
 import { defaultSettings } from '../../../shared/agents/agents.ts'
 import { argumentText } from '../../../shared/contract/call.ts'
 import type {
@@ -20,6 +20,7 @@ import type {
 } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { withExactNumbers } from '../../../shared/lib/json/raw-numbers.ts'
 import { declarationOf, judgedRound, type OfferedTool } from './judged-round.ts'
 import { foreignTo, type RecordedBody, recordedBodies } from './recording.ts'
 

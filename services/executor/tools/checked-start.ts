@@ -3,11 +3,15 @@
 // CHECKED-START-1. A tool whose check finds a problem, throws or takes too long never starts.
 // CHECKED-START-2. The checks count against the call's timeout. A tool without checks starts at
 //     once.
+// CHECKED-START-3. JavaScript gets no number that it cannot hold exactly: not the check, no function
+//     and no module.
 
 import type { Checked, Tool, ValueCheck } from '../../../shared/agents/agents.ts'
+import { quoted, shownName } from '../../../shared/contract/arguments/name-text.ts'
 import { filledTemplate } from '../../../shared/contract/arguments/refusal-template.ts'
 import type { TurnId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import { fieldAt, inexactNumbersIn } from '../../../shared/lib/json/exact-number.ts'
 import { asSentence, shortened } from '../../../shared/lib/text-cut.ts'
 import { rejected } from '../results.ts'
 import { described } from './function-outcome.ts'
@@ -40,6 +44,9 @@ function preparedCall(options: CheckedStart): Prepared | Promise<Prepared> {
   const { tool, call, turn, contextOf } = options
   const { check, needsContext, run } = tool
   const isHere = run.kind === 'function' || run.kind === 'module'
+  const inexact = isHere || check !== undefined ? inexactProblem(call.arguments) : undefined
+  if (inexact !== undefined)
+    return refused([inexact], call, tool.declaration.name, tool.declaration.hints?.refusal)
   if (check === undefined && needsContext === undefined && (!isHere || contextOf === undefined))
     return call
   try {
@@ -77,6 +84,16 @@ async function checkedCall(
 
 function checkOf(check: ValueCheck, call: ToolCall): Checked | Promise<Checked> {
   return check(JSON.parse(call.arguments))
+}
+
+/** Keeps CHECKED-START-3. */
+function inexactProblem(text: string): string | undefined {
+  for (const { sent, path } of inexactNumbersIn(text)) {
+    const field = fieldAt(path())
+    const subject = field === '' ? 'a number' : `the number in field ${quoted(field)}`
+    return `${subject} cannot be passed on exactly: the tool would get ${Number(sent)} for ${shownName(sent)}. Send it as a string if the schema accepts one there`
+  }
+  return undefined
 }
 
 function startLater({ call, start }: CheckedStart, preparing: Promise<Prepared>): RunningTool {

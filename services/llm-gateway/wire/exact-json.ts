@@ -4,11 +4,9 @@
 import { limits } from '../../../shared/contract/limits.ts'
 import { boundedJson } from '../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { rawNumber } from '../../../shared/lib/json/raw-numbers.ts'
 import { insideOf, type Span } from '../../../shared/lib/json/spans.ts'
 import { spaceEnd } from '../../../shared/lib/json/tokens.ts'
-
-/** JSON.parse source text access of ECMAScript, which TypeScript's library lacks. */
-type Raw = { rawJSON(text: string): unknown }
 
 export type Path = (string | number)[]
 /**
@@ -53,28 +51,6 @@ export function sendableJson(text: string): unknown {
       ? withWellFormedNames(value)
       : value
   })
-}
-
-/**
- * The value of a JSON text, whose numbers JSON.stringify writes as in the text; undefined: not
- * JSON.
- */
-export function withExactNumbers(text: string): unknown {
-  try {
-    return JSON.parse(
-      text,
-      (_key: string, value: unknown, context?: { source: string }): unknown =>
-        typeof value === 'number' && context !== undefined
-          ? rawNumber(value, context.source)
-          : value,
-    )
-  } catch {
-    return undefined
-  }
-}
-
-function rawNumber(value: number, source: string): unknown {
-  return String(value) === source ? value : (JSON as unknown as Raw).rawJSON(source)
 }
 
 function withWellFormedNames(value: Record<string, unknown>): Record<string, unknown> {

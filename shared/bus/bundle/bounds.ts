@@ -1,7 +1,9 @@
-// Bounds the numbers of a bundle, which anybody can seal. A number that JavaScript cannot hold would
-// end a reader with an error of its engine, and a huge number of partitions would keep it busy.
+// Bounds the numbers and the sizes of a bundle, which anybody can seal. A number that JavaScript
+// cannot hold would end a reader with an error of its engine. A huge number of partitions would keep
+// it busy, and a huge record would fill its memory.
 
 import type { DatabaseSync } from 'node:sqlite'
+import { limits } from '../../contract/limits.ts'
 import { WeirError } from '../../lib/errors.ts'
 
 /** Twice the setting's maximum (shared/settings/settings.ts), for topics that others made. */
@@ -42,6 +44,37 @@ export function refuseOutOfBounds(db: DatabaseSync, file: string): void {
   }
 }
 
+/**
+ * Throws `bundle.invalid` with the place of a record that no log accepts. SQLite knows the bytes of a
+ * value without reading it.
+ */
+export function refuseLargeRecords(db: DatabaseSync, file: string): void {
+  const found = db
+    .prepare(
+      `SELECT topic, partition, offset, octet_length(value) + octet_length(key) AS bytes
+      FROM records WHERE octet_length(value) > ?1 OR octet_length(key) > ?1 LIMIT 1`,
+    )
+    .get(limits.recordBytesMax)
+  if (found === undefined) return
+  const { topic, partition, offset, bytes } = found
+  throw new WeirError(
+    'bundle.invalid',
+    `${file}: the record at offset ${offset} of partition ${partition} of ${named(topic)} has ${bytes} bytes; must be at most ${limits.recordBytesMax}. No log of Weir has such a record: export it again`,
+  )
+}
+
+/** Throws `bundle.invalid` if a topic of the records is missing in `topics`: no reader would find it. */
+export function refuseUnlistedTopics(db: DatabaseSync, file: string): void {
+  const found = db
+    .prepare('SELECT topic FROM records WHERE topic NOT IN (SELECT name FROM topics) LIMIT 1')
+    .get()
+  if (found === undefined) return
+  throw new WeirError(
+    'bundle.invalid',
+    `${file}: the table topics lacks the topic ${named(found.topic)} of its records. weir export writes them all: export it again`,
+  )
+}
+
 /** Throws `bundle.invalid`. `facts`: the rows of the table `bundle`. */
 export function partitionsIn(file: string, facts: ReadonlyMap<string, string>): number {
   return numberIn(file, facts, 'partitions', 1, bundlePartitionsMax)
@@ -64,6 +97,11 @@ function numberIn(
   if (!/^\d{1,16}$/.test(text) || value < min || value > max)
     throw outOfBounds(file, `the row ${key} of the table bundle`, JSON.stringify(text), max, min)
   return value
+}
+
+/** Anybody may have written it. */
+function named(topic: unknown): string {
+  return JSON.stringify(String(topic).slice(0, 40))
 }
 
 function outOfBounds(file: string, what: string, value: string, max: number, min = 0): WeirError {

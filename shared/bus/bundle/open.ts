@@ -9,7 +9,7 @@ import { applicationIdIn, logApplicationId, sqliteHeaderBytes } from '../../lib/
 import { WeirError } from '../../lib/errors.ts'
 import { unreadable } from '../../settings/text-file.ts'
 import { DatabaseSync } from '../sqlite.ts'
-import { refuseOutOfBounds } from './bounds.ts'
+import { refuseLargeRecords, refuseOutOfBounds, refuseUnlistedTopics } from './bounds.ts'
 import {
   bundleApplicationId,
   bundleFormat,
@@ -81,6 +81,8 @@ export async function openBundleFile(
     refuseUnknownSchemas(db, file)
     refuseMissingSchemas(db, file)
     refuseOutOfBounds(db, file)
+    refuseLargeRecords(db, file)
+    refuseUnlistedTopics(db, file)
     return db
   } catch (error) {
     db.close()

@@ -6,6 +6,26 @@
 // EXACT-NUMBER-2. So each double has one decimal that passes, and decimals order like their doubles.
 //     A bound that one reader sees kept is kept for every reader.
 
+import { type Place, scalarsIn } from './places.ts'
+
+/** The numbers of `text`, which must be JSON, that are not exact. `path`: valid until the next step. */
+export function* inexactNumbersIn(text: string): Generator<{ sent: string; path(): Place }> {
+  if (!mayBeInexact.test(text)) return
+  for (const { kind, from, to, path } of scalarsIn(text)) {
+    if (kind !== 'number') continue
+    const sent = text.slice(from, to)
+    if (!isExact(sent)) yield { sent, path }
+  }
+}
+
+/** The nearest name of a place. Empty: none. */
+export function fieldAt(place: Place): string {
+  return String(place.findLast((step) => typeof step === 'string') ?? '')
+}
+
+/** More than fifteen digits, or an exponent of two. Any other number is exact. */
+const mayBeInexact = /\d[\d.]{15}|\d[eE][+-]?\d\d/
+
 /** `text` must be a JSON number. */
 export function isExact(text: string): boolean {
   const sent = decimalOf(text)

@@ -13,6 +13,7 @@ import { createBundle } from '../../../shared/bus/bundle/writer.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { encode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import { historyKey } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { userMessage } from '../../support/messages.ts'
@@ -335,6 +336,37 @@ describe('a bundle', () => {
       message: expect.stringMatching(/lacks schemas .*: \d+ \(user-message\)\. /),
     })
   })
+
+  it('is refused when it lacks a topic of its records', async () => {
+    changed((bytes) => {
+      const bare = join(folder, 'bare.db')
+      writeFileSync(bare, bytes)
+      runSql(bare, "UPDATE topics SET name = 'conversation-eventz' WHERE kind = 'log'")
+      readFileSync(bare).copy(bytes)
+    })
+    await expect(refusal()).rejects.toMatchObject({
+      code: 'bundle.invalid',
+      message: expect.stringContaining('lacks the topic "conversation-events" of its records'),
+    })
+  })
+
+  it.each(['value', 'key'] as const)(
+    'is refused when the %s of a record is larger than one of a log',
+    async (part) => {
+      const large = Buffer.alloc(limits.recordBytesMax + 1, 'x')
+      const own = part === 'key' ? { key: String(large) } : { value: large }
+      const bundle = createBundle(file, { force: true })
+      bundle.topic('history', 'table')
+      bundle.add({ ...entry(0, 3), ...own })
+      await bundle.finish(facts)
+      await expect(refusal()).rejects.toMatchObject({
+        code: 'bundle.invalid',
+        message: expect.stringMatching(
+          /the record at offset 3 of partition 1 of "history" has \d+ bytes; must be at most 10485760/,
+        ),
+      })
+    },
+  )
 
   it('names the turn that lacks its beginning, for callers that need whole turns', async () => {
     await opened(async (bundle) => expect(() => refuseCutTurns(bundle)).not.toThrow())

@@ -13,10 +13,10 @@ import type { Clock } from '../../../../shared/lib/clock.ts'
 
 export type Forwarded = { answer: CallToolResult; status: GuestResult['status']; text: string }
 
-/** `signal` aborts when the host cancels: the server gets a cancel. Never rejects. */
+/** `input`: the text of the arguments. `signal` aborts when the host cancels: the server gets a cancel. Never rejects. */
 export async function forwardCall(
   run: McpTool,
-  input: unknown,
+  input: string,
   {
     clock,
     signal,
@@ -37,7 +37,7 @@ export async function forwardCall(
   const running = startMcpCall(
     run,
     {
-      ...{ arguments: JSON.stringify(input), idempotencyKey: randomUUID(), clock },
+      ...{ arguments: input, idempotencyKey: randomUUID(), clock },
       ...{ timeoutMs: wallMs, graceMs: 0 },
       ...(run.server.traceparent === true && { traceparent }),
     },

@@ -25,7 +25,8 @@ import { type RoundVerdicts, roundVerdicts } from './round-verdicts.ts'
 export type PlacedCall = {
   id: string
   name: string
-  input: unknown
+  /** The text of the arguments. */
+  input: string
   /** At text_only: the advice that no tool may be called. Otherwise ''. */
   refusal: string
   index: number
@@ -43,7 +44,7 @@ export type GatewayRounds = {
    * text: the refusal of a call that gets no round. Rejects if the signal aborts before that.
    */
   place(
-    call: { id: string | undefined; name: string; input: unknown },
+    call: { id: string | undefined; name: string; input: string },
     tools: readonly unknown[],
     signal: AbortSignal,
   ): Promise<PlacedCall | string>

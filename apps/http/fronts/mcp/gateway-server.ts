@@ -17,6 +17,7 @@ import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { version } from '../../../../shared/lib/version.ts'
 import type { HeldCalls, HostCall, PersonAnswer } from './held-call.ts'
 import type { Task } from './held-tasks.ts'
+import { argumentsIn } from './host-message.ts'
 import { passThrough } from './pass-through.ts'
 import type { Upstreams } from './upstreams.ts'
 
@@ -65,7 +66,7 @@ export async function gatewayServers({
       const call: HostCall = {
         id: idIn(params._meta),
         name: params.name,
-        input: params.arguments ?? {},
+        input: argumentsIn(params._meta),
         signal: context.mcpReq.signal,
         traceparent: traceparentIn(params._meta),
         canAsk: canAsk(capabilities),

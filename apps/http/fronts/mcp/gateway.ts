@@ -10,10 +10,12 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 import type { GuardsByAgent } from '../../guards-by-agent.ts'
+import { bytesOf } from '../../request-body.ts'
 import type { HttpApp } from '../../server.ts'
 import { gatewayRounds } from './gateway-rounds.ts'
 import { gatewayServers } from './gateway-server.ts'
 import { type HeldCalls, heldCalls } from './held-call.ts'
+import { messagesWithTexts } from './host-message.ts'
 import type { Upstreams } from './upstreams.ts'
 
 export type GatewayOptions = {
@@ -53,7 +55,6 @@ export async function gatewayRoutes(
     },
   })
   const handler = createMcpHandler(factory, {
-    maxRequestBodySize: limits.mcpMessageBytesMax,
     onerror: (error) => log.debug({ err: error }, 'of an MCP host'),
   })
   upstreams.onChanged(() => handler.notify.toolsChanged())
@@ -65,12 +66,19 @@ export async function gatewayRoutes(
           pathOf(context.req.url),
           () => gatewayConversation(guard, context.req.param('conversation'), options).calls,
         )
-        return handler.fetch(context.req.raw)
+        if (context.req.method !== 'POST') return handler.fetch(context.req.raw)
+        const bytes = await bytesOf(context.env.incoming, limits.mcpMessageBytesMax)
+        const parsedBody = messagesWithTexts(bytes.toString())
+        return parsedBody === undefined
+          ? Response.json(noMessage, { status: 400 })
+          : handler.fetch(context.req.raw, { parsedBody })
       })
     },
     close: handler.close,
   }
 }
+
+const noMessage = { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } }
 
 /** A conversation is its path. */
 function pathOf(url: string): string {

@@ -1,16 +1,17 @@
 // One `tools/call` of a host: judged, held for a person, forwarded, reported.
 // HELD-CALL-1. A call is forwarded only after the verdict `run` on itself, and once (R6).
 // HELD-CALL-2. An answer of the host's person decides the arguments that the person saw. A repeat
-//     with others does not run.
+//     with others does not run. Judge, person and server get the text of the host.
 // HELD-CALL-3. Each placed call gets exactly one result, also if its host leaves.
 
-import { isDeepStrictEqual } from 'node:util'
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
 import type { Approvals } from '../../../../services/approval/approvals.ts'
 import type { McpTool } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
+import { withExactNumbers } from '../../../../shared/lib/json/raw-numbers.ts'
+import { sameJson } from '../../../../shared/lib/json/same-json.ts'
 import { pause } from '../../../../shared/lib/pause.ts'
 import { shortened } from '../../../../shared/lib/text-cut.ts'
 import { printable, printableJson } from '../../../terminal/printable.ts'
@@ -26,7 +27,8 @@ import type { Upstreams } from './upstreams.ts'
 export type HostCall = {
   id: string | undefined
   name: string
-  input: Record<string, unknown>
+  /** The text of the arguments. */
+  input: string
   /** The place of the call in a trace of the host. */
   traceparent: string | undefined
   /** Aborts when the host cancels or leaves. */
@@ -118,7 +120,7 @@ export function heldCalls({
 
   function questionOn({ placed, approval }: Asked): CallAnswer {
     const { name, input } = placed
-    const shown = shortened(printableJson(input), questionCharactersMax)
+    const shown = shortened(printableJson(withExactNumbers(input)), questionCharactersMax)
     const question = `Weir asks before this call runs (approval ${approval.id}).\n${printable(name)} ${shown}`
     return { kind: 'question', call: placed.id, question }
   }
@@ -216,7 +218,7 @@ export function heldCalls({
       if (answer === undefined) return questionOn(own)
       asked.delete(named)
       // Keeps HELD-CALL-2.
-      if (placed.name !== call.name || !isDeepStrictEqual(placed.input, call.input)) {
+      if (placed.name !== call.name || !sameJson(placed.input, call.input)) {
         await finished(placed, { status: 'not-run', text: otherArguments })
         return result(otherArguments)
       }

@@ -5,6 +5,8 @@
 // UPSTREAM-2. Headers of one connection stay on it (RFC 9110, section 7.6.1). All others pass
 //     unchanged, except host, content-length and accept-encoding.
 // UPSTREAM-3. Headers that begin with `x-weir` are Weir's: none of them passes in either direction.
+// UPSTREAM-4. A client gets no redirect. It would send its keys elsewhere, and read answers that Weir
+//     does not judge. Redirects within the upstream's origin are followed here.
 
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
@@ -61,17 +63,12 @@ export function upstreamAt(address: string): Upstream {
           if (wanted.signal.aborted) throw cause
           throw unreachable(base)
         })
-        const { location } = answer.headers
-        const isRedirect = answer.statusCode === 307 || answer.statusCode === 308
-        if (!isRedirect || location === undefined || !Buffer.isBuffer(wanted.body)) return answer
-        const next = URL.parse(location, url.href)
+        const { statusCode = 0, headers } = answer
+        if (!isRedirect(statusCode) || headers.location === undefined) return answer
         answer.resume()
-        if (next?.origin !== base.origin || redirects === redirectsMax)
-          throw new HttpError(
-            502,
-            'proxy.redirect',
-            `the upstream ${base.origin} redirects elsewhere: point --upstream at the final address`,
-          )
+        const next = URL.parse(headers.location, url.href)
+        const isFollowed = next?.origin === base.origin && mayRepeat(wanted, statusCode)
+        if (!isFollowed || redirects === redirectsMax) throw redirected(base)
         url = next
       }
     },
@@ -79,6 +76,17 @@ export function upstreamAt(address: string): Upstream {
 }
 
 const redirectsMax = 5
+
+/** Some clients follow any status of this class with a Location. */
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400 && status !== 304
+}
+
+/** Whether the same request can be sent again. Other redirects than 307 and 308 make it a GET. */
+function mayRepeat({ method, body }: UpstreamRequest, status: number): boolean {
+  if (body === undefined) return method === 'GET' || method === 'HEAD'
+  return (status === 307 || status === 308) && Buffer.isBuffer(body)
+}
 
 /**
  * A base URL of OpenAI's form contains the version of its API, one of Anthropic's form does not.
@@ -152,6 +160,14 @@ function framingOf({ headers }: IncomingMessage): string[] {
 
 function unreachable({ origin }: URL): HttpError {
   return new HttpError(502, 'proxy.upstream', `the upstream ${origin} cannot be reached`)
+}
+
+function redirected({ origin }: URL): HttpError {
+  return new HttpError(
+    502,
+    'proxy.redirect',
+    `the upstream ${origin} redirects elsewhere: point --upstream at the final address`,
+  )
 }
 
 function invalid(value: string, expected: string): WeirError {

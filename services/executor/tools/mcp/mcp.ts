@@ -2,9 +2,11 @@
 // MCP-1. A request that was sent may take effect, also if its connection breaks. Nothing is sent
 //     twice.
 // MCP-2. Progress extends the time of a call, up to the limit of the server's `wallMs`.
+// MCP-3. The server gets the numbers of the arguments digit by digit, as they were judged.
 
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
 import type { McpServer, McpTool } from '../../../../shared/agents/agents.ts'
+import { withExactNumbers } from '../../../../shared/lib/json/raw-numbers.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from '../tool.ts'
 import { notReady, stopped, stoppedBefore, timedOut } from '../tool-endings.ts'
 import { callTool } from './connection.ts'
@@ -38,7 +40,7 @@ export function startMcpCall(
 
   callTool(
     server,
-    { name: tool, arguments: JSON.parse(call.arguments), idempotencyKey, traceparent },
+    { name: tool, arguments: exactArguments(call.arguments), idempotencyKey, traceparent },
     {
       signal: controller.signal,
       onProgress(progress) {
@@ -100,4 +102,9 @@ function withoutTokens(server: McpServer, ending: ToolEnding): ToolEnding {
     ...{ ...ending, text: hide(text), reason: hide(reason) },
     ...(fault !== undefined && { fault: hide(fault) }),
   }
+}
+
+/** Keeps MCP-3. The SDK passes the values on to JSON.stringify. */
+function exactArguments(text: string): Record<string, unknown> {
+  return withExactNumbers(text) as Record<string, unknown>
 }

@@ -14,11 +14,11 @@ const endsAtOnce: RunningTool = {
   stop: () => {},
 }
 
-function checked(fields: Partial<Tool>, contextOf?: ContextOf) {
+function checked(fields: Partial<Tool>, contextOf?: ContextOf, text = '{"n":1}') {
   const clock = testClock()
   const starts: ToolCall[] = []
   const call: ToolCall = {
-    arguments: '{"n":1}',
+    arguments: text,
     idempotencyKey: 'key',
     timeoutMs: 1_000,
     graceMs: 100,
@@ -33,6 +33,13 @@ function checked(fields: Partial<Tool>, contextOf?: ContextOf) {
     },
   })
   return { clock, starts, running }
+}
+
+const commandRun: Tool['run'] = {
+  ...{ kind: 'command', argv: ['true'], environment: [], outputBytesMax: 1_000 },
+}
+const moduleRun: Tool['run'] = {
+  ...{ kind: 'module', file: '/tool.ts', environment: [], outputBytesMax: 1_000 },
 }
 
 describe('a tool with checks', () => {
@@ -55,6 +62,39 @@ describe('a tool with checks', () => {
     })
     expect(await running.started).toBe(false)
     expect(starts).toEqual([])
+  })
+
+  it.each([
+    ['a function', { run: { kind: 'function', run: () => '' } }],
+    ['a module', { run: moduleRun }],
+    ['a command with a check', { run: commandRun, check: () => ({ value: 1 }) }],
+  ] as [string, Partial<Tool>][])(
+    'does not start %s with a number that JavaScript cannot hold',
+    async (_, fields) => {
+      const { starts, running } = checked(
+        fields,
+        undefined,
+        '{"pay":[{"account":9007199254740993}]}',
+      )
+      expect(await running.ended).toMatchObject({
+        status: 'rejected',
+        reason: expect.stringContaining(
+          "the number in field 'account' cannot be passed on exactly: the tool would get 9007199254740992 for 9007199254740993",
+        ),
+      })
+      expect(starts).toEqual([])
+      for (const text of ['{"n":1e999}', '{"n":0.100000000000000005}'])
+        expect((await checked(fields, undefined, text).running.ended).status).toBe('rejected')
+      for (const text of ['{"n":9007199254740992}', '{"n":0.1}', '{"n":1e21}', '{"n":1.50}'])
+        expect((await checked(fields, undefined, text).running.ended).status).toBe('ok')
+    },
+  )
+
+  it('gives a command without a check any number, because it gets the text', async () => {
+    const text = '{"n":9007199254740993}'
+    expect(checked({ run: commandRun }, undefined, text).starts).toMatchObject([
+      { arguments: text },
+    ])
   })
 
   it('has one full stop behind a problem that is a sentence', async () => {

@@ -64,6 +64,27 @@ describe.each(eras)('a host of the %s era behind weir mcp over HTTP', (era) => {
 })
 
 describe('weir mcp over HTTP', () => {
+  it('refuses arguments that two readers would read differently, and keeps exact ones', async () => {
+    const url = await start()
+    const post = async (args: string) => {
+      const response = await fetch(`${url}/mcp/coder/a`, {
+        method: 'POST',
+        headers: {
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+        },
+        body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fail","arguments":${args}}}`,
+      })
+      return response.text()
+    }
+    expect(await post('{"a":1,"a":2}')).toContain("field 'a' is given twice")
+    expect(await post('{"a":1,"A":2}')).toContain("differ only in their letters' case")
+    await expect(readFile(journal, 'utf8')).rejects.toThrow()
+    expect(await post('{"a":9007199254740993}')).toContain('no such city')
+    expect(await readFile(journal, 'utf8')).toBe('fail\n')
+    expect(await post('{"a":')).toContain('-32700')
+  })
+
   it('refuses pages of other sites, and names that no guest can have', async () => {
     const url = await start()
     const post = (path: string, headers: Record<string, string>) =>

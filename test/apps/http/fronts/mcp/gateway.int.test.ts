@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { Client } from '@modelcontextprotocol/client'
+import { withExactNumbers } from '../../../../../shared/lib/json/raw-numbers.ts'
 import { until } from '../../../../support/inbox.ts'
 import {
   eras,
@@ -66,6 +67,17 @@ describe.each(eras)('a host of the %s era behind weir mcp', (era) => {
       isError: false,
     })
     expect(await textOf(client, 'fail')).toEqual({ text: 'no such city', isError: true })
+  })
+
+  it('has its arguments sent on with each digit and each name', async () => {
+    const { client } = await host({ era })
+    const sent = '{"account":9007199254740993,"limit":1e999,"__proto__":{"deep":[-0]}}'
+    const { text } = await textOf(
+      client,
+      'received',
+      withExactNumbers(sent) as Record<string, unknown>,
+    )
+    expect(text).toContain(`"arguments":${sent}`)
   })
 
   it('is stopped in incident I1, and the third answer reports the repetition', async () => {

@@ -45,6 +45,50 @@ describe('a model server behind the proxy', () => {
     expect(headers.get('x-own')).toBe('kept')
   })
 
+  it.each(
+    [300, 301, 302, 303, 305, 307, 308].flatMap((status) =>
+      [undefined, veto].map((how) => ({ status, how, title: how ? 'with' : 'without' })),
+    ),
+  )('cannot send a client elsewhere with $status, $title a veto', async ({ status, how }) => {
+    const respond = (_: Received, response: Parameters<typeof sendJson>[0]) => {
+      response.writeHead(status, { location: 'http://other.example/v1' }).end('{}')
+    }
+    proxy = await proxied(scriptedGuard(), respond, '', how)
+    const requests: [string, RequestInit][] = [
+      [path, { method: 'POST', body: first }],
+      ['/v1/files', { method: 'POST', body: 'unjudged' }],
+      ['/v1/models', {}],
+    ]
+    for (const [target, request] of requests) {
+      const answered = await fetch(`${proxy.url}${target}`, { ...request, redirect: 'manual' })
+      const { error } = (await answered.json()) as { error?: { code?: string; message: string } }
+      expect([answered.status, answered.headers.get('location')]).toEqual([502, null])
+      expect(JSON.stringify(error)).toContain('point --upstream at the final address')
+    }
+  })
+
+  it('may redirect a request within its origin, which the client does not see', async () => {
+    const respond = ({ url }: Received, response: Parameters<typeof sendJson>[0]) => {
+      if (url === '/v1/moved') sendJson(response, { found: true })
+      else response.writeHead(302, { location: '/v1/moved' }).end()
+    }
+    proxy = await proxied(scriptedGuard(), respond, '', veto)
+    const models = await fetch(`${proxy.url}/v1/models`, { redirect: 'manual' })
+    expect(await models.json()).toEqual({ found: true })
+    const posted = await fetch(`${proxy.url}${path}`, {
+      ...{ method: 'POST', body: first, redirect: 'manual' },
+    })
+    expect(posted.status).toBe(502) // a client would repeat it as a GET
+  })
+
+  it('may answer with 304, which is no redirect', async () => {
+    const respond = (_: Received, response: Parameters<typeof sendJson>[0]) => {
+      response.writeHead(304, { location: 'http://other.example/', etag: '"a"' }).end()
+    }
+    proxy = await proxied(scriptedGuard(), respond)
+    expect((await fetch(`${proxy.url}/v1/models`)).status).toBe(304)
+  })
+
   it.each([
     ...['/v1/../../x', '/v1/%2e%2e/%2E./x', '/..', '/a/..%2fx', '/a/..%5Cx', '/v1\\..\\..\\x'],
     ...['/proxy/main/v1/../../x', 'http://127.0.0.1/../x'],
