@@ -35,7 +35,8 @@ export { defaultGuestSettings, WeirError }
  */
 export async function openGuard(options: GuardOptions): Promise<Guard> {
   checkGuardOptions(options)
-  const agent = guestAgent(options.agent) // before anything is opened
+  const guest = guestAgent(options.agent) // before anything is opened
+  const agent = { ...guest, record: options.record ?? guest.record }
   const fronts = await openFronts(frontsPlace(options), options)
   const front = fronts.front({ ...options, agent })
   return {

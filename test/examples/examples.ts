@@ -49,6 +49,10 @@ export const examples: Example[] = [
     printed: { out: 'A weir is a low wall across a river.\n', errors: '' },
   },
   {
+    name: 'client-tool.ts',
+    printed: { out: 'You have seat 14A.\n', errors: 'pick_seat: picked 14A on LH 12\n' },
+  },
+  {
     name: 'stop-an-agent.ts',
     printed: { out: 'cancelled\nAs you like.\n', errors: 'wait: outcome_unknown\n' },
   },
@@ -65,6 +69,8 @@ const model = (userText: string) => {
   if (userText.includes('two chairs')) return says(text('2 chairs, to Ulm.'))
   if (userText.includes('Please continue')) return says(text('{"city":"Ulm","chairs":2}'))
   if (userText.includes('did I order')) return says(call('list_orders', {}))
+  if (userText.includes('A seat on LH 12')) return says(call('pick_seat', { flight: 'LH 12' }))
+  if (userText.includes('picked 14A')) return says(text('You have seat 14A.'))
   if (userText.includes('order 17 of u1')) return says(text('Order 17.'))
   if (userText.includes('coat in Paris'))
     return says(text('I look.'), call('get_weather', { city: 'Paris' }))

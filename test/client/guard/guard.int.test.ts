@@ -12,6 +12,7 @@ import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { decode } from '../../../shared/codec/codec.ts'
 import type { Guard as WeirGuard } from '../../../shared/contract/guard.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { declarationOf } from '../../../shared/transcript/transcript.ts'
 import { answerOf, requestOf, type Said, saidCall, saidText } from '../../support/guest-requests.ts'
@@ -86,6 +87,7 @@ describe('the options of a guard', () => {
       { agent, guards: { guards: [], modes: 'x' } },
       'option modes of guards; did you mean',
     ],
+    ['another part', { agent, record: 'none' }, 'record is "none"; must be all or calls'],
     [
       'another word',
       { agent, onUnavailable: 'stop' },
@@ -268,6 +270,46 @@ describe('a guard in a data folder', () => {
     const second = await guardWith({ dataFolder: folder })
     const advice = await second.conversation('t').beforeModel(asked([broken, broken, broken]))
     expect(advice).toMatchObject({ rung: 'nudge', judged: true })
+  })
+
+  it("has no text of a conversation in its log with record: 'calls', and still ends a loop", async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'guard-'))
+    open.push({ close: async () => rmSync(folder, { recursive: true }) })
+    const guard = await guardWith({ dataFolder: folder, record: 'calls' })
+    const conversation = guard.conversation('t')
+    const responses: Said[] = []
+    const texts = ['asked-text', 'spoken-text', 'thought-text', 'result-text', 'early-text']
+    const [user = '', text = '', thinking = '', result = '', early = ''] = texts
+    const request = () => requestOf('anthropic', [{ user, responses }], tools)
+    const rungs: string[] = []
+    for (let n = 0; n < 6; n += 1) {
+      rungs.push((await conversation.beforeModel(request())).rung)
+      const call = saidCall('exec', { command: 'kept-command' }, { id: `c${n}`, result })
+      const said: Said = { ...call, text }
+      const given = answerOf(request(), said)
+      const { content } = given.answer as { content: unknown[] }
+      const block = { type: 'thinking', thinking, signature: '' }
+      const answer = { ...(given.answer as object), content: [block, ...content] }
+      await conversation.afterModel({ ...given, answer })
+      responses.push(said)
+    }
+    await conversation.beforeModel(request())
+    await conversation.afterModel(answerOf(request(), good))
+    await conversation.reportResults([{ callId: 'c', status: 'error', text: early }])
+    responses.push({ ...good, calls: good.calls.map((call) => ({ ...call, result: undefined })) })
+    await conversation.afterModel(answerOf(request(), saidText(text)))
+    await guard.close()
+    expect(rungs).toEqual(['none', 'none', 'none', 'none', 'none', 'nudge'])
+
+    const weir = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+    open.push(weir)
+    const records: string[] = []
+    for (const { name: topic } of topicSpecs('weir.', 1))
+      for (const { partition } of await weir.ends(topic))
+        for (const { value } of await weir.read({ topic, partition, from: 0, limit: 10_000 }))
+          records.push(JSON.stringify(decode(value ?? new Uint8Array())))
+    expect(records.filter((record) => record.includes('kept-command')).length).toBeGreaterThan(6)
+    expect(records.filter((record) => texts.some((one) => record.includes(one)))).toEqual([])
   })
 
   it('has the reply and the end of the turn in the log when it was closed right after it', async () => {
