@@ -155,7 +155,7 @@ async function answer(
     ...{ id: `chatcmpl-${messageId}`, model: modelPrefix + agent, conversation: shown },
     ...{ created: Math.floor(context.clock.now() / 1_000), includesUsage: request.includesUsage },
   }
-  // Chat clients declare tools of their own in each request, such as Open WebUI. The model gets none.
+  // Chat clients such as Open WebUI declare their tools in each request. The model gets none of them.
   const known = clientToolsOf(context.agents, agent)
   const leftOut = request.tools.filter((name) => !known.has(name)).map(encodeURIComponent)
   const headers = {
