@@ -9,6 +9,7 @@ import { partitionOf } from '../shared/contract/partition.ts'
 import { retentionMsOf } from '../shared/contract/retention.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import type { Settings } from '../shared/settings/settings.ts'
+import { tenantWeightsOf } from '../shared/settings/tenant-weights.ts'
 import type { Agents } from './agents-in-files.ts'
 import { clockOfChoice } from './bus-choice.ts'
 import { type Contexts, createContexts } from './contexts.ts'
@@ -40,7 +41,8 @@ export async function openFolder({
 }: OpenParts & { kind: LocalBus; stages: StagesChoice }): Promise<Place> {
   const { topicPrefix, partitions, dataFolder } = settings
   const retentionMs = retentionMsOf(settings.retention)
-  const parts = { agents, topicPrefix, partitions, retentionMs, log, dataFolder }
+  const weightOf = tenantWeightsOf(settings)
+  const parts = { agents, topicPrefix, partitions, retentionMs, log, dataFolder, weightOf }
   const folder = createSharedFolder({
     ...{ kind, settings, stages, agents, log, runImported: options.runImported },
     clock: clockOfChoice(options.bus),
@@ -92,6 +94,7 @@ export async function openShared({
       retentionMs,
       log,
       dataFolder: settings.dataFolder,
+      weightOf: tenantWeightsOf(settings),
     }
     const running = isHere
       ? await runHere({ ...parts, contextOf: contexts.of }, options)

@@ -7,6 +7,7 @@ import { secretsOf } from '../shared/agents/secrets.ts'
 import type { Bus, Subscription } from '../shared/contract/bus.ts'
 import { limits } from '../shared/contract/limits.ts'
 import type { Message } from '../shared/contract/messages.ts'
+import type { WeightOf } from '../shared/contract/tenant.ts'
 import { type StageName, stageNames, topicSpecs } from '../shared/contract/topology.ts'
 import { type Milliseconds, systemClock } from '../shared/lib/clock.ts'
 import { type CountedSlots, createSlots } from '../shared/lib/slots.ts'
@@ -49,6 +50,8 @@ export type StagesOptions = {
   contextOf?: ContextOf | undefined
   /** Where results of command tools wait if this process dies. Default: they are lost then. */
   dataFolder?: string | undefined
+  /** The weights of tenants that wait for slots. Default: all are equal. */
+  weightOf?: WeightOf | undefined
   /** For benches and tests that measure or drive the pipeline without real models and processes. */
   world?: World
 }
@@ -66,6 +69,7 @@ type PerformerParts = World & {
   contextOf?: ContextOf | undefined
   historyIdleMs?: Milliseconds | undefined
   kept?: KeptTools | undefined
+  weightOf?: WeightOf | undefined
   /** Default: new ones. */
   slots?: StageSlots
 }
@@ -73,10 +77,10 @@ type PerformerParts = World & {
 /** The slots of each stage that performs, shared by all its partitions in this process. */
 type StageSlots = Record<PerformingStage, CountedSlots>
 
-function createStageSlots(): StageSlots {
+function createStageSlots(weightOf?: WeightOf): StageSlots {
   return {
-    'llm-gateway': createSlots(limits.modelStreamsMax),
-    executor: toolPlaces(limits.runningToolsMax),
+    'llm-gateway': createSlots(limits.modelStreamsMax, { weightOf }),
+    executor: toolPlaces(limits.runningToolsMax, weightOf),
   }
 }
 
@@ -88,12 +92,13 @@ function performersOf({
   contextOf,
   historyIdleMs,
   kept,
-  slots = createStageSlots(),
+  weightOf,
+  slots = createStageSlots(weightOf),
 }: PerformerParts) {
   const streams = slots['llm-gateway']
   return {
     'llm-gateway': startGateway({ agents, connect, echoOf: echoSource, historyIdleMs, streams }),
-    executor: startExecutor({ agents, run, contextOf, kept, slots: slots.executor }),
+    executor: startExecutor({ agents, run, contextOf, kept, weightOf, slots: slots.executor }),
   } satisfies Record<PerformingStage, unknown>
 }
 
@@ -136,7 +141,7 @@ export function runEntry(
  */
 export async function startStages(options: StagesOptions): Promise<RunningStages> {
   const { bus, agents, topicPrefix, partitions, retentionMs, log, names, instruments } = options
-  const { contextOf, dataFolder } = options
+  const { contextOf, dataFolder, weightOf } = options
   await bus.ensureTopics(topicSpecs(topicPrefix, partitions, retentionMs))
   const { world = realWorld } = options
   const runsTools = names === undefined || names.includes('executor')
@@ -145,9 +150,9 @@ export async function startStages(options: StagesOptions): Promise<RunningStages
     runsTools && dataFolder !== undefined
       ? createKeptTools({ dataFolder, secrets: secretsOf(agents), log, clock: systemClock })
       : undefined
-  const slots = createStageSlots()
+  const slots = createStageSlots(weightOf)
   for (const name of (names ?? stageNames).filter(performs)) instruments?.slots?.(name, slots[name])
-  const parts = { ...world, agents, contextOf, historyIdleMs: retentionMs, kept, slots }
+  const parts = { ...world, agents, contextOf, historyIdleMs: retentionMs, kept, weightOf, slots }
   const entries = stageEntries(parts)
   const subscriptions = new Map<StageName, Subscription>()
   // All at once: on Kafka each one waits for its consumer group.

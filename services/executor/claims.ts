@@ -3,6 +3,7 @@
 
 import { tryIdOf } from '../../shared/contract/ids.ts'
 import type { PerformerContext } from '../../shared/contract/performer.ts'
+import { tenantOf } from '../../shared/contract/tenant.ts'
 import type { Slots } from '../../shared/lib/slots.ts'
 import { type ClaimTask, type Job, type Jobs, nameOf } from './jobs.ts'
 import type { Writes } from './writes.ts'
@@ -57,10 +58,11 @@ export function createClaims({ clock, owner, slotsOf, writes }: ClaimsOptions): 
       let leaveLine = () => {}
       const job: Job = { phase: 'queued', leaveLine: () => leaveLine() }
       jobs.set(nameOf(task), job)
-      leaveLine = slotsOf(task.agent, task.tool).wait(unit, (free) => {
+      const take = (free: () => void): void => {
         places.push({ jobs, job, task, free })
         if (!isCollecting) send()
-      })
+      }
+      leaveLine = slotsOf(task.agent, task.tool).wait(unit, take, tenantOf(task.conversation))
     },
 
     collect(work) {

@@ -21,6 +21,7 @@ import type {
   StartPerformer,
 } from '../../shared/contract/performer.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
+import type { WeightOf } from '../../shared/contract/tenant.ts'
 import { guardKeyPrefix, stopKeyPrefix } from '../../shared/contract/topology.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import type { Slots } from '../../shared/lib/slots.ts'
@@ -56,13 +57,14 @@ type Parts = {
 type ExecutorOptions = Pick<Parts, 'agents' | 'run' | 'contextOf' | 'kept'> & {
   programHash?: ProgramHash
   slots?: Slots
+  weightOf?: WeightOf | undefined
 }
 
 /**
  * `agents`: with the commands, which only this process knows. `run` starts tools, and `kept` those
  * that outlive this process. `contextOf`: the contexts of this process's questions. `slots`: the
  * places for running tools, shared by all partitions of a process. So are the places of a tool with
- * a `concurrency`.
+ * a `concurrency`. `weightOf`: the weights of tenants that wait for those. Default: all are equal.
  */
 export function startExecutor({
   agents,
@@ -70,9 +72,10 @@ export function startExecutor({
   contextOf,
   kept,
   programHash = programHasher(agents),
-  slots = toolPlaces(limits.runningToolsMax),
+  weightOf,
+  slots = toolPlaces(limits.runningToolsMax, weightOf),
 }: ExecutorOptions): StartPerformer<ExecutorTask> {
-  const slotsOf = createToolSlots(agents, slots)
+  const slotsOf = createToolSlots(agents, slots, weightOf)
   return (context) => performerOf({ agents, run, contextOf, kept, programHash, slotsOf }, context)
 }
 

@@ -27,6 +27,7 @@ import type {
   Usage,
 } from '../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../shared/contract/performer.ts'
+import { tenantOf } from '../../shared/contract/tenant.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { lazyChild, type WorkLog } from '../../shared/lib/lazy-log.ts'
 import type { Slots } from '../../shared/lib/slots.ts'
@@ -155,11 +156,12 @@ function streamPlace(
       leaveLine()
       resolve(stopped)
     }
-    const leaveLine = streams.wait(conversation, (free) => {
+    const take = (free: () => void): void => {
       isServed = true
       stop.removeEventListener('abort', leave)
       resolve(free)
-    })
+    }
+    const leaveLine = streams.wait(conversation, take, tenantOf(conversation))
     if (!isServed) stop.addEventListener('abort', leave, { once: true })
   })
 }

@@ -103,7 +103,9 @@ export type FunctionCall = {
 export type McpServer = {
   /** [a-z0-9-]: the beginning of its tools' names, before __. */
   name: string
-  run: McpCommand | McpUrl
+  run: McpCommand | McpUrl | McpElsewhere
+  /** The path of a file with its tools. Default: the server gives its list. */
+  toolsFile?: string
   /** Patterns of the server's own tool names. Default: all. */
   allow?: string[]
   /** Patterns of tools that are left out, also if `allow` has them. */
@@ -118,7 +120,12 @@ export type McpServer = {
   wallMs: Milliseconds
   /** Bytes of a result to keep. The rest is cut, with a note. */
   outputBytesMax?: number
+  /** Each call gets its place in the trace of its turn, in `_meta`. Default: none. */
+  traceparent?: boolean
 }
+
+/** Another process reaches it. */
+export type McpElsewhere = { kind: 'elsewhere' }
 
 /** A program that speaks MCP on standard input and output. Fields as in CommandTool. */
 export type McpCommand = { kind: 'command' } & Pick<

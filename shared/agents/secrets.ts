@@ -41,6 +41,7 @@ function secretsOfTool(run: ToolRun, environment: NodeJS.ProcessEnv): string[] {
 }
 
 function secretsOfServer(run: McpServer['run'], environment: NodeJS.ProcessEnv): string[] {
+  if (run.kind === 'elsewhere') return []
   if (run.kind === 'command') return secretsIn(run, environment)
   const { auth } = run
   const own = auth !== undefined && 'clientSecret' in auth ? [auth.clientSecret] : []

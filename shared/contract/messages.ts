@@ -1124,8 +1124,8 @@ export type OperatorStop = {
   /** the kind of thing that is stopped */
   scope: StopScope
   /**
-   * the agent, the pattern of tool names or the conversation; empty at all. The key of the record
-   * is stop: and the id: the scope, a colon and this name, or all
+   * the agent, the tenant, the pattern of tool names or the conversation; empty at all. The key of
+   * the record is stop: and the id: the scope, a colon and this name, or all
    */
   name: string
   /** the rule for tools and model requests that run already */
@@ -2336,7 +2336,7 @@ export type StopMode = 'drain' | 'now'
  * The kind of thing that a stop stops. `tool`: calls whose tool matches a pattern; turns go on. A
  * reader that does not know a newer symbol reads the default, the most cautious one.
  */
-export type StopScope = 'all' | 'agent' | 'tool' | 'conversation'
+export type StopScope = 'all' | 'agent' | 'tool' | 'conversation' | 'tenant'
 
 /**
  * Visible text in the form of calls (I2). If they were recovered, they replace the text in the

@@ -20,6 +20,9 @@ export function tenantOf(conversation: string): string {
   return isTenant(name) ? name : defaultTenant
 }
 
+/** The share of a tenant's work where work waits, from 1, relative to other tenants. */
+export type WeightOf = (tenant: string) => number
+
 /** The id in the log of a conversation that a tenant names. */
 export function conversationOfTenant(tenant: string, given: string): string {
   return `${tenant}:${given}`

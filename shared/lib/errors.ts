@@ -7,6 +7,10 @@ export const errorCodes = [
   'codec.unknown-schema',
   'codec.bad-body',
   'codec.bad-message',
+  'codec.encrypted',
+  // keys of tenants: a stage does not have one, or an operator deleted them
+  'encryption.key-missing',
+  'encryption.deleted',
   // a record whose bytes are right, and which its writer cannot have written
   'record.forged-id',
   'record.unsigned',

@@ -1,7 +1,7 @@
 // The schema of a setting, and the check of a value against it. Written by hand: a library would
 // cost every command a tenth of a second at its start.
 
-/** `properties`: names with texts, written `NAME=VALUE`. */
+/** `properties`: names with texts, written `NAME=VALUE`. `pattern` is of each as it is written. */
 export type SettingSchema = {
   type: 'string' | 'integer' | 'properties'
   default: string | number | Properties
@@ -23,7 +23,7 @@ export type Judgement = { value: SettingContent; fault: string | undefined }
 
 /** Judges a flag or a variable. `texts`: all values of a repeated flag, or the lines of a variable. */
 export function judgeTexts(texts: readonly string[], schema: SettingSchema): Judgement {
-  if (schema.type === 'properties') return judgeLines(texts)
+  if (schema.type === 'properties') return judgeEach(judgeLines(texts), schema)
   const text = texts.at(-1) ?? ''
   return judgeValue(
     schema.type === 'integer' && /^\d{1,15}$/.test(text) ? Number(text) : text,
@@ -34,8 +34,16 @@ export function judgeTexts(texts: readonly string[], schema: SettingSchema): Jud
 /** Judges a value of a settings file. */
 export function judgeValue(value: unknown, schema: SettingSchema): Judgement {
   return schema.type === 'properties'
-    ? judgeMapping(value)
+    ? judgeEach(judgeMapping(value), schema)
     : { value: value as SettingContent, fault: faultOf(value, schema) }
+}
+
+function judgeEach(judgement: Judgement, { pattern, expected }: SettingSchema): Judgement {
+  if (judgement.fault !== undefined || pattern === undefined) return judgement
+  const isWrong = Object.entries(judgement.value).some(
+    ([name, value]) => !new RegExp(pattern).test(`${name}=${value}`),
+  )
+  return { value: judgement.value, fault: isWrong ? expected : undefined }
 }
 
 function judgeLines(lines: readonly string[]): Judgement {

@@ -1,8 +1,9 @@
-// `make bench`: every bench of the repository in one run, as one table. A ratio compares two values
-// of this same run; no value compares across machines. The top of each file lists the aspects that
-// it does not measure.
+// `make bench`: every bench of the repository in one run, as one table, or those that `--only` names.
+// A ratio compares two values of this same run; no value compares across machines. The top of each
+// file lists the aspects that it does not measure.
 
 import { cpus } from 'node:os'
+import { parseArgs } from 'node:util'
 import { benchAccumulator } from './accumulator.ts'
 import { benchAgentLoop } from './agent-loop.ts'
 import { benchBus } from './bus.ts'
@@ -16,6 +17,7 @@ import { benchKafka } from './kafka.ts'
 import { benchLibrary } from './library.ts'
 import { benchLongTurn } from './long-turn.ts'
 import { benchLoopDetector } from './loop-detector.ts'
+import { benchMcp } from './mcp.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchProxy } from './proxy.ts'
 import { benchReplay } from './replay.ts'
@@ -41,6 +43,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['guest', benchGuest],
   ['proxy', benchProxy],
   ['edge', benchEdge],
+  ['MCP', benchMcp],
   ['replay', benchReplay],
   ['report', benchReport],
   ['agent loop', benchAgentLoop],
@@ -48,10 +51,20 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['Kafka', benchKafka],
 ]
 
+const { only } = parseArgs({ options: { only: { type: 'string', multiple: true } } }).values
+const names = benches.map(([name]) => name)
+const unknown = only?.find((name) => !names.includes(name))
+if (unknown !== undefined) {
+  process.stderr.write(
+    `no bench is named ${JSON.stringify(unknown)}; there are: ${names.join(', ')}\n`,
+  )
+  process.exit(2)
+}
 process.stdout.write(
   `Node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}\n`,
 )
 for (const [name, bench] of benches) {
+  if (only?.includes(name) === false) continue
   process.stdout.write(`\n${name}\n`)
   for (const row of await bench()) process.stdout.write(`  ${lineOf(row)}\n`)
 }

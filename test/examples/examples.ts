@@ -25,7 +25,17 @@ export const examples: Example[] = [
       errors: 'I look.\nlist runs\nlist: ok \nOnly agent.yaml.',
     },
   },
-  { name: 'test-your-agent.ts', printed: { out: 'tested\n', errors: '' } },
+  { name: 'test-an-agent.ts', printed: { out: '', errors: '' } },
+  { name: 'test-recorded.ts', printed: { out: '', errors: '' } },
+  { name: 'test-a-guard.ts', printed: { out: '', errors: '' } },
+  { name: 'test-time.ts', printed: { out: '', errors: '' } },
+  {
+    name: 'practice-model.ts',
+    printed: {
+      out: 'It has 18 °C and rain in Paris.\nIt has 18 °C and rain in Ulm.\n',
+      errors: '',
+    },
+  },
   {
     name: 'context.ts',
     printed: { out: 'Order 17.\n', errors: 'list_orders: ok\n' },

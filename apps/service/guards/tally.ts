@@ -16,6 +16,9 @@ export type GuardTally = {
   /** Calls that it rejected, and calls that it would have rejected as a shadow. */
   rejected: number
   wouldHaveRejected: number
+  /** Calls that it sent to a person, and calls that it would have sent as a shadow. */
+  asked: number
+  wouldHaveAsked: number
   /**
    * Rounds whose answer came after the deadline or that on-timeout decided, each once. Then: calls
    * that on-timeout allowed.
@@ -41,6 +44,8 @@ type Counts = {
   late: Set<string>
   rejected: number
   wouldHaveRejected: number
+  asked: number
+  wouldHaveAsked: number
   letThrough: number
   latencies: Milliseconds[]
 }
@@ -51,11 +56,11 @@ export function createTally() {
   const calls = new Map<string, Map<string, VerdictKind>>()
 
   return {
-    /** Adds a record of the guard's own topic. */
-    addVerdict(guard: string, verdict: GuardVerdict, time: Milliseconds): void {
+    /** Adds a record of the guard's own topic. Returns whether it counts. */
+    addVerdict(guard: string, verdict: GuardVerdict, time: Milliseconds): boolean {
       const counts = countsOf(guard)
       const round = roundKey(verdict)
-      if (counts.rounds.has(round)) return
+      if (counts.rounds.has(round)) return false
       counts.rounds.add(round)
       const tookMs = verdict.clearedAt === 0 ? undefined : Math.max(0, time - verdict.clearedAt)
       const isLate = tookMs !== undefined && verdict.deadlineMs > 0 && tookMs >= verdict.deadlineMs
@@ -66,37 +71,38 @@ export function createTally() {
         const call = `${round}/${ordinal}`
         const others = calls.get(call) ?? new Map<string, VerdictKind>()
         calls.set(call, others.set(guard, own))
-        if (own !== 'reject') continue
-        if (!verdict.enforces.includes(ordinal)) counts.wouldHaveRejected += 1
-        else if (!isLate) counts.rejected += 1
+        if (own === 'pass') continue
+        const verb = own === 'ask' ? 'Asked' : 'Rejected'
+        if (!verdict.enforces.includes(ordinal)) counts[`wouldHave${verb}`] += 1
+        else if (!isLate) counts[own === 'ask' ? 'asked' : 'rejected'] += 1
       }
+      return true
     },
 
-    /** Adds a line of activity: only silent guards are missing in their own topics. */
-    addDecision(given: GuardVerdictGiven): void {
-      if (given.answer !== 'silent') return
+    /**
+     * Adds a line of activity: only silent guards are missing in their own topics. Returns whether it
+     * counts.
+     */
+    addDecision(given: GuardVerdictGiven): boolean {
+      if (given.answer !== 'silent') return false
       const counts = countsOf(given.guard)
       const round = roundKey(given)
-      if (counts.silent.has(round)) return
+      if (counts.silent.has(round)) return false
       counts.silent.add(round)
       counts.late.add(round)
       counts.letThrough += given.verdicts.filter(({ verdict }) => verdict === 'pass').length
+      return true
     },
 
     of(guard: string): GuardTally {
-      const { rounds, rejected, wouldHaveRejected, late, letThrough, latencies } = countsOf(guard)
+      const { rounds, late, latencies, silent: _silent, ...counts } = countsOf(guard)
       const sorted = latencies.toSorted((a, b) => a - b)
       const quantile = (share: number) =>
         sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
-      const totals = {
-        rounds: rounds.size,
-        rejected,
-        wouldHaveRejected,
-        late: late.size,
-        letThrough,
-      }
       return {
-        ...totals,
+        ...counts,
+        rounds: rounds.size,
+        late: late.size,
         p50Ms: quantile(0.5),
         p99Ms: quantile(0.99),
         agreement: agreementOf(guard),
@@ -113,6 +119,8 @@ export function createTally() {
       late: new Set<string>(),
       rejected: 0,
       wouldHaveRejected: 0,
+      asked: 0,
+      wouldHaveAsked: 0,
       letThrough: 0,
       latencies: [],
     }

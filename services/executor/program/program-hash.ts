@@ -53,6 +53,7 @@ function partsOf(run: ToolRun, digestOf: Digests): unknown[] {
       return [run.kind, run.run.toString()]
     case 'mcp': {
       const { run: server } = run.server
+      if (server.kind === 'elsewhere') return [run.kind, run.tool, server.kind]
       const parts =
         server.kind === 'command'
           ? partsOf(server, digestOf)

@@ -2,16 +2,18 @@
 // An agent file may set a lower number of places for a tool.
 // TOOL-SLOTS-1. One turn has at most half of the places, of the process and of a tool, and at least
 //     one. A turn with slow calls cannot keep other turns from running theirs.
-// TOOL-SLOTS-2. A call that runs a turn of another agent holds no place: it waits for the tools of
+// TOOL-SLOTS-2. Tenants get places by their weights, so one with many turns does not delay another.
+// TOOL-SLOTS-3. A call that runs a turn of another agent holds no place: it waits for the tools of
 //     that agent, which need places.
 
 import type { Agents, Tool } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import type { WeightOf } from '../../../shared/contract/tenant.ts'
 import { type CountedSlots, createSlots, type Slots } from '../../../shared/lib/slots.ts'
 
 /** So many places, of which one turn has at most half. */
-export function toolPlaces(count: number): CountedSlots {
-  return createSlots(count, Math.max(1, Math.floor(count / 2)))
+export function toolPlaces(count: number, weightOf?: WeightOf): CountedSlots {
+  return createSlots(count, { lineMax: Math.max(1, Math.floor(count / 2)), weightOf })
 }
 
 /**
@@ -21,15 +23,16 @@ export function toolPlaces(count: number): CountedSlots {
 export function createToolSlots(
   agents: Agents,
   slots: Slots,
+  weightOf?: WeightOf,
 ): (agent: string, name: string) => Slots {
   const own = new Map<Tool, Slots>()
-  const ofAgents = createSlots(limits.agentCallsMax, limits.agentCallsMax)
+  const ofAgents = createSlots(limits.agentCallsMax, { weightOf })
   return (agent, name) => {
     const tool = agents.get(agent)?.tools.find(({ declaration }) => declaration.name === name)
     const isAgent = tool?.run.kind === 'function' && tool.run.runsAgent !== undefined
     const all = isAgent ? ofAgents : slots
     if (tool?.concurrency === undefined) return all
-    const both = own.get(tool) ?? inBoth(toolPlaces(tool.concurrency), all)
+    const both = own.get(tool) ?? inBoth(toolPlaces(tool.concurrency, weightOf), all)
     own.set(tool, both)
     return both
   }
@@ -41,22 +44,24 @@ export function createToolSlots(
  */
 function inBoth(first: Slots, second: Slots): Slots {
   return {
-    wait(line, take) {
+    wait(line, take, group) {
       let leaveSecond = () => {}
-      const leaveFirst = first.wait(line, (freeFirst) => {
+      const takeFirst = (freeFirst: () => void) => {
         let isTaken = false
-        const leave = second.wait(line, (freeSecond) => {
+        const takeSecond = (freeSecond: () => void) => {
           isTaken = true
           take(() => {
             freeFirst()
             freeSecond()
           })
-        })
+        }
+        const leave = second.wait(line, takeSecond, group)
         leaveSecond = () => {
           leave()
           if (!isTaken) freeFirst()
         }
-      })
+      }
+      const leaveFirst = first.wait(line, takeFirst, group)
       return () => {
         leaveFirst()
         leaveSecond()

@@ -4,10 +4,12 @@
 
 import type { EmptyAllowance, LoopThresholds, TextCallsMode } from '../../contract/messages.ts'
 import type { FunctionTool, ReasoningEffort, Tool } from '../agents.ts'
+import type { RecordedParts } from '../guest.ts'
 
 export type AgentContent = {
   name?: string
   guest?: true
+  record?: RecordedParts
   hints?: Record<string, (HintsContent & Pick<ToolContent, 'poll'>) | undefined>
   system?: string
   systemFile?: string
@@ -47,6 +49,8 @@ export type McpContent = {
   allow?: (string | undefined)[]
   deny?: (string | undefined)[]
   labels?: Record<string, LabelsContent | undefined>
+  toolsFile?: string
+  traceparent?: boolean
   timeoutMs?: number
   wallMs?: number
   outputBytesMax?: number

@@ -38,5 +38,6 @@ export function guestOf(source: Source, content: AgentContent): Required<GuestAg
     name: nameOf(source, content),
     settings: settingsOf(content, defaultGuestSettings),
     hints: Object.fromEntries(hints),
+    record: content.record ?? 'all',
   }
 }

@@ -471,6 +471,23 @@ describe('the places of a process', () => {
     ])
   })
 
+  it('go to tenants in turn, so one with many turns delays no other', async () => {
+    const { append, own, start, tools } = world({ places: 1 })
+    own('a', start)
+    for (const conversation of ['acme:1', 'acme:2', 'acme:3', 'other:1'])
+      append(roundCleared({ conversation }))
+    for (let ended = 0; ended < 4; ended += 1) {
+      await settled()
+      await tools.started[ended]!.end()
+    }
+    expect(tools.started.map(({ call }) => JSON.parse(call.idempotencyKey)[0])).toEqual([
+      'acme:1',
+      'acme:2',
+      'other:1',
+      'acme:3',
+    ])
+  })
+
   it('go to the next waiter when a call is dropped in the moment that it gets one', async () => {
     const { append, own, start, tools } = world({ places: 1 })
     const owner = own('a', start)

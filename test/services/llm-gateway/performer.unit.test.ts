@@ -941,6 +941,18 @@ describe('the streams of a process', () => {
     expect(started(busy)).toEqual(['a', 'b', 'c', 'd'])
   })
 
+  it('go to tenants in turn, so one with many conversations delays no other', async () => {
+    const busy = world(['hang'], { streams: 1 })
+    start(busy, 'acme:1', 'acme:2', 'acme:3', 'other:1')
+    for (let ended = 0; ended < 3; ended += 1) {
+      await settled()
+      busy.performer.reconcile(started(busy)[ended] as string, [])
+    }
+    await settled()
+    expect(started(busy)).toEqual(['acme:1', 'acme:2', 'other:1', 'acme:3'])
+    await busy.performer.close('lost')
+  })
+
   it('are free for others once an attempt is no longer wanted, waiting or not', async () => {
     const busy = world(['hang'], { streams: 1 })
     start(busy, 'a', 'b', 'c')

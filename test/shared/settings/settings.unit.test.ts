@@ -8,6 +8,7 @@ import {
   settingsWithOrigins,
 } from '../../../shared/settings/settings.ts'
 import { findSettingsFile } from '../../../shared/settings/settings-file.ts'
+import { tenantWeightsOf } from '../../../shared/settings/tenant-weights.ts'
 
 describe('settings', () => {
   it('have a default each', () => {
@@ -218,6 +219,18 @@ describe('a settings file', () => {
     ])
   })
 
+  it.each(['agents: evil.yaml', 'encryptionCommand: ./evil'])(
+    'that was found may not start programs: %j',
+    (line) => {
+      write('weir.yaml', `${line}\n`)
+      const [key] = line.split(':')
+      expect(mistakesOf(() => readSettings({}, {}, find()))).toEqual([
+        `${key} is set in weir.yaml:1, a file found in this folder, and it starts programs with your keys; if you trust the file, name it with --config (WEIR_CONFIG)`,
+      ])
+      expect(() => readSettings({}, {}, find('weir.yaml'))).not.toThrow()
+    },
+  )
+
   it('that was found may set bus and broker if no credentials come from elsewhere', () => {
     write('weir.yaml', 'bus: kafka\nbootstrapServer: ours:9092')
     expect(readSettings({}, { WEIR_COMMAND_PROPERTY: '' }, find())).toMatchObject({ bus: 'kafka' })
@@ -270,6 +283,16 @@ describe('a settings file', () => {
     for (const name of ['list', 'deep'])
       expect(mistakesOf(() => readSettings({}, {}, find(`${name}.yaml`)))).toEqual([
         `commandProperty is not acceptable (from ${name}.yaml:1); must be a mapping of names to texts, numbers, true or false`,
+      ])
+  })
+
+  it('has the weights of tenants as a mapping, and each weight is from 1 to 1000', () => {
+    write('weir.yaml', 'tenantWeights: { acme: 4, other: 1000 }\n')
+    const weightOf = tenantWeightsOf(readSettings({}, {}, find()))
+    expect(['acme', 'other', 'nobody', '__proto__'].map(weightOf)).toEqual([4, 1000, 1, 1])
+    for (const wrong of ['acme=0', 'acme=1001', 'acme=1.5', 'Acme=2', 'acme='])
+      expect(mistakesOf(() => readSettings({ tenantWeights: ['other=2', wrong] }, {}))).toEqual([
+        `tenantWeights is ${JSON.stringify(wrong)} (from the flag --tenant-weights); must be TENANT=WEIGHT, with a whole number from 1 to 1000`,
       ])
   })
 

@@ -2,6 +2,7 @@
 // client runs, and approvals.
 
 import { Hono } from 'hono'
+import { positionIn } from '../../../../client/event-resume.ts'
 import type { CallPlace } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { HttpError } from '../../http-error.ts'
@@ -10,7 +11,7 @@ import { decideFor, waitingFor } from '../approval-decisions.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { namedAgent } from '../named-agent.ts'
 import { conversationIn, type Principal, type Role, requireRole } from '../principal.ts'
-import { jsonBodyOf, optionalText } from '../request-json.ts'
+import { jsonBodyOf, optionalText, textIfGiven } from '../request-json.ts'
 import { messageOfFields, questionFields } from '../request-message.ts'
 import { feedOf } from './event-feed.ts'
 
@@ -50,6 +51,7 @@ function routes(context: EdgeContext): HttpApp {
     const given = http.req.param('id')
     await assertExists(context, principal, given)
     const after = http.req.header('last-event-id') ?? http.req.query('after')
+    if (after !== undefined) positionIn(after) // throws 400
     return feedOf(context, { principal, conversation: given, after })
   })
 
@@ -92,7 +94,7 @@ function routes(context: EdgeContext): HttpApp {
     app.post(`/v1/approvals/:id/${answer}`, async (http) => {
       const principal = author(http, 'approve')
       const { value } = await jsonBodyOf(http)
-      const [reason, hash] = [optionalText(value, 'reason'), optionalText(value, 'hash')]
+      const [reason, hash] = [optionalText(value, 'reason'), textIfGiven(value, 'hash')]
       const outcome = await decideFor(context, principal, {
         ...{ id: http.req.param('id'), approve: answer === 'approve' },
         ...(reason !== undefined && { reason }),

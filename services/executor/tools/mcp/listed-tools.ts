@@ -103,5 +103,6 @@ function toolOf(
           : null,
     },
     run: { kind: 'mcp', server, tool: name },
+    ...(server.traceparent === true && { traceparent: true }),
   }
 }

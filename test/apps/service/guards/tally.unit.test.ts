@@ -70,6 +70,18 @@ describe('the tally of a guard', () => {
     })
   })
 
+  it('counts the calls that the guard sent to a person apart from its rejections', () => {
+    const tally = createTally()
+    tally.addVerdict('g', answer(1, [said(0, 'ask'), said(1, 'ask'), said(2, 'pass')], [0]), 1_010)
+    tally.addVerdict('g', answer(2, [said(0, 'ask')], [0]), 2_500)
+    expect(tally.of('g')).toMatchObject({
+      asked: 1,
+      wouldHaveAsked: 1,
+      rejected: 0,
+      wouldHaveRejected: 0,
+    })
+  })
+
   it('does not count a call that the approval guard withdrew', () => {
     const tally = createTally()
     const withdrawn = { ...said(0, 'reject'), code: 'approval.withdrawn' }
