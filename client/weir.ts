@@ -70,6 +70,7 @@ export { type Agent, type Agents, loadAgents, type Model } from './agents-in-fil
 export type { ExportOptions } from './bundle/exported-conversation.ts'
 export type { BundleContent } from './bundle/written-bundle.ts'
 export type { EmbeddedBusChoice, KafkaBusChoice } from './bus-choice.ts'
+export type { OfferedCall, SentResult } from './client-calls.ts'
 export type {
   Conversation,
   ConversationsOptions,
@@ -212,13 +213,13 @@ async function open(options: WeirOptions): Promise<Weir> {
       topicPrefix,
       partitions,
     })
+  const edge = openEdge({ bus, topicPrefix, partitions })
   return weirOf({
-    ...{ ...place, mcp, agentCalls, approvals },
+    ...{ ...place, mcp, agentCalls, approvals, edge },
     log: {
-      ...{ bus, topicPrefix, partitions, hasIndex: kind.isLocal, source: settings.bus },
+      ...{ bus, topicPrefix, partitions, hasIndex: kind.isLocal, source: settings.bus, edge },
       followKey: createFollowKey(bus),
     },
-    edge: openEdge({ bus, topicPrefix, partitions }),
   })
 }
 

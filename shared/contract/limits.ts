@@ -378,6 +378,8 @@ export const limits = {
    */
   ownerSucceededMs: 2 * second,
   ownerContextMs: 1 * second,
+  /** How long a process that only guards agents leaves the place of an ended owner to others. */
+  guestsOwnAfterMs: 300,
   /** Bytes of an agent file, and of a file with its instructions. */
   agentFileBytesMax: 1 * MiB,
   /** Bytes of a file that ${file:…} in an agent file names. */
@@ -435,6 +437,10 @@ export const limits = {
   mcpMessageBytesMax: 16 * MiB,
   /** All that an MCP server sends while its list is read. */
   mcpListBytesMax: 32 * MiB,
+  /** The file with the login of an MCP server. */
+  tokenFileBytesMax: 256 * KiB,
+  /** How long `weir mcp login` waits for the person in the browser. */
+  mcpLoginMsMax: 10 * minute,
   /** HTTP requests to an MCP server that it has not begun to answer. */
   mcpRequestsMax: 256,
   /**
@@ -491,6 +497,8 @@ export const limits = {
   conversationsListedMax: 100_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
   wholeCallWaitMs: 5 * second,
+  /** The wait for the end of a call after its client has sent the result. */
+  resultSentWaitMs: 10 * second,
   /** The wait before the ends of inboxes are requested again, after a broker could not answer. */
   endsRetryMs: 1 * second,
   /** Refused records that a commit names. Kafka's brokers bound its bytes. */
@@ -507,6 +515,10 @@ export const limits = {
   gatewayCallsMax: 256,
   /** How often a host that wants progress gets it while its call waits for a person. */
   gatewayPingMs: 10 * second,
+  /** How often a host may ask for a task whose call waits for a person. */
+  gatewayPollMs: 2 * second,
+  /** The results of tasks that a conversation of the gateway keeps for its host. */
+  gatewayTaskBytesMax: 32 * MiB,
   /** The wait of a hook for the verdicts of a message that also passes the proxy. */
   hookProxyMs: 5 * second,
   /** Sessions of hosts that a server follows, and the newest calls of each. */

@@ -11,6 +11,8 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'approval.unknown': 404,
   'approval.ambiguous': 409,
   'conversation.unknown': 404,
+  'call.unknown': 404,
+  'call.over': 409,
   'guard.unknown': 404,
   'policy.unknown': 404,
   'stop.unknown': 404,

@@ -6,12 +6,18 @@ import { optionsOfSettings } from '../../../client/weir-options.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 
-/** Throws `usage` without agent files, and otherwise as Weir.open. */
+/**
+ * `agents`: by default those of the settings. Throws `usage` without agent files, and otherwise as
+ * Weir.open.
+ */
 export async function openEdgeWeir(
   settings: Settings,
-  { stages, log }: { stages: NonNullable<WeirOptions['stages']>; log: Logger },
+  {
+    stages,
+    log,
+    agents = settings.agents,
+  }: { stages: NonNullable<WeirOptions['stages']>; log: Logger; agents?: WeirOptions['agents'] },
 ): Promise<Weir> {
-  const { agents } = settings
   if (agents === '')
     throw new WeirError(
       'usage',

@@ -1,7 +1,9 @@
-// The protocol of Weir itself: messages, the events of a conversation, cancel, and approvals.
+// The protocol of Weir itself: messages, the events of a conversation, cancel, results of calls that the
+// client runs, and approvals.
 
 import { Hono } from 'hono'
 import { positionIn } from '../../../../client/event-resume.ts'
+import type { CallPlace } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
@@ -64,6 +66,23 @@ function routes(context: EdgeContext): HttpApp {
     const message: SentMessage = { conversation, messageId: messageId ?? newest.messageId }
     await weir.cancel(message)
     return http.json({ messageId: message.messageId }, 202)
+  })
+
+  app.post('/v1/conversations/:id/results', async (http) => {
+    const principal = author(http, 'ask')
+    const { value } = await jsonBodyOf(http)
+    const { turn, round, ordinal, isError = false } = value
+    const isPlace = [turn, round, ordinal].every((one) => Number.isSafeInteger(one))
+    if (!isPlace || typeof isError !== 'boolean')
+      throw new HttpError(
+        400,
+        'http.body',
+        'turn, round and ordinal must be the numbers of a call-offered event, isError true or false',
+      )
+    const place = { turn, round, ordinal } as CallPlace
+    const conversation = weir.conversation(conversationIn(principal, http.req.param('id')))
+    await conversation.sendResult(place, { text: requiredText(value, 'text'), isError })
+    return http.json(place)
   })
 
   app.get('/v1/approvals', async (http) => {

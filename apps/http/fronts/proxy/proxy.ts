@@ -157,8 +157,11 @@ export function createProxy({
     const holds = session !== undefined && sessions.hasHooks(session)
     const advice = await adviceOn(agent, { ...identity, holds }, api, sent.body, signal)
     if (advice === undefined) return unchanged('unjudged', undefined)
-    if (!advice.judged) return unchanged('unjudged', sent)
-    const { rung, rule, cap } = advice
+    const { rung, rule, cap, reason } = advice
+    if (!advice.judged) {
+      log.info({ agent, conversation: identity.conversation, reason }, 'a request passes unjudged')
+      return unchanged('unjudged', sent)
+    }
     if (rung !== 'none')
       log.info({ agent, conversation: identity.conversation, rung, rule, cap }, 'advice')
     if (rung === 'none') return unchanged(undefined, sent)
