@@ -148,8 +148,14 @@ export type McpUrl = {
 /** A tool of an MCP server. `tool`: the server's own name of it. */
 export type McpTool = { kind: 'mcp'; server: McpServer; tool: string }
 
-/** Every kind of tool. services/executor/tools/start-tool.ts starts them. */
-export type ToolRun = CommandTool | HttpTool | ModuleTool | FunctionTool | McpTool
+/** A tool that the client of the conversation runs. Its declaration has the hint `client`. */
+export type ClientTool = { kind: 'client' }
+
+/** A tool that an executor runs. services/executor/tools/start-tool.ts starts them. */
+export type StartedTool = CommandTool | HttpTool | ModuleTool | FunctionTool | McpTool
+
+/** Every kind of tool. */
+export type ToolRun = StartedTool | ClientTool
 
 /**
  * A check of a value in this process. Returns the value to use, or the problems as texts for the
@@ -267,8 +273,9 @@ export function declarationHash(declaration: Declaration): string {
 /** '' if there are none. A program that makes its own declarations may omit them. */
 function hintsText({ hints }: Declaration): string {
   if (hints === null || hints === undefined) return ''
-  const { mutates, ignoreFields, loopKey, refusal, labels = [] } = hints
+  const { mutates, ignoreFields, loopKey, refusal, labels = [], client = false } = hints
   const older = [mutates, ignoreFields, loopKey, refusal] // and the hash of older records
+  if (client) return JSON.stringify([...older, labels, 'client'])
   return JSON.stringify(labels.length === 0 ? older : [...older, labels])
 }
 

@@ -35,7 +35,7 @@ export function secretsOfServers(
 }
 
 function secretsOfTool(run: ToolRun, environment: NodeJS.ProcessEnv): string[] {
-  if (run.kind === 'function' || run.kind === 'mcp') return []
+  if (run.kind === 'function' || run.kind === 'mcp' || run.kind === 'client') return []
   if (run.kind === 'http') return run.secrets ?? writtenSecrets(run)
   return secretsIn(run, environment)
 }

@@ -378,6 +378,8 @@ export const limits = {
    */
   ownerSucceededMs: 2 * second,
   ownerContextMs: 1 * second,
+  /** How long a process that only guards agents leaves the place of an ended owner to others. */
+  guestsOwnAfterMs: 300,
   /** Bytes of an agent file, and of a file with its instructions. */
   agentFileBytesMax: 1 * MiB,
   /** Bytes of a file that ${file:…} in an agent file names. */
@@ -495,6 +497,8 @@ export const limits = {
   conversationsListedMax: 100_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
   wholeCallWaitMs: 5 * second,
+  /** The wait for the end of a call after its client has sent the result. */
+  resultSentWaitMs: 10 * second,
   /** The wait before the ends of inboxes are requested again, after a broker could not answer. */
   endsRetryMs: 1 * second,
   /** Refused records that a commit names. Kafka's brokers bound its bytes. */
@@ -528,6 +532,12 @@ export const limits = {
   /** The time until the whole request has arrived. */
   httpRequestMs: 5 * minute,
   httpConnectionsMax: 4_096,
+  /**
+   * Bytes of all unfinished bodies of one process. Beyond it, a body without a new piece for the
+   * given time makes room.
+   */
+  httpBodiesBytesMax: 256 * MiB,
+  httpBodyStalledMs: 5 * second,
   /** Bytes of a request's body to a front. The largest contexts have some 16 MiB. */
   frontBodyBytesMax: 64 * MiB,
   /** Conversations whose names a proxy remembers, oldest first out. */
@@ -565,6 +575,37 @@ export const limits = {
   consoleReportsMax: 2,
   /** Dead letters that the console lists. */
   consoleLettersMax: 200,
+  /**
+   * The console: recent turns that it keeps, those of one what-if, and the records that a what-if
+   * reads at most, all of them and between two pauses. `consoleTurnChangesMax`: the changed turns that it shows for a value.
+   */
+  consoleRecentTurnsMax: 2_000,
+  consoleWhatIfTurnsMax: 200,
+  consoleWhatIfRecordsMax: 100_000,
+  consoleWhatIfStepMax: 64,
+  consoleTurnChangesMax: 20,
+  /**
+   * The money of conversations: the newest records of each partition that count, the conversations,
+   * and the attempts that are kept to count each once.
+   */
+  moneyRecordsMax: 200_000,
+  moneyConversationsMax: 100_000,
+  moneyAttemptsMax: 10_000,
+  /** Records of each partition of a guard that the console counts, the newest. */
+  consoleVerdictsMax: 20_000,
+  /** Accounts of one budget that the console shows, those with the most use. */
+  consoleAccountsMax: 50,
+  /**
+   * The webhook: events that wait, requests at once, tries of one event, and the first pause between
+   * two. Then the time of a request, the ids that are kept, and the oldest events of a new server.
+   */
+  webhookQueueMax: 1_000,
+  webhookRequestsMax: 4,
+  webhookTriesMax: 6,
+  webhookRetryMs: second,
+  webhookMs: 10 * second,
+  webhookSeenMax: 10_000,
+  webhookLateMs: 10 * minute,
   /** Bytes of a request to the console. */
   consoleBodyBytesMax: 64 * KiB,
   /**

@@ -68,6 +68,9 @@ export const errorCodes = [
   // approvals: no call waits under an id, or several do
   'approval.unknown',
   'approval.ambiguous',
+  // calls of a client: no such call was offered, or it has its end already
+  'call.unknown',
+  'call.over',
   // policies: an agent without one
   'policy.unknown',
   // stops: a scope that is stopped already, an unknown one, and a model request that is stopped

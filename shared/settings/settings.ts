@@ -336,7 +336,7 @@ export function settingsWithOrigins(
     all.push(
       ...busContradictions(values),
       ...retentionContradictions(values),
-      ...(file.isFound ? [...redirections(values), ...foundCommands(values)] : []),
+      ...(file.isFound ? [...redirections(values), ...foundPrograms(values)] : []),
     )
   if (all.length > 0)
     throw new WeirError('settings.invalid', ['Settings cannot be used.', ...all].join('\n  '))
@@ -447,14 +447,17 @@ function redirections(values: Record<SettingKey, SettingValue>): string[] {
     )
 }
 
-/** A file that somebody put into the working folder must not start a program. */
-function foundCommands({ encryptionCommand }: Record<SettingKey, SettingValue>): string[] {
-  const { origin } = encryptionCommand
-  return origin.kind === 'file'
-    ? [
-        `encryptionCommand is set in ${originText(origin)}, a file found in this folder, and it starts a program; if you trust the file, name it with --config (WEIR_CONFIG)`,
-      ]
-    : []
+/** Settings that start programs. Agent files also send the keys of models to their `baseUrl`. */
+const programs = ['agents', 'encryptionCommand'] as const satisfies SettingKey[]
+
+/** A file that somebody put into the working folder must not start programs. */
+function foundPrograms(values: Record<SettingKey, SettingValue>): string[] {
+  return programs
+    .filter((key) => values[key].origin.kind === 'file')
+    .map(
+      (key) =>
+        `${key} is set in ${originText(values[key].origin)}, a file found in this folder, and it starts programs with your keys; if you trust the file, name it with --config (WEIR_CONFIG)`,
+    )
 }
 
 /** R7: retention must never remove the records that an open turn is folded from. */

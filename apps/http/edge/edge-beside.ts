@@ -84,4 +84,6 @@ const edgeFlags = [
   ['tlsClientCa', '--tls-client-ca'],
   ['corsOrigin', '--cors-origin'],
   ['requestsPerMinute', '--requests-per-minute'],
+  ['webhookUrl', '--webhook-url'],
+  ['webhookSecretFile', '--webhook-secret-file'],
 ] as const

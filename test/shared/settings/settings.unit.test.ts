@@ -219,6 +219,18 @@ describe('a settings file', () => {
     ])
   })
 
+  it.each(['agents: evil.yaml', 'encryptionCommand: ./evil'])(
+    'that was found may not start programs: %j',
+    (line) => {
+      write('weir.yaml', `${line}\n`)
+      const [key] = line.split(':')
+      expect(mistakesOf(() => readSettings({}, {}, find()))).toEqual([
+        `${key} is set in weir.yaml:1, a file found in this folder, and it starts programs with your keys; if you trust the file, name it with --config (WEIR_CONFIG)`,
+      ])
+      expect(() => readSettings({}, {}, find('weir.yaml'))).not.toThrow()
+    },
+  )
+
   it('that was found may set bus and broker if no credentials come from elsewhere', () => {
     write('weir.yaml', 'bus: kafka\nbootstrapServer: ours:9092')
     expect(readSettings({}, { WEIR_COMMAND_PROPERTY: '' }, find())).toMatchObject({ bus: 'kafka' })

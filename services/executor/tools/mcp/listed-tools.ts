@@ -98,7 +98,7 @@ function toolOf(
         isReadOnly || labels.length > 0
           ? {
               ...(isReadOnly ? readOnly : unknown),
-              ...{ ignoreFields: [], loopKey: [], labels: [...new Set(labels)] },
+              ...{ ignoreFields: [], loopKey: [], labels: [...new Set(labels)], client: false },
             }
           : null,
     },

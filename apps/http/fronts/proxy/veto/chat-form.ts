@@ -17,7 +17,8 @@ export const chatForm: VetoForm = {
       : usageIn(answer.events.findLast(({ data }) => usageIn(data.usage))?.data.usage),
   calls: (answer) => {
     const { tool_calls: calls, function_call: call } = JSON.parse(messageOf(answer)) as Json
-    return listIn(calls).length + (isObject(call) ? 1 : 0)
+    const others = Array.isArray(calls) ? calls.length : calls ? 1 : 0
+    return others + (isObject(call) ? 1 : 0)
   },
   repeated: (answer, results) => {
     const message = messageOf(answer)
