@@ -291,9 +291,25 @@ function mayCall(api: ProxyApi, sent: SentRequest | undefined): boolean {
 function routeOf(url: string, agentAtRoot = ''): Route {
   const [, named, rest] = /^\/proxy\/([^/?]+)(\/.*|\?.*|)$/s.exec(url) ?? []
   const path = named === undefined ? url : rest || '/'
-  const [pathname = ''] = path.split('?', 1)
-  const api = proxyApis.find((one) => pathname === `/v1${one.path}` || pathname === one.path)
+  const name = plainPath(path)
+  const api = proxyApis.find((one) => name === `/v1${one.path}` || name === one.path)
   return { agent: named ?? agentAtRoot, api, path }
+}
+
+/**
+ * The path as a lenient server reads it: without case, escapes, dots and repeated slashes. Otherwise
+ * another spelling would reach the model without a verdict.
+ */
+function plainPath(path: string): string {
+  const { pathname = '' } = URL.parse(path.replace(/^[\\/]+/, '/'), 'http://localhost') ?? {}
+  const plain = pathname.replace(/%[0-9a-f]{2}/gi, (escaped) =>
+    String.fromCharCode(Number.parseInt(escaped.slice(1), 16)),
+  )
+  return `/${plain
+    .toLowerCase()
+    .split(/[\\/]+/)
+    .filter(Boolean)
+    .join('/')}`
 }
 
 /** Passes an answer on, byte for byte. A break of the connection reaches the client as a break. */

@@ -26,6 +26,17 @@ function post(
   })
 }
 
+/** Sends the path as it is: fetch would change it. */
+function nodePost(url: string, path: string, body: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const sent = nodeRequest(url, { method: 'POST', path }, (answered) => {
+      answered.resume().once('close', resolve)
+    })
+    sent.once('error', reject)
+    sent.end(body)
+  })
+}
+
 const nudged = { rung: 'nudge', text: 'Change "it"\n.', reason: 'same', rule: 'cycle' } as const
 const textOnly = { ...nudged, rung: 'text_only' } as const
 const ended = { rung: 'end', reason: 'It made no progress.', rule: 'cycle' } as const
@@ -45,6 +56,26 @@ describe.each(apiCases)('the proxy with $name', ({ path, request, first, answer 
     })
     await proxy.settled()
     expect(guard.asked.map(({ kind }) => kind)).toEqual(['before', 'after'])
+  })
+
+  it.each([
+    ['a slash more', (plain: string) => `/${plain}`],
+    ['a slash at the end', (plain: string) => `${plain}/`],
+    ['capitals', (plain: string) => plain.toUpperCase()],
+    ['an escape', (plain: string) => plain.replace('s', '%73')],
+    ['a dot', (plain: string) => plain.replace('/v1/', '/v1/./')],
+  ])('judges a request whose path is spelled with %s', async (_, spelled) => {
+    const guard = scriptedGuard()
+    proxy = await proxied(guard, (_, response) => sendJson(response, answer))
+    await nodePost(proxy.url, spelled(path), request)
+    await proxy.settled()
+    expect(guard.asked.map(({ kind }) => kind)).toEqual(['before', 'after'])
+  })
+
+  it('passes a request unjudged whose encoding is the name of a member of every object', async () => {
+    proxy = await proxied(scriptedGuard(), (_, response) => sendJson(response, answer))
+    const answered = await post(path, request, { 'content-encoding': 'constructor' })
+    expect([answered.status, answered.headers.get('x-weir')]).toEqual([200, 'unjudged'])
   })
 
   it('reports the calls of the answer under the conversation of the next request', async () => {
@@ -203,6 +234,34 @@ describe('the proxy', () => {
       expect(guard.asked).toEqual([])
     },
   )
+
+  it.each([
+    [{ type: 'bash_20250124', name: 'bash' }, messagesCase],
+    [{ type: 'memory_20250818', name: 'memory' }, messagesCase],
+    [{ type: 'computer_use_preview', display_width: 10, display_height: 10 }, responsesCase],
+  ])(
+    'judges the answers to a request whose only tool is one that the API defines for clients: %j',
+    async (tool, api) => {
+      const guard = scriptedGuard()
+      proxy = await proxied(guard, (_, response) => sendJson(response, api.answer))
+      const request = { ...(JSON.parse(api.first) as object), tools: [tool] }
+      await post(api.path, JSON.stringify(request))
+      await proxy.settled()
+      expect(guard.asked.map(({ kind }) => kind)).toEqual(['after'])
+    },
+  )
+
+  it.each([
+    [{ type: 'web_search_20250305', name: 'web_search' }, messagesCase],
+    [{ type: 'web_search' }, responsesCase],
+  ])('passes a request unjudged whose only tool runs at the provider: %j', async (tool, api) => {
+    const guard = scriptedGuard()
+    proxy = await proxied(guard, (_, response) => sendJson(response, api.answer))
+    const request = { ...(JSON.parse(api.first) as object), tools: [tool] }
+    await post(api.path, JSON.stringify(request))
+    await proxy.settled()
+    expect(guard.asked).toEqual([])
+  })
 
   it('passes a request without tools and calls, such as for a title', async () => {
     const guard = scriptedGuard()
