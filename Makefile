@@ -24,7 +24,7 @@ WRITE =
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos hosts compose-test check-deploy mutate schemas package clean
+.PHONY: help demo test unit int e2e watch check types lint dead-code schemas-check import-rules format bench simulate chaos hosts parity compose-test check-deploy mutate schemas package clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -90,8 +90,11 @@ simulate: $(EVERYTHING) ## run the simulator over SEEDS=10000 seeds, or over one
 chaos: $(EVERYTHING) ## kill, stop and rebalance a fleet on a real broker for MINUTES=2, then check its records; SEED= repeats a run, SIGNED=1 signs records and gives each job its own user
 	$(NODE) test/chaos/main.ts --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(SIGNED),--signed)
 
-hosts: $(EVERYTHING) ## run Claude Code, Codex and Python clients against Weir; installs them once (1.5 GB), ONLY= selects cases, WRITE=1 keeps the results
+hosts: $(EVERYTHING) ## run Claude Code, Codex, the MCP inspector and Python clients against Weir; installs them once (1.5 GB), ONLY= selects cases, WRITE=1 keeps the results
 	$(NODE) test/hosts/main.ts $(if $(ONLY),--only "$(ONLY)") $(if $(WRITE),--write)
+
+parity: $(EVERYTHING) ## show every trace of the corpora in every way to guard an agent, and compare with weir judge; takes minutes
+	WEIR_TEST_PARITY=all $(JEST) test/parity
 
 mutate: $(EVERYTHING) ## change each threshold and mask of the loop-detector, and check that its tests fail; takes minutes, PART=2/6 runs a part
 	$(NODE) test/mutation/main.ts $(PART)
@@ -107,8 +110,7 @@ schemas: $(EVERYTHING) ## generate files from schemas and rules
 	$(NODE) bin/generate-rules.ts
 
 package: $(EVERYTHING) ## make the npm package in out/, with its bill of materials (CycloneDX)
-	@mkdir -p out
-	npm pack --loglevel=error --pack-destination out
+	$(NODE) bin/build.ts out
 	npm sbom --loglevel=error --omit=dev --workspaces=false --sbom-format=cyclonedx > out/weir-agents.cdx.json
 
 clean: ## remove all installed and generated files

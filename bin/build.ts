@@ -1,42 +1,120 @@
-// Makes dist/, the code of the npm package. `npm pack` starts it (prepack in package.json), in a
-// checkout with everything installed. A package cannot run the sources as a checkout does: Node
+// Makes the npm package from a checkout with everything installed: `node bin/build.ts FOLDER` writes
+// the file there and prints its name. A package cannot run the sources as a checkout does: Node
 // strips no types below node_modules.
+// BUILD-1. It writes into a new temporary folder. Two builds and running tests do not meet.
 
-import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, globSync, readFileSync, rmSync } from 'node:fs'
-import { basename, dirname, join, sep } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
-const dist = join(root, 'dist')
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
+const folder = resolve(process.argv[2] ?? 'out')
+const made = mkdtempSync(join(tmpdir(), 'weir-package-'))
+const dist = join(made, 'dist')
 
-rmSync(dist, { recursive: true, force: true })
-const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-const { status } = spawnSync(
-  process.execPath,
-  [compiler, '-p', join(root, 'tsconfig.build.json')],
-  { stdio: 'inherit' },
-)
-if (status !== 0) process.exit(1)
-// its compiled output exists already, and only its types are in use
-rmSync(join(dist, 'schemas'), { recursive: true, force: true })
-const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-  exports: { [path: string]: { types: string } }
+try {
+  writeCode()
+  writePages()
+  writeExamples()
+  writeManifest()
+  mkdirSync(folder, { recursive: true })
+  const options = ['--loglevel=error', '--pack-destination', folder]
+  process.stdout.write(execFileSync('npm', ['pack', ...options], { cwd: made, encoding: 'utf8' }))
+} finally {
+  rmSync(made, { recursive: true })
 }
-dropUnused(Object.values(exports).map(({ types }) => join(root, types)))
 
-// All other files of the sources are read at run time. They are the template of `weir init`, the
-// schema of agent files, the tool of the demo, and the pages of `weir report` and of the console. The
-// scripts of pages are copied unchanged: they are only text until a browser loads them.
-const pages = ['report', join('http', 'console')].map((app) => join(root, 'apps', app, 'page', sep))
-for (const folder of ['apps', 'client', 'services', 'shared'])
-  cpSync(join(root, folder), join(dist, folder), {
-    recursive: true,
-    // A page about a folder is for its sources.
-    filter: (path) =>
-      pages.some((page) => path.startsWith(page)) ||
-      !(path.endsWith('.ts') || basename(path) === 'README.md'),
-  })
-cpSync(join(root, 'schemas', 'lock.json'), join(dist, 'schemas', 'lock.json'))
+type Manifest = {
+  [field: string]: unknown
+  name: string
+  version: string
+  exports: { [path: string]: { types: string; default: string } }
+}
+
+/** The compiled code, its public declarations, and the files that it reads at run time. */
+function writeCode(): void {
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  const project = ['-p', join(root, 'tsconfig.build.json'), '--outDir', dist]
+  execFileSync(process.execPath, [compiler, ...project], { stdio: ['ignore', 2, 'inherit'] })
+  // its compiled output exists already, and only its types are in use
+  rmSync(join(dist, 'schemas'), { recursive: true, force: true })
+  dropUnused(Object.values(manifest.exports).map(({ types }) => join(made, types)))
+
+  // All other files of the sources are read at run time. They are the template of `weir init`, the
+  // schema of agent files, the tool of the demo, and the pages of `weir report` and of the console.
+  // The scripts of pages are copied unchanged: they are only text until a browser loads them.
+  const pages = ['report', join('http', 'console')].map((app) =>
+    join(root, 'apps', app, 'page', sep),
+  )
+  for (const name of ['apps', 'client', 'services', 'shared'])
+    cpSync(join(root, name), join(dist, name), {
+      recursive: true,
+      // A page about a folder is for its sources.
+      filter: (path) =>
+        pages.some((page) => path.startsWith(page)) ||
+        !(path.endsWith('.ts') || basename(path) === 'README.md'),
+    })
+  cpSync(join(root, 'schemas', 'lock.json'), join(dist, 'schemas', 'lock.json'))
+  cpSync(join(root, 'bin', 'weir.js'), join(made, 'bin', 'weir.js'))
+}
+
+/**
+ * The docs, with the places that the examples have in the package. The README of the package is
+ * client/README.md. Its links become absolute, because the registry shows it without the docs.
+ */
+function writePages(): void {
+  const pages = ['AGENTS.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md']
+  for (const page of [...pages, 'LICENSE', 'docs'])
+    cpSync(join(root, page), join(made, page), { recursive: true })
+  for (const page of globSync(join(made, 'docs', '**', '*.md')))
+    writeFileSync(
+      page,
+      readFileSync(page, 'utf8').replace(/test\/examples\/(?=[\w*-]+\.)/g, 'examples/'),
+    )
+  const site = `https://unpkg.com/${manifest.name}@${manifest.version}/`
+  const readme = readFileSync(join(root, 'client', 'README.md'), 'utf8')
+  writeFileSync(join(made, 'README.md'), readme.replaceAll('](../', `](${site}`))
+}
+
+/** The programs of the guides, as a user writes them. The rest of the folder is for their tests. */
+function writeExamples(): void {
+  const source = join(root, 'test', 'examples')
+  const target = join(made, 'examples')
+  mkdirSync(target)
+  for (const name of readdirSync(source)) {
+    if (!/\.(?:ts|html)$/.test(name) || /^(?:examples|looping-chat)\.ts$|\.test\.ts$/.test(name))
+      continue
+    const text = Object.entries(manifest.exports).reduce(
+      (program, [path, { types }]) =>
+        program.replaceAll(
+          `'../../${types.replace('./dist/', '').replace('.d.ts', '.ts')}'`,
+          `'${join(manifest.name, path)}'`,
+        ),
+      readFileSync(join(source, name), 'utf8'),
+    )
+    writeFileSync(join(target, name), text)
+  }
+}
+
+/** Fields that matter only in a checkout are left out. */
+function writeManifest(): void {
+  const { private: _, workspaces, scripts, devDependencies, overrides, ...rest } = manifest
+  const { allowScripts, ...published } = rest
+  const text = JSON.stringify({ ...published, files: readdirSync(made) }, null, 2)
+  writeFileSync(join(made, 'package.json'), `${text}\n`)
+}
 
 /**
  * Keeps only the declarations that the public ones refer to. The others are half of all files and

@@ -55,6 +55,8 @@ function runParts({ run }: Tool): unknown[] {
       return [run.kind, run.runsAgent]
     case 'mcp':
       return [run.kind, run.server.name, run.tool]
+    case 'client':
+      return [run.kind]
     default:
       return run satisfies never
   }

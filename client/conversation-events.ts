@@ -9,11 +9,13 @@ import type { Offset, StoredRecord } from '../shared/contract/bus.ts'
 import type { ConversationId } from '../shared/contract/ids.ts'
 import type { Part } from '../shared/contract/messages.ts'
 import { historyPrefix, historyTurn, isGuest } from '../shared/contract/topology.ts'
-import { activityIn } from './edge.ts'
+import { type Activity, activityIn, type Streamed } from './edge.ts'
 import { createEventFold, type EventFold } from './event-fold.ts'
 import { positionIn, resumeAfter } from './event-resume.ts'
+import type { Received } from './feed.ts'
 import type { FollowKey } from './followed-key.ts'
 import { openingOf, type Place } from './opening.ts'
+import { createPartsFirst } from './parts-first.ts'
 import type { TurnEvent } from './turn-event.ts'
 
 /**
@@ -44,6 +46,9 @@ export async function* conversationEvents(
     const isEarlier = 'turn' in event && event.turn < (least ?? event.turn)
     return isEarlier ? [] : behind(event)
   }
+  const deltas = `${topicPrefix}model-deltas`
+  // In front of the end of the activity: of a round that begins behind it, no part is missed.
+  const deltasEnd = await offsetSince(place, deltas, undefined)
   const ends = (await bus.ends(topic)).find((one) => one.partition === partition)
   const range = { topic, partition, from: ends?.begin ?? 0, to: ends?.end ?? 0 }
   const from = await beginning(place, conversation, range, { after, turn: least })
@@ -60,8 +65,12 @@ export async function* conversationEvents(
       yield* activityEvents(fold, record).flatMap(pass)
       roundSince = fold.streaming === undefined ? undefined : (roundSince ?? record.time)
     }
-  const deltas = `${topicPrefix}model-deltas`
-  const deltasFrom = await offsetSince(place, deltas, roundSince)
+  const deltasFrom =
+    roundSince === undefined ? deltasEnd : await offsetSince(place, deltas, roundSince)
+  // A front writes the responses of a guest, so they have no stream.
+  const order = isGuest(conversation)
+    ? undefined
+    : createPartsFirst<Received<Activity>>(fold.streaming)
   const stop = new AbortController()
   const ending = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
   try {
@@ -70,9 +79,17 @@ export async function* conversationEvents(
       { topic: deltas, from: deltasFrom },
     ].map((start) => followKey({ ...start, partition, key: conversation, signal: ending }))
     for await (const record of merged(starts, ending)) {
-      const events =
-        record.topic === topic ? activityEvents(fold, record) : partEvents(fold, record)
-      yield* events.flatMap(pass)
+      const message =
+        record.value === null ? undefined : messageIn(record.topic === topic, record.value)
+      if (message === undefined) continue
+      const { id, offset } = record
+      if (message.type === 'part') yield* fold.part(message).flatMap(pass)
+      else if (message.type === 'model-finished')
+        yield* (order?.complete(message) ?? []).flatMap(fold.activity).flatMap(pass)
+      else {
+        const received = { id, offset, message }
+        yield* (order?.activity(received) ?? [received]).flatMap(fold.activity).flatMap(pass)
+      }
     }
   } finally {
     stop.abort()
@@ -84,9 +101,10 @@ function activityEvents(fold: EventFold, { id, offset, value }: StoredRecord): T
   return message === undefined ? [] : fold.activity({ id, offset, message })
 }
 
-function partEvents(fold: EventFold, { value }: StoredRecord): TurnEvent[] {
-  const message = value === null ? undefined : decode(value)
-  return message?.type === 'part' ? fold.part(message) : []
+function messageIn(isActivity: boolean, value: Uint8Array): Activity | Streamed | undefined {
+  if (isActivity) return activityIn(value)
+  const message = decode(value)
+  return message.type === 'part' || message.type === 'model-finished' ? message : undefined
 }
 
 /** The parts of the response that a record of activity reports. None for other records. */

@@ -8,8 +8,10 @@ import { WeirError } from '../shared/lib/errors.ts'
 import { shown } from '../shared/settings/mistake.ts'
 import type { ExportOptions } from './bundle/exported-conversation.ts'
 import type { BundleContent } from './bundle/written-bundle.ts'
+import { type OfferedCall, offeredCalls, type SentResult, sendResult } from './client-calls.ts'
 import { conversationEvents, type EventsOptions } from './conversation-events.ts'
 import { type ConversationTurn, type TurnsOptions, turnsOf } from './conversation-turns.ts'
+import type { Edge } from './edge.ts'
 import type { FollowKey } from './followed-key.ts'
 import { needOptions } from './given-options.ts'
 import { type ConversationMessage, messagesOf } from './history/messages.ts'
@@ -55,6 +57,14 @@ export type Conversation = {
   call(place: CallPlace): Promise<WholeCall | undefined>
   /** The whole result of a call. Undefined: it has none yet. */
   result(place: CallPlace): Promise<string | undefined>
+  /** The calls of its newest turn that wait for your result: those of tools with `client: true`. */
+  offeredCalls(): Promise<OfferedCall[]>
+  /**
+   * Sends the result of a call that was offered. Resolves when it counts, or when it is written and
+   * no stage runs for ten seconds. The same result again changes nothing. Throws `call.unknown`,
+   * `call.over` for a late or second result, and `message.invalid`.
+   */
+  sendResult(call: CallPlace, result: SentResult): Promise<void>
   /**
    * Writes the bundle that `weir export` writes: a file to keep, send, inspect and replay. Throws
    * `conversation.unknown`, `output.exists`, `output.unwritable`, and `usage` for a bad rule.
@@ -63,11 +73,15 @@ export type Conversation = {
 }
 
 /** `source`: the name of the bus. */
-type Log = Omit<ReadableLog, 'progress' | 'bundle'> & { source: string; followKey: FollowKey }
+type Log = Omit<ReadableLog, 'progress' | 'bundle'> & {
+  source: string
+  followKey: FollowKey
+  edge: Edge
+}
 
 /** Throws `message.invalid` for a bad id. */
 export function conversationIn(log: Log, given: string): Conversation {
-  const { bus, topicPrefix, partitions, followKey } = log
+  const { bus, topicPrefix, partitions, followKey, edge } = log
   const id = parseConversationId(given)
   const place = { bus, topicPrefix, partition: partitionOf(id, partitions) }
   const call = (at: CallPlace) => wholeCall(place, id, at)
@@ -78,6 +92,8 @@ export function conversationIn(log: Log, given: string): Conversation {
     events: (options = {}) => conversationEvents({ ...place, followKey }, id, options),
     call,
     result: async (at) => (await call(at))?.result ?? undefined,
+    offeredCalls: () => offeredCalls(place, id),
+    sendResult: (at, result) => sendResult({ place, edge }, id, at, result),
     // Loaded when it is needed: a bundle is rare, and its writer opens SQLite.
     export: async (file, options = {}) =>
       (await import('./bundle/exported-conversation.ts')).exportConversation(

@@ -15,6 +15,7 @@ import type {
   MessageOf,
   MessageType,
   Part,
+  ResultSent,
   TurnFinished,
   UserMessage,
 } from '../shared/contract/messages.ts'
@@ -38,6 +39,7 @@ const activityTypes = [
   'approval-pending',
   'approval-decided',
   'tool-started',
+  'call-offered',
   'call-finished',
   'turn-finished',
 ] as const
@@ -46,6 +48,9 @@ const activitySet: ReadonlySet<MessageType> = new Set(activityTypes)
 
 /** For a listener that waits for the end of a turn only: other records are not decoded. */
 export const endOnly: ReadonlySet<MessageType> = new Set(['turn-finished'])
+
+/** The records of a stream: its parts, and its end. */
+export type Streamed = Part | MessageOf<'model-finished'>
 
 export type Activity = MessageOf<(typeof activityTypes)[number]>
 
@@ -76,6 +81,8 @@ export type Edge = {
    * activity shows the effect.
    */
   cancel(message: SentMessage): Promise<void>
+  /** Writes the result of a call that the client ran. */
+  sendResult(result: ResultSent): Promise<void>
   /**
    * Delivers the activity of a conversation from now on, until `stop` is called. A record may come
    * twice. `types`: only these; default: all.
@@ -85,8 +92,11 @@ export type Edge = {
     listener: Listener<Activity>,
     types?: ReadonlySet<MessageType>,
   ): Promise<Listening>
-  /** Delivers the parts that models stream in a conversation. They are read only meanwhile. */
-  onParts(conversation: ConversationId, listener: Listener<Part>): Promise<Listening>
+  /**
+   * Delivers the parts that models stream in a conversation, and the end of each stream. They are read
+   * only meanwhile.
+   */
+  onParts(conversation: ConversationId, listener: Listener<Streamed>): Promise<Listening>
   /** Reads the activity of a conversation from one offset of its partition to another. */
   readActivity(
     conversation: ConversationId,
@@ -111,7 +121,7 @@ export function openEdge({
   partitions: number
 }): Edge {
   const activity = createFeeds<Activity>('activity', activitySet)
-  const parts = createFeeds<Part>('model-deltas', new Set(['part'] as const))
+  const parts = createFeeds<Streamed>('model-deltas', new Set(['part', 'model-finished'] as const))
 
   async function* ask(question: Question, signal?: AbortSignal): AsyncGenerator<Activity, void> {
     const { conversation, messageId } = question
@@ -133,7 +143,7 @@ export function openEdge({
   }
 
   /** One feed for each partition with a listener. */
-  function createFeeds<M extends Activity | Part>(
+  function createFeeds<M extends Activity | Streamed>(
     topic: 'activity' | 'model-deltas',
     types: ReadonlySet<MessageType>,
   ) {
@@ -161,7 +171,9 @@ export function openEdge({
     await send(userMessage(question))
   }
 
-  async function send(message: UserMessage | CancelRequested | ContentSent): Promise<void> {
+  async function send(
+    message: UserMessage | CancelRequested | ContentSent | ResultSent,
+  ): Promise<void> {
     await bus.append([
       toRecord({
         topic: `${topicPrefix}client-messages`,
@@ -209,6 +221,7 @@ export function openEdge({
     send: sendQuestion,
     cancel: ({ conversation, messageId }) =>
       send({ type: 'cancel-requested', conversation, messageId }),
+    sendResult: send,
     onActivity: (conversation, listener, types) =>
       activity.of(conversation).listen(conversation, listener, types),
     onParts: (conversation, listener) => parts.of(conversation).listen(conversation, listener),

@@ -90,6 +90,7 @@ export function createEventFold(): EventFold {
         return answer(at, message)
       case 'call-rejected':
       case 'tool-started':
+      case 'call-offered':
         return [recorded(at, { ...message, ...inputOf(message) })]
       case 'turn-finished':
         if (streaming?.turn === message.turn) streaming = undefined

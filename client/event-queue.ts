@@ -118,6 +118,7 @@ function weightOf(event: TurnEvent): number {
     case 'call-rejected':
       return event.text.length + event.arguments.length
     case 'tool-started':
+    case 'call-offered':
       return event.arguments.length
     default:
       return 0

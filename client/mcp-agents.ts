@@ -1,11 +1,15 @@
 // The tools of the MCP servers of agents. A list of a server is read when Weir opens, when the server
 // reports a change, and at a question that comes later than its time to live. A turn keeps the
-// list that its question had.
+// list that its question had. A process without the server reads its list from a file.
+// MCP-AGENTS-1. One part of a process keeps the tools of an agent up to date. Others that get the
+//     agent use them.
 
 import { isDeepStrictEqual } from 'node:util'
+import type { Tool as ServerTool } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
 import { connectionTo } from '../services/executor/tools/mcp/connection.ts'
 import { type LeftOut, toolsOfServer } from '../services/executor/tools/mcp/listed-tools.ts'
+import { inToolList, readToolList } from '../services/executor/tools/mcp/tool-list-file.ts'
 import type { Agent, Agents, McpServer, Tool } from '../shared/agents/agents.ts'
 import { limits } from '../shared/contract/limits.ts'
 import { WeirError } from '../shared/lib/errors.ts'
@@ -22,13 +26,21 @@ export type McpAgents<Some extends Agents = Agents> = {
   close(): Promise<void>
 }
 
-/** Throws `mcp.unreachable` with each server that gives no list. */
+/** Keeps MCP-AGENTS-1: the agents that are kept up to date, with the way to ask for it. */
+const kept = new WeakMap<Agent, () => void>()
+
+/**
+ * Throws `mcp.unreachable` with each server that gives no list, and `agent.invalid` with each one that
+ * another process reaches and that has no `toolsFile`.
+ */
 export async function openMcpAgents<Provider extends string>(
   agents: Agents<Provider>,
   log: Logger,
 ): Promise<McpAgents<Agents<Provider>>> {
-  const served = [...agents.values()].filter(({ mcp = [] }) => mcp.length > 0)
-  if (served.length === 0) return { agents, refresh: () => {}, close: async () => {} }
+  const served = [...agents.values()].filter(
+    (agent) => (agent.mcp ?? []).length > 0 && !kept.has(agent),
+  )
+  refuseWithoutList(served)
   const live = new Map(served.map((agent) => [agent.name, liveAgent(agent, log)]))
   const close = async () => void (await Promise.all([...live.values()].map((one) => one.close())))
   const readings = await Promise.allSettled([...live.values()].map(({ read }) => read()))
@@ -39,11 +51,30 @@ export async function openMcpAgents<Provider extends string>(
     await close()
     throw new WeirError('mcp.unreachable', faults.join('\n'))
   }
+  const found =
+    live.size === 0
+      ? agents
+      : new Map([...agents].map(([name, agent]) => [name, live.get(name)?.agent ?? agent]))
   return {
-    agents: new Map([...agents].map(([name, agent]) => [name, live.get(name)?.agent ?? agent])),
-    refresh: (agent) => live.get(agent)?.refresh(),
+    agents: found,
+    refresh(name) {
+      const agent = found.get(name)
+      if (agent !== undefined) kept.get(agent)?.()
+    },
     close,
   }
+}
+
+function refuseWithoutList(agents: readonly Agent[]): void {
+  const faults = agents.flatMap(({ name, mcp = [] }) =>
+    mcp
+      .filter(({ run, toolsFile }) => run.kind === 'elsewhere' && toolsFile === undefined)
+      .map(
+        (server) =>
+          `agent ${name}: mcp.${server.name} needs toolsFile, because only the process of the executor reaches the server; name a file there, write it with weir mcp tools, and give it to all processes`,
+      ),
+  )
+  if (faults.length > 0) throw new WeirError('agent.invalid', faults.join('\n'))
 }
 
 /** The tools of one server, or the reason why it gives no list. */
@@ -59,29 +90,58 @@ export async function mcpToolsOf(agent: Agent, log: Logger): Promise<McpReading[
   return readingsOf(agent, await listsOf(agent, log))
 }
 
-function listsOf({ mcp = [] }: Agent, log: Logger) {
-  return Promise.allSettled(mcp.map((server) => connectionTo(server, log).tools()))
+const listsInFiles = new WeakMap<McpServer, ServerTool[]>()
+
+/** `written`: of the file, which is read once. `given`: by the server. One of them is there. */
+type Lists = { written?: readonly ServerTool[]; given?: readonly ServerTool[] }
+
+function listsOf({ mcp = [] }: Agent, log: Logger): Promise<PromiseSettledResult<Lists>[]> {
+  return Promise.allSettled(
+    mcp.map(async (server): Promise<Lists> => {
+      const written = server.toolsFile === undefined ? undefined : listInFile(server)
+      const isElsewhere = server.run.kind === 'elsewhere'
+      const given = isElsewhere ? undefined : await connectionTo(server, log).tools()
+      return { ...(written && { written }), ...(given && { given }) }
+    }),
+  )
 }
 
-type Lists = Awaited<ReturnType<typeof listsOf>>
+function listInFile(server: McpServer): ServerTool[] {
+  const list = listsInFiles.get(server) ?? readToolList(server)
+  listsInFiles.set(server, list)
+  return list
+}
 
-function readingsOf({ mcp = [], tools }: Agent, lists: Lists): McpReading[] {
+type Settled = Awaited<ReturnType<typeof listsOf>>
+
+function readingsOf({ mcp = [], tools }: Agent, lists: Settled): McpReading[] {
   const names = new Set(tools.map(({ declaration }) => declaration.name))
   return mcp.flatMap((server, i): McpReading[] => {
     const list = lists[i]
     if (list === undefined) return []
     if (list.status === 'rejected')
       return [{ server, fault: list.reason instanceof Error ? list.reason.message : 'no list' }]
-    const reading = toolsOfServer(server, list.value, names)
+    const reading = readingOf(server, list.value, names)
     for (const { declaration } of reading.tools) names.add(declaration.name)
     return [{ server, ...reading }]
   })
 }
 
+function readingOf(server: McpServer, { written, given = [] }: Lists, names: ReadonlySet<string>) {
+  if (written === undefined) return toolsOfServer(server, given, names)
+  const inFile = toolsOfServer(server, written, names)
+  if (server.run.kind === 'elsewhere') return inFile
+  const own = toolsOfServer(server, given, names)
+  const { tools, leftOut } = inToolList(own.tools, inFile.tools)
+  return { tools, leftOut: [...own.leftOut, ...leftOut] }
+}
+
 /** Ends the connections to the agent's servers, and the programs behind them. */
 export async function closeMcpOf({ mcp = [] }: Agent): Promise<void> {
-  await Promise.all(mcp.map((server) => connectionTo(server).close()))
+  await Promise.all(mcp.filter(isHere).map((server) => connectionTo(server).close()))
 }
+
+const isHere = ({ run }: McpServer) => run.kind !== 'elsewhere'
 
 /** `declarations`: of the servers of one agent, as JSON. Undefined: they fit into a message. */
 function sizeFault(agent: string, declarations: string): string | undefined {
@@ -94,17 +154,17 @@ function liveAgent<Provider extends string>(written: Agent<Provider>, log: Logge
   const { mcp = [], tools: own } = written
   const agent: Agent<Provider> = { ...written, tools: own, formerTools: [] }
   let shown = ''
-  let kept: unknown[] = []
+  let seen: unknown[] = []
 
   async function read(): Promise<void> {
     const lists = await listsOf(written, log)
     const found = lists.map((list) => (list.status === 'fulfilled' ? list.value : undefined))
-    if (!found.includes(undefined) && isDeepStrictEqual(found, kept)) return
+    if (!found.includes(undefined) && isDeepStrictEqual(found, seen)) return
     readAnew(lists)
-    kept = found
+    seen = found
   }
 
-  function readAnew(lists: Lists): void {
+  function readAnew(lists: Settled): void {
     const readings = readingsOf(written, lists)
     const faults = readings.flatMap((reading) => ('fault' in reading ? [reading.fault] : []))
     if (faults.length > 0)
@@ -144,7 +204,8 @@ function liveAgent<Provider extends string>(written: Agent<Provider>, log: Logge
     )
   }
 
-  for (const server of mcp) connectionTo(server, log).onChanged(refresh)
+  kept.set(agent, refresh)
+  for (const server of mcp.filter(isHere)) connectionTo(server, log).onChanged(refresh)
   return {
     agent,
     read,

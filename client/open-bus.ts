@@ -16,6 +16,7 @@ import {
   storePartitionCount,
 } from '../shared/runtime/partition-count.ts'
 import { foldFrom } from '../shared/runtime/position.ts'
+import { ownerLeaves } from './stage-host.ts'
 
 type Options = Omit<OpenOptions, 'log' | 'keepFrom'>
 
@@ -26,7 +27,8 @@ type Options = Omit<OpenOptions, 'log' | 'keepFrom'>
  */
 export function openBus(settings: BusSettings, log: Logger, options: Options = {}): Promise<Bus> {
   // From the tools of this process.
-  for (const path of [settings.dataFolder, settings.commandConfig, settings.recordSigning])
+  const { dataFolder, commandConfig, recordSigning, encryptionKeys } = settings
+  for (const path of [dataFolder, commandConfig, recordSigning, encryptionKeys])
     if (path !== '') protectOwnPath(path)
   return busKindOf(settings).open(settings, { ...options, log, keepFrom: foldFrom })
 }
@@ -50,7 +52,8 @@ export async function openBusForStages(
 }
 
 /**
- * As openBusForStages, but waits while another process has the log to itself. `waits`: called once,
+ * As openBusForStages, but waits while another process has the log to itself. A process that only
+ * guards agents leaves it. `waits`: called once,
  * with the error that names that process. Undefined: `signal` aborted first.
  */
 export async function openBusOnceFree(
@@ -71,6 +74,8 @@ export async function openBusOnceFree(
     } catch (error) {
       if (!(error instanceof WeirError && error.code === 'bus.locked')) throw error
       if (isFirst) waits(error)
+      const kind = busKindOf(settings)
+      if (kind.isLocal) await ownerLeaves(kind, settings).catch(() => false)
     }
     await pause(systemClock, limits.ownerTriedAgainMs, signal)
   }

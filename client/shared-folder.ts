@@ -6,6 +6,8 @@
 //     `limits.ownerAwaitedMs`. So a message goes under its id, and a decision counts once.
 // SHARED-FOLDER-3. A process that lacks an agent of the last owner tries after the others.
 // SHARED-FOLDER-4. If the stages of the owner fail, it leaves the folder to the others.
+// SHARED-FOLDER-5. An owner without agents, which only guards agents of other programs, leaves the
+//     folder to the first process that has agents.
 
 import type { Logger } from 'pino'
 import type { Agent, Agents } from '../shared/agents/agents.ts'
@@ -24,7 +26,13 @@ import { assertOwnerHas, includesAll, type OwnerFacts } from './agent-facts.ts'
 import type { Contexts } from './contexts.ts'
 import { openBusForStages } from './open-bus.ts'
 import { jsonOf } from './plain-json.ts'
-import { createStageHost, type HostRequest, helloOf, type Welcome } from './stage-host.ts'
+import {
+  createStageHost,
+  type HostRequest,
+  helloOf,
+  ownerLeaves,
+  type Welcome,
+} from './stage-host.ts'
 import type { StagesChoice } from './stages-choice.ts'
 import { createSwitchingBus } from './switching-bus.ts'
 
@@ -51,7 +59,7 @@ export type SharedFolder = {
   /** Reads and writes in every role. Close it after `stop`: that frees the folder. */
   readonly bus: Bus
   /** Takes a role. Call it once. Throws as Weir.open. */
-  join(contexts: Contexts): Promise<void>
+  join(contexts?: Contexts): Promise<void>
   /**
    * Resolves when the other processes have brought the contexts of their turns from before that
    * time, if this process has just become the owner after another one.
@@ -69,6 +77,8 @@ export type SharedFolder = {
   /** Stops the stages, or the guards beside them, of this process. */
   stop(): Promise<void>
 }
+
+type TakeOptions = { openMs?: number; othersMs?: number }
 
 type Role =
   | { kind: 'owner'; bus: Bus; running: Running }
@@ -91,32 +101,72 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
   let taking: Promise<void> | undefined
   let leaving: Promise<unknown> = Promise.resolve()
 
-  /** Tries until this process has a role. `openMs`: how long Weir.open waits for one. */
-  async function takeRole(openMs?: number): Promise<void> {
+  /**
+   * Tries until this process has a role. `openMs`: how long Weir.open waits for one. `othersMs`: how
+   * long it leaves the place to others.
+   */
+  async function takeRole({ openMs, othersMs = 0 }: TakeOptions = {}): Promise<void> {
     const since = clock.monotonic()
     const lacks = lastOwner !== undefined && !includesAll(agents, lastOwner.agents)
-    const notBefore = since + (lacks ? limits.ownerSucceededMs : 0) // keeps SHARED-FOLDER-3
+    const notBefore = since + (lacks ? limits.ownerSucceededMs : othersMs) // keeps SHARED-FOLDER-3
     let refused: unknown
+    let isPromised = false
     while (!closing.signal.aborted) {
+      let isFreed = false
       if (stages !== 'elsewhere' && clock.monotonic() >= notBefore)
         try {
           await own()
           return
         } catch (error) {
-          if (!isLocked(error) || stages === 'here') throw error
+          if (!isLocked(error)) throw error
+          isFreed = await isLeft()
+          isPromised ||= isFreed
+          if (stages === 'here' && !isPromised) throw error
           refused = error
         }
-      if (await linkUp()) return
+      if (!isFreed && stages !== 'here' && (await linkUp())) return
       if (openMs !== undefined && clock.monotonic() - since >= openMs)
         throw refused ?? nobody(dataFolder)
       await pause(clock, limits.ownerTriedAgainMs, closing.signal)
     }
   }
 
+  /** Keeps SHARED-FOLDER-5. True also if the owner ends meanwhile. */
+  async function isLeft(): Promise<boolean> {
+    if (agents.size === 0) return false
+    try {
+      return await ownerLeaves(kind, settings)
+    } catch (error) {
+      // A guard with stages 'here' may have taken the folder between two owners: it ends some day.
+      if (isUnreachable(error) || (isLocked(error) && lastOwner !== undefined)) return true
+      throw error
+    }
+  }
+
+  /** Keeps SHARED-FOLDER-5. */
+  function leave(): boolean {
+    if (stages === 'here') throw guardsAlone(dataFolder)
+    if (role.kind !== 'owner') return true
+    const { bus, running } = role
+    role = { kind: 'none' }
+    taking = handOver(bus, running).catch(fail)
+    return true
+  }
+
+  async function handOver(bus: Bus, running: Running): Promise<void> {
+    await running.close()
+    reading = await kind.openLinked(settings, log, (one) => linked().link.request(one))
+    switching.use(reading)
+    await bus.close()
+    log.info({ dataFolder }, 'this process leaves the folder to one that runs agents')
+    await takeRole({ othersMs: limits.ownerSucceededMs })
+  }
+
   async function own(): Promise<void> {
     const host = createStageHost({
       ...{ agents, guards, topicPrefix, partitions: settings.partitions },
       keep: (message, value) => contexts?.keep(message, value) ?? (() => {}),
+      leave: agents.size === 0 ? leave : undefined,
     })
     const bus = await openBusForStages(settings, log, {
       runImported: options.runImported,
@@ -166,8 +216,7 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
     } catch (error) {
       role = { kind: 'none' }
       link.close()
-      // A guard may have taken the folder between two owners: it leaves it some day.
-      if (isUnreachable(error) || (isLocked(error) && lastOwner !== undefined)) return false
+      if (isUnreachable(error)) return false
       throw error
     }
     void link.ended.then(() => onEndOf(link))
@@ -178,7 +227,9 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
     if (role.kind !== 'linked' || role.link !== link) return
     leaving = role.beside.close().catch(() => {}) // they start again with the next role
     role = { kind: 'none' }
-    if (!closing.signal.aborted) taking = takeRole().catch(fail)
+    // keeps SHARED-FOLDER-5
+    const othersMs = agents.size === 0 ? limits.guestsOwnAfterMs : 0
+    if (!closing.signal.aborted) taking = takeRole({ othersMs }).catch(fail)
   }
 
   function linked(): Role & { kind: 'linked' } {
@@ -240,7 +291,7 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
       contexts = own
       const letDie = keepAlive()
       try {
-        await takeRole(limits.ownerStartMs)
+        await takeRole({ openMs: limits.ownerStartMs })
       } finally {
         letDie()
       }
@@ -296,6 +347,13 @@ function nobody(dataFolder: string): WeirError {
     'bus.unreachable',
     `no process runs the stages of the data folder ${dataFolder}: start one (weir up), or open it with stages 'auto'`,
     { retryable: true },
+  )
+}
+
+function guardsAlone(dataFolder: string): WeirError {
+  return new WeirError(
+    'bus.locked',
+    `process ${process.pid} guards agents with the data folder ${dataFolder} and has it alone: open that guard with stages 'auto', or give one of the two another data folder`,
   )
 }
 

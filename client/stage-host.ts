@@ -22,6 +22,8 @@ export type HostRequest =
   /** `value`: JSON. The answer is null. */
   | { type: 'keep-context'; message: SentMessage; value: string }
   | { type: 'drop-context'; message: SentMessage }
+  /** The answer is true if the owner leaves the folder to a process with agents. */
+  | { type: 'yield' }
 
 export function helloOf(guards: readonly string[]): HostRequest {
   return { type: 'hello', pid: process.pid, guards: [...guards] }
@@ -48,6 +50,8 @@ export type StageHostOptions = {
   topicPrefix: string
   partitions: number
   keep: Contexts['keep']
+  /** Leaves the folder, and returns true. May throw `bus.locked`. Undefined: this process stays. */
+  leave?: (() => boolean) | undefined
 }
 
 type Visitor = {
@@ -57,7 +61,7 @@ type Visitor = {
 }
 
 export function createStageHost(options: StageHostOptions): StageHost {
-  const { agents, guards, topicPrefix, partitions, keep } = options
+  const { agents, guards, topicPrefix, partitions, keep, leave } = options
   const { promise: serving, resolve: serve } = Promise.withResolvers<void>()
   const visitors = new Map<object, Visitor>()
   let contextBytes = 0
@@ -94,7 +98,7 @@ export function createStageHost(options: StageHostOptions): StageHost {
   return {
     serve,
 
-    async answer(link, received): Promise<Welcome | OwnerState | null> {
+    async answer(link, received): Promise<Welcome | OwnerState | boolean | null> {
       const request = requestIn(received)
       const visitor = visitorOf(link)
       switch (request.type) {
@@ -116,6 +120,10 @@ export function createStageHost(options: StageHostOptions): StageHost {
         case 'drop-context':
           drop(visitor, keyOf(request.message))
           return null
+        case 'yield':
+          if (leave === undefined) return false
+          await serving
+          return leave()
         default:
           return request satisfies never
       }
@@ -144,7 +152,8 @@ function requestIn(received: unknown): HostRequest {
       return { type: 'hello', pid, guards: guards.map((name) => textIn(name).slice(0, 256)) }
     }
     case 'state':
-      return { type: 'state' }
+    case 'yield':
+      return { type: fields.type }
     case 'keep-context':
       return {
         ...{ type: 'keep-context', message: messageIn(fields.message) },
@@ -196,10 +205,29 @@ export async function ownerState(
   kind: LocalBus,
   settings: Pick<Settings, 'dataFolder'>,
 ): Promise<OwnerState | undefined> {
+  return (await requestOnce(kind, settings, { type: 'state' })) as OwnerState | undefined
+}
+
+/**
+ * Whether the owner leaves the folder now, to this process, which has agents. Throws `bus.locked`
+ * if it has none and stays, and the errors of a link.
+ */
+export async function ownerLeaves(
+  kind: LocalBus,
+  settings: Pick<Settings, 'dataFolder'>,
+): Promise<boolean> {
+  return (await requestOnce(kind, settings, { type: 'yield' })) === true
+}
+
+async function requestOnce(
+  kind: LocalBus,
+  settings: Pick<Settings, 'dataFolder'>,
+  request: HostRequest,
+): Promise<unknown> {
   const link = await kind.link(settings)
   if (link === undefined) return undefined
   try {
-    return (await link.request({ type: 'state' } satisfies HostRequest)) as OwnerState
+    return await link.request(request)
   } finally {
     link.close()
   }

@@ -57,7 +57,7 @@ export type TurnEventBody =
       | 'approval-pending'
       | 'approval-decided'
     >
-  | (MessageOf<'tool-started'> & CallInput)
+  | (MessageOf<'tool-started' | 'call-offered'> & CallInput)
   | MessageOf<'call-finished'>
   | TurnFinished
 

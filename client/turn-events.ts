@@ -44,7 +44,8 @@ export function createTurnEvents(messageId: MessageId): TurnEvents {
     }
     if (event.type === 'turn-waiting' || turn === undefined) return wait(event)
     if (event.turn !== turn || event.type === 'turn-finished') return []
-    if (event.type === 'tool-started') running.add(callInTurn(event))
+    if (event.type === 'tool-started' || event.type === 'call-offered')
+      running.add(callInTurn(event))
     if (event.type !== 'call-finished') return [event]
     running.delete(callInTurn(event))
     return [event, ...endIfDone()]

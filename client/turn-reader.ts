@@ -3,8 +3,10 @@
 
 import { limits } from '../shared/contract/limits.ts'
 import type { Clock } from '../shared/lib/clock.ts'
-import type { Edge, Question } from './edge.ts'
+import type { Activity, Edge, Question } from './edge.ts'
 import { createEventQueue } from './event-queue.ts'
+import type { Received } from './feed.ts'
+import { createPartsFirst } from './parts-first.ts'
 import type { TurnEvent } from './turn-event.ts'
 import { createTurnEvents } from './turn-events.ts'
 
@@ -34,7 +36,10 @@ export function openTurnReader({
   const { conversation, messageId } = question
   const events = createTurnEvents(messageId)
   const queue = createEventQueue()
+  const order = createPartsFirst<Received<Activity>>()
   const stops: (() => void)[] = []
+  /** No end of a stream is missed from now on. */
+  let followsParts = false
   /** The records that came before the log was read up to them. Undefined: it was. */
   let held: (() => TurnEvent[])[] | undefined = []
   let isWaitingForCalls = false
@@ -45,18 +50,25 @@ export function openTurnReader({
 
   async function listen(): Promise<number> {
     const activity = await edge.onActivity(conversation, {
-      onRecord: (received) => receive(() => events.activity(received)),
+      onRecord(received) {
+        const now = followsParts ? order.activity(received) : [received]
+        if (now.length > 0) receive(() => now.flatMap(events.activity))
+      },
       onFailure: fail,
     })
     keep(activity.stop)
     const parts = await edge.onParts(conversation, {
       onRecord({ message }) {
-        if (held === undefined || held.length < limits.unreadEventsMax)
+        if (message.type === 'model-finished') {
+          const now = order.complete(message)
+          if (now.length > 0) receive(() => now.flatMap(events.activity))
+        } else if (held === undefined || held.length < limits.unreadEventsMax)
           receive(() => events.part(message))
       },
       onFailure: fail,
     })
     keep(parts.stop)
+    followsParts = true
     return activity.from
   }
 

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import type { ApprovalSettings } from '../services/approval/registration.ts'
 import type { BusKind } from '../shared/bus/kind.ts'
+import { busKindOf } from '../shared/bus/kinds.ts'
 import type { AnyGuard } from '../shared/contract/guard.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { alternatives } from '../shared/settings/mistake.ts'
@@ -13,7 +14,7 @@ import {
   type Settings,
 } from '../shared/settings/settings.ts'
 import type { AgentsOption } from './agents-in-files.ts'
-import { type BusChoice, flagsOfChoice } from './bus-choice.ts'
+import { type BusChoice, choiceOfSettings, flagsOfChoice } from './bus-choice.ts'
 import { checkGuards, needOptions } from './given-options.ts'
 import { refuseUnknownKeys } from './known-keys.ts'
 import { type StagesChoice, stagesChoices } from './stages-choice.ts'
@@ -69,6 +70,10 @@ export type WeirOptions = {
    * numbers from 1 to 1000. Default: 1 for each tenant.
    */
   tenantWeights?: Readonly<Record<string, number>>
+  /** The file with the keys of tenants (weir keys tenant): encrypts their records. Default: none. */
+  encryptionKeys?: string
+  /** Instead of that file: a program and its arguments, separated by spaces, that prints it. */
+  encryptionCommand?: string
   /** Days that all of Weir may be down and still continue every open turn. Default 3. */
   toleratedDowntime?: number
   /**
@@ -103,33 +108,49 @@ export function checkOptions(options: WeirOptions): void {
 const optionNames = Object.keys({
   ...{ agents: 1, bus: 1, stages: 1, dataFolder: 1, synchronous: 1, partitions: 1 },
   ...{ topicPrefix: 1, retention: 1, dataFolderBytesMax: 1, toleratedDowntime: 1, guards: 1 },
-  ...{ tenantWeights: 1, approvals: 1, runImported: 1, log: 1 },
+  ...{
+    tenantWeights: 1,
+    encryptionKeys: 1,
+    encryptionCommand: 1,
+    approvals: 1,
+    runImported: 1,
+    log: 1,
+  },
 } satisfies Record<keyof WeirOptions, 1>)
 
+/** The options whose settings have the same name and the same value. */
+const sameNames = [
+  ...(['dataFolder', 'synchronous', 'partitions', 'topicPrefix', 'retention'] as const),
+  ...(['toleratedDowntime', 'dataFolderBytesMax'] as const),
+  ...(['encryptionKeys', 'encryptionCommand'] as const),
+]
+
 export function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Settings {
-  const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } = options
-  const { dataFolderBytesMax, tenantWeights } = options
-  const texts = {
-    dataFolder,
-    synchronous,
-    partitions,
-    topicPrefix,
-    retention,
-    toleratedDowntime,
-    dataFolderBytesMax,
-  }
-  const given = Object.entries(texts).filter(([, value]) => value !== undefined)
+  const given = sameNames.filter((key) => options[key] !== undefined)
   try {
     return readSettings(
       {
-        ...Object.fromEntries(given.map(([key, value]) => [key, String(value)])),
-        ...weightFlags(tenantWeights),
+        ...Object.fromEntries(given.map((key) => [key, String(options[key])])),
+        ...weightFlags(options.tenantWeights),
         ...flagsOfChoice(bus),
       },
       {},
     )
   } catch (error) {
     throw error instanceof WeirError ? aboutOptions(error) : error
+  }
+}
+
+/** The options that give these settings, without agents and the parts that run beside them. */
+export function optionsOfSettings(settings: Settings): Omit<WeirOptions, 'agents'> {
+  // Where people create the topics, their number of partitions is fixed already.
+  const { ownsTopics } = busKindOf(settings)
+  const same = sameNames.filter((key) => key !== 'partitions' || ownsTopics)
+  const weights = Object.entries(settings.tenantWeights)
+  return {
+    ...Object.fromEntries(same.map((key) => [key, settings[key]])),
+    tenantWeights: Object.fromEntries(weights.map(([tenant, weight]) => [tenant, Number(weight)])),
+    bus: choiceOfSettings(settings),
   }
 }
 

@@ -70,6 +70,7 @@ export { type Agent, type Agents, loadAgents, type Model } from './agents-in-fil
 export type { ExportOptions } from './bundle/exported-conversation.ts'
 export type { BundleContent } from './bundle/written-bundle.ts'
 export type { EmbeddedBusChoice, KafkaBusChoice } from './bus-choice.ts'
+export type { OfferedCall, SentResult } from './client-calls.ts'
 export type {
   Conversation,
   ConversationsOptions,
@@ -151,14 +152,17 @@ export type Weir = AsyncDisposable & {
   /**
    * Approves the waiting call with this id and exactly its arguments. `by`: the name of the person,
    * unchecked. Default: the user of this process. `hash`: of the arguments that the person saw.
-   * Default: of the waiting ones. The outcome reports whether the decision counts: a second or a
-   * late one changes nothing. Throws `approval.unknown`, `approval.ambiguous`.
+   * Default: of the waiting ones. `tenant`: calls of others are unknown. The outcome reports whether
+   * the decision counts: a second or a late one changes nothing. Throws `approval.unknown`, `approval.ambiguous`.
    */
-  approve(id: string, decision?: { by?: string; hash?: string }): Promise<DecisionOutcome>
+  approve(
+    id: string,
+    decision?: { by?: string; hash?: string; tenant?: string },
+  ): Promise<DecisionOutcome>
   /** Rejects the call. The model gets `reason`. Otherwise as `approve`. */
   reject(
     id: string,
-    decision?: { by?: string; hash?: string; reason?: string },
+    decision?: { by?: string; hash?: string; tenant?: string; reason?: string },
   ): Promise<DecisionOutcome>
   /**
    * Stops: nothing new starts, claimed calls that have not started are released, and running tools
@@ -209,13 +213,13 @@ async function open(options: WeirOptions): Promise<Weir> {
       topicPrefix,
       partitions,
     })
+  const edge = openEdge({ bus, topicPrefix, partitions })
   return weirOf({
-    ...{ ...place, mcp, agentCalls, approvals },
+    ...{ ...place, mcp, agentCalls, approvals, edge },
     log: {
-      ...{ bus, topicPrefix, partitions, hasIndex: kind.isLocal, source: settings.bus },
+      ...{ bus, topicPrefix, partitions, hasIndex: kind.isLocal, source: settings.bus, edge },
       followKey: createFollowKey(bus),
     },
-    edge: openEdge({ bus, topicPrefix, partitions }),
   })
 }
 
@@ -339,14 +343,21 @@ function weirOf(parts: Parts): Weir {
       return (await approvals()).waiting()
     },
 
-    async approve(id, { by = personHere(), hash } = {}) {
+    async approve(id, { by = personHere(), hash, tenant } = {}) {
       assertOpen()
-      return (await approvals()).decide({ id: String(id), answer: 'approve', by, hash })
+      return (await approvals()).decide({ id: String(id), answer: 'approve', by, hash, tenant })
     },
 
-    async reject(id, { by = personHere(), hash, reason } = {}) {
+    async reject(id, { by = personHere(), hash, tenant, reason } = {}) {
       assertOpen()
-      return (await approvals()).decide({ id: String(id), answer: 'reject', by, hash, reason })
+      return (await approvals()).decide({
+        id: String(id),
+        answer: 'reject',
+        by,
+        hash,
+        tenant,
+        reason,
+      })
     },
 
     close: closeOnce,

@@ -72,6 +72,13 @@ describe.each([...pages, ...otherPages])('%s', (file) => {
       )
     expect(codes.filter((code) => !known(code))).toEqual([])
   })
+
+  it('shows only pages of a browser that an example serves', () => {
+    const files = readdirSync(join(root, 'test/examples')).filter((name) => name.endsWith('.html'))
+    const served = files.map((name) => textOf(`test/examples/${name}`))
+    const shown = [...text.matchAll(/^```html\n(.*?)^```$/gms)].map(([, page]) => page)
+    expect(shown.filter((page = '') => !served.includes(page))).toEqual([])
+  })
 })
 
 test('README.md has at most 900 words and shows the package of this version', () => {

@@ -1,4 +1,4 @@
-// The README's numbers of an install, measured on the packages of the lockfile.
+// The READMEs' numbers of an install, measured on the packages of the lockfile.
 
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,14 +36,17 @@ function bytesIn(folder: string): number {
   }, 0)
 }
 
-test('README.md states the number and the size of the packages of an install', () => {
-  const folders = installedFolders()
-  const megabytes = folders.reduce((sum, path) => sum + bytesIn(join(root, path)), 0) / 1e6
-  const readme = readFileSync(join(root, 'README.md'), 'utf8').replace(/\s+/g, ' ')
-  const [, packages, size] = /adds about (\d+) packages and (\d+) MB/.exec(readme) ?? []
-  expect(Math.abs(Number(packages) - folders.length)).toBeLessThanOrEqual(5)
-  expect(Math.abs(Number(size) / megabytes - 1)).toBeLessThanOrEqual(0.1)
-})
+test.each(['README.md', 'client/README.md'])(
+  '%s states the number and the size of the packages of an install',
+  (file) => {
+    const folders = installedFolders()
+    const megabytes = folders.reduce((sum, path) => sum + bytesIn(join(root, path)), 0) / 1e6
+    const readme = readFileSync(join(root, file), 'utf8').replace(/\s+/g, ' ')
+    const [, packages, size] = /adds about (\d+) packages and (\d+) MB/.exec(readme) ?? []
+    expect(Math.abs(Number(packages) - folders.length)).toBeLessThanOrEqual(5)
+    expect(Math.abs(Number(size) / megabytes - 1)).toBeLessThanOrEqual(0.1)
+  },
+)
 
 test('README.md names the version of the package', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

@@ -2,7 +2,7 @@
 // behave like those of the checkout.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { startAnthropicServer } from '../apps/demo/anthropic-server.ts'
 import { examples, openExampleFolder, withModel } from './examples/examples.ts'
@@ -19,13 +19,13 @@ beforeAll(() => {
 afterAll(() => project.close())
 
 describe('the packed package', () => {
-  it('has compiled code and public declarations, and no source, test, bench, map or tool', () => {
+  it('has compiled code, public declarations and examples, and no source, test, map or tool', () => {
     const isMeant = (file: string) =>
-      /^(package\.json|(README|AGENTS|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|bin\/weir\.js|dist\/schemas\/lock\.json|dist\/(apps|client|services|shared)\/.+|docs\/.+\.(md|png))$/.test(
+      /^(package\.json|(README|AGENTS|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|bin\/weir\.js|examples\/[\w-]+\.(ts|html)|dist\/schemas\/lock\.json|dist\/(apps|client|services|shared)\/.+|docs\/.+\.(md|png))$/.test(
         file,
       ) &&
       (!/(\.map|\.test\.js|(?<!\.d)\.ts)$/.test(file) ||
-        /^dist\/apps\/(report|http\/console)\/page\//.test(file)) // texts for the browser
+        /^(examples|dist\/apps\/(report|http\/console)\/page)\//.test(file)) // texts to copy or serve
     expect(project.files.filter((file) => !isMeant(file))).toEqual([])
     expect(project.files).toContain('dist/client/weir.js')
   })
@@ -45,6 +45,26 @@ describe('the packed package', () => {
     )
     expect(links.length).toBeGreaterThan(100)
     expect(links.filter((path) => !project.files.includes(path))).toEqual([])
+  })
+
+  it('has a README with absolute links, to files that it has', () => {
+    const { name, version } = project.manifest
+    const links = [...textOf(project.installed, 'README.md').matchAll(/\]\(([^)]+)\)/g)]
+    const site = `https://unpkg.com/${name}@${version}/`
+    expect(links.length).toBeGreaterThan(20)
+    expect(
+      links
+        .map(([, link = '']) => (link.startsWith(site) ? link.slice(site.length) : link))
+        .filter((path) => !project.files.includes(path)),
+    ).toEqual([])
+  })
+
+  it('has every example that one of its pages for users names', () => {
+    const named = project.files
+      .filter((file) => /^(README\.md|docs\/(guides|reference)\/.+\.md)$/.test(file))
+      .flatMap((page) => textOf(project.installed, page).match(/examples\/[\w-]+\.\w+/g) ?? [])
+    expect(named.length).toBeGreaterThan(3)
+    expect(named.filter((file) => !project.files.includes(file))).toEqual([])
   })
 
   it('is small', () => {
@@ -98,7 +118,8 @@ describe('the packed package', () => {
   })
 
   it('runs no install script, and its dependencies run none', () => {
-    expect(Object.keys(project.manifest.scripts)).toEqual(['prepack'])
+    expect(project.manifest).not.toHaveProperty('scripts')
+    expect(project.manifest).not.toHaveProperty('private')
     const withScripts = installedWith(Object.keys(project.manifest.dependencies)).filter(
       ({ hasInstallScript }) => hasInstallScript,
     )
@@ -258,12 +279,27 @@ describe('a program', () => {
     const { folder, url, close } = await openExampleFolder()
     try {
       const program = join(project.folder, name)
-      const written = asUsersWrite(textOf(root, 'test', 'examples', name))
-      writeFileSync(program, withModel(written, url))
+      writeFileSync(program, withModel(textOf(project.installed, 'examples', name), url))
       const ended = await project.run(['node', '--disable-warning=ExperimentalWarning', program], {
         cwd: folder,
       })
       expect(ended).toEqual({ ...printed, code: 0 })
+    } finally {
+      await close()
+    }
+  })
+
+  it.each(['quickstart.ts', 'practice-model.ts'])('does as its README shows: %s', async (name) => {
+    const { folder, url, close } = await openExampleFolder()
+    try {
+      const example = textOf(project.installed, 'examples', name)
+      const program = programsOfReadme().find((text) => isOf(text, example))
+      writeFileSync(join(project.folder, 'readme.ts'), withModel(program ?? '', url))
+      const ended = await project.run(
+        ['node', '--disable-warning=ExperimentalWarning', join(project.folder, 'readme.ts')],
+        { cwd: folder },
+      )
+      expect(ended).toEqual({ ...examples.find((one) => one.name === name)?.printed, code: 0 })
     } finally {
       await close()
     }
@@ -282,14 +318,11 @@ describe('a program', () => {
 
   it('compiles against its types, and fails to compile with a mistake', async () => {
     const programs = [
-      ...examples.map(({ name }) => join('examples', name)),
-      join('client', 'weir-types.unit.test.ts'),
+      ...examples.map(({ name }) => textOf(project.installed, 'examples', name)),
+      asUsersWrite(textOf(root, 'test', 'client', 'weir-types.unit.test.ts')),
     ]
-    const files = programs.map((path, n) => {
-      writeFileSync(
-        join(project.folder, `program${n}.ts`),
-        asUsersWrite(textOf(root, 'test', path)),
-      )
+    const files = programs.map((program, n) => {
+      writeFileSync(join(project.folder, `program${n}.ts`), program)
       return `program${n}.ts`
     })
     writeFileSync(join(project.folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
@@ -314,16 +347,18 @@ describe('a program', () => {
     expect(mistakes.length).toBeGreaterThan(3)
   })
 
-  it('guards an agent of another framework with types that fit its own', async () => {
+  it('compiles as each shipped example and each program of the README, with any framework', async () => {
     for (const name of [...Object.keys(project.manifest.peerDependencies), ...besideFrameworks])
       project.link(name)
-    const frameworks = ['guard-ai-sdk.ts', 'guard-langchain.ts', 'guard-openai-agents.ts']
-    const files = [...frameworks, 'guard-with-guards.ts']
-    for (const name of files)
-      writeFileSync(
-        join(project.folder, name),
-        asUsersWrite(textOf(root, 'test', 'examples', name)),
-      )
+    const shipped = project.files.filter((file) => /^examples\/.+\.ts$/.test(file))
+    const files = [
+      ...shipped.map((file) => ({ name: basename(file), text: textOf(project.installed, file) })),
+      ...programsOfReadme().map((text, n) => ({ name: `readme${n}.ts`, text })),
+    ].map(({ name, text }) => {
+      writeFileSync(join(project.folder, name), text)
+      return name
+    })
+    expect(files).toEqual(expect.arrayContaining(['guard-ai-sdk.ts', 'chat-server.ts']))
     const options = { ...compilerOptions, lib: ['es2024', 'dom', 'dom.iterable'] } // for theirs
     const config = join(project.folder, 'tsconfig.json')
     writeFileSync(config, JSON.stringify({ compilerOptions: options, files }))
@@ -382,6 +417,20 @@ const compilerOptions = {
   lib: ['es2024'],
   skipLibCheck: false,
   types: ['node'],
+}
+
+/** The programs that the README of the package shows. */
+function programsOfReadme(): string[] {
+  const readme = textOf(project.installed, 'README.md')
+  const programs = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code)
+  expect(programs.length).toBeGreaterThan(2)
+  return programs
+}
+
+/** The text has no line that the example does not have. */
+function isOf(text: string, example: string): boolean {
+  const lines = example.split('\n')
+  return text.split('\n').every((line) => lines.includes(line))
 }
 
 /** The same program, with imports of the installed package. */

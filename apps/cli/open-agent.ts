@@ -2,9 +2,9 @@
 // data folder, which may be this process, otherwise on Kafka.
 
 import { agentsInFiles } from '../../client/agents-in-files.ts'
-import { choiceOfSettings } from '../../client/bus-choice.ts'
 import type { StagesChoice } from '../../client/stages-choice.ts'
 import { Weir, type WeirOptions } from '../../client/weir.ts'
+import { optionsOfSettings } from '../../client/weir-options.ts'
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf, busNamesWhere } from '../../shared/bus/kinds.ts'
 import type { AnyGuard } from '../../shared/contract/guard.ts'
@@ -57,7 +57,14 @@ export async function openAgent(
     secrets: secretsOf(agents),
     destination: { write: (line) => screen.print(line) },
   })
-  const weir = await open({ agents, ...placeOf(settings), ...guards, stages, runImported, log })
+  const weir = await open({
+    agents,
+    ...optionsOfSettings(settings),
+    ...guards,
+    stages,
+    runImported,
+    log,
+  })
   const [name, another] = [...weir.agents.keys()]
   if (name !== undefined && another === undefined) return { weir, name }
   await weir.close()
@@ -83,18 +90,6 @@ async function guardsOf(
   const guards: AnyGuard[] = []
   for (const given of files) guards.push(await guardNamed(given))
   return { guards: { guards, ...(mode && { mode }) } }
-}
-
-/** Where people create the topics, their number of partitions is fixed already. */
-function placeOf(settings: Settings): Omit<WeirOptions, 'agents'> {
-  const { dataFolder, synchronous, partitions, topicPrefix, retention, toleratedDowntime } =
-    settings
-  const { dataFolderBytesMax } = settings
-  return {
-    ...{ dataFolder, synchronous, topicPrefix, retention, toleratedDowntime, dataFolderBytesMax },
-    ...(busKindOf(settings).ownsTopics && { partitions }),
-    bus: choiceOfSettings(settings),
-  }
 }
 
 async function open(options: WeirOptions): Promise<Weir> {

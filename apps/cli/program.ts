@@ -27,6 +27,7 @@ import { addTalk } from './commands/talk.ts'
 import { addTopics } from './commands/topics.ts'
 import { addTraces } from './commands/traces.ts'
 import { addUp } from './commands/up.ts'
+import { keepLibrariesPrintable } from './library-console.ts'
 
 const program = new Command('weir')
   .description('A low wall across a river: guards the tool calls of LLM agents.')
@@ -79,6 +80,7 @@ addSetup(program) // init, settings, doctor
 program.helpCommand(true) // in this group
 
 explainUsage(program, 'weir')
+keepLibrariesPrintable()
 await runToItsEnd(() => program.parseAsync())
 
 /** A usage error names the nearest option, and points to the help of its command. */

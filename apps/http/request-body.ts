@@ -1,4 +1,6 @@
 // The body of a request, whole and bounded (R7).
+// BODY-1. All unfinished bodies of a process have one bound. Beyond it the one that stalls longest
+//     makes room, and without such a one the newest gets 503.
 
 import type { IncomingMessage } from 'node:http'
 import { limits } from '../../shared/contract/limits.ts'
@@ -10,13 +12,49 @@ import { HttpError } from './http-error.ts'
 export async function bytesOf(incoming: IncomingMessage, bytesMax: number): Promise<Buffer> {
   if (Number(incoming.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax)
   const pieces: Buffer[] = []
-  let bytes = 0
-  for await (const piece of incoming.iterator({ destroyOnReturn: false })) {
-    bytes += (piece as Buffer).length
-    if (bytes > bytesMax) throw tooLarge(bytesMax)
-    pieces.push(piece as Buffer)
+  const body = { incoming, bytes: 0, movedAt: 0 }
+  try {
+    for await (const piece of incoming.iterator({ destroyOnReturn: false })) {
+      received(body, (piece as Buffer).length)
+      if (body.bytes > bytesMax) throw tooLarge(bytesMax)
+      pieces.push(piece as Buffer)
+    }
+  } finally {
+    forget(body)
   }
   return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
+}
+
+type UnfinishedBody = { incoming: IncomingMessage; bytes: number; movedAt: number }
+
+/** The one that moved last is last. */
+const unfinished = new Set<UnfinishedBody>()
+let unfinishedBytes = 0
+
+/** Keeps BODY-1. */
+function received(body: UnfinishedBody, bytes: number): void {
+  const now = performance.now()
+  unfinished.delete(body)
+  unfinished.add(body)
+  body.bytes += bytes
+  body.movedAt = now
+  unfinishedBytes += bytes
+  for (const other of unfinished) {
+    if (unfinishedBytes <= limits.httpBodiesBytesMax) return
+    if (other === body || now - other.movedAt < limits.httpBodyStalledMs) throw busy()
+    forget(other)
+    other.incoming.destroy()
+  }
+}
+
+function forget(body: UnfinishedBody): void {
+  if (unfinished.delete(body)) unfinishedBytes -= body.bytes
+}
+
+function busy(): HttpError {
+  const headers = { 'retry-after': '5', connection: 'close' }
+  const text = 'too many unfinished bodies: send the request again later'
+  return new HttpError(503, 'http.busy', text, { headers })
 }
 
 /** The body as a JSON object. Throws 413 and 400. */

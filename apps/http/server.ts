@@ -5,7 +5,7 @@
 // HTTP-SERVER-2. Closing refuses new connections. Open answers get `limits.shutdownGraceMs`.
 // HTTP-SERVER-3. An unforeseen error of a route gets 500 with a constant text: it may hold secrets.
 
-import type { ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -65,7 +65,9 @@ export async function startHttpServer({
   app.notFound((context) => answerOf(context, new HttpError(404, 'http.path', 'unknown path')))
   app.onError((error, context) => {
     if (error instanceof HttpError) return answerOf(context, error)
-    log.error({ err: error, path: context.req.path }, 'a route of the HTTP server failed')
+    const isGone = context.env.incoming.readableAborted // nobody gets the answer
+    if (!isGone)
+      log.error({ err: error, path: context.req.path }, 'a route of the HTTP server failed')
     return answerOf(context, new HttpError(500, 'http.internal', 'Weir could not answer'))
   })
 
@@ -122,10 +124,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /** Keeps HTTP-SERVER-1. */
-function refuseForeign(
-  { host = '', origin }: { host?: string; origin?: string },
-  origins: ReadonlySet<string>,
-): void {
+function refuseForeign(headers: IncomingHttpHeaders, origins: ReadonlySet<string>): void {
+  const { host = '' } = headers
   const asked = URL.parse(`http://${host}`)
   if (asked === null || !isLoopback(asked.hostname.replace(/^\[|\]$/g, '')))
     throw new HttpError(
@@ -133,22 +133,27 @@ function refuseForeign(
       'http.host',
       'this server answers on this machine only: call it as 127.0.0.1, or start it with --host',
     )
-  refuseOrigin(origin, asked.host, origins)
+  refuseOrigin(headers, asked.host, origins)
 }
 
-/** Throws 403 for a page of another site. `host`: with its port, as the request names the server. */
+/**
+ * Throws 403 for a page of another site. A link to a page of this server is no such request. `host`:
+ * with its port, as the request names the server.
+ */
 export function refuseOrigin(
-  origin: string | undefined,
+  { origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode }: IncomingHttpHeaders,
   host: string,
   origins: ReadonlySet<string>,
 ): void {
-  if (origin === undefined || origins.has(origin) || URL.parse(origin)?.host === host) return
+  const isForeign = ['cross-site', 'same-site'].includes(`${site}`) && mode !== 'navigate'
+  if (origin === undefined ? !isForeign : origins.has(origin) || URL.parse(origin)?.host === host)
+    return
   throw new HttpError(403, 'http.origin', 'this server does not answer pages of other sites')
 }
 
-function answerOf(context: HttpContext, { status, code, message }: HttpError): Response {
+function answerOf(context: HttpContext, { status, code, message, headers }: HttpError): Response {
   // The form of both Anthropic's and OpenAI's errors: SDKs of both show the message.
-  return context.json({ type: 'error', error: { type: code, message } }, status)
+  return context.json({ type: 'error', error: { type: code, message } }, status, headers)
 }
 
 async function listening(

@@ -1,22 +1,25 @@
-// `weir up` with servers in its process: the fronts of guests, which are the server of `weir proxy` on
-// the log of the stages, and the HTTP edge. On Kafka the stages of guests may also run in other processes.
+// `weir up` with servers in its process: the fronts of guests, which are those of `weir proxy` and
+// `weir mcp` on the log of the stages, and the HTTP edge. On Kafka the stages of guests may also run in
+// other processes.
 // UP-FRONTS-1. Fronts ask for no key: the `Authorization` of a guest belongs to its provider. So an
 //     edge that requires keys has no fronts, and they keep their own port.
 
-import { frontsOn } from '../../client/guard/guard.ts'
 import { parseGuestName } from '../../client/guard/guest-agent.ts'
 import { loadGuests } from '../../shared/agents/file/load-agents.ts'
+import { loadMcpServers } from '../../shared/agents/file/mcp-servers.ts'
 import type { Guests } from '../../shared/agents/guest.ts'
+import { secretsOfServers } from '../../shared/agents/secrets.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import type { Beside } from '../service/run-stages.ts'
 import { serviceSettings } from '../service/service-settings.ts'
 import { type UpOptions, up } from '../service/up.ts'
 import { portOf } from '../terminal/port-flag.ts'
-import { edgeBeside, type MoreRoutes } from './edge/edge-beside.ts'
+import { edgeBeside, edgeFlagIn, type MoreRoutes } from './edge/edge-beside.ts'
 import type { EdgeFlags } from './edge/edge-flags.ts'
 import { refuseOpenAddress } from './front-address.ts'
-import { frontRoutes, startFrontServer } from './front-server.ts'
 import { upstreamAt } from './fronts/proxy/upstream.ts'
+import { type FrontsInUp, openFrontsInUp } from './fronts-in-up.ts'
+import { startHttpServer } from './server.ts'
 
 /** `frontPort`: undefined for no fronts. `upstream`: undefined for fronts without the proxy. */
 export type UpWithFrontsOptions = UpOptions &
@@ -25,11 +28,17 @@ export type UpWithFrontsOptions = UpOptions &
     frontHost?: string
     frontAgent?: string
     upstream?: string
+    /** A file with the servers of the gateway. */
+    mcp?: string
     allowRemote?: boolean
   }
 
 /** As `up`. Throws `usage` also for flags of fronts that cannot be used. */
 export async function upWithFronts(options: UpWithFrontsOptions): Promise<0 | 1> {
+  if (isGatewayAlone(options)) {
+    const { httpPort = '', ...rest } = options
+    return upWithFronts({ ...rest, frontPort: httpPort })
+  }
   const fronts = frontsBeside(options)
   const edge = edgeBeside(options, fronts === undefined ? frontsOnEdge(options) : undefined)
   const parts = [fronts, edge].filter((one) => one !== undefined)
@@ -40,7 +49,7 @@ function frontsBeside(options: UpWithFrontsOptions): Beside | undefined {
   const { frontPort, frontHost = '127.0.0.1', frontAgent = 'guest', upstream } = options
   if (frontPort === undefined) {
     const alone = frontFlags.find(([key]) => options[key] !== undefined)
-    if (alone === undefined || (alone[0] === 'upstream' && isOpenEdge(options))) return undefined
+    if (alone === undefined || (alone[2] && isOpenEdge(options))) return undefined
     throw new WeirError(
       'usage',
       `${alone[1]} needs the server of the fronts: give its port with --front-port (0: any free port)`,
@@ -48,22 +57,26 @@ function frontsBeside(options: UpWithFrontsOptions): Beside | undefined {
   }
   refuseOpenAddress(frontHost, { flag: '--front-host', allowRemote: options.allowRemote })
   const port = portOf(frontPort, '--front-port')
-  if (upstream !== undefined) upstreamAt(upstream) // refused before anything starts
   parseGuestName(frontAgent)
-  const guests = guestsOf(options)
+  const found = frontsOf(options)
   return {
     name: 'the fronts',
-    async start({ bus, topicPrefix, partitions, log }) {
-      const fronts = frontsOn({ bus, topicPrefix, partitions, log, guests })
-      const server = await startFrontServer({
-        ...{ fronts, host: frontHost, port, upstream, agent: frontAgent, log },
+    secrets: secretsOfServers(found.servers ?? [], process.env),
+    async start(place) {
+      const { log } = place
+      const { routes, close } = await openFrontsInUp(place, { ...found, agent: frontAgent })
+      const server = await startHttpServer({
+        ...{ host: frontHost, port, log, routes },
         advice: 'give another address with --front-host and --front-port (0: any free port)',
+      }).catch(async (error: unknown) => {
+        await close()
+        throw error
       })
       log.info({ fronts: server.url, upstream }, 'the fronts are started')
       return {
         async close() {
           await server.close()
-          fronts.close()
+          await close()
         },
       }
     },
@@ -73,19 +86,10 @@ function frontsBeside(options: UpWithFrontsOptions): Beside | undefined {
 /** Keeps UP-FRONTS-1. Undefined: the edge has no fronts. */
 function frontsOnEdge(options: UpWithFrontsOptions): MoreRoutes | undefined {
   if (!isOpenEdge(options)) return undefined
-  const { upstream } = options
-  if (upstream !== undefined) upstreamAt(upstream) // refused before anything starts
-  const guests = guestsOf(options)
-  return ({ bus, topicPrefix, partitions, log }) => {
-    const fronts = frontsOn({ bus, topicPrefix, partitions, log, guests })
-    const { routes, settled } = frontRoutes({ fronts, upstream, agent: undefined, log })
-    return {
-      routes,
-      async close() {
-        await settled()
-        fronts.close()
-      },
-    }
+  const found = frontsOf(options)
+  return {
+    secrets: secretsOfServers(found.servers ?? [], process.env),
+    open: (place) => openFrontsInUp(place, { ...found, agent: undefined }),
   }
 }
 
@@ -94,12 +98,29 @@ function isOpenEdge({ httpPort, apiKeys, oidcIssuer }: UpWithFrontsOptions): boo
   return httpPort !== undefined && apiKeys === undefined && oidcIssuer === undefined
 }
 
+/** The last part: whether an open edge has it too. */
 const frontFlags = [
-  ['upstream', '--upstream'],
-  ['frontHost', '--front-host'],
-  ['frontAgent', '--front-agent'],
-  ['allowRemote', '--allow-remote'],
+  ['upstream', '--upstream', true],
+  ['mcp', '--mcp', true],
+  ['frontHost', '--front-host', false],
+  ['frontAgent', '--front-agent', false],
+  ['allowRemote', '--allow-remote', false],
 ] as const
+
+/** Without agent files there is no edge, so its port has the gateway and the fronts of guests. */
+function isGatewayAlone(options: UpWithFrontsOptions): boolean {
+  const { mcp, httpPort, frontPort } = options
+  if (mcp === undefined || httpPort === undefined || frontPort !== undefined) return false
+  return edgeFlagIn(options) === undefined && serviceSettings(options).agents === ''
+}
+
+/** Everything that can be refused before the process starts. */
+function frontsOf(options: UpWithFrontsOptions): Omit<FrontsInUp, 'agent'> {
+  const { upstream, mcp } = options
+  if (upstream !== undefined) upstreamAt(upstream)
+  const servers = mcp === undefined ? undefined : loadMcpServers(mcp, process.env)
+  return { upstream, servers, guests: guestsOf(options) }
+}
 
 /** The guests among the agent files of the process. */
 function guestsOf(options: UpWithFrontsOptions): Guests {

@@ -175,7 +175,7 @@ function numbersIn(log: OpenLog, turns: readonly TurnId[]): Promise<NumberOf> {
 }
 
 /** A log without the means to change it. */
-function readOnly({ bus, topicPrefix, partitions, logFile, bundle }: OpenLog): ReadLog {
+export function readOnly({ bus, topicPrefix, partitions, logFile, bundle }: OpenLog): ReadLog {
   const read: ReadLog = { bus: { ends: bus.ends, read: bus.read }, topicPrefix, partitions }
   if (bundle === undefined) {
     const imported =

@@ -6,8 +6,10 @@ import { inboxOf, type TopicName } from '../../shared/contract/topology.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import type { Logged } from '../history/inspect/logged.ts'
+import { moneyOf } from '../history/inspect/money-of.ts'
 import type { Timeline, TurnTimeline } from '../history/inspect/timeline.ts'
 import { timelineOf } from '../history/inspect/timeline-of.ts'
+import { sumOfMoney } from '../history/money.ts'
 import type { OpenLog } from '../history/open-log.ts'
 import { printable } from '../terminal/printable.ts'
 import { isPlayed } from '../transcripts/made-up-settings.ts'
@@ -22,11 +24,11 @@ export type Showing = {
 }
 
 /** `records`: in their order. `from`: the time of the first one. Throws `usage` for a bad turn. */
-export function reportOf(
+export async function reportOf(
   conversation: ConversationId,
   records: Logged[],
   { log, turn, reasoning, context }: Showing,
-): { report: MadeReport; from: number | null } {
+): Promise<{ report: MadeReport; from: number | null }> {
   const timeline = timelineOf(conversation, records, { reasoning, context })
   const only = turn === undefined ? undefined : turnNumbered(timeline, turn)
   const selected =
@@ -39,8 +41,10 @@ export function reportOf(
     topicPrefix: log.topicPrefix,
     readAt: readAt(log, timeline),
   }
+  const { data, records: table } = reportData(shown, selected, where)
+  const money = sumOfMoney(await moneyOf(shown, log))
   return {
-    report: reportData(shown, selected, where),
+    report: { data: { ...data, money }, records: table },
     from: records[0]?.time ?? null,
   }
 }

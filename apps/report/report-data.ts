@@ -72,6 +72,7 @@ export function reportData(
       sentence: imported === null ? sentence : [...sentence, ...wouldHaveText(imported, timeline)],
       tone,
       figures,
+      money: null,
       ...where,
       records: table.add(others),
     },

@@ -150,7 +150,7 @@ async function read(
     }
     const context = await contextTurns(id, log)
     const showing = { log, turn, reasoning, context }
-    const { report, from } = reportOf(id, inOrder(records), showing)
+    const { report, from } = await reportOf(id, inOrder(records), showing)
     const entry = indexEntry({ conversation: id, from, place: reports.length }, report.data)
     rounds += entry.rounds
     entries.push(entry)

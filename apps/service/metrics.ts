@@ -9,7 +9,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { typeIn } from '../../shared/codec/codec.ts'
 import type { Offset, RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
-import type { Message } from '../../shared/contract/messages.ts'
+import type { Message, Usage } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import type { StageName } from '../../shared/contract/topology.ts'
 import type { Clock } from '../../shared/lib/clock.ts'
@@ -140,6 +140,24 @@ export const metricTable = {
     'weir_attempts_total',
     'Finished attempts to get an answer from a model (llm-gateway): answered, or the failure class.',
     ['outcome'],
+  ],
+  tokens: [
+    'counter',
+    'weir_tokens_total',
+    'Tokens of answered attempts (llm-gateway), as the provider counted them, by kind.',
+    ['type'],
+  ],
+  costUsd: [
+    'counter',
+    'weir_cost_usd_total',
+    'Money of settled model requests under a budget (llm-gateway), in US dollars.',
+    [],
+  ],
+  unpriced: [
+    'counter',
+    'weir_unpriced_requests_total',
+    'Settled model requests under a budget whose price is unknown (llm-gateway).',
+    [],
   ],
   toolSeconds: [
     'histogram',
@@ -351,6 +369,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
         return
       case 'attempt-finished':
         instruments.attempts.inc({ outcome: 'answered' })
+        countTokens(message.usage)
+        return
+      case 'budget-settled':
+        if (message.usd === null) instruments.unpriced.inc()
+        else instruments.costUsd.inc(Math.max(0, message.usd) / 1e9)
         return
       case 'attempt-failed':
         instruments.attempts.inc({ outcome: message.class })
@@ -362,6 +385,15 @@ export function createMetrics(options: MetricsOptions): Metrics {
             message.result.durationMs / 1000,
           )
     }
+  }
+
+  function countTokens({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage) {
+    const kinds = {
+      ...{ input: inputTokens, output: outputTokens },
+      ...{ cache_read: cacheReadTokens, cache_write: cacheWriteTokens },
+    }
+    for (const [type, count] of Object.entries(kinds))
+      instruments.tokens.inc({ type }, Math.max(0, count))
   }
 }
 

@@ -2,12 +2,12 @@
 // wait for a signal or a failure, close everything in bounded time.
 
 import type { Logger } from 'pino'
+import type { Agents } from '../../client/agents-in-files.ts'
 import { createContexts } from '../../client/contexts.ts'
 import { openBusOnceFree } from '../../client/open-bus.ts'
 import { openingOf } from '../../client/opening.ts'
 import { createStageHost } from '../../client/stage-host.ts'
 import { startStages } from '../../services/stages.ts'
-import type { Agents } from '../../shared/agents/agents.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus, Subscription } from '../../shared/contract/bus.ts'
 import type { AnyGuard } from '../../shared/contract/guard.ts'
@@ -32,10 +32,14 @@ import { topicsThere } from './topics-there.ts'
 /** A part of the process beside its stages, started when they run. It closes first. */
 export type Beside = {
   name: string
+  /** Values that no log line may contain. */
+  secrets?: readonly string[]
   start(place: {
     bus: Bus
     topicPrefix: string
     partitions: number
+    /** Those of the stages. Empty: none of them needs any. */
+    agents: Agents
     log: Logger
   }): Promise<{ close(): Promise<void> }>
 }
@@ -159,7 +163,7 @@ async function run(options: RunOptions & { stopping: AbortSignal }, open: Open):
   host.serve()
   open.push({ name: 'the stages', close: () => running.close() })
   for (const { name, start } of beside) {
-    const { close } = await start({ bus, topicPrefix, partitions, log })
+    const { close } = await start({ bus, topicPrefix, partitions, agents, log })
     open.push({ name, close })
   }
   const guardSubscriptions = [...(own?.subscriptions ?? [])].map(

@@ -6,9 +6,8 @@
 // SERVICE-UP-3. The end has a time limit, even if the bus or a tool hangs.
 
 import type { Logger } from 'pino'
-import { agentsInFiles } from '../../client/agents-in-files.ts'
+import { type Agents, agentsInFiles } from '../../client/agents-in-files.ts'
 import { type McpAgents, openMcpAgents } from '../../client/mcp-agents.ts'
-import type { Agents } from '../../shared/agents/agents.ts'
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
@@ -50,7 +49,8 @@ export async function up(options: UpOptions, beside: readonly Beside[] = []): Pr
   const settings = serviceSettings(options)
   const written = agentsFor(stages, settings, { isNeeded: beside.length === 0 })
   const guards = await guardsOf(options)
-  const log = createLog({ level: settings.logLevel, secrets: secretsOf(written) })
+  const secrets = [...secretsOf(written), ...beside.flatMap((part) => part.secrets ?? [])]
+  const log = createLog({ level: settings.logLevel, secrets })
   const logClock = createLogClock()
   const { clock, skewMs } = logClock
   const partitions = createReadPartitions(clock)
@@ -76,7 +76,7 @@ export async function up(options: UpOptions, beside: readonly Beside[] = []): Pr
     metrics,
   })
   logStart(log, stages, settings, server.url)
-  let mcp: McpAgents | undefined
+  let mcp: McpAgents<Agents> | undefined
 
   const stop = Promise.withResolvers<void>()
   const stopListening = listenForInterrupts((signal) => {

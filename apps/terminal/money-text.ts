@@ -1,6 +1,12 @@
-// Amounts of budgets as text.
+// Amounts of budgets and money as text. A page shows them too, so it imports types only.
 
 import type { BudgetUnit } from '../../shared/contract/messages.ts'
+
+/**
+ * The money of settled model requests. `usd`: billionths of a US dollar. `unpriced`: those of the
+ * requests whose price was unknown, which `usd` does not have. `prices`: the versions of the prices.
+ */
+export type Money = { usd: number; requests: number; unpriced: number; prices: string[] }
 
 export function shownAmount(amount: number, unit: BudgetUnit): string {
   return unit === 'tokens' ? `${amount} tokens` : usdText(amount)
@@ -9,4 +15,11 @@ export function shownAmount(amount: number, unit: BudgetUnit): string {
 /** `nano`: billionths. Four decimals, so a single request of a cheap model is visible. */
 export function usdText(nano: number): string {
   return `${(nano / 1e9).toFixed(4)} USD`
+}
+
+/** `0.0123 USD`, `0.0123 USD, without 2 requests of unknown price`, `price unknown`. */
+export function moneyText({ usd, requests, unpriced }: Money): string {
+  if (requests === unpriced) return 'price unknown'
+  if (unpriced === 0) return usdText(usd)
+  return `${usdText(usd)}, without ${unpriced} ${unpriced === 1 ? 'request' : 'requests'} of unknown price`
 }

@@ -2,15 +2,15 @@
 // obeys control sequences: it moves the cursor, sets the clipboard, answers with keystrokes. Other
 // characters make a text look like another one. Invisible characters are shown as their numbers,
 // so the terminal obeys none and the text stays complete.
-// PRINTABLE-1. The result has no control character, no format character but the joiner inside an
-//     emoji, and no half of a surrogate pair.
+// PRINTABLE-1. The result has no control character, no half of a surrogate pair, and no invisible
+//     character but the joiner and the variation of an emoji.
 
 /**
  * Cc: controls, including C1. Cf: directions, joiners, tags. Cs: half characters. Zl, Zp: foreign
- * line ends.
+ * line ends. Default_Ignorable: characters without a shape, whose 256 variations can hide any bytes.
  */
 const unseen =
-  /(?!(?<=\p{Extended_Pictographic}[\u{fe0f}\u{1f3fb}-\u{1f3ff}]?)\u{200d}(?=\p{Extended_Pictographic}))[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+  /(?!(?<=\p{Extended_Pictographic}[\u{fe0f}\u{1f3fb}-\u{1f3ff}]?)\u{200d}(?=\p{Extended_Pictographic})|(?<=\p{Extended_Pictographic})[\u{fe0e}\u{fe0f}]|\u{fe0f}(?=\u{20e3}))[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
 /** True for most texts, and much faster than a look at each character. */
 const isPlain = /^[\x20-\x7e]*$/

@@ -222,6 +222,11 @@ function applyEvent(
         lines: layout.isLive ? [] : linesOf(`${name} started`, 'faint'),
       }
     }
+    case 'call-offered':
+      return {
+        transcript: doing(transcript, 'nothing', now),
+        lines: linesOf(`${printable(event.name)} waits for the result of its client`, 'warning'),
+      }
     case 'call-finished': {
       const running = new Map(transcript.running)
       running.delete(callInTurn(event))

@@ -98,6 +98,7 @@ export function createTurnSpans({ content, modelOf }: SpanOptions): TurnSpans {
       case 'approval-decided':
         return [approvalSpan(turn, activity, time)]
       case 'tool-started':
+      case 'call-offered':
         if (!turn.started.has(callInTurn(activity))) turn.started.set(callInTurn(activity), time)
         return []
       case 'call-finished':

@@ -41,7 +41,7 @@ type Copying = {
   selection: Selection
   sink: RecordSink
   signal: AbortSignal
-  /** Places of messages in client-messages: those of the copied records of the inbox. */
+  /** Places of messages in client-messages: those of the copied records of inboxes. */
   messages: Set<string>
 }
 
@@ -84,7 +84,7 @@ async function copyTopics(
       for (const record of records) {
         const message = topic === 'history' ? undefined : messageOf(record.value)
         if (!isSelected({ ...copying, topic, record, message })) continue
-        if (topic === stages.conversation.inbox) noteMessage(record, copying.messages)
+        if (hasCopies(topic)) noteMessage(record, copying.messages)
         sink.add(topic, { ...record, topic }, message)
         if (message !== undefined) noteGuards(message, guards)
       }
@@ -129,6 +129,11 @@ function isSelected({
   if (topic === inboxOf(stretch.conversation)) return isInInbox(stretch, record.offset)
   if (message?.type === 'dead-letter') return isDeadLetterOf(stretch, message, topicPrefix)
   return isInStretch(stretch, message, record.time)
+}
+
+/** Whether intake copies messages into it that a bundle needs. */
+function hasCopies(topic: string): boolean {
+  return topic === stages.conversation.inbox || topic === stages.executor.inbox
 }
 
 /** The id of a copy names its message. */

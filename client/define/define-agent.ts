@@ -99,6 +99,13 @@ export type DefinedMcpServer = (
   deny?: string[]
   /** The flow of data through its tools, by patterns of their own names, for the guard `flow`. */
   labels?: Record<string, { reads?: FlowSource | FlowSource[]; sends?: 'out' }>
+  /**
+   * A file with its tools, which `weir mcp tools` writes. Processes that cannot reach the server offer
+   * them, and this process offers no others.
+   */
+  toolsFile?: string
+  /** Sends W3C Trace Context in `_meta` of each call. Default: false. */
+  traceparent?: boolean
   /** Milliseconds that a call may run without progress. Default: 60,000. */
   timeoutMs?: number
   /** Milliseconds that a call may run in all. Default: 300,000. */

@@ -1,5 +1,5 @@
-// A tool in a program: its declaration for the model and the function, file, program or URL that
-// runs its calls. Only types and data: Weir.open checks them.
+// A tool in a program: its declaration for the model and the function, file, program, URL or
+// client that runs its calls. Only types and data: Weir.open checks them.
 
 import util from 'node:util'
 import type { SandboxSetting } from '../../shared/agents/sandbox.ts'
@@ -97,6 +97,13 @@ type ProgramTool = ToolFields & { parameters: StandardSchema | JsonSchema } & (
         /** A program and its arguments. It reads the arguments as JSON on standard input. */
         command: readonly [string, ...string[]]
       } & Surroundings)
+    | {
+        /**
+         * The client of the conversation runs it: each call that may run is a `call-offered` event,
+         * and `conversation.sendResult` answers it within `timeoutMs`.
+         */
+        client: true
+      }
     | { http: { url: string | URL; headers?: Record<string, string>; outputBytesMax?: number } }
   )
 

@@ -11,6 +11,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
+import type { RecordedParts } from '../../shared/agents/guest.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
@@ -30,6 +31,7 @@ import { writeObservation } from '../../shared/runtime/observation.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
 import { hashOfKey, roundKey } from '../../shared/transcript/round-key.ts'
 import { type Activity, type Inbox, openInbox } from './guest-activity.ts'
+import { responseOfCalls, resultOfCalls, textStandIn } from './unrecorded.ts'
 import { roundOver } from './verdict-code.ts'
 
 /** `turnKey`: the front's name for the turn. `user`: the text that opened it, if known. */
@@ -69,7 +71,7 @@ export type FrontOptions = {
   activity: Activity
   topicPrefix: string
   partitions: number
-  agent: { name: string; settings: AgentSettings }
+  agent: { name: string; settings: AgentSettings; record?: RecordedParts }
   blocking: boolean
   /** The policy in force now for this conversation. */
   policy: (conversation: ConversationId) => Promise<Policy>
@@ -110,6 +112,7 @@ export function createFront(options: FrontOptions): Front {
   const { bus, activity, topicPrefix, partitions, agent, blocking, log } = options
   const { randomId = randomUUID } = options
   const topic = `${topicPrefix}guest-events`
+  const hasTexts = agent.record !== 'calls'
 
   /** Keeps FRONT-2. The caller closes the inbox. */
   async function begin({ conversation }: GuestTurn): Promise<{ inbox: Inbox; policy: Policy }> {
@@ -142,10 +145,11 @@ export function createFront(options: FrontOptions): Front {
     round: SentRound,
     stamped: { policy: Policy; hides: boolean },
   ): GuestRound {
-    const { key, response, offered, declarations } = round
+    const { key, offered, declarations } = round
+    const response = hasTexts ? round.response : responseOfCalls(turn.conversation, round.response)
     return {
       type: 'guest-round',
-      ...turn,
+      ...recorded(turn),
       ...{ key, agent: agent.name, blocking, settings: agent.settings, ...stamped },
       ...{ response, offered, declarations },
     }
@@ -155,12 +159,20 @@ export function createFront(options: FrontOptions): Front {
     turn: GuestTurn,
     fields: Pick<GuestResults, 'phase' | 'results' | 'policy'> & Partial<GuestResults>,
   ): GuestResults {
+    const results = hasTexts
+      ? fields.results
+      : fields.results.map((result) => resultOfCalls(turn.conversation, result))
     return {
       type: 'guest-results',
-      ...turn,
+      ...recorded(turn),
       ...{ keys: [], hiddenKeys: [], requestId: '', agent: agent.name, blocking },
-      ...fields,
+      ...{ ...fields, results },
     }
+  }
+
+  function recorded(turn: GuestTurn): GuestTurn {
+    if (hasTexts || turn.user === null) return turn
+    return { ...turn, user: textStandIn(turn.conversation, turn.user) }
   }
 
   /** Keeps FRONT-4. Resolves to false if the stages did not answer in time. */

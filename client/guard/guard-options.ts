@@ -1,13 +1,14 @@
 // The options of openGuard, and their checks before anything is opened.
 
 import type { Logger } from 'pino'
-import type { GuestAgent } from '../../shared/agents/guest.ts'
+import { type GuestAgent, type RecordedParts, recordedParts } from '../../shared/agents/guest.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { shown } from '../../shared/settings/mistake.ts'
 import type { KafkaBusChoice } from '../bus-choice.ts'
 import { checkGuards, needOneOf, needOptions } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
+import { type StagesChoice, stagesChoices } from '../stages-choice.ts'
 import type { WeirOptions } from '../weir.ts'
 
 export type GuardOptions = {
@@ -25,8 +26,18 @@ export type GuardOptions = {
   guards?: WeirOptions['guards']
   /** The calls that wait for a person, as for `Weir.open`. */
   approvals?: WeirOptions['approvals']
+  /**
+   * The parts of its conversations in the log. `calls`: tools, arguments and the ends of calls, with
+   * a hash in place of every other text, so fewer loops are found. Default: as the guest has it.
+   */
+  record?: RecordedParts
   /** The folder of the log. Default: the log is in memory, without a file. */
   dataFolder?: string
+  /**
+   * The part of this process in running the stages of the data folder, as for `Weir.open`. Default
+   * `auto`: it runs them if no other process does. It leaves the folder to a process with agents.
+   */
+  stages?: StagesChoice
   /** The log is on Kafka, and `weir up` runs the stages. */
   kafka?: Omit<KafkaBusChoice, 'kind'> & { topicPrefix?: string }
   /** When Weir does not answer in time. Default `run` for observing, `refuse` for blocking. */
@@ -43,8 +54,8 @@ export type GuardOptions = {
 const code = 'settings.invalid'
 
 const optionNames = Object.keys({
-  ...{ agent: 1, mode: 1, guards: 1, approvals: 1, dataFolder: 1, kafka: 1 },
-  ...{ onUnavailable: 1, answerWithinMs: 1, log: 1 },
+  ...{ agent: 1, mode: 1, guards: 1, approvals: 1, dataFolder: 1, kafka: 1, stages: 1 },
+  ...{ onUnavailable: 1, answerWithinMs: 1, log: 1, record: 1 },
 } satisfies Record<keyof GuardOptions, 1>)
 
 /** Throws `settings.invalid` with the option and its values. */
@@ -59,7 +70,9 @@ export function checkGuardOptions(given: GuardOptions): void {
       `agent is ${agent === undefined ? 'missing' : shown(agent)}; must be the name of a guest, the path of its file, or an object with its name`,
     )
   needOneOf('mode', mode, ['blocking', 'observing'])
+  needOneOf('record', given.record, recordedParts)
   needOneOf('onUnavailable', onUnavailable, ['run', 'refuse'])
+  needOneOf('stages', given.stages, stagesChoices)
   checkGuards(given.guards)
   if (answerWithinMs !== undefined && !(Number.isFinite(answerWithinMs) && answerWithinMs >= 0))
     throw new WeirError(

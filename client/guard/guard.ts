@@ -2,28 +2,18 @@
 // stages, and makes a front of this process for each conversation.
 // Owns: opening and closing. Does not own: the records (front.ts), reading histories (history.ts).
 
-import type { Logger } from 'pino'
 import { type Approvals, openApprovals } from '../../services/approval/approvals.ts'
 import { defaultGuestSettings, type GuestAgent, type Guests } from '../../shared/agents/guest.ts'
-import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
-import type { Bus } from '../../shared/contract/bus.ts'
-import { limits } from '../../shared/contract/limits.ts'
-import { retentionMsOf } from '../../shared/contract/retention.ts'
-import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
-import { foldFrom } from '../../shared/runtime/position.ts'
-import { readSettings, type Settings } from '../../shared/settings/settings.ts'
+import { readSettings } from '../../shared/settings/settings.ts'
 import { flagsOfChoice } from '../bus-choice.ts'
-import { keepPartitionCount, openBus, openBusForStages, partitionCount } from '../open-bus.ts'
-import { runHere } from '../run-here.ts'
-import { type FrontOn, type FrontOnOptions, frontOn, stagesOfGuests } from './bus-front.ts'
-import { guardHost } from './guard-host.ts'
+import { type FrontOn, type FrontOnOptions, frontOn } from './bus-front.ts'
 import { checkGuardOptions, checkThread, type GuardOptions } from './guard-options.ts'
 import { openActivity } from './guest-activity.ts'
 import { guestAgent } from './guest-agent.ts'
 import type { Guard } from './guest-conversation.ts'
-import { stagesAtRest } from './stages-at-rest.ts'
+import { type FrontsPlace, openGuestLog } from './guest-log.ts'
 
 export type {
   Advice,
@@ -41,11 +31,12 @@ export { defaultGuestSettings, WeirError }
 
 /**
  * Guards an agent that runs elsewhere. Without `dataFolder` or `kafka` nothing is written. Throws
- * `settings.invalid` and `agent.invalid` for options, and `bus.locked` for a folder in use.
+ * `settings.invalid` and `agent.invalid` for options, and for `stages` the errors of Weir.open.
  */
 export async function openGuard(options: GuardOptions): Promise<Guard> {
   checkGuardOptions(options)
-  const agent = guestAgent(options.agent) // before anything is opened
+  const guest = guestAgent(options.agent) // before anything is opened
+  const agent = { ...guest, record: options.record ?? guest.record }
   const fronts = await openFronts(frontsPlace(options), options)
   const front = fronts.front({ ...options, agent })
   return {
@@ -59,9 +50,6 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
   }
 }
 
-/** Where the log is. On Kafka, `weir up` runs the stages. */
-export type FrontsPlace = { kind: 'memory' | 'folder' | 'shared'; settings: Settings }
-
 export type Fronts = FrontsOn & {
   /** For a front that shows a waiting call to its person. */
   approvals: Pick<Approvals, 'decide'>
@@ -72,67 +60,33 @@ export type Fronts = FrontsOn & {
 
 /** Opens the log for any number of fronts and guests, and runs the stages if nobody else does. */
 export async function openFronts(
-  { kind, settings }: FrontsPlace,
-  options: Pick<GuardOptions, 'guards' | 'approvals' | 'log'>,
+  place: FrontsPlace,
+  options: Pick<GuardOptions, 'guards' | 'approvals' | 'stages' | 'log'>,
 ): Promise<Fronts> {
-  const isElsewhere = kind === 'shared'
-  if (isElsewhere && (options.guards !== undefined || options.approvals !== undefined))
-    throw new WeirError(
-      'settings.invalid',
-      'the stages run elsewhere on Kafka, and so do guards and approvals: leave guards and approvals out',
-    )
+  const { topicPrefix } = place.settings
   const log = options.log ?? createLog({ level: 'warn', secrets: [] })
-  const guards = options.guards?.guards.map(({ name }) => name) ?? []
-  const bus = await busOf(kind, settings, { log, guards })
-  const { topicPrefix } = settings
-  try {
-    // A user with the rights of a front may describe no other inbox.
-    const partitions = isElsewhere
-      ? await partitionCount(bus, topicPrefix, 'guest-events')
-      : settings.partitions
-    const atRest = stagesAtRest()
-    const running = isElsewhere
-      ? { failed: new Promise<never>(() => {}), close: async () => {} }
-      : await runHere(
-          {
-            ...{ bus, agents: new Map(), topicPrefix, partitions, log },
-            instruments: atRest.instruments,
-            retentionMs: kind === 'memory' ? limits.memoryLogMs : retentionMsOf(settings.retention),
-            names: stagesOfGuests,
-          },
-          options,
-        )
-    if (kind === 'folder') await keepPartitionCount({ bus, topicPrefix, partitions, log })
-    const fronts = frontsOn({ bus, topicPrefix, partitions, log })
-    let closing: Promise<void> | undefined
-    const close = async () => {
-      try {
-        // Later nobody runs the stages until the folder is opened again.
-        if (kind === 'folder')
-          await Promise.race([atRest.wait(bus, limits.guestCloseMs), running.failed]).catch(
-            (error: unknown) => log.warn({ err: error }, 'the newest records were not judged'),
-          )
-        await running.close()
-      } finally {
-        fronts.close()
-        await bus.close()
-      }
+  const { bus, partitions, running } = await openGuestLog(place, { ...options, log })
+  const fronts = frontsOn({ bus, topicPrefix, partitions, log })
+  let closing: Promise<void> | undefined
+  const close = async () => {
+    try {
+      await running.close()
+    } finally {
+      fronts.close()
+      await bus.close()
     }
-    return {
-      front: fronts.front,
-      approvals: openApprovals({
-        ...{ bus, topicPrefix, partitions },
-        append: (records) => bus.append(records),
-      }),
-      failed: running.failed,
-      close() {
-        closing ??= close()
-        return closing
-      },
-    }
-  } catch (error) {
-    await bus.close()
-    throw error
+  }
+  return {
+    front: fronts.front,
+    approvals: openApprovals({
+      ...{ bus, topicPrefix, partitions },
+      append: (records) => bus.append(records),
+    }),
+    failed: running.failed,
+    close() {
+      closing ??= close()
+      return closing
+    },
   }
 }
 
@@ -163,9 +117,11 @@ export function frontsOn({
   }
 }
 
-function frontsPlace({ dataFolder, kafka }: GuardOptions): FrontsPlace {
+function frontsPlace({ dataFolder, kafka, stages }: GuardOptions): FrontsPlace {
   if (kafka !== undefined && dataFolder !== undefined)
     throw new WeirError('settings.invalid', 'give dataFolder or kafka, not both')
+  if (stages !== undefined && dataFolder === undefined)
+    throw new WeirError('settings.invalid', 'stages needs dataFolder: processes share a folder')
   const { topicPrefix, ...choice } = kafka ?? {}
   const settings = readSettings(
     {
@@ -177,27 +133,4 @@ function frontsPlace({ dataFolder, kafka }: GuardOptions): FrontsPlace {
   )
   if (kafka !== undefined) return { kind: 'shared', settings }
   return { kind: dataFolder === undefined ? 'memory' : 'folder', settings }
-}
-
-async function busOf(
-  kind: FrontsPlace['kind'],
-  settings: Settings,
-  { log, guards }: { log: Logger; guards: readonly string[] },
-): Promise<Bus> {
-  if (kind === 'shared') return openBus(settings, log)
-  if (kind === 'folder')
-    return openBusForStages(settings, log, {
-      linkHost: guardHost(settings.dataFolder, guards),
-    }).catch((error: unknown) => {
-      throw error instanceof WeirError && error.code === 'bus.locked' ? inUse(error) : error
-    })
-  return openEmbeddedBus({ file: ':memory:', clock: systemClock, keepFrom: foldFrom, log })
-}
-
-/** One process has the log of guests, and others reach it over HTTP. */
-function inUse({ code, message }: WeirError): WeirError {
-  return new WeirError(
-    code,
-    `${message}. To guard several programs, let one weir proxy or weir up --front-port have the data folder and send their requests to it, or put the log on Kafka`,
-  )
 }

@@ -19,15 +19,16 @@ const endings = ['.yaml', '.yml', '.json']
  */
 export function guestAgent(given: string | GuestAgent): Required<GuestAgent> {
   if (typeof given !== 'string') {
-    const { name, settings = defaultGuestSettings, hints = {} } = given
-    return { name: parseGuestName(name), settings, hints }
+    const { name, settings = defaultGuestSettings, hints = {}, record = 'all' } = given
+    return { name: parseGuestName(name), settings, hints, record }
   }
   const isPath = endings.includes(extname(given))
   const name = isPath ? undefined : parseGuestName(given)
   const file = isPath
     ? given
     : endings.map((ending) => join(folder, `${given}${ending}`)).find((path) => existsSync(path))
-  if (file === undefined) return { name: given, settings: defaultGuestSettings, hints: {} }
+  if (file === undefined)
+    return { name: given, settings: defaultGuestSettings, hints: {}, record: 'all' }
   const guests = loadGuests(file)
   const guest = name === undefined ? [...guests.values()][0] : guests.get(name)
   if (guest !== undefined) return guest

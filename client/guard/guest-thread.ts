@@ -8,6 +8,8 @@
 //     the round with such a call.
 // GUEST-THREAD-4. An object names the turn of its last request only, because another front may have
 //     opened a newer one. Otherwise a record means the newest turn.
+// GUEST-THREAD-5. Some histories do not show an empty response. A front counts it behind the one before
+//     it, and names it in the next request, so each one is judged.
 
 import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -51,6 +53,9 @@ export type ThreadOptions = {
   hides?: boolean
 }
 
+/** The newest empty response of a conversation. `isOver`: a request has come since. */
+type Silence = { turnKey: string; words: string; n: number; isOver: boolean }
+
 /** Makes the conversations of one front. */
 export type Threads = (id: ConversationId, options: ThreadOptions) => GuestConversation
 
@@ -73,6 +78,7 @@ export function createThreads({
   log,
 }: ThreadsOptions): Threads {
   const keys = newest<string>(limits.guestsOpenMax)
+  const silences = newest<Silence>(limits.guestsOpenMax)
   const histories = historyReader()
 
   return (id, { turn, hides = false }) => {
@@ -87,6 +93,19 @@ export function createThreads({
     function turnIn({ turnKey, user }: Omit<GuestTurn, 'conversation'>): GuestTurn {
       lastTurn = { conversation: id, turnKey: turn === undefined ? turnKey : nameOf(turn), user }
       return lastTurn
+    }
+
+    function silenceIn({ turnKey }: GuestTurn): Silence | undefined {
+      const silence = silences.get(id)
+      return silence?.turnKey === turnKey ? silence : undefined
+    }
+
+    /** The count of an empty response. `shown`: by the rounds of its history (GUEST-THREAD-5). */
+    function silenceAfter(place: GuestTurn, words: string, shown: number): number {
+      const last = silenceIn(place)
+      const n = last === undefined ? shown : Math.max(shown, last.n + Number(last.isOver))
+      silences.set(id, { turnKey: place.turnKey, words, n, isOver: false })
+      return n
     }
 
     /** Keeps GUEST-THREAD-2. */
@@ -117,10 +136,14 @@ export function createThreads({
             ...toolsFor(round.spoken, history.tools, agent.hints),
           }),
         }))
+        const place = turnIn(history)
+        const silence = silenceIn(place)
+        const unseen = silence && roundKey(silence.words, silence.n)
+        if (silence !== undefined) silence.isOver = true
         try {
           const received = await front.beforeModel(
-            turnIn(history),
-            { rounds, hiddenKeys },
+            place,
+            { rounds, hiddenKeys: [...hiddenKeys, ...(unseen === undefined ? [] : [unseen])] },
             { waitMs: waitMsDefault, signal },
           )
           if (received === undefined) return unjudged(request, 'Weir did not answer in time')
@@ -136,7 +159,9 @@ export function createThreads({
       async afterModel(answer, { waitMs, signal } = {}) {
         const history = histories.read(id, answer.request)
         const { spoken, words, n } = answeredRound(answer, history)
-        const key = roundKey(words, n + (hidden.get(words) ?? 0))
+        const place = turnIn(history)
+        const shown = n + (hidden.get(words) ?? 0)
+        const key = roundKey(words, isSilent(spoken) ? silenceAfter(place, words, shown) : shown)
         const round: SentRound = {
           key,
           response: responseOf(spoken, key),
@@ -144,7 +169,6 @@ export function createThreads({
         }
         const { calls } = round.response
         for (const call of calls) keys.set(`${id} ${call.id}`, key)
-        const place = turnIn(history)
         try {
           const verdicts = await front.proposeRound(place, round, {
             waitMs: calls.length === 0 || !(blocking || refuses) ? 0 : (waitMs ?? waitMsDefault),
@@ -184,6 +208,10 @@ export function createThreads({
   }
 }
 
+function isSilent({ calls, text }: Words): boolean {
+  return calls.length === 0 && text.trim() === ''
+}
+
 /** A long name becomes a hash. */
 function nameOf(turn: string): string {
   const name = turn.toWellFormed()
@@ -219,8 +247,14 @@ function adviceFrom(
   const { rung, text, reason, rule, cap } = advice
   const applied = withEdits(request.body, adviceEdits(request, advice))
   const fallback = rung === 'end' ? ofAgent : ''
-  return { rung, text, reason, rule, cap, fallback, judged: isJudged, applied }
+  return {
+    ...{ rung, text, rule, cap, fallback, judged: isJudged, applied },
+    reason: isJudged ? reason : reason || notWhole,
+  }
 }
+
+const notWhole =
+  'the log has not the whole history of this request: give each agent its own conversation id if two have this one'
 
 /** Returns how often it was called with the same id before. */
 function counter(): (id: string) => number {

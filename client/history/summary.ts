@@ -29,7 +29,7 @@ import {
 } from './turn-facts.ts'
 
 /**
- * `weir conversations --json` prints one of these on each line. Times are append times, in
+ * `weir conversations --json` prints one of these on each line, with its money. Times are append times, in
  * milliseconds since 1970-01-01 UTC.
  */
 export type ConversationSummary = {

@@ -2,8 +2,9 @@
 // network. Its requests and answers pass the real SDK, so a test sees the provider's view. Also a
 // recorder of real answers, guards without a pipeline, and a clock that a test moves.
 // SCRIPT-1. A request behind the last reply is refused and never repeated: no test passes by a reply
-//     that nobody wrote.
+//     that nobody wrote. `always` as the last reply answers every further request.
 
+import { WeirError } from '../../shared/lib/errors.ts'
 import { anthropic, type DefinedModel } from '../define/models.ts'
 import { type Block, eventsOf, sentEvent, stopReasonOf } from './anthropic-stream.ts'
 
@@ -32,6 +33,8 @@ export type ScriptedRequest = {
   texts: string[]
   /** The results of all calls in the history, oldest first. */
   results: string[]
+  /** The results of the last response's calls. Empty: the user's text is the newest entry. */
+  newResults: string[]
   /** The names of the tools on offer. */
   tools: string[]
   /** Whether the model may call them. False in the last request of a turn that makes no progress. */
@@ -75,20 +78,39 @@ export function fails(
   return { kind: 'failure', status, message, headers }
 }
 
+/** A reply, or a function that makes it of the request and its number, from 1. */
+export type ScriptedReply = Reply | ((request: ScriptedRequest, number: number) => Reply)
+
+/** The answer to each request from this one on. Made by `always`. */
+export type LastingReply = { kind: 'always'; reply: ScriptedReply }
+
 /**
- * A model that answers its requests in turn. A function gets the request and its number, from 1.
- * Several conversations at once share the script in the order of their requests.
+ * The last entry of a script that never ends: this reply answers every further request. With a
+ * function, the model can stand in for a provider while you write a program.
  */
-export function scriptedModel(
-  ...replies: (Reply | ((request: ScriptedRequest, number: number) => Reply))[]
-): ScriptedModel {
+export function always(reply: ScriptedReply): LastingReply {
+  return { kind: 'always', reply }
+}
+
+/**
+ * A model that answers its requests in turn. Several conversations at once share the script in the
+ * order of their requests. `always` is allowed as the last entry.
+ */
+export function scriptedModel(...replies: (ScriptedReply | LastingReply)[]): ScriptedModel {
+  const lasting = replies.findIndex((reply) => isLasting(reply))
+  if (lasting !== -1 && lasting !== replies.length - 1)
+    throw new WeirError(
+      'usage',
+      `always(...) is reply ${lasting + 1} of ${replies.length}, and no later reply could be given: make it the last one`,
+    )
   const requests: ScriptedRequest[] = []
   let calls = 0
   const send: typeof globalThis.fetch = async (_url, init) => {
     const body = JSON.parse(String(init?.body)) as RequestBody
     const request = requestOf(body)
     requests.push(request)
-    const next = replies[requests.length - 1]
+    const entry = replies[requests.length - 1] ?? replies.find(isLasting)
+    const next = entry !== undefined && isLasting(entry) ? entry.reply : entry
     const reply = typeof next === 'function' ? next(request, requests.length) : next
     if (reply === undefined) return failure(scriptIsOver(requests.length, replies.length))
     if (reply.kind === 'failure') return failure(reply)
@@ -100,9 +122,13 @@ export function scriptedModel(
   return Object.defineProperty(model, 'requests', { value: requests }) as ScriptedModel
 }
 
+function isLasting(reply: ScriptedReply | LastingReply): reply is LastingReply {
+  return typeof reply === 'object' && reply.kind === 'always'
+}
+
 /** Keeps SCRIPT-1: Weir does not repeat a request after status 400. */
 function scriptIsOver(number: number, replies: number): Extract<Reply, { kind: 'failure' }> {
-  const message = `the script has ${replies} replies, and this is request ${number}: add a reply to scriptedModel(...)`
+  const message = `the script has ${replies} replies, and this is request ${number}: add a reply to scriptedModel(...), or end it with always(...)`
   return { kind: 'failure', status: 400, message, headers: {} }
 }
 
@@ -121,18 +147,24 @@ function requestOf({
   tools = [],
   tool_choice,
 }: RequestBody): ScriptedRequest {
-  const blocks = messages.flatMap(({ content }): ContentBlock[] =>
-    typeof content === 'string' ? [{ type: 'text', text: content }] : content,
-  )
+  const blocks = messages.flatMap(blocksOf)
+  const newest = messages.slice(-1).flatMap(blocksOf)
   return {
     system: typeof system === 'string' ? system : system.map(({ text }) => text).join('\n\n'),
     texts: blocks.flatMap(({ type, text }) => (type === 'text' ? [text ?? ''] : [])),
-    results: blocks.flatMap(({ type, content }) =>
-      type === 'tool_result' ? [textIn(content)] : [],
-    ),
+    results: resultsIn(blocks),
+    newResults: resultsIn(newest),
     tools: tools.map(({ name }) => name),
     mayCall: tools.length > 0 && tool_choice?.type !== 'none',
   }
+}
+
+function blocksOf({ content }: RequestBody['messages'][number]): ContentBlock[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content
+}
+
+function resultsIn(blocks: ContentBlock[]): string[] {
+  return blocks.flatMap(({ type, content }) => (type === 'tool_result' ? [textIn(content)] : []))
 }
 
 function textIn(content: unknown): string {

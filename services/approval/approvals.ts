@@ -11,6 +11,7 @@ import { type CallId, halfPair, isSameCall } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { ApprovalAnswer, ArgumentSource } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
+import { conversationOfTenant } from '../../shared/contract/tenant.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
@@ -46,6 +47,8 @@ export type ApprovalDecision = {
   by: string
   /** For the model, if you reject the call. */
   reason?: string | undefined
+  /** Only calls of this tenant's conversations are known. Default: all. */
+  tenant?: string | undefined
   /** The hash that you read in the list. Default: the hash of the call that waits under the id. */
   hash?: string | undefined
 }
@@ -88,15 +91,16 @@ export function openApprovals({
       )
     },
 
-    async decide({ id: given, answer, by, reason = '', hash }) {
+    async decide({ id: given, answer, by, reason = '', hash, tenant }) {
       checkSize('reason', reason, limits.approvalReasonBytesMax)
       checkSize('name', by, limits.approvalByBytesMax)
       const id = idFrom(given)
       const now = bus.clock.now()
-      const approval = applyTime(
-        entryUnder(id, await readApprovals({ bus, topicPrefix }), now).approval,
-        now,
+      const entries = (await readApprovals({ bus, topicPrefix })).filter(
+        ({ approval: { request } }) =>
+          tenant === undefined || request.conversation.startsWith(conversationOfTenant(tenant, '')),
       )
+      const approval = applyTime(entryUnder(id, entries, now).approval, now)
       const { request, kind } = approval
       if (kind !== 'pending') return { counted: false, outcome: kind, text: alreadyText(approval) }
       const { conversation, turn, round, ordinal } = request

@@ -16,12 +16,11 @@ import type {
   Outcome,
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
-import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
 import { guestOwner, isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { forgetAnswered } from './guards/waiting.ts'
 import { bytesOf } from './results.ts'
-import { finishCall, type OpenCall, type Phase, type Round, type Turn } from './turn.ts'
+import { claimDeadline, finishCall, type OpenCall, type Round, type Turn } from './turn.ts'
 
 export function isOfGuest(message: Outcome): boolean {
   return message.owner === guestOwner && isGuest(message.conversation)
@@ -138,12 +137,4 @@ function verdictOn(round: Round, { call, phase, isOffered }: OpenCall): GuestCal
       return isOffered ? verdict('done') : verdict('refuse', text, reason)
     }
   }
-}
-
-/** The time at which a claimed call without an outcome is lost. */
-export function claimDeadline(
-  { policy }: Pick<Round, 'policy'>,
-  { time, declaration }: Extract<Phase, { kind: 'claimed' }>,
-): Milliseconds {
-  return time + policy.startWithinMs + toolTimeout(declaration) + policy.graceMs
 }

@@ -34,10 +34,11 @@ import { createJobEnds, releaseClaims } from './job-ends.ts'
 import { type Claimed, type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
 import type { KeptTools } from './kept/kept-tools.ts'
 import { createLeftClaims } from './left-claims.ts'
+import { createOffers } from './offers.ts'
 import { type ProgramHash, programHasher } from './program/program-hash.ts'
 import { createProgramHashes } from './program/program-hashes.ts'
 import { callsStoppedBy } from './stopped-calls.ts'
-import type { ExecutorTask, ProgramTask, ToolTask, VerdictTask } from './tasks.ts'
+import type { ExecutorTask, OfferTask, ProgramTask, ToolTask, VerdictTask } from './tasks.ts'
 import { createToolRuns } from './tool-runs.ts'
 import type { ContextOf } from './tools/checked-start.ts'
 import type { StartTool } from './tools/tool.ts'
@@ -88,6 +89,7 @@ function performerOf(
     closing = true
     watch.close()
     relay.close()
+    offers.close()
     left.close()
     releaseClaims(units, { drop, release: drop })
   })
@@ -99,6 +101,7 @@ function performerOf(
   const programs = createProgramHashes({ agents, programHash }, (message) =>
     track(write('self', [message])),
   )
+  const offers = createOffers({ agents, contextOf, clock, owner, writes, vetoOf })
   const { drop, giveBack } = createJobEnds({ owner, writes, runs })
   /** The newest tasks of each unit. */
   const wanted = new Map<string, ExecutorTask[]>()
@@ -123,13 +126,16 @@ function performerOf(
       watch.begin()
       const verdictTasks: VerdictTask[] = []
       const programTasks: ProgramTask[] = []
+      const offerTasks: OfferTask[] = []
       const toolTasks: ToolTask[] = []
       for (const task of tasks)
         if (task.kind === 'await-verdict') verdictTasks.push(task)
         else if (task.kind === 'hash-programs') programTasks.push(task)
+        else if (task.kind === 'offer') offerTasks.push(task)
         else toolTasks.push(task)
       relay.reconcile(unit, verdictTasks)
       programs.reconcile(unit, programTasks)
+      offers.reconcile(unit, offerTasks)
       claims.collect(() => reconcileJobs(unit, toolTasks))
     },
 
@@ -137,6 +143,7 @@ function performerOf(
       closing = true
       watch.close()
       relay.close()
+      offers.close()
       left.close()
       releaseClaims(units, { drop, release: giveBack })
       if (how === 'shutdown') runs.releaseAgents()
@@ -209,7 +216,7 @@ function performerOf(
     runs.refuse(jobs, task, veto, job.free)
   }
 
-  async function vetoOf(task: RunTask): Promise<CallEnding | undefined> {
+  async function vetoOf(task: RunTask | OfferTask): Promise<CallEnding | undefined> {
     try {
       const { declaration, clearedAt, guards } = task
       const records = await context.policies(guardKeyPrefix, stopKeyPrefix)

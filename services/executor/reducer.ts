@@ -1,9 +1,11 @@
 // Executor: runs the calls of a cleared round and gives each exactly one result.
 // Reads: rounds-cleared.
 // Writes: `round-executed` to rounds-checked, `approval-asked` and `approval-withdrawn` to approvals,
-// `calls-waiting`, `guard-verdict-given`, `guest-verdicts` and `call-finished` to activity.
+// `calls-waiting`, `guard-verdict-given`, `guest-verdicts`, `call-offered` and `call-finished` to
+// activity.
 // Owns: the guards that a call waits for (guards/waiting.ts), the claim that may start a call, when
-// a call counts as lost, the round's results. The calls of guests are in guest-calls.ts.
+// a call counts as lost, the round's results. The calls of guests are in guest-calls.ts, those of
+// clients in client-calls.ts.
 // Does not own: starting and stopping processes (performer.ts), fetching verdicts
 // (verdict-relay.ts), judging calls and results (guards, loop-detector), the stops of an operator
 // (stops.ts).
@@ -13,7 +15,7 @@
 // EXEC-2. A call is done once, and a round leaves as one record when all its calls are done (R5).
 //     Its results never deny a try that may have run (RESULTS-1).
 // EXEC-3. No cancel and no deadline of the round skips a claimed call: its owner may be starting it
-//     now. Its outcome or its deadline decides.
+//     now. Its outcome or its deadline decides. A cancelled call of a client has an unknown outcome.
 // EXEC-4. Nothing becomes ready, and no claim is accepted, at or after the round's expiresAt (R6).
 //     Time is append time (R2).
 // EXEC-5. A cancel can overtake its round, so it is remembered until the turn expires. Each round
@@ -38,6 +40,7 @@ import type {
   Outcome,
   Policy,
   ProgramsHashed,
+  ResultSent,
   RoundCleared,
   Tick,
   TurnEnded,
@@ -50,9 +53,10 @@ import {
   type Stage,
   unreachable,
 } from '../../shared/contract/stage.ts'
-import { guestOwner, isGuest } from '../../shared/contract/topology.ts'
+import { clientOwner, guestOwner, isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { stopOfCall, stoppedCall } from '../../shared/runtime/stops.ts'
+import { cancelledAtClient, offered, resultOf } from './client-calls.ts'
 import {
   applyPrograms,
   askForApproval,
@@ -72,7 +76,6 @@ import {
   applyEarly,
   applyGuestOutcome,
   changedVerdicts,
-  claimDeadline,
   isOfGuest,
   verdictsOf,
 } from './guest-calls.ts'
@@ -82,6 +85,7 @@ import { type ExecutorTask, tasksOf } from './tasks.ts'
 import {
   callFinished,
   chargeResult,
+  claimDeadline,
   finishCall,
   type OpenCall,
   opened,
@@ -99,6 +103,7 @@ type Inbox =
   | CallsStopped
   | Claim
   | Outcome
+  | ResultSent
   | Lapsed
   | VerdictsRequested
   | Tick
@@ -130,6 +135,8 @@ export const executor: Stage<Turn, Inbox, ExecutorTask> = {
         return isOfGuest(message)
           ? onGuestOutcome(turn ?? opened(message), message, time)
           : onOutcome(turn, message, time)
+      case 'result-sent':
+        return onResult(turn, message, time)
       case 'lapsed':
         return onLapsed(turn, message, time)
       case 'verdicts-requested':
@@ -282,6 +289,8 @@ function onCancel(turn: Turn, message: Cancel, time: Milliseconds): Reaction<Tur
       const { phase } = open
       if (phase.kind === 'ready')
         records.push(finishCall(turn, round, open, notRun('cancelled', phase.lapsed)))
+      else if (phase.kind === 'claimed' && phase.owner === clientOwner)
+        records.push(finishCall(turn, round, open, cancelledAtClient))
       else if (phase.kind === 'claimed') phase.cancelled = true // keeps EXEC-3
     }
   }
@@ -292,9 +301,15 @@ function onClaim(turn: Turn | undefined, message: Claim, time: Milliseconds): Re
   const found = findCall(turn, message)
   if (found === undefined) return { state: turn }
   const { round, open, phase } = found
-  if (phase.kind === 'ready' && phase.try === message.try && time < round.expiresAt)
-    open.phase = { ...phase, kind: 'claimed', owner: message.owner, time, cancelled: false }
-  return { state: turn }
+  if (phase.kind !== 'ready' || phase.try !== message.try || time >= round.expiresAt)
+    return { state: turn }
+  const claimed = { ...phase, kind: 'claimed' as const, owner: message.owner, time }
+  open.phase = { ...claimed, cancelled: false }
+  if (message.owner !== clientOwner) return { state: turn }
+  return {
+    state: turn,
+    records: [offered(message, open.call.name, claimDeadline(round, open.phase))],
+  }
 }
 
 function onOutcome(turn: Turn | undefined, message: Outcome, time: Milliseconds): Reaction<Turn> {
@@ -338,6 +353,18 @@ function endingOfReturned(phase: Claimed, isExpired: boolean): CallEnding | unde
 /** Keeps GUEST-CALLS-2 and GUEST-CALLS-3. */
 function onGuestOutcome(turn: Turn, message: Outcome, time: Milliseconds): Reaction<Turn> {
   return reportFinishedRounds(turn, applyGuestOutcome(turn, message, time), time)
+}
+
+/** Keeps CLIENT-CALLS-2: the first result before the deadline counts, however late the tick. */
+function onResult(turn: Turn | undefined, message: ResultSent, time: Milliseconds): Reaction<Turn> {
+  const found = findCall(turn, message)
+  if (turn === undefined || found === undefined) return { state: turn }
+  const { round, open, phase } = found
+  if (phase.kind !== 'claimed' || phase.owner !== clientOwner) return { state: turn }
+  if (time >= claimDeadline(round, phase)) return { state: turn }
+  const result = resultOf(message, Math.max(0, time - phase.time))
+  const finished = finishCall(turn, round, open, result, message.resultId)
+  return reportFinishedRounds(turn, [finished], time)
 }
 
 function onVerdictsRequested(turn: Turn | undefined, message: VerdictsRequested): Reaction<Turn> {
@@ -390,6 +417,7 @@ function retryOrFinish(
   const again =
     phase.declaration.idempotent &&
     phase.owner !== guestOwner &&
+    phase.owner !== clientOwner &&
     phase.try < round.policy.toolTries &&
     !phase.cancelled &&
     time < round.expiresAt
@@ -434,7 +462,7 @@ function isClaimOf(phase: Phase, of: { try: number; owner: string }): phase is C
 
 function findCall(
   turn: Turn | undefined,
-  at: TryId,
+  at: Pick<TryId, 'round' | 'ordinal'>,
 ): { round: Round; open: OpenCall; phase: Phase } | undefined {
   const round = turn?.rounds.find((round) => round.round === at.round)
   const open = round?.calls.find(({ call }) => call.ordinal === at.ordinal)

@@ -33,6 +33,8 @@ function callsOf(
   switch (task.kind) {
     case 'await-verdict':
       return task.calls.map((call) => ({ ...call, isClaimed: false }))
+    case 'offer':
+      return [{ ordinal: task.ordinal, tool: task.declaration.name, isClaimed: task.isOffered }]
     case 'claim':
       return [{ ordinal: task.ordinal, tool: task.tool, isClaimed: false }]
     case 'run':

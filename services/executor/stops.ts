@@ -5,7 +5,7 @@
 
 import type { CallsStopped } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
-import { guestOwner } from '../../shared/contract/topology.ts'
+import { clientOwner, guestOwner } from '../../shared/contract/topology.ts'
 import { stoppedCall } from '../../shared/runtime/stops.ts'
 import { forgetAnswered } from './guards/waiting.ts'
 import { finishCall, type Round, type Turn } from './turn.ts'
@@ -20,8 +20,9 @@ export function applyStop(
   for (const open of round.calls) {
     const { phase } = open
     if (!ordinals.includes(open.call.ordinal) || phase.kind === 'done') continue
-    if (phase.kind !== 'claimed') {
-      const lapsed = phase.kind === 'ready' && phase.lapsed
+    const isAtClient = phase.kind === 'claimed' && phase.owner === clientOwner
+    if (phase.kind !== 'claimed' || (isAtClient && stop.mode === 'now')) {
+      const lapsed = isAtClient || (phase.kind === 'ready' && phase.lapsed)
       records.push(finishCall(turn, round, open, stoppedCall(stop, lapsed)))
     } else if (stop.mode === 'now' && phase.owner !== guestOwner && !phase.cancelled) {
       phase.cancelled = true

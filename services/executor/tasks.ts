@@ -4,7 +4,7 @@ import { argumentText } from '../../shared/contract/call.ts'
 import { callKey, type RoundId, type TryId } from '../../shared/contract/ids.ts'
 import type { Declaration, GuardInForce } from '../../shared/contract/messages.ts'
 import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
-import { guestOwner } from '../../shared/contract/topology.ts'
+import { clientOwner, guestOwner } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { stopReason } from '../../shared/runtime/stops.ts'
 import { isAsked, needsPrograms } from './guards/approval-asking.ts'
@@ -55,7 +55,21 @@ export type ProgramTask = RoundId & {
   calls: { ordinal: number; declaration: Declaration }[]
 }
 
-export type ExecutorTask = ToolTask | VerdictTask | ProgramTask
+/** Offer a ready call to the client of its conversation. `isOffered`: the log has the offer. */
+export type OfferTask = TryId &
+  Pick<
+    Extract<ToolTask, { kind: 'run' }>,
+    | 'agent'
+    | 'declaration'
+    | 'guards'
+    | 'clearedAt'
+    | 'arguments'
+    | 'timeoutMs'
+    | 'graceMs'
+    | 'idempotencyKey'
+  > & { kind: 'offer'; isOffered: boolean }
+
+export type ExecutorTask = ToolTask | VerdictTask | ProgramTask | OfferTask
 
 /** All tasks that the turn has now. */
 export function tasksOf(turn: Turn): ExecutorTask[] {
@@ -70,28 +84,38 @@ function taskOf(
   { conversation, turn }: Turn,
   { round, agent, policy, expiresAt, clearedAt }: Round,
   { call, phase, program }: OpenCall,
-): ToolTask | undefined {
+): ToolTask | OfferTask | undefined {
   if (phase.kind === 'done' || phase.kind === 'waiting') return undefined
   if (phase.kind === 'claimed' && phase.owner === guestOwner) return undefined // the guest runs it
   const callTry = { conversation, turn, round, ordinal: call.ordinal, try: phase.try, expiresAt }
-  if (phase.kind === 'ready') return { kind: 'claim', ...callTry, agent, tool: call.name }
-  const { owner, cancelled, stop, declaration } = phase
-  return {
-    kind: 'run',
-    ...callTry,
-    owner,
-    cancelled,
-    stopReason: stop && stopReason(stop),
+  const { declaration } = phase
+  const start = {
     agent,
     declaration,
     guards: policy.guards,
     clearedAt,
-    program,
     arguments: argumentText(call),
-    startWithinMs: policy.startWithinMs,
     timeoutMs: toolTimeout(declaration),
     graceMs: policy.graceMs,
     idempotencyKey: callKey(callTry),
+  }
+  if (declaration.hints?.client === true) {
+    const isOffered = phase.kind === 'claimed'
+    // Another owner of the claim refuses the call (offers.ts).
+    if (isOffered && phase.owner !== clientOwner) return undefined
+    return { kind: 'offer', ...callTry, ...start, isOffered }
+  }
+  if (phase.kind === 'ready') return { kind: 'claim', ...callTry, agent, tool: call.name }
+  const { owner, cancelled, stop } = phase
+  return {
+    kind: 'run',
+    ...callTry,
+    ...start,
+    owner,
+    cancelled,
+    stopReason: stop && stopReason(stop),
+    program,
+    startWithinMs: policy.startWithinMs,
   }
 }
 

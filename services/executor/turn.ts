@@ -14,7 +14,8 @@ import type {
   StopInForce,
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
-import { guestOwner, isGuest } from '../../shared/contract/topology.ts'
+import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
+import { clientOwner, guestOwner, isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { AwaitedGuard } from './guards/guard-answer.ts'
 import { bounded, bytesOf, cutWithNote } from './results.ts'
@@ -112,12 +113,27 @@ export function release(
   open.phase = { ...start, kind: 'claimed', owner: guestOwner, time, cancelled: false }
 }
 
-/** Finishes the call. Returns its record for the activity topic. */
+/** The time at which a claimed call without an outcome is lost. */
+export function claimDeadline(
+  { policy }: Pick<Round, 'policy'>,
+  { time, declaration, owner }: Extract<Phase, { kind: 'claimed' }>,
+): Milliseconds {
+  const timeout = toolTimeout(declaration)
+  return owner === clientOwner
+    ? time + timeout
+    : time + policy.startWithinMs + timeout + policy.graceMs
+}
+
+/**
+ * Finishes the call. Returns its record for the activity topic. `resultId`: of the result that a
+ * client sent.
+ */
 export function finishCall(
   turn: Turn,
   round: Round,
   open: OpenCall,
   ending: CallEnding | CallResult,
+  resultId = '',
 ): Output {
   const result = chargeResult(round, {
     durationMs: 0,
@@ -127,7 +143,7 @@ export function finishCall(
     ordinal: open.call.ordinal,
   })
   open.phase = { kind: 'done', result }
-  return callFinished(turn, round, open.call, result)
+  return callFinished(turn, round, open.call, result, resultId)
 }
 
 /**
@@ -146,6 +162,7 @@ export function callFinished(
   { round }: Round,
   { ordinal, name }: Call,
   result: CallResult,
+  resultId = '',
 ): Output {
   const { status, reason, durationMs, text } = result
   return {
@@ -162,6 +179,7 @@ export function callFinished(
       durationMs,
       result: cutWithNote(text, limits.activityResultBytesMax),
       resultBytes: Buffer.byteLength(text),
+      resultId,
     },
   }
 }

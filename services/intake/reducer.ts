@@ -1,13 +1,14 @@
-// Intake: copies the messages of clients into the conversation's inbox, and their images and files
-// into the history. So a client needs no write access to the inbox of a stage or to the history,
+// Intake: copies the messages of clients into the conversation's inbox, the results of calls that
+// clients ran into the executor's, and images and files into the history. So a client needs no write access to the inbox of a stage or to the history,
 // where it could forge the records of others.
 // Reads: client-messages.
 // Writes: user-message and cancel-requested to conversation-events, cancel-requested to guest-events,
-// content-kept to history.
+// content-kept to history, result-sent to rounds-cleared.
 // A cancel of a guest goes to guest-events (`topicOf`).
 // Owns: the types of records that a client may write. A record of another type, or one that cannot be read, goes to
 // dead-letters, as the runtime does it for every inbox.
 // Does not own: whether a message opens a turn, its sizes, and how many may wait (conversation).
+// Whether a result counts (executor).
 // Whether the pieces of a content make its hash (llm-gateway).
 //
 // INTAKE-1. Stateless. The copy has the id of its message in client-messages, so a message that is
@@ -15,10 +16,15 @@
 // INTAKE-2. A piece that no content can have is dropped, so nothing of it stays in the history.
 
 import { isPossiblePiece } from '../../shared/contract/contents.ts'
-import type { CancelRequested, ContentSent, UserMessage } from '../../shared/contract/messages.ts'
-import type { Reaction, Stage } from '../../shared/contract/stage.ts'
+import type {
+  CancelRequested,
+  ContentSent,
+  ResultSent,
+  UserMessage,
+} from '../../shared/contract/messages.ts'
+import { type Reaction, type Stage, unreachable } from '../../shared/contract/stage.ts'
 
-type In = UserMessage | CancelRequested | ContentSent
+type In = UserMessage | CancelRequested | ContentSent | ResultSent
 
 export const intake: Stage<never, In> = {
   name: 'intake',
@@ -31,7 +37,17 @@ export const intake: Stage<never, In> = {
 }
 
 function copied(message: In): Reaction<never> {
-  if (message.type !== 'content-sent') return { records: [{ to: 'conversation', message }] }
-  if (!isPossiblePiece(message)) return {}
-  return { records: [{ to: 'history', message: { ...message, type: 'content-kept' } }] }
+  switch (message.type) {
+    case 'user-message':
+    case 'cancel-requested':
+      return { records: [{ to: 'conversation', message }] }
+    case 'result-sent':
+      return { records: [{ to: 'tools', message }] }
+    case 'content-sent':
+      return isPossiblePiece(message)
+        ? { records: [{ to: 'history', message: { ...message, type: 'content-kept' } }] }
+        : {}
+    default:
+      return unreachable(message)
+  }
 }

@@ -11,7 +11,11 @@ import { isObject } from '../../shared/lib/json/json-object.ts'
 import { type FailureKind, failureKindOf, isBare, tellingLines } from './failure-kind.ts'
 
 /** The text of a failed call that decides its key, and the kind of the failure by this text. */
-export function errorOf({ status, reason, text }: CallResult): ErrorText {
+export function errorOf({
+  status,
+  reason,
+  text,
+}: Pick<CallResult, 'status' | 'reason' | 'text'>): ErrorText {
   if (status !== 'error') return withKind(reason)
   const head = text.slice(0, limits.loopMaskedCharsMax)
   const json = jsonAt(reason, head)

@@ -103,7 +103,9 @@ export type FunctionCall = {
 export type McpServer = {
   /** [a-z0-9-]: the beginning of its tools' names, before __. */
   name: string
-  run: McpCommand | McpUrl
+  run: McpCommand | McpUrl | McpElsewhere
+  /** The path of a file with its tools. Default: the server gives its list. */
+  toolsFile?: string
   /** Patterns of the server's own tool names. Default: all. */
   allow?: string[]
   /** Patterns of tools that are left out, also if `allow` has them. */
@@ -118,7 +120,12 @@ export type McpServer = {
   wallMs: Milliseconds
   /** Bytes of a result to keep. The rest is cut, with a note. */
   outputBytesMax?: number
+  /** Each call gets its place in the trace of its turn, in `_meta`. Default: none. */
+  traceparent?: boolean
 }
+
+/** Another process reaches it. */
+export type McpElsewhere = { kind: 'elsewhere' }
 
 /** A program that speaks MCP on standard input and output. Fields as in CommandTool. */
 export type McpCommand = { kind: 'command' } & Pick<
@@ -141,8 +148,14 @@ export type McpUrl = {
 /** A tool of an MCP server. `tool`: the server's own name of it. */
 export type McpTool = { kind: 'mcp'; server: McpServer; tool: string }
 
-/** Every kind of tool. services/executor/tools/start-tool.ts starts them. */
-export type ToolRun = CommandTool | HttpTool | ModuleTool | FunctionTool | McpTool
+/** A tool that the client of the conversation runs. Its declaration has the hint `client`. */
+export type ClientTool = { kind: 'client' }
+
+/** A tool that an executor runs. services/executor/tools/start-tool.ts starts them. */
+export type StartedTool = CommandTool | HttpTool | ModuleTool | FunctionTool | McpTool
+
+/** Every kind of tool. */
+export type ToolRun = StartedTool | ClientTool
 
 /**
  * A check of a value in this process. Returns the value to use, or the problems as texts for the
@@ -260,8 +273,9 @@ export function declarationHash(declaration: Declaration): string {
 /** '' if there are none. A program that makes its own declarations may omit them. */
 function hintsText({ hints }: Declaration): string {
   if (hints === null || hints === undefined) return ''
-  const { mutates, ignoreFields, loopKey, refusal, labels = [] } = hints
+  const { mutates, ignoreFields, loopKey, refusal, labels = [], client = false } = hints
   const older = [mutates, ignoreFields, loopKey, refusal] // and the hash of older records
+  if (client) return JSON.stringify([...older, labels, 'client'])
   return JSON.stringify(labels.length === 0 ? older : [...older, labels])
 }
 

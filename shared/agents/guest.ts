@@ -7,6 +7,10 @@ import { defaultSettings, policyOf } from './agents.ts'
 /** `poll`: repeated requests until a change are normal. */
 export type GuestHints = ToolHints & { poll?: boolean }
 
+/** `calls`: tools, arguments and the ends of calls, with a hash in place of every other text. */
+export const recordedParts = ['all', 'calls'] as const
+export type RecordedParts = (typeof recordedParts)[number]
+
 export type GuestAgent = {
   /** 1 to 64 of a-z, 0-9 and -. */
   name: string
@@ -14,6 +18,8 @@ export type GuestAgent = {
   settings?: AgentSettings
   /** Facts about its tools, by their names. */
   hints?: Readonly<Record<string, GuestHints>>
+  /** The parts of its conversations in the log. Default `all`. */
+  record?: RecordedParts
 }
 
 /** By name. */

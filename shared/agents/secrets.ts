@@ -35,12 +35,13 @@ export function secretsOfServers(
 }
 
 function secretsOfTool(run: ToolRun, environment: NodeJS.ProcessEnv): string[] {
-  if (run.kind === 'function' || run.kind === 'mcp') return []
+  if (run.kind === 'function' || run.kind === 'mcp' || run.kind === 'client') return []
   if (run.kind === 'http') return run.secrets ?? writtenSecrets(run)
   return secretsIn(run, environment)
 }
 
 function secretsOfServer(run: McpServer['run'], environment: NodeJS.ProcessEnv): string[] {
+  if (run.kind === 'elsewhere') return []
   if (run.kind === 'command') return secretsIn(run, environment)
   const { auth } = run
   const own = auth !== undefined && 'clientSecret' in auth ? [auth.clientSecret] : []

@@ -24,6 +24,8 @@ export type BusSettings = Pick<
   | 'commandProperty'
   | 'plaintextPassword'
   | 'recordSigning'
+  | 'encryptionKeys'
+  | 'encryptionCommand'
   | 'topicPrefix'
   | 'sessionTimeout'
   | 'groupInstanceId'

@@ -28,14 +28,20 @@ export type Codec = {
   encode(message: Message): Buffer
   decode(bytes: Uint8Array): Message
   /**
-   * The message type in the frame, without reading the rest. Undefined: no frame, or an unknown
-   * schema.
+   * The message type in the frame, without reading the rest, which may be encrypted. Undefined: no
+   * frame, or an unknown schema.
    */
   typeIn(bytes: Uint8Array): MessageType | undefined
 }
 
 const magicByte = 0
-const headerBytes = 5
+/**
+ * Instead of the magic byte: the value after the header is encrypted (shared/bus/encryption). The
+ * schema's id stays readable.
+ */
+export const encryptedByte = 1
+/** Of the magic byte and the schema's id. */
+export const headerBytes = 5
 
 /**
  * A codec for the schemas of one lock. Types are compiled on first use, because a process needs
@@ -112,7 +118,7 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
 
     decode(bytes) {
       const id = schemaIdIn(bytes)
-      if (id === undefined) throw badFrame(bytes)
+      if (id === undefined) throw bytes[0] === encryptedByte ? unreadable() : badFrame(bytes)
       const read = readers.get(id) ?? readerOf(id)
       reader.begin(bytes, headerBytes)
       try {
@@ -127,14 +133,19 @@ export function codecOf(lock: readonly LockEntry[]): Codec {
     },
 
     typeIn(bytes) {
-      return entries.get(schemaIdIn(bytes) ?? -1)?.type as MessageType | undefined
+      const isFramed = bytes[0] === magicByte || bytes[0] === encryptedByte
+      if (bytes.length < headerBytes || !isFramed) return undefined
+      return entries.get(idIn(bytes))?.type as MessageType | undefined
     },
   }
 }
 
 /** The id in the frame, known or not. Undefined: no frame. */
 export function schemaIdIn(bytes: Uint8Array): number | undefined {
-  if (bytes.length < headerBytes || bytes[0] !== magicByte) return undefined
+  return bytes.length < headerBytes || bytes[0] !== magicByte ? undefined : idIn(bytes)
+}
+
+function idIn(bytes: Uint8Array): number {
   return (
     ((bytes[1] as number) << 24) |
     ((bytes[2] as number) << 16) |
@@ -160,6 +171,13 @@ function badMessage(message: Message, type: CompiledType, cause: unknown): WeirE
     'codec.bad-message',
     `${message.type} cannot be encoded: ${fault}. ${advice}`,
     { cause },
+  )
+}
+
+function unreadable(): WeirError {
+  return new WeirError(
+    'codec.encrypted',
+    'the record is encrypted, and this process has no key for it, or the key was deleted; encryptionKeys names the file of the keys (WEIR_ENCRYPTION_KEYS)',
   )
 }
 

@@ -378,6 +378,8 @@ export const limits = {
    */
   ownerSucceededMs: 2 * second,
   ownerContextMs: 1 * second,
+  /** How long a process that only guards agents leaves the place of an ended owner to others. */
+  guestsOwnAfterMs: 300,
   /** Bytes of an agent file, and of a file with its instructions. */
   agentFileBytesMax: 1 * MiB,
   /** Bytes of a file that ${file:…} in an agent file names. */
@@ -435,6 +437,10 @@ export const limits = {
   mcpMessageBytesMax: 16 * MiB,
   /** All that an MCP server sends while its list is read. */
   mcpListBytesMax: 32 * MiB,
+  /** The file with the login of an MCP server. */
+  tokenFileBytesMax: 256 * KiB,
+  /** How long `weir mcp login` waits for the person in the browser. */
+  mcpLoginMsMax: 10 * minute,
   /** HTTP requests to an MCP server that it has not begun to answer. */
   mcpRequestsMax: 256,
   /**
@@ -491,6 +497,8 @@ export const limits = {
   conversationsListedMax: 100_000,
   /** The wait for the history of a call's round, which follows the result of its last call. */
   wholeCallWaitMs: 5 * second,
+  /** The wait for the end of a call after its client has sent the result. */
+  resultSentWaitMs: 10 * second,
   /** The wait before the ends of inboxes are requested again, after a broker could not answer. */
   endsRetryMs: 1 * second,
   /** Refused records that a commit names. Kafka's brokers bound its bytes. */
@@ -507,6 +515,10 @@ export const limits = {
   gatewayCallsMax: 256,
   /** How often a host that wants progress gets it while its call waits for a person. */
   gatewayPingMs: 10 * second,
+  /** How often a host may ask for a task whose call waits for a person. */
+  gatewayPollMs: 2 * second,
+  /** The results of tasks that a conversation of the gateway keeps for its host. */
+  gatewayTaskBytesMax: 32 * MiB,
   /** The wait of a hook for the verdicts of a message that also passes the proxy. */
   hookProxyMs: 5 * second,
   /** Sessions of hosts that a server follows, and the newest calls of each. */
@@ -520,6 +532,12 @@ export const limits = {
   /** The time until the whole request has arrived. */
   httpRequestMs: 5 * minute,
   httpConnectionsMax: 4_096,
+  /**
+   * Bytes of all unfinished bodies of one process. Beyond it, a body without a new piece for the
+   * given time makes room.
+   */
+  httpBodiesBytesMax: 256 * MiB,
+  httpBodyStalledMs: 5 * second,
   /** Bytes of a request's body to a front. The largest contexts have some 16 MiB. */
   frontBodyBytesMax: 64 * MiB,
   /** Conversations whose names a proxy remembers, oldest first out. */
@@ -557,6 +575,37 @@ export const limits = {
   consoleReportsMax: 2,
   /** Dead letters that the console lists. */
   consoleLettersMax: 200,
+  /**
+   * The console: recent turns that it keeps, those of one what-if, and the records that a what-if
+   * reads at most, all of them and between two pauses. `consoleTurnChangesMax`: the changed turns that it shows for a value.
+   */
+  consoleRecentTurnsMax: 2_000,
+  consoleWhatIfTurnsMax: 200,
+  consoleWhatIfRecordsMax: 100_000,
+  consoleWhatIfStepMax: 64,
+  consoleTurnChangesMax: 20,
+  /**
+   * The money of conversations: the newest records of each partition that count, the conversations,
+   * and the attempts that are kept to count each once.
+   */
+  moneyRecordsMax: 200_000,
+  moneyConversationsMax: 100_000,
+  moneyAttemptsMax: 10_000,
+  /** Records of each partition of a guard that the console counts, the newest. */
+  consoleVerdictsMax: 20_000,
+  /** Accounts of one budget that the console shows, those with the most use. */
+  consoleAccountsMax: 50,
+  /**
+   * The webhook: events that wait, requests at once, tries of one event, and the first pause between
+   * two. Then the time of a request, the ids that are kept, and the oldest events of a new server.
+   */
+  webhookQueueMax: 1_000,
+  webhookRequestsMax: 4,
+  webhookTriesMax: 6,
+  webhookRetryMs: second,
+  webhookMs: 10 * second,
+  webhookSeenMax: 10_000,
+  webhookLateMs: 10 * minute,
   /** Bytes of a request to the console. */
   consoleBodyBytesMax: 64 * KiB,
   /**

@@ -17,6 +17,7 @@ export type Message =
   | BudgetReserved
   | BudgetSettled
   | CallFinished
+  | CallOffered
   | CallRejected
   | CallsStopped
   | CallsWaiting
@@ -52,6 +53,7 @@ export type Message =
   | Part
   | PartitionCount
   | ProgramsHashed
+  | ResultSent
   | RoundChecked
   | RoundCleared
   | RoundExecuted
@@ -414,6 +416,28 @@ export type CallFinished = {
   result: string
   /** bytes of the whole result in UTF-8; -1: an older version wrote this, without the result */
   resultBytes: number
+  /** the id of the result that the client sent; empty: no client sent it */
+  resultId: string
+}
+
+/**
+ * Activity: a call waits for the client, which runs it and sends its result. Derived, written by
+ * the executor.
+ */
+export type CallOffered = {
+  type: 'call-offered'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the call */
+  ordinal: number
+  /** the tool */
+  name: string
+  /** append time in milliseconds by which the result must be in the log */
+  until: number
 }
 
 /** Activity: a call was refused before it could run. Derived, written by the loop-detector. */
@@ -529,7 +553,10 @@ export type Claim = {
   ordinal: number
   /** the try, from 1 */
   try: number
-  /** the writer, new for every assignment of the partition (R4) */
+  /**
+   * the writer, new for every assignment of the partition (R4); client: the call is offered to the
+   * client
+   */
   owner: string
 }
 
@@ -1097,8 +1124,8 @@ export type OperatorStop = {
   /** the kind of thing that is stopped */
   scope: StopScope
   /**
-   * the agent, the pattern of tool names or the conversation; empty at all. The key of the record
-   * is stop: and the id: the scope, a colon and this name, or all
+   * the agent, the tenant, the pattern of tool names or the conversation; empty at all. The key of
+   * the record is stop: and the id: the scope, a colon and this name, or all
    */
   name: string
   /** the rule for tools and model requests that run already */
@@ -1175,6 +1202,28 @@ export type ProgramsHashed = {
   round: number
   /** by ordinal */
   programs: CallProgram[]
+}
+
+/**
+ * The result of a call that a client ran. Observed, written by the edge; intake copies it to the
+ * executor.
+ */
+export type ResultSent = {
+  type: 'result-sent'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the call */
+  ordinal: number
+  /** a hash of status and text: equal results are one result */
+  resultId: string
+  /** whether the call failed */
+  isError: boolean
+  /** the text for the model */
+  text: string
 }
 
 /**
@@ -2287,7 +2336,7 @@ export type StopMode = 'drain' | 'now'
  * The kind of thing that a stop stops. `tool`: calls whose tool matches a pattern; turns go on. A
  * reader that does not know a newer symbol reads the default, the most cautious one.
  */
-export type StopScope = 'all' | 'agent' | 'tool' | 'conversation'
+export type StopScope = 'all' | 'agent' | 'tool' | 'conversation' | 'tenant'
 
 /**
  * Visible text in the form of calls (I2). If they were recovered, they replace the text in the
@@ -2351,6 +2400,8 @@ export type ToolHints = {
   refusal: string | null
   /** the flow of data through it, for the flow guard: reads:private, reads:untrusted, sends:out */
   labels: string[]
+  /** whether the client of the conversation runs it, and not an executor */
+  client: boolean
 }
 
 /**

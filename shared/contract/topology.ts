@@ -84,6 +84,7 @@ export const topics: Record<TopicName, Topic> = {
       'content-sent': ['edge'],
       'user-message': ['edge'],
       'cancel-requested': ['edge'],
+      'result-sent': ['edge'],
     },
   },
   'conversation-events': {
@@ -153,6 +154,7 @@ export const topics: Record<TopicName, Topic> = {
       claim: ['executor performer'],
       outcome: ['executor performer', 'guest'],
       'verdicts-requested': ['guest'],
+      'result-sent': ['intake'],
       lapsed: ['executor performer'],
       'programs-hashed': ['executor performer'],
       'calls-stopped': ['executor performer'],
@@ -219,6 +221,7 @@ export const topics: Record<TopicName, Topic> = {
       'approval-pending': ['approval'],
       'approval-decided': ['approval'],
       'tool-started': ['executor performer'],
+      'call-offered': ['executor'],
       'call-finished': ['executor'],
       'turn-finished': ['conversation', 'guest'],
     },
@@ -303,7 +306,7 @@ const wirings = {
     inbox: 'client-messages',
     unit: 'none',
     mayHaveActed: false,
-    ports: { ...common, history: 'history' },
+    ports: { ...common, history: 'history', tools: 'rounds-cleared' },
   },
   conversation: {
     inbox: 'conversation-events',
@@ -399,6 +402,9 @@ const guestPrefix = 'guest:'
 
 /** The owner of the calls that a guest runs. No performer has it. */
 export const guestOwner = 'guest'
+
+/** The owner of a call that is offered to the client of its conversation. No performer has it. */
+export const clientOwner = 'client'
 
 /** Names the newest turn of a guest, in results of a front that does not know the turn. */
 export const newestTurn = '-'

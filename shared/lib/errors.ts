@@ -7,6 +7,10 @@ export const errorCodes = [
   'codec.unknown-schema',
   'codec.bad-body',
   'codec.bad-message',
+  'codec.encrypted',
+  // keys of tenants: a stage does not have one, or an operator deleted them
+  'encryption.key-missing',
+  'encryption.deleted',
   // a record whose bytes are right, and which its writer cannot have written
   'record.forged-id',
   'record.unsigned',
@@ -64,6 +68,9 @@ export const errorCodes = [
   // approvals: no call waits under an id, or several do
   'approval.unknown',
   'approval.ambiguous',
+  // calls of a client: no such call was offered, or it has its end already
+  'call.unknown',
+  'call.over',
   // policies: an agent without one
   'policy.unknown',
   // stops: a scope that is stopped already, an unknown one, and a model request that is stopped

@@ -1,6 +1,7 @@
 // Writes a file completely or not at all, under another name until it is complete. It replaces an
 // existing file only by force.
 
+import { randomUUID } from 'node:crypto'
 import {
   accessSync,
   closeSync,
@@ -13,6 +14,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -66,6 +68,19 @@ export function nameFile(unfinished: string, file: string, { force }: Place): vo
     syncFile(unfinished)
     if (force || !isLinked(unfinished, file)) renameSync(unfinished, file)
     else rmSync(unfinished)
+  })
+}
+
+/** Writes a small file whole, in place of an existing one. Throws `output.unwritable`. */
+export function replaceFile(file: string, text: string, { mode }: { mode: number }): void {
+  const unfinished = `${file}.unfinished-${randomUUID()}`
+  guarded(file, () => {
+    try {
+      writeFileSync(unfinished, text, { mode, flag: 'wx', flush: true })
+      renameSync(unfinished, file)
+    } finally {
+      rmSync(unfinished, { force: true })
+    }
   })
 }
 

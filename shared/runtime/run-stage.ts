@@ -180,7 +180,11 @@ function performerContext({
       const topic = topicPrefix + guardTopicName(guard)
       yield* followSince(bus, { topic, partition, since, signal })
     },
-    budgets: budgetLog({ bus, topicPrefix, log }),
+    budgets: budgetLog({
+      ...{ bus, topicPrefix, log },
+      onWritten: (message, record) =>
+        instruments?.observed(stage, { messages: [message], written: [record] }),
+    }),
     historyTable: {
       logTime: logTime.value,
       keys: (after, limit) => bus.keys({ topic: `${topicPrefix}history`, partition, after, limit }),

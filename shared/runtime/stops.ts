@@ -1,6 +1,6 @@
 // An operator's stop: its id, its words, and the calls and turns that it stops. Every place that
 // checks a stop uses this file.
-// STOPS-1. A stop of all, of an agent or of a conversation stops model requests and calls. A stop
+// STOPS-1. A stop of all, of an agent, of a tenant or of a conversation stops model requests and calls. A stop
 //     of tools stops calls only, so the turn goes on.
 
 import { policyOf } from '../agents/agents.ts'
@@ -9,6 +9,7 @@ import type { ConversationId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import type { Policy, StopInForce } from '../contract/messages.ts'
 import type { PolicyRecord } from '../contract/performer.ts'
+import { tenantOf } from '../contract/tenant.ts'
 import { stopKeyPrefix } from '../contract/topology.ts'
 import { shortened } from '../lib/text-cut.ts'
 import { matchesPattern } from './guards/tool-pattern.ts'
@@ -16,8 +17,8 @@ import { matchesPattern } from './guards/tool-pattern.ts'
 export type StopTarget = { agent: string; conversation: ConversationId }
 
 /**
- * The stops that concern a turn, from records of `policies`: all but those of other agents and
- * conversations. A text: the reason why they cannot be known, so nothing may start (R6).
+ * The stops that concern a turn, from records of `policies`: all but those of other agents, tenants
+ * and conversations. A text: the reason why they cannot be known, so nothing may start (R6).
  */
 export function stopsInForce(
   records: readonly PolicyRecord[],
@@ -31,6 +32,7 @@ export function stopsInForce(
     const { scope, name, mode, reason } = message
     if (scope === 'agent' && name !== agent) continue
     if (scope === 'conversation' && name !== conversation) continue
+    if (scope === 'tenant' && name !== tenantOf(conversation)) continue
     stops.push({ scope, name, mode, reason: shortened(reason, limits.reasonBytesMax) })
   }
   return stops.length <= limits.stopsMax

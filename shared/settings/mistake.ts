@@ -91,7 +91,7 @@ function bounded(text: string): string {
 /** Escapes control characters and characters that make a text look like another one. */
 function visible(text: string): string {
   return text.replace(
-    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,
     (found) => `\\u{${found.codePointAt(0)?.toString(16)}}`,
   )
 }

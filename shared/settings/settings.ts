@@ -29,6 +29,10 @@ export type Settings = {
   plaintextPassword: 'refuse' | 'allow'
   /** Empty: records are not signed. */
   recordSigning: string
+  /** Empty: none is given. */
+  encryptionKeys: string
+  /** Empty: none is given. */
+  encryptionCommand: string
   topicPrefix: string
   partitions: number
   /** 0: the brokers' default. */
@@ -127,6 +131,21 @@ export const settingTable: Record<SettingKey, Setting> = {
     secret: false,
     isPath: true,
     onlyFor: 'kafka',
+    schema: { type: 'string', default: '' },
+  },
+  encryptionKeys: {
+    variable: 'WEIR_ENCRYPTION_KEYS',
+    description:
+      'the file with the keys of tenants (weir keys tenant): encrypts their records, and decrypts them',
+    secret: false,
+    isPath: true,
+    schema: { type: 'string', default: '' },
+  },
+  encryptionCommand: {
+    variable: 'WEIR_ENCRYPTION_COMMAND',
+    description:
+      'instead of that file: a program and its arguments, separated by spaces, that prints its content at the start',
+    secret: false,
     schema: { type: 'string', default: '' },
   },
   topicPrefix: {
@@ -317,7 +336,7 @@ export function settingsWithOrigins(
     all.push(
       ...busContradictions(values),
       ...retentionContradictions(values),
-      ...(file.isFound ? redirections(values) : []),
+      ...(file.isFound ? [...redirections(values), ...foundPrograms(values)] : []),
     )
   if (all.length > 0)
     throw new WeirError('settings.invalid', ['Settings cannot be used.', ...all].join('\n  '))
@@ -390,6 +409,10 @@ function busContradictions(values: Record<SettingKey, SettingValue>): string[] {
       const where = originText(values[key].origin)
       return `${start}, and ${key} is given (from ${where}); give --bus ${onlyFor} (${settingTable.bus.variable}=${onlyFor}), or leave ${key} out`
     })
+  if (!isEmpty(values.encryptionKeys.value) && !isEmpty(values.encryptionCommand.value))
+    mistakes.push(
+      `encryptionKeys is given (from ${originText(values.encryptionKeys.origin)}), and encryptionCommand too (from ${originText(values.encryptionCommand.origin)}); leave one of them out`,
+    )
   const missing = withoutOwnSettings[bus]
   if (missing !== undefined && !given.some(({ onlyFor }) => onlyFor === bus))
     mistakes.push(`${start}, and ${missing}`)
@@ -421,6 +444,19 @@ function redirections(values: Record<SettingKey, SettingValue>): string[] {
     .map(
       (key) =>
         `${key} is set in ${originText(values[key].origin)}, a file found in this folder, and the credentials come from ${source}; if you trust the file, name it with --config (WEIR_CONFIG), or set ${key} with --${flagOf(key)} (${settingTable[key].variable})`,
+    )
+}
+
+/** Settings that start programs. Agent files also send the keys of models to their `baseUrl`. */
+const programs = ['agents', 'encryptionCommand'] as const satisfies SettingKey[]
+
+/** A file that somebody put into the working folder must not start programs. */
+function foundPrograms(values: Record<SettingKey, SettingValue>): string[] {
+  return programs
+    .filter((key) => values[key].origin.kind === 'file')
+    .map(
+      (key) =>
+        `${key} is set in ${originText(values[key].origin)}, a file found in this folder, and it starts programs with your keys; if you trust the file, name it with --config (WEIR_CONFIG)`,
     )
 }
 

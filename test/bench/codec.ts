@@ -1,8 +1,9 @@
-// The cost of encoding and decoding a record, against JSON of the same message. Run alone: node
-// test/bench/codec.ts
+// The cost of encoding and decoding a record, against JSON of the same message, and of encrypting and
+// decrypting it. Run alone: node test/bench/codec.ts
 //
 // Not measured: a cold process, in which avsc first builds the types.
 
+import { createEncryption } from '../../shared/bus/encryption/encryption.ts'
 import { decode, encode } from '../../shared/codec/codec.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import { modelRequest } from '../support/messages.ts'
@@ -48,7 +49,23 @@ function rowsFor(name: string, message: Message): Row[] {
       baseline: 'JSON.parse',
       ratio: decoding / nanoseconds(() => JSON.parse(json)),
     },
+    encryptionRow(name, bytes, encoding + decoding),
   ]
+}
+
+/** As written by one process and read by another. `codecNs`: to encode and decode it. */
+function encryptionRow(name: string, value: Uint8Array, codecNs: number): Row {
+  const keys = new Map([['*', [{ name: 'bench', key: Buffer.alloc(32, 1) }]]])
+  const [writer, reader] = [createEncryption(keys, ''), createEncryption(keys, '')]
+  const record = { topic: 'activity', partition: 0, key: 'conversation-1', value }
+  const both = nanoseconds(() => reader.decrypted(writer.encrypted(record), 'throw'))
+  return {
+    name: `codec: encrypt and decrypt a ${name}`,
+    value: both,
+    unit: 'ns',
+    baseline: 'encoding and decoding it',
+    ratio: both / codecNs,
+  }
 }
 
 function nanoseconds(run: () => unknown): number {

@@ -17,6 +17,7 @@ import { benchKafka } from './kafka.ts'
 import { benchLibrary } from './library.ts'
 import { benchLongTurn } from './long-turn.ts'
 import { benchLoopDetector } from './loop-detector.ts'
+import { benchMcp } from './mcp.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchProxy } from './proxy.ts'
 import { benchReplay } from './replay.ts'
@@ -42,6 +43,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['guest', benchGuest],
   ['proxy', benchProxy],
   ['edge', benchEdge],
+  ['MCP', benchMcp],
   ['replay', benchReplay],
   ['report', benchReport],
   ['agent loop', benchAgentLoop],

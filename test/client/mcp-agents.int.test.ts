@@ -219,6 +219,31 @@ describe('the list of an MCP server', () => {
   })
 })
 
+describe('a tool that its server drops between the offer and the call', () => {
+  it('is rejected by the server, and the next turn does not offer it', async () => {
+    const { agent, model, open } = agentWith([
+      says(call('test__shrink', {})),
+      says(call('test__weather', { city: 'Rome' })),
+      says('Done.'),
+      says('Bye.'),
+    ])
+    await using weir = await open()
+    const turn = weir.ask({ agent, text: 'Go.' })
+    const statuses: string[] = []
+    for await (const event of turn) if (event.type === 'call-finished') statuses.push(event.status)
+    await turn.finished
+    expect(model.requests[1]?.tools).toContain('test__weather')
+    expect(statuses).toEqual(['ok', 'rejected'])
+    expect(model.requests[2]?.results.at(-1)).toContain('unknown tool weather')
+    await until(async () => {
+      const tools = weir.agents.get('helper')?.tools ?? []
+      return !tools.some(({ declaration }) => declaration.name === 'test__weather')
+    })
+    await weir.ask({ agent, text: 'Again.' }).finished
+    expect(model.requests[3]?.tools).not.toContain('test__weather')
+  })
+})
+
 describe('an MCP server', () => {
   it('is started again between calls after it died', async () => {
     const { agent, model, open } = agentWith([

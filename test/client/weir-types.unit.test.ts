@@ -96,7 +96,7 @@ async function program(weir: Weir, error: unknown): Promise<string> {
       )
     | ('call-rejected' | 'intervention-raised' | 'calls-waiting' | 'guard-verdict-given')
     | ('approval-pending' | 'approval-decided')
-    | ('tool-started' | 'call-finished' | 'turn-finished')
+    | ('tool-started' | 'call-offered' | 'call-finished' | 'turn-finished')
   >(true)
   for await (const event of turn) {
     same<typeof event, TurnEvent>(true)

@@ -101,7 +101,7 @@ describe('the list of stages', () => {
         stage,
         {
           scaleOn: performs ? 'slots' : 'lag',
-          secrets: ['kafkaUser', 'recordKey', ...secrets],
+          secrets: ['kafkaUser', 'recordKey', 'tenantKeys', ...secrets],
           ...(performs && { readsAgents: true }),
         },
       ]
@@ -248,6 +248,7 @@ describe('each Secret', () => {
       ...Object.fromEntries(own),
       'model-keys': ['llm-gateway'],
       'tool-secrets': ['executor'],
+      'tenant-keys': principals.map(([, of]) => of).toSorted(),
       'main-cluster-ca-cert': principals.map(([, of]) => of).toSorted(),
     })
   })

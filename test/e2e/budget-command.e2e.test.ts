@@ -1,5 +1,6 @@
 // `weir budget` from a shell, beside turns on the embedded bus.
 
+import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
@@ -94,6 +95,15 @@ describe('weir budget', () => {
     expect((await run(['inspect', 'acme:c'])).out).toMatch(
       /Money of turn 2: 0\.\d{4} USD \(operator/,
     )
+    const listed = (await run(['conversations', '--json'])).out.trim().split('\n')
+    const moneyIn = (id: string) =>
+      listed.map((line) => JSON.parse(line)).find((one) => one.conversation === id)?.money
+    expect(moneyIn('acme:c')).toMatchObject({ usd: inspected.money[0].usd, requests: 2 })
+    expect(moneyIn('acme:before')).toBeNull()
+    expect((await run(['conversations'])).out).toMatch(/tokens, 0\.\d{4} USD, bank/)
+    await run(['report', '--conversation', 'acme:c', '--output', 'page.html'])
+    const page = readFileSync(join(folder, 'page.html'), 'utf8')
+    expect(page).toContain(`"usd":${inspected.money[0].usd}`)
     const settled = (await run(['tail', 'budgets', '--from', 'beginning'])).out
     expect(settled).toMatch(/"prices":"operator [0-9a-f]{12}"/)
   })

@@ -50,7 +50,7 @@ async function tab(context: BrowserContext, url: string): Promise<Page & { probl
 }
 
 withBrowser('the console', () => {
-  it('shows a decision of one tab in the other within a second, and its exact arguments', async () => {
+  it('shows a decision of one tab in the other, and its exact arguments', async () => {
     ran = []
     await using server = await consoleServer(
       [says(call('deploy', { env: 'prod' })), says('Done.')],
@@ -67,7 +67,7 @@ withBrowser('the console', () => {
 
     await first.keyboard.press('j')
     await first.keyboard.press('a')
-    await second.waitForSelector('[data-outcome=approved]', { timeout: 1_000 })
+    await second.waitForSelector('[data-outcome=approved]')
     expect(await second.locator('[data-call]').count()).toBe(0)
     expect(await turn.finished).toMatchObject({ outcome: 'answered' })
     expect(ran).toEqual([{ env: 'prod' }])
@@ -154,7 +154,7 @@ withBrowser('the console', () => {
     const hostile = `<img src=x onerror="document.body.dataset.obeyed=7">\u202Egnp.exe`
     await using context = await browser.newContext({ viewport: { width: 390, height: 800 } })
     const page = await tab(context, `${server.url}/console`)
-    await page.keyboard.press('4')
+    await page.keyboard.press('7')
     await page.waitForSelector('text=1 dead letter')
     await writeMisplacedMessage(server.folder, { conversation: 'c', text: hostile })
     await page.waitForSelector('text=2 dead letters')
@@ -186,6 +186,73 @@ withBrowser('the console', () => {
     await page.goto(`${server.url}/console#/conversation/c`)
     await page.waitForSelector('text=Rounds of turn 1')
     expect(page.problems).toEqual([])
+  })
+
+  it('tries a threshold on recent turns with a slider, and sets it after a confirmation by keys', async () => {
+    const fail = defineTool({
+      ...{ name: 'fail', description: 'Fails.', parameters: { type: 'object' } },
+      run() {
+        throw new Error('no such file')
+      },
+    })
+    const replies = Array.from({ length: 40 }, () => says(call('fail', { path: '/a' })))
+    await using server = await consoleServer(replies, { tools: [fail] })
+    await server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' }).finished
+    await using context = await browser.newContext({ viewport: { width: 390, height: 800 } })
+    const page = await tab(context, `${server.url}/console`)
+    await page.keyboard.press('4')
+    const slider = page.locator('input[type=range]')
+    await slider.waitFor()
+    expect(await page.textContent('.outcome-text')).toContain('nothing changes in 1 conversation')
+    await slider.focus()
+    await page.keyboard.press('ArrowLeft')
+    await page.waitForSelector('text=With loop.identicalFailures at 2, 1 of 1 conversation')
+    await page.waitForSelector('text=goes on')
+    await page.locator('button:has-text("Set loop.identicalFailures to 2")').focus()
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('dialog[open]')
+    expect(await page.textContent('dialog pre')).toBe(
+      'weir policy set helper loop.identicalFailures=2',
+    )
+    await page.locator('dialog input').fill('4')
+    await page.waitForSelector('text=weir policy set helper loop.identicalFailures=4')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('text=loop.identicalFailures is 4 for helper.')
+    await page.waitForSelector('tr.set:has-text("loop.identicalFailures"):has-text("4")')
+    expect(await page.locator('dialog').count()).toBe(0)
+    expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false)
+    expect(page.problems).toEqual([])
+  })
+
+  it('stops a tool with a reason, shows the stop in another tab as text, and releases it', async () => {
+    await using server = await consoleServer([])
+    const reason = `<img src=x onerror="document.body.dataset.obeyed=9">\u202Egnp.exe`
+    await using context = await browser.newContext()
+    const first = await tab(context, `${server.url}/console#/stops`)
+    const second = await tab(context, `${server.url}/console#/stops`)
+    await first.click('button:has-text("Tools…")')
+    await first.fill('dialog input[name=name]', 'pay_*')
+    await first.fill('dialog input[name=reason]', reason)
+    await first.selectOption('dialog select', 'now')
+    await first.waitForSelector(
+      `dialog pre:has-text("weir stop --tool 'pay_*' --now --reason '<img")`,
+    )
+    await first.locator('dialog button[type=submit]').click()
+    for (const page of [first, second]) {
+      await page.waitForSelector('[data-stop="tool:pay_*"]')
+      expect(
+        await page.evaluate(`({
+          obeyed: document.body.dataset.obeyed,
+          made: document.querySelectorAll('img').length,
+          hidden: /[\\u202a-\\u202e]/.test(document.body.innerText),
+        })`),
+      ).toEqual({ made: 0, hidden: false })
+    }
+    await second.click('[data-stop] button')
+    expect(await second.textContent('dialog pre')).toBe("weir release 'tool:pay_*'")
+    await second.click('dialog button[type=submit]')
+    await first.waitForSelector('text=Nothing is stopped')
+    expect([...first.problems, ...second.problems]).toEqual([])
   })
 
   it('reports that a page without its server is old, and is live again without a reload', async () => {
@@ -239,6 +306,7 @@ withBrowser('the console', () => {
     const summaries = Array.from({ length: 30_000 }, (_, n) => ({
       ...{ conversation: `c${n}`, agent: 'helper', question: `Question ${n}`, turns: 1 },
       ...{ inputTokens: 1_000, outputTokens: 10 },
+      money: { usd: 12_300_000, requests: 1, unpriced: 0, prices: ['1'] },
       facts: {
         ...{ rules: {}, rungs: {}, vetoes: {}, rejections: 0, approvals: {}, approvalMs: 0 },
         isWhole: true,

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { openBus } from '../../client/open-bus.ts'
+import { addTenantKey } from '../../shared/bus/encryption/tenant-keys.ts'
 import { createKeyFiles } from '../../shared/bus/signing/keys.ts'
 import { encode } from '../../shared/codec/codec.ts'
 import type { Bus, RecordToAppend } from '../../shared/contract/bus.ts'
@@ -21,7 +22,7 @@ import { until } from '../support/inbox.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { modelRequest, userMessage } from '../support/messages.ts'
 import { type Pipeline, withPipeline } from '../support/pipeline.ts'
-import { call, says, script } from '../support/script.ts'
+import { call, says, script, text } from '../support/script.ts'
 
 const log = pino({ level: process.env.WEIR_TEST_LOG ?? 'silent' })
 let bootstrapServer = ''
@@ -100,6 +101,34 @@ describe('signed records on Kafka', () => {
       )
       const second = await pipeline.ask('and again')
       expect(second.finished).toMatchObject({ outcome: 'answered' })
+    })
+  })
+
+  it('may be encrypted too, and without the keys of tenants the log shows no text', async () => {
+    const file = join(keys, 'tenants')
+    addTenantKey(file, '*', new Date())
+    const prefix = `encrypted-${randomUUID()}.`
+    const opened = (flags: object) => {
+      const place = { bus: 'kafka', bootstrapServer, topicPrefix: prefix }
+      const dataFolder = join(keys, 'encrypted')
+      const settings = { ...place, dataFolder, recordSigning: keys, ...flags }
+      return openBus(readSettings(settings, {}), log, { keepsTables: false })
+    }
+    const model = script(says(call('exec', { command: 'ls' })), says(text('Two herons.')))
+    const open = () => opened({ encryptionKeys: file })
+    await withPipeline({ model, topicPrefix: prefix, openBus: open }, async (pipeline) => {
+      const { finished } = await pipeline.ask('list my herons')
+      expect(finished).toMatchObject({ outcome: 'answered', reply: 'Two herons.' })
+      expect(await pipeline.records('dead-letters')).toEqual([])
+      const without = await opened({})
+      const partition = partitionOf('c', pipeline.wiring.partitions)
+      for (const topic of ['client-messages', 'model-deltas', 'rounds-cleared', 'activity']) {
+        const place = { topic: `${prefix}${topic}`, partition, from: 0, limit: 100 }
+        const values = (await without.read(place)).map(({ value }) => Buffer.from(value ?? []))
+        expect(values.length).toBeGreaterThan(0)
+        expect(values.filter((value) => value.includes('heron') || value[0] !== 1)).toEqual([])
+      }
+      await without.close()
     })
   })
 

@@ -13,6 +13,7 @@ import {
 } from '../apps/http/fronts/proxy/scripted-upstream.ts'
 import { sdkAgents } from '../apps/http/fronts/proxy/sdk-clients.ts'
 import { answerOf, requestOf, saidCall } from '../support/guest-requests.ts'
+import { type Era, eras, hostOverHttp, serverCommand, textOf } from '../support/mcp/gateway.ts'
 import { says, script, text } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
 import { startUp, type WeirUp } from '../support/weir-up.ts'
@@ -77,6 +78,8 @@ describe('weir up with the port of the fronts', () => {
   it.each([
     [['--front-port', '70000'], '--front-port is "70000"'],
     [['--upstream', 'http://h'], '--upstream needs the server of the fronts'],
+    [['--mcp', 'mcp.json'], '--mcp needs the server of the fronts'],
+    [['--front-port', '0', '--mcp', 'mcp.json'], 'mcp.json'],
     [['--front-port', '0', '--upstream', 'h'], '--upstream is "h"; it must be a URL'],
     [['--front-port', '0', '--front-agent', '../x'], 'the name of the guest is "../x"'],
     [
@@ -87,6 +90,46 @@ describe('weir up with the port of the fronts', () => {
     expect(await startUp(commands, { args }).ended).toMatchObject({
       code: 2,
       errors: expect.stringContaining(problem),
+    })
+  })
+
+  describe.each([
+    ['on the front port', ['--front-port', '0'], 'the fronts are started', 'fronts'],
+    ['on an HTTP port without agents', ['--http-port', '0'], 'the fronts are started', 'fronts'],
+    [
+      'on an edge without keys',
+      ['--http-port', '0', '--agents', 'agent.yaml'],
+      ...['the HTTP edge is started', 'edge'],
+    ],
+  ] as [string, string[], string, string][])('and --mcp %s', (_place, args, line, field) => {
+    it.each(eras)('guards the calls of a host of the %s era', async (era: Era) => {
+      const [command, ...rest] = serverCommand
+      const mcpServers = { test: { command, args: rest } }
+      await writeFile(join(commands.folder, 'mcp.json'), JSON.stringify({ mcpServers }))
+      const up = startUp(commands, { args: [...args, '--mcp', 'mcp.json'] })
+      const url = (await up.line(line))[field] as string
+      const host = await hostOverHttp(`${url}/mcp/coder/one`, { era })
+      expect(await textOf(host, 'test__weather', { city: 'Rome' })).toEqual({
+        ...{ text: '18 °C in Rome', isError: false },
+      })
+      const answers: string[] = []
+      for (let n = 0; n < 3; n += 1) answers.push((await textOf(host, 'test__weather')).text)
+      expect(answers[2]).toContain('LOOP DETECTED')
+      await host.close()
+      up.signal('SIGTERM')
+      expect((await up.ended).code).toBe(0)
+      const { out } = await commands.run(['conversations'])
+      expect(out).toContain('guest:coder:one')
+    })
+  })
+
+  it('ends with 1 if a server behind --mcp does not start', async () => {
+    const mcpServers = { test: { command: process.execPath, args: ['-e', 'process.exit(3)'] } }
+    await writeFile(join(commands.folder, 'mcp.json'), JSON.stringify({ mcpServers }))
+    const up = startUp(commands, { args: ['--front-port', '0', '--mcp', 'mcp.json'] })
+    expect((await up.ended).code).toBe(1)
+    expect((await up.line('the stages cannot be started')).err).toMatchObject({
+      message: expect.stringContaining('its program ended with code 3'),
     })
   })
 

@@ -1,87 +1,113 @@
+// A chat for the users of a site: live cards of the agent's calls, and the history of each user.
+
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
-import { anthropic, defineAgent, defineTool, Weir } from '../../client/weir.ts'
+import { always, call, says, scriptedModel } from '../../client/testing/testing.ts'
+import { anthropic, defineAgent, defineTool, type TurnEvent, Weir } from '../../client/weir.ts'
 
+const orders = new Map([
+  ['ada', ['2 chairs to Ulm']],
+  ['bob', ['1 lamp to Paris']],
+])
 const weather = defineTool({
   name: 'get_weather',
   description: 'Current weather of a city',
   parameters: z.object({ city: z.string() }),
   run: async ({ city }) => `18 °C and rain in ${city}`,
 })
+const listOrders = defineTool({
+  name: 'list_orders',
+  description: 'The orders of the user',
+  parameters: z.object({}),
+  needsContext: z.object({ user: z.string() }),
+  run: async (_, { context }) => orders.get(context.user)?.join('\n') ?? 'No orders.',
+})
+
+// Answers without a provider, so that you can build the page before you have a key.
+const practice = scriptedModel(
+  always(({ newResults, texts }) => {
+    const question = texts.at(-1) ?? ''
+    if (newResults.length > 0) return says(`I found this: ${newResults.join(', ')}.`)
+    if (question.includes('order')) return says('I look.', call('list_orders'))
+    return says('I look.', call('get_weather', { city: question.match(/in (\w+)/)?.[1] ?? 'Ulm' }))
+  }),
+)
+const hasKey = process.env.ANTHROPIC_API_KEY !== undefined
 const agent = defineAgent({
   name: 'helper',
-  model: anthropic('claude-sonnet-5-5'),
-  system: 'You help travellers.',
-  tools: [weather],
+  model: hasKey ? anthropic('claude-sonnet-5-5') : practice,
+  system: 'You help the customers of a shop.',
+  tools: [weather, listOrders],
 })
 await using weir = await Weir.open({ agents: [agent] })
 
-const page = `<!doctype html><meta charset="utf-8"><title>Chat</title>
-<div id="chat"></div><form><input name="text" autofocus><button>Send</button></form>
-<script>
-const chat = document.querySelector('#chat')
-const cards = new Map()
-function add(className, text = '') {
-  const line = chat.appendChild(document.createElement('p'))
-  line.className = className
-  line.textContent = text
-  return line
-}
-function card(key, { name, status, result }) {
-  const line = cards.get(key) ?? add('card')
-  cards.set(key, line)
-  line.textContent = name + ': ' + (status ?? 'runs') + ' ' + (result ?? '')
-}
-async function history() {
-  for (const message of await (await fetch('/messages')).json()) {
-    add(message.role, message.text)
-    for (const call of message.calls ?? []) card({}, call)
-  }
-}
-async function ask(text) {
-  add('user', text)
-  let reply = add('assistant')
-  const answer = await fetch('/ask', { method: 'POST', body: text })
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
-  let rest = ''
-  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-    const lines = (rest + piece.value).split('\\n')
-    rest = lines.pop()
-    for (const line of lines) {
-      const event = JSON.parse(line)
-      const key = event.turn + '/' + event.round + '/' + event.ordinal
-      if (event.type === 'round-started' && event.round > 1) reply = add('assistant')
-      if (event.type === 'text-delta') reply.textContent += event.text
-      if (event.type === 'text-reset') reply.textContent = ''
-      if (event.type === 'tool-started' || event.type === 'call-finished') card(key, event)
-      if (event.type === 'turn-finished' && event.outcome !== 'answered') add('note', event.reply)
-    }
-  }
-}
-document.querySelector('form').onsubmit = (event) => {
-  event.preventDefault()
-  const { text } = event.target.elements
-  ask(text.value)
-  text.value = ''
-}
-history()
-</script>`
+const passwords = new Map([
+  ['ada', 'secret-of-ada'],
+  ['bob', 'secret-of-bob'],
+])
 
-const conversation = 'first' // one for each user, whom your server knows
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { method, url } = request
-  if (url === '/messages') {
-    response.end(JSON.stringify(await weir.conversation(conversation).messages()))
-  } else if (url === '/ask' && method === 'POST') {
-    const turn = weir.ask({ agent, conversation, text: await text(request) })
-    for await (const event of turn.events) response.write(`${JSON.stringify(event)}\n`)
-    response.end()
-  } else response.setHeader('content-type', 'text/html').end(page)
+/** Put the sign-in of your site here. Undefined: nobody has signed in. */
+function userOf({ headers }: IncomingMessage): string | undefined {
+  const [, credentials = ''] = headers.authorization?.split('Basic ') ?? []
+  const [user = '', password] = Buffer.from(credentials, 'base64').toString().split(':')
+  return password !== undefined && passwords.get(user) === password ? user : undefined
 }
+
+/** Sends each event as a line of JSON, until the turn is over or the page is gone. */
+async function stream(events: AsyncIterable<TurnEvent>, response: ServerResponse): Promise<void> {
+  response.setHeader('content-type', 'application/x-ndjson')
+  for await (const event of events) {
+    response.write(`${JSON.stringify(event)}\n`)
+    if (event.type === 'turn-finished' || response.destroyed) break
+  }
+  response.end()
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const user = userOf(request)
+  if (user === undefined)
+    return void response.writeHead(401, { 'www-authenticate': 'Basic' }).end('Sign in.')
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
+  const [, chats, chat, part] = pathname.split('/')
+  const conversation = `${user}:${chat}` // nobody can name a conversation of another user
+  if (chats !== 'chats') {
+    const page = await readFile(new URL('chat-server.html', import.meta.url))
+    response.setHeader('content-type', 'text/html').end(page)
+  } else if (chat === undefined) {
+    const { conversations } = await weir.conversations({ where: { tenant: user } })
+    const list = conversations.map(({ conversation: id, question }) => ({
+      ...{ chat: id.slice(`${user}:`.length), question },
+    }))
+    response.end(JSON.stringify(list))
+  } else if (request.method === 'POST') {
+    // A form of another site cannot send this content type.
+    if (request.headers['content-type'] !== 'application/json')
+      return void response.writeHead(415).end()
+    const { question, messageId = randomUUID() } = JSON.parse(await text(request))
+    const turn = weir.ask({ agent, conversation, messageId, text: question, context: { user } })
+    await stream(turn.events, response)
+  } else if (part === 'events') {
+    const turn = Number(searchParams.get('turn'))
+    await stream(weir.conversation(conversation).events({ turn }), response)
+  } else {
+    const messages = await weir.conversation(conversation).messages()
+    const [newest] = await weir.conversation(conversation).turns({ limit: 1 })
+    const running = newest !== undefined && newest.end === undefined ? newest.turn : null
+    response.end(JSON.stringify({ messages, running }))
+  }
+}
+
 const server = createServer((request, response) => {
-  answer(request, response).catch(() => response.destroy())
+  answer(request, response).catch((error) => {
+    console.error(error)
+    if (response.headersSent) response.destroy()
+    else response.writeHead(500).end()
+  })
 })
 server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => console.log(server.address()))
-await new Promise((resolve) => process.once('SIGTERM', resolve))
+await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve))
 server.close()
+server.closeAllConnections()

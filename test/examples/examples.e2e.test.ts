@@ -16,6 +16,7 @@ it.each(examples)('$name prints the text that it describes', async ({ name, prin
     await writeFile(program, anywhere(withModel(source, url)))
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
       cwd: folder,
+      env: { PATH: process.env.PATH }, // no key
     })
     const exited = once(child, 'exit')
     const [out, errors] = await Promise.all([whole(child.stdout), whole(child.stderr)])

@@ -25,7 +25,17 @@ export const examples: Example[] = [
       errors: 'I look.\nlist runs\nlist: ok \nOnly agent.yaml.',
     },
   },
-  { name: 'test-your-agent.ts', printed: { out: 'tested\n', errors: '' } },
+  { name: 'test-an-agent.ts', printed: { out: '', errors: '' } },
+  { name: 'test-recorded.ts', printed: { out: '', errors: '' } },
+  { name: 'test-a-guard.ts', printed: { out: '', errors: '' } },
+  { name: 'test-time.ts', printed: { out: '', errors: '' } },
+  {
+    name: 'practice-model.ts',
+    printed: {
+      out: 'It has 18 °C and rain in Paris.\nIt has 18 °C and rain in Ulm.\n',
+      errors: '',
+    },
+  },
   {
     name: 'context.ts',
     printed: { out: 'Order 17.\n', errors: 'list_orders: ok\n' },
@@ -37,6 +47,10 @@ export const examples: Example[] = [
   {
     name: 'sub-agent.ts',
     printed: { out: 'A weir is a low wall across a river.\n', errors: '' },
+  },
+  {
+    name: 'client-tool.ts',
+    printed: { out: 'You have seat 14A.\n', errors: 'pick_seat: picked 14A on LH 12\n' },
   },
   {
     name: 'stop-an-agent.ts',
@@ -55,6 +69,8 @@ const model = (userText: string) => {
   if (userText.includes('two chairs')) return says(text('2 chairs, to Ulm.'))
   if (userText.includes('Please continue')) return says(text('{"city":"Ulm","chairs":2}'))
   if (userText.includes('did I order')) return says(call('list_orders', {}))
+  if (userText.includes('A seat on LH 12')) return says(call('pick_seat', { flight: 'LH 12' }))
+  if (userText.includes('picked 14A')) return says(text('You have seat 14A.'))
   if (userText.includes('order 17 of u1')) return says(text('Order 17.'))
   if (userText.includes('coat in Paris'))
     return says(text('I look.'), call('get_weather', { city: 'Paris' }))

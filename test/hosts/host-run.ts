@@ -74,16 +74,25 @@ function endGroup({ pid }: ChildProcess): void {
   } catch {} // it has ended
 }
 
-/** Its tools run without questions, as in a container. `url`: the model, or Weir's proxy. */
+/**
+ * Its tools run without questions, as in a container. `url`: the model, or Weir's proxy. `config`: the
+ * file with its MCP servers.
+ */
 export function startClaudeCode(
   folder: HostFolder,
-  { program, url, turnsMax = 30 }: { program: string; url: string; turnsMax?: number },
+  {
+    program,
+    url,
+    turnsMax = 30,
+    config,
+  }: { program: string; url: string; turnsMax?: number; config?: string },
 ): HostRun {
   return folder.start(
     program,
     [
       ...['-p', 'Do the task.', '--output-format', 'json', '--max-turns', `${turnsMax}`],
       '--dangerously-skip-permissions',
+      ...(config === undefined ? [] : ['--mcp-config', config, '--strict-mcp-config']),
     ],
     {
       ANTHROPIC_BASE_URL: url,

@@ -30,6 +30,10 @@ export const pythonPackages = {
  */
 export const litellmPackages = { litellm: '1.106.2', mcp: '2.3.0' }
 
+export const mcpPackages = { mcp: '2.3.0' }
+
+export const inspectorVersion = '2.12.0'
+
 export type InstalledHosts = { claude: string; codex: string }
 
 const cache = process.env.WEIR_HOSTS_FOLDER ?? join(homedir(), '.cache', 'weir', 'hosts')
@@ -49,6 +53,22 @@ export async function installedHosts(): Promise<InstalledHosts> {
   }
   const bin = (name: string) => join(folder, 'node_modules', '.bin', name)
   return { claude: bin('claude'), codex: bin('codex') }
+}
+
+/** The program of the inspector, for Node. Its web clients are left out. */
+export async function installedInspector(): Promise<string> {
+  const folder = join(cache, `inspector-${inspectorVersion}`)
+  const done = join(folder, 'installed')
+  if (!existsSync(done)) {
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, 'package.json'), '{"private": true}\n')
+    const wanted = `@modelcontextprotocol/inspector@${inspectorVersion}`
+    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', wanted], {
+      cwd: folder,
+    })
+    await writeFile(done, '')
+  }
+  return join(folder, 'node_modules', '.bin', 'mcp-inspector')
 }
 
 /** A Python with the clients. Undefined: this machine has no Python 3 with venv. */

@@ -22,11 +22,20 @@ import {
 } from './host-run.ts'
 import {
   hostPackages,
+  inspectorVersion,
   installedHosts,
   installedPython,
   litellmPackages,
+  mcpPackages,
   pythonPackages,
 } from './installed-hosts.ts'
+import {
+  claudeRun,
+  inspectorRun,
+  pythonClientRun,
+  pythonServerRun,
+  type Result,
+} from './mcp-programs.ts'
 import {
   type ModelServer,
   type ScriptedAnswer,
@@ -36,8 +45,6 @@ import {
 import { runServedClient } from './served-clients.ts'
 import { type RunningServer, startProxy } from './weir-process.ts'
 
-/** `found`: the measured facts. `fault`: the broken expectation. */
-type Result = { found: string; fault?: string | undefined }
 type Case = { program: string; front: string; title: string; run(): Promise<Result> }
 
 /** The program of a host, its shell tool, and the way to run it. */
@@ -53,22 +60,26 @@ type Tested = {
 const { values } = parseArgs({
   options: { only: { type: 'string' }, write: { type: 'boolean', default: false } },
 })
-const installed = await installedHosts()
-const python = await installedPython()
-const withLitellm = await installedPython(litellmPackages)
+/** At the first case that needs them. */
+let hostsThere: ReturnType<typeof installedHosts> | undefined
+function installed(): ReturnType<typeof installedHosts> {
+  hostsThere ??= installedHosts()
+  return hostsThere
+}
 
 const claude: Tested = {
   host: claudeCode,
   version: hostPackages['@anthropic-ai/claude-code'],
   ...{ tool: 'Bash', argument: 'command', reply: replyOfClaudeCode },
-  start: (folder, url) => startClaudeCode(folder, { program: installed.claude, url }).ended,
+  start: async (folder, url) =>
+    startClaudeCode(folder, { program: (await installed()).claude, url }).ended,
 }
 const codexCli: Tested = {
   host: codex,
   version: hostPackages['@openai/codex'],
   ...{ tool: 'exec_command', argument: 'cmd', reply: replyOfCodex },
   start: async (folder, url) =>
-    (await startCodex(folder, { program: installed.codex, url: `${url}/v1` })).ended,
+    (await startCodex(folder, { program: (await installed()).codex, url: `${url}/v1` })).ended,
 }
 
 /** A loop of the model ends by itself behind this many rounds. */
@@ -339,7 +350,9 @@ const pythonPrograms = {
   openai_agents_agent: 'openai-agents',
 } as const
 
-function pythonCase(file: keyof typeof pythonPrograms, interpreter: string): Case {
+const noPython: Result = { found: 'left out: no Python 3 with venv' }
+
+function pythonCase(file: keyof typeof pythonPrograms): Case {
   const name = pythonPrograms[file]
   const tested = { ...codexCli, tool: 'exec', argument: 'command' }
   const loop: Loop = () => ({ calls: [{ name: 'exec', input: '{}' }] })
@@ -351,6 +364,8 @@ function pythonCase(file: keyof typeof pythonPrograms, interpreter: string): Cas
       within(
         loopingModel(tested, loop, () => false),
         async ({ model, weir, folder }) => {
+          const interpreter = await installedPython()
+          if (interpreter === undefined) return noPython
           const script = join(import.meta.dirname, 'python', `${file}.py`)
           const run = folder.start(interpreter, ['-W', 'ignore', script, `${weir.url}/v1`], {})
           const { out, errors } = await run.ended
@@ -366,12 +381,19 @@ function pythonCase(file: keyof typeof pythonPrograms, interpreter: string): Cas
   }
 }
 
-function servedCase(program: string, file: string, interpreter: string): Case {
+function servedCase(
+  program: string,
+  file: string,
+  packages: Record<string, string> = pythonPackages,
+): Case {
   return {
     program: `${program} (Python)`,
     front: 'weir serve',
     title: 'a client of the HTTP server',
-    run: () => runServedClient(interpreter, file),
+    run: async () => {
+      const interpreter = await installedPython(packages)
+      return interpreter === undefined ? noPython : runServedClient(interpreter, file)
+    },
   }
 }
 
@@ -393,17 +415,30 @@ const cases: Case[] = [
     killCase(tested),
   ]),
   incidentCase(claude, 'hooks', i1, true),
-  ...(python === undefined
-    ? []
-    : Object.keys(pythonPrograms).map((file) =>
-        pythonCase(file as keyof typeof pythonPrograms, python),
-      )),
-  ...(python === undefined
-    ? []
-    : [servedCase(`openai ${pythonPackages.openai}`, 'served_openai', python)]),
-  ...(withLitellm === undefined
-    ? []
-    : [servedCase(`litellm ${litellmPackages.litellm}`, 'served_litellm', withLitellm)]),
+  ...Object.keys(pythonPrograms).map((file) => pythonCase(file as keyof typeof pythonPrograms)),
+  servedCase(`openai ${pythonPackages.openai}`, 'served_openai'),
+  servedCase(`litellm ${litellmPackages.litellm}`, 'served_litellm', litellmPackages),
+  ...[false, true].flatMap((isHttp): Case[] => {
+    const front = isHttp ? 'weir mcp over HTTP' : 'weir mcp'
+    return [
+      {
+        ...{ program: nameOf(claude), front },
+        ...{ title: 'I1, a call without its argument', run: () => claudeRun(isHttp) },
+      },
+      {
+        ...{ program: `MCP inspector ${inspectorVersion} --cli`, front },
+        ...{ title: 'a client of the gateway', run: () => inspectorRun(isHttp) },
+      },
+      {
+        ...{ program: `mcp ${mcpPackages.mcp} (Python)`, front },
+        ...{ title: 'a client of the gateway', run: () => pythonClientRun(isHttp) },
+      },
+    ]
+  }),
+  {
+    ...{ program: `mcp ${mcpPackages.mcp} (Python)`, front: 'weir mcp' },
+    ...{ title: 'the server behind the gateway', run: pythonServerRun },
+  },
 ]
 
 const rows: string[] = []
@@ -420,7 +455,6 @@ for (const one of cases) {
   )
   rows.push(`| ${one.program} | ${one.front} | ${one.title} | ${found} |`)
 }
-if (python === undefined) process.stdout.write('no Python 3 with venv: its clients were left out\n')
 if (values.write && faults === 0 && values.only === undefined) await writeResults(rows)
 process.exitCode = faults === 0 ? 0 : 1
 

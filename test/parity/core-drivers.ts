@@ -12,7 +12,6 @@ export function liveDriver(format: GuestFormat): Driver {
   return {
     name: `the core live, ${format}`,
     shows: (scenario) => shownIn(format, scenario),
-    leavesOut: (transcript) => hiddenIn(format, transcript),
     async drive([guard], transcript, thread) {
       const conversation = guard.conversation(thread)
       for (const { before, said, turns } of stepsOf(transcript)) {

@@ -16,9 +16,9 @@ afterAll(() => world.close())
 
 describe.each(corpora.map((file, at) => ({ ...file, at })))('the traces of $name', (file) => {
   it.each([
-    liveDriver(turn(guestFormats, file.at)),
-    atOnceDriver(turn(guestFormats, file.at + 2)),
-    mixtureDriver(turn(guestFormats, file.at + 4)),
+    ...turn(guestFormats, file.at).map(liveDriver),
+    ...turn(guestFormats, file.at + 2).map(atOnceDriver),
+    ...turn(guestFormats, file.at + 4).map(mixtureDriver),
   ])('have the interventions of weir judge: $name', async (driver) => {
     expect(await differingIn(world, driver, file)).toEqual([])
   })

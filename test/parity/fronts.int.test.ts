@@ -23,8 +23,14 @@ afterAll(async () => {
 describe.each(corpora.map((file, at) => ({ ...file, at })))('the traces of $name', (file) => {
   const ways: [name: string, driverOf: () => Driver][] = [
     ['hooks alone', () => hooksDriver],
-    ['the proxy', () => proxy.driver(turn(proxyFormats, file.at))],
-    ['an adapter on its SDK', () => turn(adapterDrivers, file.at)],
+    ...turn(proxyFormats, file.at).map((format): (typeof ways)[number] => [
+      `the proxy, ${format}`,
+      () => proxy.driver(format),
+    ]),
+    ...turn(adapterDrivers, file.at).map((driver): (typeof ways)[number] => [
+      driver.name,
+      () => driver,
+    ]),
   ]
 
   it.each(ways)('have the interventions of weir judge: %s', async (_, driverOf) => {

@@ -8,7 +8,7 @@ import { sendJson } from '../apps/http/fronts/proxy/scripted-upstream.ts'
 import { answerOf, requestOf } from '../support/guest-requests.ts'
 import { stepsOf } from './core-drivers.ts'
 import type { Driver } from './driver.ts'
-import { hiddenIn, shownIn } from './formats.ts'
+import { shownIn } from './formats.ts'
 
 const paths = {
   anthropic: '/v1/messages',
@@ -37,7 +37,7 @@ export async function proxyForParity(): Promise<ProxyForParity> {
     driver: (format) => ({
       name: `the proxy, ${format}`,
       shows: (scenario) => shownIn(format, scenario),
-      leavesOut: (transcript) => unjudged(transcript) ?? hiddenIn(format, transcript),
+      leavesOut: unjudged,
       async drive([own], transcript, thread) {
         guard = own
         for (const { before, said } of stepsOf(transcript)) {
@@ -55,7 +55,12 @@ export async function proxyForParity(): Promise<ProxyForParity> {
         }
       },
     }),
-    close: server.close,
+    async close() {
+      await server.close()
+      // Otherwise the next history would show the round, and the parity would be that of the core.
+      if (server.logged().includes('an answer is no round'))
+        throw new Error('the proxy did not read an answer as a round')
+    },
   }
 }
 

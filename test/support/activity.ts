@@ -55,6 +55,7 @@ export const callFinished = (ordinal = 0, fields: Partial<CallFinished> = {}): C
     reason: '',
     durationMs: 300,
     result: 'done',
+    resultId: '',
     resultBytes: 4,
   },
   ...fields,

@@ -151,6 +151,7 @@ const openaiResponses: Writer = {
     }),
   }),
   answer: (said) => ({
+    object: 'response',
     output: items(said),
     status: isCut(said) ? 'incomplete' : 'completed',
     ...(isCut(said) && { incomplete_details: { reason: 'max_output_tokens' } }),

@@ -21,11 +21,11 @@ const root = join(import.meta.dirname, '..', '..')
 
 export type Manifest = {
   name: string
+  version: string
   dependencies: Record<string, string>
   peerDependencies: Record<string, string>
   exports: Record<string, Record<string, string>>
   bin: Record<string, string>
-  scripts: Record<string, string>
   engines: { node: string }
 }
 
@@ -99,10 +99,8 @@ export function installPackage(also: string[]): Project {
 
 /** The name of the tarball in that folder. */
 function packed(folder: string): string {
-  return execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
-    cwd: root,
-    encoding: 'utf8',
-  }).trim()
+  const build = join(root, 'bin', 'build.ts')
+  return execFileSync(process.execPath, [build, folder], { encoding: 'utf8' }).trim()
 }
 
 function link(target: string, file: string): void {

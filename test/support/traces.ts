@@ -92,7 +92,14 @@ function declarationsOf({ steps, tools, tool_hints: hints = {} }: Scenario): Dec
     return {
       ...{ name, description: '', schema: JSON.stringify(schema), idempotent: false },
       ...{ timeoutMs: 60_000, poll },
-      hints: { mutates, ignoreFields: ignored, loopKey: loopKey ?? [], refusal: null, labels: [] },
+      hints: {
+        mutates,
+        ignoreFields: ignored,
+        loopKey: loopKey ?? [],
+        refusal: null,
+        labels: [],
+        client: false,
+      },
     }
   })
 }

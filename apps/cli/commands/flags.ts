@@ -18,6 +18,8 @@ export const whichBus: SettingKey[] = [
   'commandProperty',
   'plaintextPassword',
   'recordSigning',
+  'encryptionKeys',
+  'encryptionCommand',
 ]
 
 /** The settings that define how long records are kept. */

@@ -1,10 +1,12 @@
-// weir keys create.
+// weir keys create|tenant.
 
 import type { Command } from 'commander'
-import { listed } from './flags.ts'
+import { listed, once } from './flags.ts'
 
 export function addKeys(program: Command): void {
-  const keys = program.command('keys').description('Create the keys of signed records on Kafka.')
+  const keys = program
+    .command('keys')
+    .description('Create the keys of signed records on Kafka, and of encrypted ones.')
 
   keys
     .command('create')
@@ -16,5 +18,21 @@ export function addKeys(program: Command): void {
     .option('--rotate', 'begin the next generation: readers accept it and the one before')
     .action(async (folder, options) =>
       (await import('../../service/keys/create.ts')).createKeys(folder, options, process.stdout),
+    )
+
+  keys
+    .command('tenant')
+    .description(
+      "Add a key that encrypts the records of a tenant from then on; its older keys still decrypt. '*': all tenants without their own.",
+    )
+    .argument('<tenant>', "the tenant, or '*'")
+    .requiredOption('--file <file>', 'the file of the keys; it is made readable by you only', once)
+    .option('--delete', 'delete all keys of the tenant: its records become unreadable')
+    .action(async (tenant, options) =>
+      (await import('../../service/keys/tenant.ts')).changeTenantKeys(
+        tenant,
+        options,
+        process.stdout,
+      ),
     )
 }

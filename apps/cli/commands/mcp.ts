@@ -1,11 +1,11 @@
-// weir mcp: a gateway between a host and its MCP servers.
+// weir mcp: a gateway between a host and its MCP servers, and commands about the servers of agents.
 
 import type { Command } from 'commander'
 import { endWith } from '../../terminal/ending.ts'
 import { listed, ownStages, withSettings } from './flags.ts'
 
 export function addMcp(program: Command): void {
-  withSettings(program.command('mcp'), ownStages)
+  const mcp = withSettings(program.command('mcp').enablePositionalOptions(), ownStages)
     .description(
       'Guard the calls of MCP servers: a host starts this command in place of a server. Without --data-folder the log is in memory.',
     )
@@ -29,6 +29,35 @@ export function addMcp(program: Command): void {
     .action(async (command, options) =>
       endWith(
         await (await import('../../http/serve-mcp.ts')).serveMcp(command, options, process.stdout),
+      ),
+    )
+
+  withSettings(mcp.command('login'), ['agents'])
+    .description(
+      'Log in at an MCP server in the browser (OAuth), and write the login to its auth.tokenFile. Weir renews it.',
+    )
+    .argument('<name>', 'the server, as agent files or the file of servers name it')
+    .option('--servers <file>', 'the file of servers, in place of agent files')
+    .option('--client-id <id>', 'the client, if the server does not register clients itself')
+    .option('--client-secret <variable>', 'the variable with the secret of that client')
+    .option('--scope <scopes>', 'the scopes; default: those that the server names')
+    .option('--callback-port <port>', 'the port for the answer of the browser; default: any')
+    .action(async (name, options) =>
+      endWith(
+        await (await import('../../service/mcp/login.ts')).mcpLogin(name, options, process.stdout),
+      ),
+    )
+
+  withSettings(mcp.command('tools'), ['agents', 'logLevel'])
+    .description(
+      'Write the tools of MCP servers into the files that toolsFile in agent files names, for processes that cannot reach the servers.',
+    )
+    .action(async (options) =>
+      endWith(
+        await (await import('../../service/mcp/write-tools.ts')).writeTools(
+          options,
+          process.stdout,
+        ),
       ),
     )
 }

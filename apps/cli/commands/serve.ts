@@ -27,6 +27,8 @@ export function withEdge(command: Command): Command {
       listed,
     )
     .option('--requests-per-minute <number>', 'of each client; default: 6000')
+    .option('--webhook-url <url>', 'send events about approvals and soft budgets to this address')
+    .option('--webhook-secret-file <file>', 'the secret that signs them: base64, whsec_...')
 }
 
 export function addServe(program: Command): void {

@@ -6,9 +6,10 @@ import { notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
 export function addStops(program: Command): void {
   withSettings(program.command('stop'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
     .description(
-      'Stop agents, tools or a conversation until weir release. It counts within a second, without a restart.',
+      'Stop agents, tenants, tools or a conversation until weir release. It counts within a second, without a restart.',
     )
     .option('--all', 'stop all agents')
+    .option('--tenant <name>', 'stop the conversations of one tenant')
     .option('--agent <name>', 'stop one agent')
     .option('--tool <pattern>', "refuse calls of these tools, such as 'pay_*'; turns go on")
     .option('--conversation <id>', 'stop one conversation; that of a guest is guest:AGENT:THREAD')

@@ -38,6 +38,10 @@ export function addUp(program: Command): void {
       'let --front-host be an address that other machines reach; the server asks for no key',
     )
     .option('--upstream <url>', "the model provider's base URL for the proxy, with or without /v1")
+    .option(
+      '--mcp <file>',
+      'also serve the MCP servers of this file at /mcp/AGENT/CONVERSATION, on the front port or on an edge without keys',
+    )
     .option('--front-agent <name>', 'the guest at the root of the proxy; default: guest')
     .option(
       '--http-port <port>',

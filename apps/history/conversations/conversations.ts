@@ -7,10 +7,12 @@ import { whereOf } from '../../../client/history/turn-filter.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
+import { type Money, moneyText } from '../../terminal/money-text.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { count, second } from '../../terminal/quantities.ts'
 import { factTexts } from '../facts-text.ts'
+import { type MoneyReader, moneyReader } from '../money.ts'
 import { withLog } from '../open-log.ts'
 
 /**
@@ -24,7 +26,7 @@ export type ConversationsOptions = {
   bundle?: string
 }
 
-/** Prints the list to `out`. With `json`, one object per line (ConversationSummary). */
+/** Prints the list to `out`. With `json`, one object per line (PricedConversation). */
 export async function listConversations(
   settings: Settings,
   { json, limit, bundle, where: given = [] }: ConversationsOptions,
@@ -37,14 +39,29 @@ export async function listConversations(
       `--limit is '${printable(limit)}': give a whole number from 1 to ${limits.conversationsListedMax}`,
     )
   const where = whereOf(given)
-  const found = await withLog(settings, (log) => newestConversations(log, max, where), { bundle })
+  const found = await withLog(
+    settings,
+    async (log) => withMoney(await newestConversations(log, max, where), moneyReader(log)),
+    { bundle },
+  )
   if (json) for (const summary of found) out.write(`${printableJson(summary)}\n`)
   else printList({ found, max, isFiltered: where.size > 0 }, out)
 }
 
+/** `money`: null: no model request was under a budget. */
+export type PricedConversation = ConversationSummary & { money: Money | null }
+
+export async function withMoney(
+  found: readonly ConversationSummary[],
+  reader: MoneyReader,
+): Promise<PricedConversation[]> {
+  const money = await reader.of(found.map(({ conversation }) => conversation))
+  return found.map((one) => ({ ...one, money: money.get(one.conversation) ?? null }))
+}
+
 const noneYet = 'There is no conversation yet. Start one: weir ask --agent agent.yaml "..."\n'
 
-type Listed = { found: ConversationSummary[]; max: number; isFiltered: boolean }
+type Listed = { found: PricedConversation[]; max: number; isFiltered: boolean }
 
 function printList({ found, max, isFiltered }: Listed, out: NodeJS.WriteStream): void {
   if (found.length === 0) out.write(isFiltered ? 'No conversation matches.\n' : noneYet)
@@ -63,9 +80,17 @@ function printList({ found, max, isFiltered }: Listed, out: NodeJS.WriteStream):
     out.write(`The newest ${max}; --limit N shows more, weir inspect ID shows one.\n`)
 }
 
-function detailsOf({ agent, turns, inputTokens, outputTokens, last }: ConversationSummary): string {
+function detailsOf({
+  agent,
+  turns,
+  inputTokens,
+  outputTokens,
+  last,
+  money,
+}: PricedConversation): string {
   const why = last.cap ?? last.class
   const ended = `${last.outcome}${why === null ? '' : ` (${why})`}`
-  const tokens = `${inputTokens + outputTokens} tokens`
+  const cost = money === null ? '' : `, ${moneyText(money)}`
+  const tokens = `${inputTokens + outputTokens} tokens${cost}`
   return `  ${second(last.at)}  ${ended.padEnd(20)}  ${count(turns, 'turn')}, ${tokens}${agent === null ? '' : `, ${printable(agent)}`}`
 }

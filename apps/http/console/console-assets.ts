@@ -74,6 +74,7 @@ export function consoleAssets(): ReadonlyMap<string, Asset> {
     ...reportStyles.map((name) => join(reportFolder, name)),
     join(folder, 'console.css'),
     join(folder, 'inbox.css'),
+    join(folder, 'operator.css'),
   ]
   const files: Record<string, Asset> = {
     '': { type: 'text/html; charset=utf-8', body: document },

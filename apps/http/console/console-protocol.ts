@@ -2,30 +2,53 @@
 
 import type { Logger } from 'pino'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { openLog } from '../../history/open-log.ts'
 import type { Protocol } from '../edge/edge-context.ts'
-import { openConsoleReader } from './console-reader.ts'
-import { type ConsoleParts, consoleApi, consoleFiles } from './console-routes.ts'
+import { openWebhook, type WebhookOptions } from '../webhook/webhook.ts'
+import { webhookFeed } from '../webhook/webhook-feed.ts'
+import type { ConsoleParts } from './console-parts.ts'
+import { type ConsoleReader, openConsoleReader } from './console-reader.ts'
+import { consoleApi, consoleFiles } from './console-routes.ts'
 
 export type Console = { protocol: Protocol; close(): Promise<void> }
 
 /**
- * Opens the log of the settings for reading, beside the processes that write it. Throws as withLog.
+ * Opens the log of the settings for reading, beside the processes that write it. Throws as withLog,
+ * and `usage` for a bad secret of the webhook.
  */
-export async function openConsole(settings: Settings, log: Logger): Promise<Console> {
+export async function openConsole(
+  settings: Settings,
+  log: Logger,
+  webhook?: WebhookOptions,
+): Promise<Console> {
   const open = await openLog(settings)
-  return consoleOn({ log: open, source: busKindOf(settings).place, settings }, log).catch(
-    async (error: unknown) => {
-      await open.bus.close()
-      throw error
-    },
-  )
+  const parts = { log: open, source: busKindOf(settings).place, settings }
+  return consoleOn(parts, log, webhook).catch(async (error: unknown) => {
+    await open.bus.close()
+    throw error
+  })
 }
 
-async function consoleOn(parts: Omit<ConsoleParts, 'reader'>, log: Logger): Promise<Console> {
+async function consoleOn(
+  parts: Omit<ConsoleParts, 'reader'>,
+  log: Logger,
+  options: WebhookOptions | undefined,
+): Promise<Console> {
   const { bus, topicPrefix } = parts.log
-  const reader = await openConsoleReader({ bus, topicPrefix, log })
+  const { clock } = bus
+  const webhook = options && openWebhook(options, { log, clock: systemClock })
+  const feed = webhook && webhookFeed(webhook, clock)
+  const closing = new AbortController()
+  const reader = await openConsoleReader({
+    ...{ bus, topicPrefix, log },
+    ...(feed && { onMessage: feed.add }),
+  })
+  if (feed !== undefined)
+    void untilRead(reader, closing.signal).then(feed.caughtUp, (error: unknown) =>
+      log.error({ err: error }, 'the webhook cannot begin'),
+    )
   return {
     protocol: {
       name: 'console',
@@ -33,8 +56,19 @@ async function consoleOn(parts: Omit<ConsoleParts, 'reader'>, log: Logger): Prom
       publicRoutes: consoleFiles,
     },
     async close() {
+      closing.abort()
+      webhook?.close()
       await reader.close()
       await bus.close()
     },
+  }
+}
+
+/** Resolves once the reader has read all records, or at the abort. */
+async function untilRead(reader: ConsoleReader, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const { version } = reader
+    if ((await reader.state()).health.behind === 0) return
+    await reader.changed(version, signal)
   }
 }

@@ -14,10 +14,13 @@ import { firstOffsetSince, leadersApartMs } from '../../../shared/bus/range.ts'
 import type { Bus, PartitionEnds, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { SentMessage } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import type { Message } from '../../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { isRepeat, type Marks, moveMark, parseId } from '../../../shared/runtime/derived-id.ts'
 import { addToInbox, beginInbox, shownInbox } from './inbox.ts'
 import { addToTurns, beginTurns, shownTurns, turnOf } from './open-turns.ts'
 import type { ConsoleState } from './page/console-state.ts'
+import { addToRecent, beginRecent, type RecentTurn, recentTurnsOf } from './recent-turns.ts'
 import { addToStops, beginStops, shownStops } from './stops.ts'
 
 export type ConsoleReader = {
@@ -33,19 +36,35 @@ export type ConsoleReader = {
   watch(conversation: string, onRecord: () => void): () => void
   /** The messages of the open turns of an agent, or of a conversation. */
   openMessages(where: { agent: string } | { conversation: string }): SentMessage[]
+  /** The newest turns of an agent, or of all agents, the newest first. */
+  recentTurns(agent: string, max: number): RecentTurn[]
+  /** The agents with recent turns. */
+  agents(): Set<string>
   close(): Promise<void>
 }
 
 type Known = { version: number; at: number; state: Promise<ConsoleState> }
-type Log = { bus: Bus; topicPrefix: string; log: Logger }
+type Options = {
+  bus: Bus
+  topicPrefix: string
+  log: Logger
+  /** Called with each record once, with the agent of its turn. */
+  onMessage?: (message: Message, about: { agent: string; time: Milliseconds }) => void
+}
 
 /** Starts to read. Throws errors of the log. */
-export async function openConsoleReader({ bus, topicPrefix, log }: Log): Promise<ConsoleReader> {
+export async function openConsoleReader({
+  bus,
+  topicPrefix,
+  log,
+  onMessage = () => {},
+}: Options): Promise<ConsoleReader> {
   const topic = `${topicPrefix}activity`
   const stop = new AbortController()
   const turns = beginTurns()
   const stops = beginStops()
   const inbox = beginInbox()
+  const recent = beginRecent()
   const next = new Map<number, number>()
   const waiting = new Set<() => void>()
   const watchers = new Map<string, Set<() => void>>()
@@ -88,8 +107,11 @@ export async function openConsoleReader({ bus, topicPrefix, log }: Log): Promise
     if (message === undefined) return
     const turn = turnOf(turns, message)
     addToStops(stops, message, { turn, time })
-    addToInbox(inbox, message, { agent: turn?.agent ?? 'unknown', time })
+    const about = { agent: turn?.agent ?? 'unknown', time }
+    addToInbox(inbox, message, about)
+    onMessage(message, about)
     addToTurns(turns, message, time)
+    addToRecent(recent, message, time)
   }
 
   function wake(): void {
@@ -155,6 +177,8 @@ export async function openConsoleReader({ bus, topicPrefix, log }: Log): Promise
           ? [{ conversation, messageId }]
           : [],
       ),
+    recentTurns: (agent, max) => recentTurnsOf(recent, agent, max),
+    agents: () => new Set(recent.map(({ agent }) => agent)),
     async close() {
       stop.abort()
       await reading

@@ -11,32 +11,23 @@ import { acceptedValues } from '../../../client/history/turn-filter.ts'
 import type { ConversationsWhere } from '../../../client/weir.ts'
 import { parseConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import { createSlots, type Slots } from '../../../shared/lib/slots.ts'
-import type { Settings } from '../../../shared/settings/settings.ts'
+import { createSlots } from '../../../shared/lib/slots.ts'
+import { withMoney } from '../../history/conversations/conversations.ts'
 import { newestLetters, shownLetter } from '../../history/dead-letters/list.ts'
 import { retryDeadLetter } from '../../history/dead-letters/retry.ts'
-import type { OpenLog } from '../../history/open-log.ts'
+import { moneyReader } from '../../history/money.ts'
 import { decideFor } from '../edge/approval-decisions.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
 import { requireRole } from '../edge/principal.ts'
 import { sseResponse } from '../edge/sse.ts'
 import { HttpError } from '../http-error.ts'
-import { jsonOf } from '../request-body.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
 import { consoleAssets, consolePath, pagePolicy } from './console-assets.ts'
-import type { ConsoleReader } from './console-reader.ts'
+import type { ConsoleParts } from './console-parts.ts'
 import { conversationData } from './conversation-data.ts'
 import { conversationEvents, stateEvents } from './live-events.ts'
-
-export type ConsoleParts = {
-  reader: ConsoleReader
-  /** The log, open for reading. */
-  log: OpenLog
-  /** The place of the log, for people. */
-  source: string
-  /** Of the same log, to write the record of a dead letter again. */
-  settings: Settings
-}
+import { operatorApi } from './operator-routes.ts'
+import { bodyOf, textIn, within } from './route-parts.ts'
 
 /** The files of the page. They hold no data. */
 export function consoleFiles(): HttpApp {
@@ -55,14 +46,13 @@ export function consoleFiles(): HttpApp {
 }
 
 /** The data of the page, and its requests. */
-export function consoleApi(
-  edge: EdgeContext,
-  { reader, log, source, settings }: ConsoleParts,
-): HttpApp {
+export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
+  const { reader, log, source, settings } = parts
   const { weir, principalOf, clock } = edge
   const app: HttpApp = new Hono()
   const reports = createSlots(limits.consoleReportsMax)
   const retries = createSlots(1)
+  const money = moneyReader(log)
   const api = `${consolePath}/api`
 
   app.use(`${api}/*`, async (context, next) => {
@@ -79,6 +69,8 @@ export function consoleApi(
     context.header('cache-control', 'no-store')
     context.header('x-content-type-options', 'nosniff')
   })
+
+  app.route('/', operatorApi(edge, parts, api))
 
   app.get(`${api}/state`, async (context) => context.json(await reader.state()))
 
@@ -108,13 +100,14 @@ export function consoleApi(
   app.get(`${api}/conversations`, async (context) => {
     const { limit = '100', after = '0', ...where } = context.req.query()
     const options = { where: where as ConversationsWhere, limit: Number(limit), after }
-    const { conversations, next } = await weir.conversations(options)
-    return context.json({ conversations, next: next ?? null })
+    const found = await weir.conversations(options)
+    const conversations = await withMoney(found.conversations, money)
+    return context.json({ conversations, next: found.next ?? null })
   })
 
   app.post(`${api}/decide`, async (context) => {
     const principal = principalOf(context.req.raw)
-    const body = await jsonOf(context.env.incoming, limits.consoleBodyBytesMax)
+    const body = await bodyOf(context)
     const answer = textIn(body, 'answer')
     if (answer !== 'approve' && answer !== 'reject')
       throw new HttpError(400, 'console.body', 'answer must be approve or reject')
@@ -126,7 +119,7 @@ export function consoleApi(
 
   app.post(`${api}/cancel`, async (context) => {
     const principal = principalOf(context.req.raw)
-    const body = await jsonOf(context.env.incoming, limits.consoleBodyBytesMax)
+    const body = await bodyOf(context)
     const isAgent = 'agent' in body
     requireRole(principal, isAgent ? 'operate' : 'ask')
     const where = isAgent
@@ -140,7 +133,7 @@ export function consoleApi(
   app.post(`${api}/retry-dead-letter`, async (context) => {
     const principal = principalOf(context.req.raw)
     requireRole(principal, 'operate')
-    const body = await jsonOf(context.env.incoming, limits.consoleBodyBytesMax)
+    const body = await bodyOf(context)
     const place = textIn(body, 'place')
     const { text, isWritten } = await within(retries, () => retryDeadLetter(place, settings))
     edge.log.info({ by: principal.name, place, isWritten }, 'a dead letter was retried')
@@ -157,17 +150,6 @@ export function consoleApi(
   return app
 }
 
-async function within<T>(slots: Slots, work: () => Promise<T>): Promise<T> {
-  const { promise, resolve } = Promise.withResolvers<() => void>()
-  slots.wait('console', resolve)
-  const free = await promise
-  try {
-    return await work()
-  } finally {
-    free()
-  }
-}
-
 /** Keeps CONSOLE-ROUTES-2. */
 function refuseOtherSites({ req }: HttpContext): void {
   const origin = req.header('origin')
@@ -176,10 +158,4 @@ function refuseOtherSites({ req }: HttpContext): void {
     throw new HttpError(403, 'console.origin', 'only the page of this server may change something')
   if (!/^application\/json\b/.test(req.header('content-type') ?? ''))
     throw new HttpError(415, 'console.body', 'the body must be application/json')
-}
-
-function textIn(body: Record<string, unknown>, name: string): string {
-  const value = body[name]
-  if (typeof value === 'string') return value
-  throw new HttpError(400, 'console.body', `${name} must be a text`)
 }

@@ -18,7 +18,7 @@ export async function conversationData(
   const records = inOrder(await existingRecords(conversation, log))
   const context = await contextTurns(conversation, log)
   const showing = { log, turn: undefined, reasoning: false, context }
-  const { report, from } = reportOf(conversation, records, showing)
+  const { report, from } = await reportOf(conversation, records, showing)
   const index = {
     ...{ madeAt: clock.now(), source, exportedAt: null, redaction: null },
     conversations: [indexEntry({ conversation, from, place: 0 }, report.data)],

@@ -3,14 +3,15 @@
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { type EdgeOptions, startEdge } from '../edge/edge.ts'
 import type { HttpServer } from '../server.ts'
+import type { WebhookOptions } from '../webhook/webhook.ts'
 import { openConsole } from './console-protocol.ts'
 
 /** Throws as startEdge, and errors of opening the log. The log must exist. */
 export async function startEdgeWithConsole(
   settings: Settings,
-  options: EdgeOptions,
+  { webhook, ...options }: EdgeOptions & { webhook?: WebhookOptions | undefined },
 ): Promise<HttpServer> {
-  const pages = await openConsole(settings, options.log)
+  const pages = await openConsole(settings, options.log, webhook)
   try {
     const server = await startEdge({ ...options, more: [pages.protocol] })
     return {

@@ -1,43 +1,68 @@
-// The text of a turn as a client without rounds and resets sees it: pieces that only grow.
+// The text of a turn as a client without rounds and resets sees it: pieces that only grow. Pure: events
+// in, pieces out.
 
 import type { TurnEvent, TurnFinished } from '../../../client/weir.ts'
+import { createTurnCalls, type OpenCall } from './turn-calls.ts'
+import type { TurnFold } from './turn-chunks.ts'
 
 export type AnswerPiece =
   | { kind: 'text'; text: string }
   | { kind: 'reasoning'; text: string }
+  /** The answer ends with calls that the client runs. */
+  | { kind: 'calls'; calls: Pick<OpenCall, 'callId' | 'name' | 'arguments'>[] }
   | { kind: 'end'; finished: TurnFinished }
 
 const separator = '\n\n'
 
 /**
- * The pieces of the events of one turn, the last one is its end. A text that was void stays with the
- * client, and the new text follows as a paragraph. A reply that no round streamed comes at the end.
+ * The last piece is the end, or the client's calls. A text that was void stays with the client, and the
+ * new text follows as a paragraph. A reply that no round streamed comes at the end.
  */
-export async function* answerPieces(events: AsyncIterable<TurnEvent>): AsyncGenerator<AnswerPiece> {
+export function createAnswerFold(): TurnFold<AnswerPiece> {
+  const calls = createTurnCalls()
   let paragraph = ''
   let isBroken = false
-  for await (const event of events)
+
+  function piecesOf(event: TurnEvent): AnswerPiece[] {
     switch (event.type) {
-      case 'text-delta':
-        yield { kind: 'text', text: isBroken ? separator + event.text : event.text }
+      case 'text-delta': {
+        const text = isBroken ? separator + event.text : event.text
         isBroken = false
         paragraph += event.text
-        break
+        return [{ kind: 'text', text }]
+      }
       case 'reasoning-delta':
-        yield { kind: 'reasoning', text: event.text }
-        break
+        return [{ kind: 'reasoning', text: event.text }]
       case 'text-reset':
       case 'round-started':
         isBroken ||= paragraph !== ''
         paragraph = ''
-        break
-      case 'turn-finished':
-        if (event.reply !== '' && paragraph.trim() !== event.reply.trim())
-          yield {
-            kind: 'text',
-            text: isBroken || paragraph !== '' ? separator + event.reply : event.reply,
-          }
-        yield { kind: 'end', finished: event }
-        return
+        return []
+      case 'turn-finished': {
+        const { reply } = event
+        const isShown = reply === '' || paragraph.trim() === reply.trim()
+        const text = isBroken || paragraph !== '' ? separator + reply : reply
+        return [
+          ...(isShown ? [] : [{ kind: 'text' as const, text }]),
+          { kind: 'end', finished: event },
+        ]
+      }
+      default:
+        return []
     }
+  }
+
+  return {
+    add(event) {
+      calls.see(event)
+      return piecesOf(event)
+    },
+    paused: calls.paused,
+    start() {
+      paragraph = ''
+      isBroken = false
+      return []
+    },
+    pause: () => [{ kind: 'calls', calls: calls.all().filter(({ offer }) => offer !== undefined) }],
+  }
 }

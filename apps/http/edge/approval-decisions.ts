@@ -3,7 +3,6 @@
 // APPROVAL-DECISIONS-2. A call of another tenant does not exist: 404.
 
 import type { DecisionOutcome, WaitingApproval } from '../../../client/weir.ts'
-import { HttpError } from '../http-error.ts'
 import type { EdgeContext } from './edge-context.ts'
 import { conversationFor, type Principal, requireRole } from './principal.ts'
 
@@ -27,13 +26,13 @@ export async function decideFor(
   { id, approve, reason, hash }: Decision,
 ): Promise<DecisionOutcome> {
   requireRole(principal, 'approve')
-  if (principal.tenant !== null) {
-    const own = await waitingFor(context, principal)
-    if (!own.some((approval) => approval.id === id))
-      throw new HttpError(404, 'approval.unknown', 'no call waits under this id')
-  }
   const { weir } = context
-  const decision = { by: principal.name, ...(hash !== undefined && { hash }) }
+  const { name: by, tenant } = principal
+  const decision = {
+    by,
+    ...(tenant !== null && { tenant }),
+    ...(hash !== undefined && { hash }),
+  }
   return approve
     ? weir.approve(id, decision)
     : weir.reject(id, { ...decision, ...(reason !== undefined && { reason }) })

@@ -1,11 +1,13 @@
 // The parts of a request that chat protocols with a resent history share. All of it is hostile: the
-// log is the truth, and only the new message and the answers to approvals count.
+// log is the truth, and only the new message, the answers to approvals and the results of calls that
+// the client runs count.
 
 import type { ConversationTurn } from '../../../client/weir.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { HttpError } from '../http-error.ts'
 import { decideFor, waitingFor } from './approval-decisions.ts'
+import type { CallAnswer } from './call-results.ts'
 import type { EdgeContext } from './edge-context.ts'
 import type { Principal } from './principal.ts'
 import type { MessageContent } from './request-message.ts'
@@ -19,7 +21,7 @@ export type Answer = { id: string; approve: boolean; reason?: string }
 
 /**
  * `conversation`: as the principal names it. `earlier`: the messages of the user before `message`.
- * Without a message the request answers approvals only. `abandoned`: approvals that the client gives up, with
+ * Without a message the request only answers. `results`: those of all calls in the sent history. `abandoned`: approvals that the client gives up, with
  * their turn. `isAgain`: the client wants another answer to the same message.
  */
 export type ChatRequest = {
@@ -27,6 +29,7 @@ export type ChatRequest = {
   earlier: Exchange[]
   message: UserMessage | undefined
   answers: Answer[]
+  results: CallAnswer[]
   abandoned: string[]
   isAgain: boolean
 }

@@ -1,8 +1,9 @@
 // The turn of a chat request, as the response of its protocol: a new message, the repeat of one, or
-// the answers to approvals of the newest turn.
+// the answers to waiting calls of the newest turn.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { HttpError } from '../http-error.ts'
+import { sendResults } from './call-results.ts'
 import { type ChatRequest, decideAnswers, repeatedTurn } from './chat-request.ts'
 import { leaveHandler } from './disconnect.ts'
 import type { EdgeContext } from './edge-context.ts'
@@ -47,8 +48,11 @@ export async function chatTurn<Chunk>(
   const { isAbandoned } = await decideAnswers(context, principal, request)
   if (isAbandoned && newest !== undefined)
     await weir.cancel({ conversation: id, messageId: newest.messageId })
+  const isOnlyAnswer = message === undefined && answers.length + abandoned.length === 0
+  const results = { conversation, results: request.results, isHistory: true }
+  const sent = await sendResults(context, principal, { ...results, isNeeded: isOnlyAnswer })
   if (message === undefined) {
-    const answered = new Set([...answers.map((answer) => answer.id), ...abandoned])
+    const answered = new Set([...answers.map((answer) => answer.id), ...abandoned, ...sent])
     return joinedTurn(context, stream, { id, turn: newest?.turn ?? 0, answered })
   }
   if (repeated !== undefined) {
@@ -56,9 +60,9 @@ export async function chatTurn<Chunk>(
     throw forkError('a message has one answer, so it cannot be regenerated')
   }
   const { text, id: key } = message
-  const { message: sent } = await messageIds.of({ ...{ principal, conversation, key, body, text } })
-  const events = await sentTurn(weir, { agent, ...questionFields(message), ...sent })
-  const leave = leaveHandler(context, principal, sent)
+  const { message: own } = await messageIds.of({ ...{ principal, conversation, key, body, text } })
+  const events = await sentTurn(weir, { agent, ...questionFields(message), ...own })
+  const leave = leaveHandler(context, principal, own)
   return streamed(context, stream, turnChunks({ weir, events, fold: stream.fold }), leave)
 }
 

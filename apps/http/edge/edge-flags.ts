@@ -6,6 +6,7 @@ import { readText } from '../../../shared/settings/text-file.ts'
 import { portOf } from '../../terminal/port-flag.ts'
 import { printable } from '../../terminal/printable.ts'
 import { isLoopback, type TlsFiles } from '../server.ts'
+import { signerOf, type WebhookOptions } from '../webhook/webhook.ts'
 import type { EdgeOptions } from './edge.ts'
 import type { OidcOptions } from './oidc.ts'
 
@@ -23,6 +24,8 @@ export type EdgeFlags = {
   tlsClientCa?: string
   corsOrigin?: string[]
   requestsPerMinute?: string
+  webhookUrl?: string
+  webhookSecretFile?: string
 }
 
 /** Throws `usage` for flags that do not go together, and for an open address without authentication. */
@@ -31,7 +34,7 @@ export function edgeOptionsOf(
 ): Pick<
   EdgeOptions,
   'host' | 'port' | 'access' | 'tls' | 'origins' | 'requestsPerMinute' | 'advice'
-> {
+> & { webhook: WebhookOptions | undefined } {
   const { httpPort = '4140', httpHost: host = '127.0.0.1', apiKeys, corsOrigin = [] } = flags
   const oidc = oidcOf(flags)
   if (!isLoopback(host) && apiKeys === undefined && oidc === undefined)
@@ -51,6 +54,7 @@ export function edgeOptionsOf(
     ...(flags.requestsPerMinute !== undefined && {
       requestsPerMinute: perMinuteOf(flags.requestsPerMinute),
     }),
+    webhook: webhookOf(flags),
     advice: 'give another address with --http-host and --http-port (0: any free port)',
   }
 }
@@ -90,6 +94,33 @@ function tlsOf({ tlsCert, tlsKey, tlsClientCa, apiKeys }: EdgeFlags): TlsFiles |
     key: pemIn(tlsKey, '--tls-key'),
     clientCa: tlsClientCa === undefined ? undefined : pemIn(tlsClientCa, '--tls-client-ca'),
   }
+}
+
+/** Throws `usage`. The secret is in a file, so no list of processes shows it. */
+function webhookOf({ webhookUrl, webhookSecretFile }: EdgeFlags): WebhookOptions | undefined {
+  if (webhookUrl === undefined && webhookSecretFile === undefined) return undefined
+  if (webhookUrl === undefined || webhookSecretFile === undefined)
+    throw new WeirError(
+      'usage',
+      '--webhook-url and --webhook-secret-file go together: give the address and the file with the secret that signs its requests',
+    )
+  const url = URL.parse(webhookUrl)
+  const isPlain = url?.protocol === 'http:' && isLoopback(url.hostname)
+  if (url === null || (url.protocol !== 'https:' && !isPlain))
+    throw new WeirError(
+      'usage',
+      '--webhook-url must be an https URL; http is for this machine only, such as http://127.0.0.1:8080/weir',
+    )
+  if (url.username !== '' || url.password !== '')
+    throw new WeirError('usage', '--webhook-url has a user name or a password: leave it out')
+  const read = readText(webhookSecretFile, limits.edgeKeyFileBytesMax)
+  if (!('text' in read))
+    throw new WeirError(
+      'usage',
+      `--webhook-secret-file ${printable(webhookSecretFile)} ${read.fault}`,
+    )
+  signerOf(read.text)
+  return { url, secret: read.text }
 }
 
 function pemIn(file: string, flag: string): string {

@@ -1,27 +1,27 @@
 // Weir for the edge of a command, from the settings.
 
 import type { Logger } from 'pino'
-import { choiceOfSettings } from '../../../client/bus-choice.ts'
 import { Weir, type WeirOptions } from '../../../client/weir.ts'
-import { busKindOf } from '../../../shared/bus/kinds.ts'
+import { optionsOfSettings } from '../../../client/weir-options.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 
-/** Throws `usage` without agent files, and otherwise as Weir.open. */
+/**
+ * `agents`: by default those of the settings. Throws `usage` without agent files, and otherwise as
+ * Weir.open.
+ */
 export async function openEdgeWeir(
   settings: Settings,
-  { stages, log }: { stages: NonNullable<WeirOptions['stages']>; log: Logger },
+  {
+    stages,
+    log,
+    agents = settings.agents,
+  }: { stages: NonNullable<WeirOptions['stages']>; log: Logger; agents?: WeirOptions['agents'] },
 ): Promise<Weir> {
-  const { agents, dataFolder, synchronous, topicPrefix, partitions } = settings
-  const { retention, toleratedDowntime, dataFolderBytesMax } = settings
   if (agents === '')
     throw new WeirError(
       'usage',
       'the HTTP edge needs agent files: give a file or a folder with --agents (WEIR_AGENTS)',
     )
-  return Weir.open({
-    ...{ agents, stages, dataFolder, synchronous, topicPrefix, retention, toleratedDowntime },
-    ...{ dataFolderBytesMax, log, bus: choiceOfSettings(settings) },
-    ...(busKindOf(settings).ownsTopics && { partitions }),
-  })
+  return Weir.open({ ...optionsOfSettings(settings), agents, stages, log })
 }

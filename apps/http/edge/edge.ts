@@ -2,11 +2,12 @@
 // request to the protocol with its path.
 // Owns: access, rates, the form of errors. Does not own: the routes, or any decision about a turn.
 
+import type { ServerResponse } from 'node:http'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import type { Logger } from 'pino'
 import { limits } from '../../../shared/contract/limits.ts'
-import { type Clock, systemClock } from '../../../shared/lib/clock.ts'
+import { type Clock, type Milliseconds, systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import {
   type HttpApp,
@@ -89,6 +90,17 @@ export async function startEdge({
   }
 }
 
+/** An answer ends with the token of its reader, so a stream does not outlive it. */
+function endAt(
+  until: Milliseconds | undefined,
+  outgoing: Pick<ServerResponse, 'once' | 'destroy'>,
+  clock: Clock,
+): void {
+  if (until === undefined) return
+  const stop = clock.after(Math.max(0, until - clock.now()), () => void outgoing.destroy())
+  outgoing.once('close', stop)
+}
+
 type Checks = {
   all: readonly Protocol[]
   allowed: ReadonlySet<string>
@@ -99,15 +111,19 @@ type Checks = {
 
 function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: Checks): HttpApp {
   const app: HttpApp = new Hono()
-  app.onError((error, { json, req }) => {
+  app.onError((error, { env, header, json, req }) => {
     const { status, code, message, headers } = httpErrorOf(error)
-    if (status >= 500) context.log.error({ err: error, path: req.path }, 'a request failed')
+    const isGone = env.incoming.readableAborted // nobody gets the answer
+    if (status >= 500 && !isGone)
+      context.log.error({ err: error, path: req.path }, 'a request failed')
     // The form of both Anthropic's and OpenAI's errors: SDKs of both show the message.
     const body = { type: 'error', error: { type: code, code, message, param: null } }
+    // SDKs of OpenAI repeat a request after 409, and the answer would be the same.
+    if (status === 409) header('x-should-retry', 'false')
     return json(body, status, headers)
   })
   app.use(async ({ env, req }, next) => {
-    refuseOrigin(env.incoming.headers.origin, req.header('host') ?? '', allowed)
+    refuseOrigin(env.incoming.headers, req.header('host') ?? '', allowed)
     await next()
   })
   app.use(
@@ -121,6 +137,7 @@ function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: 
   app.use(async ({ env, req, header }, next) => {
     const principal = await access(env.incoming)
     authors.set(req.raw, principal)
+    endAt(principal.until, env.outgoing, context.clock)
     for (const [name, value] of Object.entries(rate(principal.name))) header(name, value)
     await next()
   })

@@ -18,7 +18,8 @@ export type OidcOptions = {
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'EdDSA']
 const skewSeconds = 30
 
-/** Reads a token. Throws 401 for one that does not count, 403 without a tenant, 503 without keys. */
+/** Reads a token. Throws 401 for one that does not count, 403 without a tenant or with the name of a
+ * key, 503 without keys. */
 export function oidcTokens({
   issuer,
   audience,
@@ -37,10 +38,14 @@ export function oidcTokens({
     const tenant = payload[tenantClaim]
     if (typeof tenant !== 'string' || !isTenant(tenant))
       throw new HttpError(403, 'edge.tenant', `the token has no usable claim ${tenantClaim}`)
+    const name = String(payload.sub)
+    if (/^(key|certificate):/.test(name))
+      throw new HttpError(403, 'edge.subject', 'the subject of the token looks like a key of Weir')
     const claimed = payload[rolesClaim]
     const names: unknown[] = typeof claimed === 'string' ? claimed.split(' ') : asList(claimed)
     return {
-      ...{ name: String(payload.sub), tenant, cancelsOnDisconnect: false },
+      ...{ name, tenant, cancelsOnDisconnect: false },
+      until: (Number(payload.exp) + skewSeconds) * 1000,
       roles: new Set(roles.filter((role) => names.includes(role))),
     }
   }

@@ -5,12 +5,13 @@
 
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { conversationOfTenant } from '../../../shared/contract/tenant.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { HttpError } from '../http-error.ts'
 
 /**
  * `ask`: send messages and cancel turns. `approve`: decide about waiting calls. `read`: read
- * conversations and lists. `operate`: in the console, stop the turns of an agent and retry dead
- * letters.
+ * conversations and lists. `operate`: in the console, stop agents and tools, retry dead letters,
+ * switch guards and change policies.
  */
 export const roles = ['ask', 'approve', 'operate', 'read'] as const
 export type Role = (typeof roles)[number]
@@ -23,6 +24,8 @@ export type Principal = {
   roles: ReadonlySet<Role>
   /** Whether a turn is cancelled when its client disconnects. */
   cancelsOnDisconnect: boolean
+  /** When its token expires. Undefined: never. */
+  until?: Milliseconds
 }
 
 /** Throws 403. */

@@ -49,6 +49,12 @@ function depthOf(bytes: Buffer): number {
   return most
 }
 
+/** A field that must be a text if it is there, and not null. Throws 400. */
+export function textIfGiven(body: Record<string, unknown>, name: string): string | undefined {
+  if (body[name] === null) throw new HttpError(400, 'http.body', `${name} must be a text`)
+  return optionalText(body, name)
+}
+
 /** A field that must be a text if it is there. Throws 400. */
 export function optionalText(body: Record<string, unknown>, name: string): string | undefined {
   const value = body[name]

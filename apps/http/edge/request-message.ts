@@ -143,6 +143,26 @@ export function refuseFields(
   }
 }
 
+/**
+ * The names of the functions in `tools`. Throws 400 for tools of other kinds. `nameOf`: the name in the
+ * form of the protocol.
+ */
+export function toolNames(
+  tools: unknown,
+  nameOf: (tool: Record<string, unknown>) => unknown,
+): string[] {
+  if (tools === undefined || tools === null) return []
+  if (!Array.isArray(tools)) throw bad('tools must be a list')
+  return tools.map((tool: unknown, at) => {
+    const isFunction = isObject(tool) && (tool.type === undefined || tool.type === 'function')
+    const name = isFunction ? nameOf(tool) : undefined
+    if (typeof name === 'string') return name
+    throw bad(
+      `tools[${at}] is not offered: the agent has its own tools. Declare only functions that it has with client: true`,
+    )
+  })
+}
+
 export function bad(message: string): HttpError {
   return new HttpError(400, 'http.body', message)
 }

@@ -4,6 +4,7 @@
 import type { Writable } from 'node:stream'
 import { agentsInFiles } from '../../../client/agents-in-files.ts'
 import { secretsOf } from '../../../shared/agents/secrets.ts'
+import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import { serviceSettings } from '../../service/service-settings.ts'
 import type { SettingFlags } from '../../terminal/command-settings.ts'
@@ -18,8 +19,9 @@ export type ServeOptions = SettingFlags & EdgeFlags & { json?: boolean }
 export async function serve(options: ServeOptions, out: Writable): Promise<0 | 1> {
   const edgeOptions = edgeOptionsOf(options)
   const settings = serviceSettings(options)
+  const needs = busKindOf(settings).isLocal ? undefined : [] // it may run the stages of a folder
   const written =
-    settings.agents === '' ? new Map() : agentsInFiles(settings.agents, process.env, [])
+    settings.agents === '' ? new Map() : agentsInFiles(settings.agents, process.env, needs)
   const log = createLog({ level: settings.logLevel, secrets: secretsOf(written) })
   const weir = await openEdgeWeir(settings, { stages: 'auto', log })
   try {

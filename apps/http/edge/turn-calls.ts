@@ -1,14 +1,19 @@
-// The calls of one turn: their ids for chat protocols, and whether the turn waits for persons only.
-// Pure: the events of the turn go in, in order.
-// TURN-CALLS-1. The turn is paused when a call waits for a person and no other call runs. The calls
-//     of a round run after its last decision, and rules may make the other calls wait too.
+// The calls of one turn: their ids for chat protocols, and whether the turn waits for its client or
+// for persons only. Pure: the events of the turn go in, in order.
+// TURN-CALLS-1. The turn is paused when a call waits for a person or for the client and no other call
+//     runs. The calls of a round run after its last decision, and rules may make the other calls wait
+//     too. Without a person, a call that can start is awaited, so a pause has all offers of a round.
 
 import type { CallPlace, TurnEvent } from '../../../client/weir.ts'
 
 type Event<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>
 
-/** A call that waits for a person. `id`: of the approval. `callId`: see callIdOf. */
+/**
+ * A call that the next request can answer: a person decides it, or the client runs it. `id`: of the
+ * approval, or the callId of a call of the client. `callId`: see callIdOf.
+ */
 export type WaitingCall = {
+  kind: 'approval' | 'client'
   id: string
   callId: string
   name: string
@@ -16,12 +21,19 @@ export type WaitingCall = {
   until: number
 }
 
-/** A call without its end. `input`: its arguments as a value, otherwise the text as sent. */
+/**
+ * A call without its end. `input`: its arguments as a value, otherwise the text as sent. `mayStart`:
+ * the turn has calls left for it.
+ */
 export type OpenCall = {
   callId: string
   name: string
   input: unknown
+  arguments: string
+  mayStart: boolean
   isRunning: boolean
+  /** It is offered to the client. */
+  offer?: WaitingCall
   approval?: { call: WaitingCall; decided?: Event<'approval-decided'> }
 }
 
@@ -31,7 +43,7 @@ export type TurnCalls = {
   open(place: CallPlace): OpenCall | undefined
   /** All open calls. */
   all(): OpenCall[]
-  /** The calls that wait for a decision, if the turn is paused. Empty: it is not. */
+  /** The calls that wait for an answer, if the turn is paused. Empty: it is not. */
   paused(): WaitingCall[]
 }
 
@@ -42,19 +54,24 @@ export function callIdOf({ turn, round, ordinal }: CallPlace): string {
 
 export function createTurnCalls(): TurnCalls {
   const calls = new Map<string, OpenCall>()
+  let callsLeft = 0
 
   function see(event: TurnEvent): void {
-    if (event.type === 'model-answered')
-      for (const { ordinal, name, input, arguments: text } of event.calls) {
+    if (event.type === 'round-started') callsLeft = event.callsLeft
+    if (event.type === 'model-answered') {
+      const inOrder = event.calls.toSorted((a, b) => a.ordinal - b.ordinal)
+      for (const [at, { ordinal, name, input, arguments: text }] of inOrder.entries()) {
         const callId = callIdOf({ ...event, ordinal })
-        calls.set(callId, { callId, name, input: input ?? text, isRunning: false })
+        const call = { callId, name, input: input ?? text, arguments: text }
+        calls.set(callId, { ...call, mayStart: at < callsLeft, isRunning: false })
       }
+    }
     if (event.type === 'approval-pending')
       for (const { ordinal, id, name, rule } of event.calls) {
         const call = open({ ...event, ordinal })
         if (call === undefined) continue
         const { callId } = call
-        call.approval = { call: { id, callId, name, rule, until: event.until } }
+        call.approval = { call: { kind: 'approval', id, callId, name, rule, until: event.until } }
       }
     if (event.type === 'approval-decided') {
       const call = open(event)
@@ -63,6 +80,12 @@ export function createTurnCalls(): TurnCalls {
     if (event.type === 'tool-started') {
       const call = open(event)
       if (call !== undefined) call.isRunning = true
+    }
+    if (event.type === 'call-offered') {
+      const call = open(event)
+      const id = callIdOf(event)
+      const { name, until } = event
+      if (call !== undefined) call.offer = { kind: 'client', id, callId: id, name, rule: '', until }
     }
     if (event.type === 'call-finished' || event.type === 'call-rejected')
       calls.delete(callIdOf(event))
@@ -76,10 +99,20 @@ export function createTurnCalls(): TurnCalls {
   function paused(): WaitingCall[] {
     const all = [...calls.values()]
     if (all.some(({ isRunning }) => isRunning)) return []
-    return all.flatMap(({ approval }) =>
+    const persons = all.flatMap(({ approval }) =>
       approval === undefined || approval.decided !== undefined ? [] : [approval.call],
     )
+    const offers = all.flatMap(({ offer }) => offer ?? [])
+    const startsSoon = all.some(({ mayStart, offer }) => mayStart && offer === undefined)
+    return persons.length === 0 && startsSoon ? [] : [...persons, ...offers]
   }
 
   return { see, open, all: () => [...calls.values()], paused }
+}
+
+/** Undefined: no id of a call. */
+export function placeOfCall(callId: string): CallPlace | undefined {
+  const [, turn, round, ordinal] = /^call-(\d{1,16})-(\d{1,9})-(\d{1,9})$/.exec(callId) ?? []
+  if (ordinal === undefined) return undefined
+  return { turn: Number(turn), round: Number(round), ordinal: Number(ordinal) }
 }

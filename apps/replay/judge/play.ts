@@ -259,6 +259,7 @@ function hintsOf({
     loopKey: loopKey ?? [],
     refusal: null,
     labels: [],
+    client: false,
   }
 }
 

@@ -4,6 +4,7 @@
 
 import type { TurnFacts } from '../../../client/history/turn-facts.ts'
 import type { RoundTimeline, Timeline, TurnTimeline } from '../../history/inspect/timeline.ts'
+import type { Money } from '../../terminal/money-text.ts'
 
 /** The index of the page. It is small and read at once. */
 export type ReportIndex = {
@@ -70,6 +71,8 @@ export type ReportData = {
   sentence: Phrase[]
   tone: Tone
   figures: Figures
+  /** Null: no model request was under a budget, or the report is of a bundle. */
+  money: Money | null
   partition: number
   topicPrefix: string
   /** Places of the records outside of turns, in the table of records. */

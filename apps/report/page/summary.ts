@@ -3,6 +3,7 @@
 
 import { sumOfFacts } from '../../../client/history/turn-facts.ts'
 import { factTexts } from '../../history/facts-text.ts'
+import { type Money, usdText } from '../../terminal/money-text.ts'
 import { printable } from '../../terminal/printable.ts'
 import { elapsed, second } from '../../terminal/quantities.ts'
 import type { Figures, Imported, ReportData, ReportIndex, ShownTurn } from './data.ts'
@@ -11,7 +12,7 @@ import { originLine } from './origin.ts'
 import { code, number, percent, phrases, quote } from './words.ts'
 
 export function summary(
-  { timeline, imported, sentence, tone, figures }: ReportData,
+  { timeline, imported, sentence, tone, figures, money }: ReportData,
   index: ReportIndex,
 ): HTMLElement {
   const { conversation, turns } = timeline
@@ -37,7 +38,7 @@ export function summary(
     imported === null && notable(turns),
     missing(turns),
     imported !== null && importedNote(imported),
-    imported === null ? figuresOf(figures, turns) : figuresOfImported(figures, imported),
+    imported === null ? figuresOf(figures, turns, money) : figuresOfImported(figures, imported),
   )
 }
 
@@ -111,7 +112,7 @@ function figuresOfImported(
   return element('dl', { class: 'figures' }, items)
 }
 
-function figuresOf(figures: Figures, turns: ShownTurn[]): HTMLElement {
+function figuresOf(figures: Figures, turns: ShownTurn[], money: ReportData['money']): HTMLElement {
   const { rounds, loopRounds, ms, loopMs, inputTokens, outputTokens, loopTokens, calls } = figures
   const tokens = inputTokens + outputTokens
   const isOpen = turns.some(({ end }) => end === null)
@@ -141,8 +142,21 @@ function figuresOf(figures: Figures, turns: ShownTurn[]): HTMLElement {
           : `${percent(loopTokens, tokens)} of them in the loop`,
     ),
     figure('Tool calls', number(calls), callWords(figures)),
+    ...(money === null ? [] : [moneyFigure(money)]),
   ]
   return element('dl', { class: 'figures' }, items)
+}
+
+function moneyFigure(money: Money): HTMLElement {
+  const isUnknown = money.requests === money.unpriced
+  const note = isUnknown ? 'no price of the model is known' : moneyNote(money)
+  return figure('Money', isUnknown ? 'unknown' : usdText(money.usd), note)
+}
+
+function moneyNote({ requests, unpriced }: Money): string {
+  return unpriced === 0
+    ? `${number(requests)} model ${requests === 1 ? 'request' : 'requests'}`
+    : `without ${number(unpriced)} of unknown price`
 }
 
 function callWords({ calls, ran, stopped }: Figures): string {

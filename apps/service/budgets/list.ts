@@ -28,12 +28,12 @@ export async function listBudgets(
   if (budgets.length === 0 && !json) out.write('no budget is in force\n')
   for (const stored of budgets) {
     const use = accounts.filter(({ id }) => id === stored.id)
-    if (json) out.write(`${printableJson(shown(stored, use))}\n`)
+    if (json) out.write(`${printableJson(shownBudget(stored, use))}\n`)
     else for (const line of lines(stored, use)) out.write(`${printable(line)}\n`)
   }
 }
 
-function shown({ id, budget }: StoredBudget, use: Account[]): ShownBudget {
+export function shownBudget({ id, budget }: StoredBudget, use: Account[]): ShownBudget {
   const { tenant = null, scope = null, name = null, window = null } = budget ?? {}
   const { unit = null, soft = null, hard = null, unpriced = null } = budget ?? {}
   const { setBy = null, setAt = null } = budget ?? {}

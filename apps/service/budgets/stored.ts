@@ -2,13 +2,14 @@
 
 import { batchesOf, firstOffsetSince } from '../../../shared/bus/range.ts'
 import { decode } from '../../../shared/codec/codec.ts'
-import type { Bus, StoredRecord } from '../../../shared/contract/bus.ts'
+import type { Bus, Offset, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { Message, OperatorBudget } from '../../../shared/contract/messages.ts'
 import { budgetKeyPrefix } from '../../../shared/contract/topology.ts'
 import {
   type Account,
   applyToLedger,
   emptyLedger,
+  type Ledger,
   lapse,
   ledgerSince,
 } from '../../../shared/runtime/budgets/ledger.ts'
@@ -33,31 +34,48 @@ export async function storedBudgets({ bus, topicPrefix }: Table): Promise<Stored
     .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** The accounts of all open windows. Empty if no reservation was made, or the log is older. */
-export async function budgetAccounts({
-  bus,
-  topicPrefix,
-}: {
+type AccountsLog = {
   bus: Pick<Bus, 'ends' | 'read' | 'offsetSince' | 'clock'>
   topicPrefix: string
-}): Promise<Account[]> {
+}
+
+/** The accounts of all open windows. Empty if no reservation was made, or the log is older. */
+export function budgetAccounts(log: AccountsLog): Promise<Account[]> {
+  return accountsReader(log)()
+}
+
+/** As budgetAccounts. A further call reads only new records. */
+export function accountsReader({ bus, topicPrefix }: AccountsLog): () => Promise<Account[]> {
   const topic = `${topicPrefix}budgets`
-  const now = bus.clock.now()
-  const accounts: Account[] = []
-  for (const { partition, begin, end } of await bus.ends(topic)) {
-    const range = { topic, partition, from: begin, to: end }
-    const from = await firstOffsetSince(bus, range, ledgerSince(now))
-    const ledger = emptyLedger()
-    for await (const records of batchesOf(bus, { ...range, from }))
-      for (const record of records) {
-        const message = messageOf(record)
-        if (message !== undefined && isOfLedger(message) && message.tenant === record.key)
-          applyToLedger(ledger, message, record.time)
-      }
-    lapse(ledger, now)
-    for (const account of ledger.accounts.values()) if (account.until > now) accounts.push(account)
+  const ledgers = new Map<number, { ledger: Ledger; next: Offset }>()
+  let reading: Promise<Account[]> = Promise.resolve([])
+
+  async function readOn(): Promise<Account[]> {
+    const now = bus.clock.now()
+    const accounts: Account[] = []
+    for (const { partition, begin, end } of await bus.ends(topic)) {
+      const range = { topic, partition, from: begin, to: end }
+      const known = ledgers.get(partition)
+      const from = known?.next ?? (await firstOffsetSince(bus, range, ledgerSince(now)))
+      const ledger = known?.ledger ?? emptyLedger()
+      for await (const records of batchesOf(bus, { ...range, from }))
+        for (const record of records) {
+          const message = messageOf(record)
+          if (message !== undefined && isOfLedger(message) && message.tenant === record.key)
+            applyToLedger(ledger, message, record.time)
+        }
+      ledgers.set(partition, { ledger, next: Math.max(from, end) })
+      lapse(ledger, now)
+      for (const account of ledger.accounts.values())
+        if (account.until > now) accounts.push({ ...account })
+    }
+    return accounts
   }
-  return accounts
+
+  return () => {
+    reading = reading.catch(() => []).then(readOn)
+    return reading
+  }
 }
 
 function isOfLedger(message: Message) {

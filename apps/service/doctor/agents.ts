@@ -97,6 +97,8 @@ async function toolCheck(tool: string, { run }: Tool): Promise<Check> {
       return ok(name, `${tool}: the MCP server ${run.server.name} has it`)
     case 'function':
       return ok(name, `${tool}: it runs in this process`)
+    case 'client':
+      return ok(name, `${tool}: clients run it`)
     case 'module': {
       const fault = await importFault(run)
       if (fault === undefined) return ok(name, `${tool}: its module can be imported`)

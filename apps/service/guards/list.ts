@@ -3,7 +3,12 @@
 
 import { batchesOf, firstOffsetSince } from '../../../shared/bus/range.ts'
 import { decode } from '../../../shared/codec/codec.ts'
-import type { GuardRegistration, Message } from '../../../shared/contract/messages.ts'
+import type {
+  GuardRegistration,
+  GuardVerdict,
+  GuardVerdictGiven,
+  Message,
+} from '../../../shared/contract/messages.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
 import { type Milliseconds, systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -30,23 +35,39 @@ export async function listGuards(
   out: NodeJS.WriteStream,
 ): Promise<void> {
   const from = instantOfFlag('--since', since, systemClock.now())
-  const guards = await withLog(settings, (log) => listed(log, from))
+  const guards = await withLog(settings, (log) => listedGuards(log, { since: from }))
   if (json) for (const guard of guards) out.write(`${printableJson(guard)}\n`)
   else if (guards.length === 0)
     out.write('no guard is registered: weir guard run FILE registers one\n')
   else for (const guard of guards) print(guard, out)
 }
 
-async function listed(log: OpenLog, since: Milliseconds): Promise<ListedGuard[]> {
+/**
+ * `recordsMax`: of each partition, the newest; default: all. `onVerdict`, `onSilence`: called for the
+ * records that count.
+ */
+export type GuardCounting = {
+  since: Milliseconds
+  recordsMax?: number
+  onVerdict?(guard: string, verdict: GuardVerdict, time: Milliseconds): void
+  onSilence?(given: GuardVerdictGiven, time: Milliseconds): void
+}
+
+export async function listedGuards(
+  log: Pick<OpenLog, 'bus' | 'topicPrefix'>,
+  { onVerdict, onSilence, ...range }: GuardCounting,
+): Promise<ListedGuard[]> {
   const guards = await registeredGuards(log)
   const tally = createTally()
   for (const { name } of guards)
-    await eachSince(log, guardTopicName(name), since, (message, time) => {
-      if (message.type === 'guard-verdict') tally.addVerdict(name, message, time)
+    await eachSince(log, guardTopicName(name), range, (message, time) => {
+      if (message.type !== 'guard-verdict' || !tally.addVerdict(name, message, time)) return
+      onVerdict?.(name, message, time)
     })
   if (guards.length > 0)
-    await eachSince(log, 'activity', since, (message) => {
-      if (message.type === 'guard-verdict-given') tally.addDecision(message)
+    await eachSince(log, 'activity', range, (message, time) => {
+      if (message.type !== 'guard-verdict-given' || !tally.addDecision(message)) return
+      onSilence?.(message, time)
     })
   return guards.map(({ name, version, tools, deadlineMs, onTimeout }) => ({
     ...{ name, version, tools, deadlineMs, onTimeout, mode: modeOf({ tools }) ?? 'mixed' },
@@ -56,9 +77,9 @@ async function listed(log: OpenLog, since: Milliseconds): Promise<ListedGuard[]>
 
 /** A missing topic has no records. Skips records that cannot be decoded. */
 async function eachSince(
-  { bus, topicPrefix }: OpenLog,
+  { bus, topicPrefix }: Pick<OpenLog, 'bus' | 'topicPrefix'>,
   name: string,
-  since: Milliseconds,
+  { since, recordsMax = Number.POSITIVE_INFINITY }: GuardCounting,
   visit: (message: Message, time: Milliseconds) => void,
 ) {
   const topic = topicPrefix + name
@@ -67,7 +88,8 @@ async function eachSince(
     throw error
   })
   for (const { partition, begin, end } of ends) {
-    const from = await firstOffsetSince(bus, { topic, partition, from: begin, to: end }, since)
+    const newest = Math.max(begin, end - recordsMax)
+    const from = await firstOffsetSince(bus, { topic, partition, from: newest, to: end }, since)
     for await (const records of batchesOf(bus, { topic, partition, from, to: end })) {
       for (const { value, time } of records) {
         const message = value === null ? undefined : decoded(value)

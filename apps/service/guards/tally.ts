@@ -56,11 +56,11 @@ export function createTally() {
   const calls = new Map<string, Map<string, VerdictKind>>()
 
   return {
-    /** Adds a record of the guard's own topic. */
-    addVerdict(guard: string, verdict: GuardVerdict, time: Milliseconds): void {
+    /** Adds a record of the guard's own topic. Returns whether it counts. */
+    addVerdict(guard: string, verdict: GuardVerdict, time: Milliseconds): boolean {
       const counts = countsOf(guard)
       const round = roundKey(verdict)
-      if (counts.rounds.has(round)) return
+      if (counts.rounds.has(round)) return false
       counts.rounds.add(round)
       const tookMs = verdict.clearedAt === 0 ? undefined : Math.max(0, time - verdict.clearedAt)
       const isLate = tookMs !== undefined && verdict.deadlineMs > 0 && tookMs >= verdict.deadlineMs
@@ -76,17 +76,22 @@ export function createTally() {
         if (!verdict.enforces.includes(ordinal)) counts[`wouldHave${verb}`] += 1
         else if (!isLate) counts[own === 'ask' ? 'asked' : 'rejected'] += 1
       }
+      return true
     },
 
-    /** Adds a line of activity: only silent guards are missing in their own topics. */
-    addDecision(given: GuardVerdictGiven): void {
-      if (given.answer !== 'silent') return
+    /**
+     * Adds a line of activity: only silent guards are missing in their own topics. Returns whether it
+     * counts.
+     */
+    addDecision(given: GuardVerdictGiven): boolean {
+      if (given.answer !== 'silent') return false
       const counts = countsOf(given.guard)
       const round = roundKey(given)
-      if (counts.silent.has(round)) return
+      if (counts.silent.has(round)) return false
       counts.silent.add(round)
       counts.late.add(round)
       counts.letThrough += given.verdicts.filter(({ verdict }) => verdict === 'pass').length
+      return true
     },
 
     of(guard: string): GuardTally {

@@ -5,7 +5,7 @@ import { personHere } from '../../../services/approval/person.ts'
 import { policyKey, unknownKey } from '../../../shared/agents/policy/entries.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { effective } from '../../history/effective.ts'
+import { type Effective, effective } from '../../history/effective.ts'
 import { withExistingRegistry, withRegistry } from '../../history/registry.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { differencesOf, type PolicyDifference, printDifferences } from './difference.ts'
@@ -34,23 +34,35 @@ export async function setPolicy(
     )
   changed([], change) // checks the change before the log is opened
   if (agentFile !== undefined) policyInFile(agent, agentFile)
-  const { differences, unseen } = await withRegistry(settings, async (registry) => {
-    const layers = await readLayers(agent, { agentFile }, registry)
-    const stored = layers.stored.get(agent)?.entries ?? []
-    const entries = changed(stored, change)
-    if (JSON.stringify(entries) !== JSON.stringify(stored))
-      await storePolicy(registry, { agent, entries, setBy: by })
-    return {
-      differences: differencesOf(
-        effective(agent, stored, layers),
-        effective(agent, entries, layers),
-      ),
-      unseen: unseenText(agent, layers.found),
-    }
-  })
+  const { differences, unseen } = await withRegistry(settings, (registry) =>
+    changePolicy(registry, agent, { ...change, agentFile, by }),
+  )
   print(agent, differences, { json, out })
   if (unseen !== undefined)
     errors.write(`weir: warning: ${unseen}. The values count once an agent of this name is asked\n`)
+}
+
+type PolicyTable = Parameters<typeof readLayers>[2] &
+  Parameters<typeof storePolicy>[0] &
+  Parameters<typeof removePolicy>[0]
+
+/** `unseen`: a warning about an agent that the log does not know. Throws `usage`. */
+export async function changePolicy(
+  table: PolicyTable,
+  agent: string,
+  { by, agentFile, ...change }: Change & OwnPolicyOptions & { by: string },
+): Promise<{ differences: PolicyDifference[]; unseen: string | undefined }> {
+  checkAgent(agent)
+  const layers = await readLayers(agent, { agentFile }, table)
+  const stored = layers.stored.get(agent)?.entries ?? []
+  const entries = changed(stored, change)
+  if (JSON.stringify(entries) !== JSON.stringify(stored))
+    await storePolicy(table, { agent, entries, setBy: by })
+  const [before, after] = [stored, entries].map((own) => effective(agent, own, layers))
+  return {
+    differences: differencesOf(before as Effective, after as Effective),
+    unseen: unseenText(agent, layers.found),
+  }
 }
 
 /**
@@ -65,29 +77,40 @@ export async function unsetPolicy(
   { out }: Pick<ChangeStreams, 'out'>,
 ): Promise<void> {
   if (agentFile !== undefined) policyInFile(agent, agentFile)
-  const removed = keys.map((key) => {
+  const removed = keysOf(keys)
+  const differences = await withExistingRegistry(settings, (registry) =>
+    removeValues(registry, agent, { keys: removed, agentFile, by }),
+  )
+  print(agent, differences, { json, out })
+}
+
+/** As unsetPolicy. */
+export async function removeValues(
+  table: PolicyTable,
+  agent: string,
+  { keys, agentFile, by }: OwnPolicyOptions & { keys: readonly string[]; by: string },
+): Promise<PolicyDifference[]> {
+  const removed = keysOf(keys)
+  if (removed.length === 0 && !(await isReadable(table))) {
+    await removePolicy(table, agent)
+    return []
+  }
+  const layers = await readLayers(agent, { agentFile }, table)
+  const stored = layers.stored.get(agent)?.entries
+  if (stored === undefined) throw nothingSet(agent, [...layers.stored.keys()])
+  const entries =
+    removed.length === 0 ? [] : stored.filter(({ key }) => !removed.includes(policyKey(key) ?? key))
+  if (entries.length === 0) await removePolicy(table, agent)
+  else if (entries.length < stored.length) await storePolicy(table, { agent, entries, setBy: by })
+  return differencesOf(effective(agent, stored, layers), effective(agent, entries, layers))
+}
+
+function keysOf(keys: readonly string[]): string[] {
+  return keys.map((key) => {
     const known = policyKey(key)
     if (known === undefined) throw new WeirError('usage', `'${printable(key)}' ${unknownKey(key)}`)
     return known
   })
-  const differences = await withExistingRegistry(settings, async (registry) => {
-    if (removed.length === 0 && !(await isReadable(registry))) {
-      await removePolicy(registry, agent)
-      return []
-    }
-    const layers = await readLayers(agent, { agentFile }, registry)
-    const stored = layers.stored.get(agent)?.entries
-    if (stored === undefined) throw nothingSet(agent, [...layers.stored.keys()])
-    const entries =
-      removed.length === 0
-        ? []
-        : stored.filter(({ key }) => !removed.includes(policyKey(key) ?? key))
-    if (entries.length === 0) await removePolicy(registry, agent)
-    else if (entries.length < stored.length)
-      await storePolicy(registry, { agent, entries, setBy: by })
-    return differencesOf(effective(agent, stored, layers), effective(agent, entries, layers))
-  })
-  print(agent, differences, { json, out })
 }
 
 /** An unreadable record must stay removable. */

@@ -94,7 +94,7 @@ function shownOf(agent: string, policy: AgentPolicy | undefined): ShownPolicy {
   }
 }
 
-function effectiveOf(agent: string, layers: ReadLayers): ShownPolicy {
+export function effectiveOf(agent: string, layers: ReadLayers): ShownPolicy {
   const stored = layers.stored.get(agent)
   return {
     ...shownOf(agent, stored),

@@ -10,6 +10,7 @@ import { agentInLog } from '../../history/agents-in-log.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/printable.ts'
 import { instant } from '../../terminal/quantities.ts'
+import { shellWord } from '../../terminal/shell-word.ts'
 import { unseenText } from '../policy/layers.ts'
 import { type ScopeFlags, scopeOf } from './scope.ts'
 import { removeStop, type StoredStop, storedStops, storeStop } from './stored.ts'
@@ -41,22 +42,43 @@ export async function stop(
   const mode: StopMode = now ? 'now' : 'drain'
   const id = stopId(scope)
   const unseen = await withExistingRegistry(settings, async (registry) => {
-    const stops = await storedStops(registry)
-    const known = stops.find((other) => other.id === id)
-    if (known !== undefined && !(mode === 'now' && known.stop?.mode === 'drain'))
-      throw takenBy(known)
-    if (known === undefined && stops.length >= limits.stopsMax)
-      throw new WeirError(
-        'stop.taken',
-        `${stops.length} stops are in force, which is the limit. Release one (weir release), or stop with a wider scope`,
-      )
-    await storeStop(registry, { ...scope, mode, reason, setBy: by })
+    await placeStop(registry, { ...scope, mode, reason, setBy: by })
     if (scope.scope !== 'agent') return undefined
     return unseenText(scope.name, await agentInLog(scope.name, registry)) // the stop counts already
   })
   out.write(`${printable(id)} is stopped: ${effectOf(scope.scope, mode)}\n`)
-  out.write(`to release it: weir release ${quoted(id)}\n`)
+  out.write(`to release it: weir release ${shellWord(id)}\n`)
   if (unseen !== undefined) errors.write(`weir: warning: ${unseen}\n`)
+}
+
+type StopsTable = Parameters<typeof storedStops>[0] &
+  Parameters<typeof storeStop>[0] &
+  Parameters<typeof removeStop>[0]
+
+/** Writes the stop. Throws `usage` for its reason, and `stop.taken`. */
+export async function placeStop(
+  table: StopsTable,
+  stop: Omit<OperatorStop, 'type' | 'setAt'>,
+): Promise<void> {
+  checkReason(stop.reason)
+  const id = stopId(stop)
+  const stops = await storedStops(table)
+  const known = stops.find((other) => other.id === id)
+  if (known !== undefined && !(stop.mode === 'now' && known.stop?.mode === 'drain'))
+    throw takenBy(known)
+  if (known === undefined && stops.length >= limits.stopsMax)
+    throw new WeirError(
+      'stop.taken',
+      `${stops.length} stops are in force, which is the limit. Release one (weir release), or stop with a wider scope`,
+    )
+  await storeStop(table, stop)
+}
+
+/** Throws `stop.unknown`. */
+export async function releaseStop(table: StopsTable, id: string): Promise<void> {
+  const stops = await storedStops(table)
+  if (!stops.some((stop) => stop.id === id)) throw unknownStop(id, stops)
+  await removeStop(table, id)
 }
 
 /** Throws `stop.unknown`. */
@@ -65,11 +87,7 @@ export async function release(
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  await withExistingRegistry(settings, async (registry) => {
-    const stops = await storedStops(registry)
-    if (!stops.some((stop) => stop.id === id)) throw unknownStop(id, stops)
-    await removeStop(registry, id)
-  })
+  await withExistingRegistry(settings, (registry) => releaseStop(registry, id))
   const effect = id.startsWith('tool:')
     ? 'its calls run again'
     : 'new questions run again, and turns that have ended stay ended'
@@ -91,7 +109,7 @@ function takenBy({ id, stop }: StoredStop): WeirError {
   const what = stop?.mode === 'drain' ? 'stop it at once with --now, or release it' : 'release it'
   return new WeirError(
     'stop.taken',
-    printable(`${id} is stopped already${since ?? ''}; ${what}: weir release ${quoted(id)}`),
+    printable(`${id} is stopped already${since ?? ''}; ${what}: weir release ${shellWord(id)}`),
   )
 }
 
@@ -106,9 +124,4 @@ function unknownStop(id: string, stops: StoredStop[]): WeirError {
 function effectOf(scope: OperatorStop['scope'], mode: StopMode): string {
   const start = scope === 'tool' ? 'no such call starts' : 'no model request and no call starts'
   return `within a second ${start}; running ones ${mode === 'now' ? 'are stopped' : 'end normally'}`
-}
-
-/** For a shell: a pattern and a conversation's id can have characters with a meaning there. */
-function quoted(id: string): string {
-  return /^[\w:.@/-]+$/.test(id) ? id : `'${id.replaceAll("'", "'\\''")}'`
 }

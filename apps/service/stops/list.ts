@@ -18,12 +18,12 @@ export async function listStops(
   out: NodeJS.WriteStream,
 ): Promise<void> {
   const stops = await withLog(settings, (log) => storedStops(log))
-  if (json) for (const stop of stops) out.write(`${printableJson(shown(stop))}\n`)
+  if (json) for (const stop of stops) out.write(`${printableJson(shownStop(stop))}\n`)
   else if (stops.length === 0) out.write('nothing is stopped\n')
   else for (const stop of stops) out.write(`${printable(line(stop))}\n`)
 }
 
-function shown({ id, stop }: StoredStop): ShownStop {
+export function shownStop({ id, stop }: StoredStop): ShownStop {
   const { scope = null, name = null, mode = null } = stop ?? {}
   const { reason = null, setBy = null, setAt = null } = stop ?? {}
   return { id, scope, name, mode, reason, setBy, setAt }

@@ -3,17 +3,25 @@
 import { conversationIdFault } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { OperatorStop } from '../../../shared/contract/messages.ts'
+import { isTenant, tenantRule } from '../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { printable } from '../../terminal/printable.ts'
 
-export type ScopeFlags = { all?: true; agent?: string; tool?: string; conversation?: string }
+export type ScopeFlags = {
+  all?: true
+  tenant?: string
+  agent?: string
+  tool?: string
+  conversation?: string
+}
 
 export type Scope = Pick<OperatorStop, 'scope' | 'name'>
 
 /** Throws `usage`. */
-export function scopeOf({ all, agent, tool, conversation }: ScopeFlags): Scope {
+export function scopeOf({ all, tenant, agent, tool, conversation }: ScopeFlags): Scope {
   const given: Scope[] = [
     ...(all === true ? [{ scope: 'all', name: '' } as const] : []),
+    ...(tenant === undefined ? [] : [{ scope: 'tenant', name: tenant } as const]),
     ...(agent === undefined ? [] : [{ scope: 'agent', name: agent } as const]),
     ...(tool === undefined ? [] : [{ scope: 'tool', name: tool } as const]),
     ...(conversation === undefined ? [] : [{ scope: 'conversation', name: conversation } as const]),
@@ -22,7 +30,7 @@ export function scopeOf({ all, agent, tool, conversation }: ScopeFlags): Scope {
   if (scope === undefined || more.length > 0)
     throw new WeirError(
       'usage',
-      `${given.length} scopes are given; give exactly one of --all, --agent, --tool and --conversation`,
+      `${given.length} scopes are given; give exactly one of --all, --tenant, --agent, --tool and --conversation`,
     )
   const fault = nameFault(scope)
   if (fault !== undefined)
@@ -34,6 +42,8 @@ function nameFault({ scope, name }: Scope): string | undefined {
   switch (scope) {
     case 'all':
       return undefined
+    case 'tenant':
+      return isTenant(name) ? undefined : `is no tenant: ${tenantRule}`
     case 'agent':
       return sizeFault(name, limits.agentNameBytesMax)
     case 'tool':

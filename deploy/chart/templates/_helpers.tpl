@@ -23,7 +23,7 @@
 {{- $args = concat $args (list "--options" "/options/options.json") -}}
 {{- end -}}
 {{- $guard := dict "principal" (printf "guard.%s" $name) "args" $args "values" $values -}}
-{{- $_ := set $all (printf "guard-%s" $name) (merge $guard (dict "scaleOn" "lag" "secrets" (list "kafkaUser" "recordKey"))) -}}
+{{- $_ := set $all (printf "guard-%s" $name) (merge $guard (dict "scaleOn" "lag" "secrets" (list "kafkaUser" "recordKey" "tenantKeys"))) -}}
 {{- end -}}
 {{- $all | toYaml -}}
 {{- end -}}
@@ -100,6 +100,10 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 - name: WEIR_RECORD_SIGNING
   value: /run/weir/record-key/key.json
 {{- end }}
+{{- if and (has "tenantKeys" .secrets) .root.Values.encryption.secret }}
+- name: WEIR_ENCRYPTION_KEYS
+  value: /run/weir/tenant-keys/keys.json
+{{- end }}
 {{- end -}}
 
 {{/* Mounts of the folders that Weir writes, and of the secrets of its principal. */}}
@@ -114,6 +118,9 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end }}
 {{- if and (has "recordKey" .secrets) .root.Values.recordSigning.enabled }}
 - { name: record-key, mountPath: /run/weir/record-key, readOnly: true }
+{{- end }}
+{{- if and (has "tenantKeys" .secrets) .root.Values.encryption.secret }}
+- { name: tenant-keys, mountPath: /run/weir/tenant-keys, readOnly: true }
 {{- end }}
 {{- end -}}
 
@@ -145,6 +152,13 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
     secretName: {{ include "weir.secretOf" (dict "pattern" .root.Values.recordSigning.secret "principal" .principal) }}
     defaultMode: 288
     items: [{ key: key.json, path: key.json }]
+{{- end }}
+{{- if and (has "tenantKeys" .secrets) .root.Values.encryption.secret }}
+- name: tenant-keys
+  secret:
+    secretName: {{ .root.Values.encryption.secret }}
+    defaultMode: 288
+    items: [{ key: keys.json, path: keys.json }]
 {{- end }}
 {{- end -}}
 

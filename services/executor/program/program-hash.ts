@@ -53,12 +53,15 @@ function partsOf(run: ToolRun, digestOf: Digests): unknown[] {
       return [run.kind, run.run.toString()]
     case 'mcp': {
       const { run: server } = run.server
+      if (server.kind === 'elsewhere') return [run.kind, run.tool, server.kind]
       const parts =
         server.kind === 'command'
           ? partsOf(server, digestOf)
           : [withoutSecrets(server.url), Object.keys(server.headers).sort()]
       return [run.kind, run.tool, ...parts]
     }
+    case 'client': // the program of a client is not visible
+      return [run.kind]
     case 'http':
       return [run.kind, 'POST', withoutSecrets(run.url), Object.keys(run.headers).sort()]
     default:

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { HostPattern } from '../../../shared/agents/sandbox.ts'
+import { removeLeftSockets } from '../../../shared/lib/left-sockets.ts'
 import { isForbiddenAddress } from './forbidden-addresses.ts'
 
 const connectionsMax = 64
@@ -31,6 +32,8 @@ export function proxyOf(hosts: readonly HostPattern[]): string {
   const key = JSON.stringify(hosts)
   const known = proxies.get(key)
   if (known !== undefined) return known
+  if (proxies.size === 0)
+    void removeLeftSockets({ folders: /^weir-proxy-\w{6}$/, entry: 'proxy.sock' })
   const folder = mkdtempSync(join(tmpdir(), 'weir-proxy-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const socket = join(folder, 'proxy.sock')

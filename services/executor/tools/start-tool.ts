@@ -27,6 +27,8 @@ export function toolStarter(): StartTool {
         return startMcp(run, call)
       case 'function':
         return startFunction(run, call)
+      case 'client':
+        throw new Error('no executor starts a tool of a client')
       default:
         return noSuchKind(run)
     }

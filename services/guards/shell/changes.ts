@@ -3,27 +3,27 @@
 //
 // SHELL-CHANGES-1. A word that may be an output is checked as one. Being wrong only refuses more.
 
-import { commandLine, has, operandsOf, optionValues } from './command-line.ts'
-import { anything, isUnknown, list } from './field.ts'
-import { checkGit } from './git.ts'
-import { checkWrite, type Place, rememberFetched, wasFetched } from './place.ts'
+import { has, operandsOf, optionValues } from './arguments.ts'
+import { anything, list, nameOf } from './field.ts'
+import { checkStream } from './inline.ts'
+import { checkWrite, type Place } from './place.ts'
 import { unclear } from './refusal.ts'
 
-/** Every word of them may be written. The second list may not remove an allowed folder itself. */
+/** Every word of them may be written. Removers may not remove an allowed folder itself. */
 const writers =
   list(`touch mkdir mkfifo mknod tee sponge truncate fallocate chmod chown chgrp chattr
-  chcon setfacl zip split csplit mktemp virtualenv`)
+  chcon setfacl zip unzip split csplit mktemp virtualenv venv patch tar bsdtar gtar ln`)
 const removers = list(
-  `rm rmdir unlink trash shred gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4`,
+  `rm rmdir unlink trash shred mv gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4`,
 )
-/** The last word of them is the target. */
-const copiers = list('cp gcp mv ln install rsync scp')
+/** Their last word is the target. Behind another option, or with one for links, all words count. */
+const copiers = list('cp gcp install rsync scp')
 /** Their second word, if any, is the output. */
-const converters = list('uniq xxd')
-/** They write in the folder where they run, or in that of these options. */
-const inFolder: Record<string, string> = { patch: '-d --directory', unzip: '-d' }
+const converters = list('uniq xxd json.tool')
+/** They write in the folder where they run. */
+const inFolder = list('patch unzip tar bsdtar gtar wget')
 
-/** Options whose value is written, in any program that has the name. */
+/** Options whose value is written. */
 const outputs: Record<string, string> = {
   sort: '-o --output -T --temporary-directory',
   shuf: '-o --output',
@@ -31,13 +31,8 @@ const outputs: Record<string, string> = {
   gpg: '-o --output --homedir',
   less: '-o -O --log-file --LOG-FILE',
   nc: '-o -x --output --hex-dump',
-  cp: '-t --target-directory',
-  mv: '-t --target-directory',
-  ln: '-t --target-directory',
-  install: '-t --target-directory',
-  mktemp: '-p --tmpdir',
+  ncat: '-o -x --output --hex-dump',
   rsync: '-T --temp-dir --log-file --backup-dir --partial-dir --write-batch --only-write-batch',
-  patch: '-d --directory -o --output -r --reject-file',
   pip: '-t --target --prefix --root --src --cache-dir --log --report -d --dest -w --wheel-dir',
   openssl: '-out -keyout -writerand -CAserial',
   curl: `-o --output -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr --etag-save --hsts
@@ -45,171 +40,125 @@ const outputs: Record<string, string> = {
   wget: `-O --output-document -o --output-file -a --append-output -P --directory-prefix
     --save-cookies --warc-file --rejected-log --hsts-file`,
 }
-outputs.ncat = outputs.nc as string
-outputs.pip3 = outputs['-m:pip'] = outputs.pip as string
+outputs.pip3 = outputs.pip as string
 
-const special: Record<string, (args: readonly string[], place: Place) => void> = {
-  git: checkGit,
-  tar: checkTar,
-  bsdtar: checkTar,
-  gtar: checkTar,
-  curl: checkCurl,
-  wget: checkWget,
-  dd: (args, place) => {
-    for (const arg of args) {
-      if (!/^(if|bs|count|skip|seek|conv|status|[io]flag)=/.test(arg) && !arg.startsWith('of='))
-        throw unclear('dd', arg)
-      if (arg.startsWith('of=')) checkAll('dd', [arg.slice('of='.length)], place)
-    }
-  },
-  crontab: (args, place) => {
-    if (args.join(' ') !== '-l') checkWrite('/var/spool/cron/x', 'crontab', place)
-  },
-  sed: (args, place) => checkEdited('sed', args, '-e -f --expression --file -l -i* -I*', place),
-  gsed: (args, place) => checkEdited('sed', args, '-e -f --expression --file -l -i* -I*', place),
-  perl: (args, place) =>
-    checkEdited('perl', args, '-e -E -i* -I* -M* -m* -x* -C* -F* -0* -l*', place),
-  ruby: (args, place) => checkEdited('ruby', args, '-e -i* -I* -r* -C* -F* -0* -x*', place),
-  yq: (args, place) => checkEdited('yq', args, '-p -o', place),
-}
+const linking = '-s -l --link --symbolic-link -d --directory -t --target-directory'
+const stream = /^(g?sed|[gmn]?awk|perl[\d.]*)$/
 
 export function hasChanges(base: string): boolean {
-  const lists = [writers, removers, copiers, converters]
-  const isListed = lists.some((one) => one.includes(base))
-  return isListed || [inFolder, outputs, special].some((one) => Object.hasOwn(one, base))
+  const lists = [writers, removers, copiers, converters, inFolder]
+  const isListed = lists.some((one) => one.includes(base)) || Object.hasOwn(outputs, base)
+  return isListed || stream.test(base) || ['git', 'dd', 'crontab', 'yq', 'ruby'].includes(base)
 }
 
 export function checkChanges(base: string, args: readonly string[], place: Place): void {
-  if (/^(python|pypy)[\d.]*$/.test(base)) return checkModule(args, place)
   if (!hasChanges(base)) return
   const uncertain = args.find((arg, i) => {
     const isText = base === 'git' && /^(-[a-z]*m|--message)$/.test(args[i - 1] ?? '')
     return arg[0] === anything && !isText && !args.slice(0, i).includes('--')
   })
-  if (uncertain !== undefined && !/^(less|nc|ncat)$/.test(base)) throw unclear(base, uncertain)
-  special[base]?.(args, place)
-  for (const value of optionValues(args, outputs[base] ?? '')) checkOutput(value, base, place)
-  if (converters.includes(base))
-    for (const path of operandsOf(args).slice(1)) checkOutput(path, base, place)
-  const folders = inFolder[base]
-  if (folders !== undefined && !lists(args))
-    for (const path of ['.', ...optionValues(args, folders)]) checkOutput(path, base, place)
-  const keeps = removers.includes(base) && /z/.test(base) && printsOnly(args)
-  if ((writers.includes(base) || removers.includes(base) || base === 'patch') && !keeps)
-    checkAll(base, args, place)
-  if (copiers.includes(base)) checkCopied(base, args, place)
+  if (uncertain !== undefined && !/^(less|nc|ncat|perl.*)$/.test(base))
+    throw unclear(base, uncertain)
+  const write = (path: string) => {
+    if (path !== '-' && path !== '') checkWrite(path, base, place, removers.includes(base))
+  }
+  if (base === 'git') checkGit(args, place)
+  if (stream.test(base)) for (const path of checkStream(base, args)) write(path)
+  if (base === 'crontab' && args.join(' ') !== '-l') write('/var/spool/cron/x')
+  if (/^(yq|ruby)$/.test(base) && has(args, '-i --inplace')) throw unclear(base, '-i')
+  if (base === 'dd') for (const arg of args) write(outputOfDd(arg))
+  for (const path of optionValues(args, outputs[base] ?? '')) write(path)
+  if (converters.includes(base)) for (const path of operandsOf(args).slice(1)) write(path)
+  const inHere = base === 'curl' && has(args, '-O -J --remote-name --remote-header-name')
+  if (inFolder.includes(base) || inHere) write('.')
+  const all = writers.includes(base) || removers.includes(base)
+  if (all) for (const path of wordsOf(args)) write(path)
+  if (copiers.includes(base)) for (const path of copied(base, args)) write(path)
+  if (base === 'ln' && args.some((arg) => arg.includes('..')) && args.at(-1)?.includes('/'))
+    throw unclear(base, '..')
 }
 
-/** Whether unzip only lists. Behind another option, the word may be its value. */
-function lists([first = '']: readonly string[]): boolean {
-  return /^-q*[ltvpZz]+q*$/.test(first)
-}
-
-/** Whether gzip or its like keeps its files. */
-function printsOnly([first = '']: readonly string[]): boolean {
-  return /^-[dkfqv\d]*[clt][cdkfqvlt\d]*$|^--(stdout|to-stdout|list|test)$/.test(first)
+function outputOfDd(arg: string): string {
+  if (arg.startsWith('of=')) return arg.slice('of='.length)
+  if (/^(if|bs|count|skip|seek|conv|status|[io]flag)=/.test(arg)) return ''
+  throw unclear('dd', arg)
 }
 
 /** Each word, and each value of an option that may be a path. */
-function checkAll(base: string, args: readonly string[], place: Place): void {
-  for (const path of operandsOf(args)) checkOutput(path, base, place, removers.includes(base))
-  for (const arg of args) {
-    const [value] = /(?<==).*$|[/~\uE000].*$|\.\.?\/.*$/s.exec(arg) ?? []
-    if (arg.startsWith('-') && value !== undefined) checkOutput(value, base, place)
-  }
-  const isFetched = place.input.kind === 'net' || args.some((arg) => wasFetched(arg, place))
-  if (isFetched) for (const path of operandsOf(args)) rememberFetched(path, place)
+function wordsOf(args: readonly string[]): string[] {
+  const values = args.map((arg) => /^-.*?((?<==).*|[/~\uE000].*|\.\.?\/.*)$/s.exec(arg)?.[1] ?? '')
+  return [...operandsOf(args), ...values]
 }
 
-/** Options behind the target hide it. Then, and for links, every word counts as a target. */
-function checkCopied(base: string, args: readonly string[], place: Place): void {
-  const operands = operandsOf(args)
-  const isLink = base === 'ln' || has(args, base === 'rsync' ? '' : '-s -l --link --symbolic-link')
+function copied(base: string, args: readonly string[]): string[] {
   const [before = '', last = ''] = args.slice(-2)
   const isClear = !last.startsWith('-') && !/^-./.test(before.replace(/^--$/, ''))
-  const isPlain = isClear || operands.length < 2
-  if (!isPlain || isLink || (base === 'install' && has(args, '-d --directory')))
-    checkAll(base, args, place)
   const isRemote = (path: string) => /^(rsync|scp)$/.test(base) && /^[^/]*:/.test(path)
-  const targets = isPlain ? operands.slice(-1) : operands
-  for (const path of targets) if (!isRemote(path)) checkOutput(path, base, place)
-  if (base === 'mv') for (const path of operands.slice(0, -1)) checkOutput(path, base, place, true)
-  if (has(args, '--remove-source-files')) checkAll(base, args, place)
-  if (isLink && operands.slice(0, -1).some((path) => path.includes('..')))
-    if (operands.at(-1)?.includes('/')) throw unclear(base, operands[0] ?? '')
-  if (operands.some((path) => wasFetched(path, place)) || /^(rsync|scp)$/.test(base))
-    for (const path of operands) rememberFetched(path, place)
+  const isOdd = has(args, base === 'rsync' ? '' : linking) || has(args, '--remove-source-files')
+  const targets = isClear && !isOdd ? operandsOf(args).slice(-1) : wordsOf(args)
+  return targets.filter((path) => !isRemote(path))
 }
 
-function checkEdited(base: string, args: readonly string[], valued: string, place: Place): void {
-  if (!args.some((arg) => /^-[a-zA-Z0-9]*i|^--i/.test(arg))) return
-  const line = commandLine(args, valued, base === 'perl' || base === 'ruby')
-  const isGiven = line.options.some(({ name }) =>
-    (base === 'sed' ? /^(-[ef]|--expression|--file)$/ : /^-[eE]$/).test(name),
-  )
-  const files = isGiven ? line.operands : line.operands.slice(1)
-  for (const path of files) checkOutput(path, base, place)
+// ── git: the subcommands that the guard knows, and the folder to which they write ──
+
+/** They only read. */
+const gitReaders =
+  list(`status log show diff rev-parse ls-files ls-tree ls-remote blame grep describe
+  cat-file shortlog rev-list version merge-base name-rev show-ref for-each-ref whatchanged
+  check-ignore count-objects var diff-tree reflog`)
+/** They write in the repository. */
+const gitWriters =
+  list(`add am apply bisect branch checkout cherry-pick clean commit config fetch gc lfs merge mv
+  notes prune pull push rebase remote repack reset restore revert rm sparse-checkout stash submodule
+  switch tag update-index update-ref`)
+/** Their words may be folders or files that they write. */
+const gitMakers = list('clone init worktree bundle archive format-patch')
+
+/** The settings that a command may set: all others may name a command. */
+const plainSetting =
+  /^(user\.(name|email)|color\.\w+|core\.(quotepath|autocrlf|longpaths|filemode|pager=(cat|less)?$)|advice\.\w+|commit\.gpgsign|init\.defaultbranch|gc\.auto|pull\.(rebase|ff)|push\.\w+|safe\.directory|merge\.conflictstyle|diff\.(renames|algorithm)|log\.\w+|fetch\.prune)(=|$)/i
+
+/** Options with which git runs another command, or writes elsewhere. */
+const running = `--upload-pack --receive-pack --exec --ext-diff --textconv --open-files-in-pager
+  --template --unsafe-paths --directory --build-fake-ancestor`
+const ownRunning: Record<string, string> = {
+  clone: '-u -c --config',
+  fetch: '-u',
+  pull: '-u',
+  'ls-remote': '-u',
+  archive: '-u',
+  grep: '-O',
+  rebase: '-x -i --interactive',
+  config: '--global --system --worktree -f --file -e --edit',
 }
 
-function checkTar(args: readonly string[], place: Place): void {
-  const [first = '', ...rest] = args
-  // `tar xzf FILE` reads the file behind all letters.
-  const isOld = /^[A-Za-z]+$/.test(first)
-  if (isOld && !/^[xctruAzjJvfpk]+$/.test(first)) throw unclear('tar', first)
-  const all = isOld
-    ? [`-${first.replace('f', '')}${first.includes('f') ? 'f' : ''}`, ...rest]
-    : args
-  const extracts = has(all, '-x --extract --get')
-  if (has(all, '-P -I -F --absolute-names --remove-files')) throw unclear('tar', first)
-  const folders = optionValues(all, '-C --directory --one-top-level')
-  if (extracts) for (const path of ['.', ...folders]) checkOutput(path, 'tar', place)
-  if (has(all, '-c -r -u -A --create --append --update --catenate --concatenate --delete'))
-    for (const path of optionValues(all, '-f --file')) checkOutput(path, 'tar', place)
-}
-
-function checkCurl(args: readonly string[], place: Place): void {
-  if (has(args, '-O -J --remote-name --remote-name-all --remote-header-name'))
-    checkOutput('.', 'curl', place)
-  rememberNames([...args, ...optionValues(args, '-o --output')], place)
-}
-
-function checkWget(args: readonly string[], place: Place): void {
-  for (const value of optionValues(args, '-e --execute'))
-    if (!/^robots ?= ?(on|off)$/.test(value)) throw unclear('wget', value)
-  checkOutput('.', 'wget', place)
-  rememberNames([...args, ...optionValues(args, '-O --output-document')], place)
-}
-
-/** The names of files from the net, also those that a URL gives. */
-function rememberNames(words: readonly string[], place: Place): void {
-  for (const word of words) rememberFetched(word.split(/[?#]/)[0] as string, place)
-}
-
-/** Modules of Python that write files. inline.ts has those that run code. */
-const modules = list(
-  'zipfile tarfile gzip py_compile compileall zipapp pickletools sqlite3 ensurepip',
-)
-
-/** `python -m MODULE`. */
-function checkModule(args: readonly string[], place: Place): void {
-  const at = args.findIndex((arg) => /^-[a-zA-Z]*m/.test(arg))
-  const script = args.findIndex(
-    (arg, i) => !arg.startsWith('-') && !/^-[WX]$/.test(args[i - 1] ?? ''),
-  )
-  if (at < 0 || (script >= 0 && script < at)) return
-  const attached = (args[at] ?? '').replace(/^-[a-zA-Z]*?m/, '')
-  const module = attached === '' ? (args[at + 1] ?? '') : attached
-  const rest = args.slice(at + (attached === '' ? 2 : 1))
-  if (isUnknown(module) || modules.includes(module.split('.')[0] as string))
-    throw unclear('python', `-m ${module}`)
-  if (module === 'pip') checkChanges('-m:pip', rest, place)
-  if (/^(venv|virtualenv)$/.test(module)) checkAll('venv', rest, place)
-  if (module !== 'json.tool') return
-  const uncertain = rest.find((arg) => arg[0] === anything)
-  if (uncertain !== undefined) throw unclear('json.tool', uncertain)
-  for (const path of operandsOf(rest).slice(1)) checkOutput(path, 'json.tool', place)
-}
-
-function checkOutput(path: string, base: string, place: Place, removes = false): void {
-  if (path !== '-' && path !== '') checkWrite(path, base, place, removes)
+function checkGit(args: readonly string[], place: Place): void {
+  const folders: string[] = []
+  let at = 0
+  for (; args[at]?.startsWith('-'); at++) {
+    const [arg = '', next = ''] = args.slice(at)
+    if (arg === '-C') folders.push(next)
+    const isPlain = /^(-C|-p|-P|--no-pager|--version)$/.test(arg)
+    if (!isPlain && !(arg === '-c' && plainSetting.test(next))) throw unclear('git', arg)
+    if (arg === '-C' || arg === '-c') at++
+  }
+  const [command, ...rest] = args.slice(at)
+  if (command === undefined) return
+  const words = rest.filter((arg) => !arg.startsWith('-'))
+  const odd = rest.find((arg) => /^ext::|^(run|foreach)$/.test(arg))
+  const isGet = command === 'config' && has(rest, '--get --get-all --get-regexp --list -l')
+  const isSet = command === 'config' && !isGet && words.length > 1
+  if (isSet && !plainSetting.test(words[0] ?? '')) throw unclear('git', `config ${words[0]}`)
+  if (odd || has(rest, `${running} ${ownRunning[command] ?? ''}`))
+    throw unclear('git', odd ?? `${command} ${rest.join(' ')}`)
+  if (![...gitReaders, ...gitWriters, ...gitMakers].includes(command)) throw unclear('git', command)
+  const isUrl = (arg: string) => command === 'clone' && /^\w+:\/\/|^[\w.-]+@[\w.-]+:/.test(arg)
+  const outputs = optionValues(rest, '--output --output-directory --separate-git-dir')
+  if (gitMakers.includes(command)) {
+    const paths = words.filter((word) => !isUrl(word))
+    outputs.push(...paths, ...optionValues(rest, '-o'))
+    if (!paths.some((path) => path.startsWith('/'))) outputs.push(nameOf(words.find(isUrl) ?? '.'))
+  } else if (gitWriters.includes(command) && !isGet) outputs.push('.')
+  for (const path of outputs)
+    checkWrite([...(path.startsWith('/') ? [] : folders), path].join('/'), 'git', place)
 }

@@ -1,50 +1,49 @@
-// Judges one command with its words. It runs nothing, and returns how the script can continue.
-// Owns: the kind of command and the checks for each kind.
+// Judges one command with its words, and keeps its changes of the folder and the variables.
+// Owns: the kind of command and the checks for each kind, and the shell's builtin commands.
 // Does not own: the script around it (script.ts), the outputs of a command (changes.ts), the command
 // inside another one (runs.ts).
-//
-// SHELL-COMMAND-1. An argument of an unknown program that names a command with effects is judged
-//     as a command: the program may run it.
 
-import { builtin } from './builtins.ts'
-import { checkChanges, hasChanges } from './changes.ts'
-import { optionValues } from './command-line.ts'
-import { isPlain, list, nameOf } from './field.ts'
-import { checkStream, isInterpreter } from './inline.ts'
-import { both, checkSecrets, type Outcome, type Place, step, wasFetched } from './place.ts'
+import { checkChanges } from './changes.ts'
+import { anything, isPlain, isUnknown, list, nameOf, resolved } from './field.ts'
+import { isInterpreter } from './inline.ts'
 import {
-  checkNotWeir,
+  assign,
+  checkFile,
+  checkSecrets,
+  forgetVariables,
+  type Place,
+  step,
+  together,
+} from './place.ts'
+import {
   checkOptions,
   checkProgram,
-  isPlainProgram,
-  isRefused,
+  checkReadTwice,
+  checkSetting,
+  checkSignals,
+  isNet,
   isShell,
   scriptsOf,
 } from './programs.ts'
-import { Refusal, shown } from './refusal.ts'
+import { notPlain, Refusal, shown } from './refusal.ts'
 import {
-  checkFile,
   isWrapper,
   judgeFind,
+  judgeInner,
   judgeInterpreter,
   judgeShell,
   judgeWrapped,
   runScript,
 } from './runs.ts'
-import { checkSignals, noteParent } from './signals.ts'
 
 /** They only print their words: a word is no secret's name unless another command reads it. */
 const printers = ['echo', 'printf', ':', 'true', 'false']
 
-/** They run a command that their words name, and their own subcommands are no commands. */
-const packageManagers = list('npm pnpm yarn bun pipx gem cargo')
-const ownSubcommands = list('exec install link unlink rm patch init view env watch script build')
-
 /** `fields`: the command's name and its arguments. Throws a Refusal. */
-export function judgeCommand(fields: readonly string[], place: Place): Outcome {
+export function judgeCommand(fields: readonly string[], place: Place): void {
   step(place)
   const [name, ...args] = fields
-  if (name === undefined) return both(place.state)
+  if (name === undefined) return
   if (!isPlain(name))
     throw new Refusal(
       'unknowable',
@@ -52,62 +51,94 @@ export function judgeCommand(fields: readonly string[], place: Place): Outcome {
       'Write the name of the command out.',
     )
   const base = nameOf(name)
-  if (name.includes('/') && wasFetched(name, place))
-    throw new Refusal(
-      'net-into-shell',
-      `it runs "${shown(name)}", which it has just fetched from the net`,
-      'Fetch it, read it, and run the commands of it that you need.',
-    )
+  if (name.includes('/')) checkFile(name, 'it', place)
   if (place.isRead || !printers.includes(base)) checkSecrets(fields, place)
-  noteParent(fields, place)
-  checkSignals(base, args, place)
-  const outcome = isWrapper(base) ? undefined : builtin(name, args, place)
-  if (outcome !== undefined) return outcome
+  checkSignals(base, args)
+  if (builtin(name, args, place)) return
   checkProgram(name === '.' ? 'source' : base, place.rules.onlyCommands)
   if (isWrapper(base)) return judgeWrapped(base, args, place, judgeCommand)
-  if (isShell(base)) judgeShell(base, args, place)
-  else if (base === 'find' || base === 'gfind') judgeFind(args, place, judgeCommand)
-  else judgeProgram(base, args, place)
-  return both(place.state)
-}
-
-function judgeProgram(base: string, args: readonly string[], place: Place): void {
   checkOptions(base, args)
-  if (/^(g?sed|[gmn]?awk)$/.test(base)) checkStream(base, args)
-  else if (isInterpreter(base)) judgeInterpreter(base, args, place)
+  if (isShell(base)) judgeShell(base, args, place)
+  else if (/^g?find$/.test(base)) judgeFind(args, place, judgeCommand)
+  else if (isInterpreter(base)) judgeInterpreter(base, args, place, judgeCommand)
+  else judgeInner(base, args, place, judgeCommand)
   checkChanges(base, args, place)
   for (const file of scriptsOf(base, args)) checkFile(file, base, place)
-  if (packageManagers.includes(base)) judgePackaged(args, place)
-  else if (!isPlainProgram(base) && !hasChanges(base) && !isInterpreter(base))
-    judgeInner(args, place)
+  place.whole.net ||= isNet(base)
+  for (const arg of args)
+    for (const word of arg.split(/[=#\uE000\uE001]/)) place.whole.named.add(nameOf(word))
 }
 
-/** `npm exec COMMAND`, `pnpm dlx COMMAND`, `pnpm COMMAND`, `npm run SCRIPT`. */
-function judgePackaged(args: readonly string[], place: Place): void {
-  const first = args.findIndex((arg) => !arg.startsWith('-'))
-  const own = args[first] ?? ''
-  if (/^(ls|list|view|info|i|install|add|why|outdated)$/.test(own) && first === 0) return
-  for (const one of [...args, ...optionValues(args, '-p --package')]) checkNotWeir(one)
-  if (args.some((arg) => /^(exe?c?|x)$/.test(arg)))
-    for (const script of optionValues(args, '-c --call')) runScript(script, 'it', place)
-  if (!/^ru/.test(own))
-    judgeInner(ownSubcommands.includes(own) ? args.slice(first + 1) : args, place)
-}
+// ── Builtin commands ──
 
-/** Keeps SHELL-COMMAND-1. */
-function judgeInner(args: readonly string[], place: Place): void {
-  for (const [i, arg] of args.entries()) {
-    if (hasEffect(arg)) judgeCommand(args.slice(i), place)
-    // A whole command in one argument, also behind an option's name.
-    const [, script = ''] = /^(?:-[\w-]+=)?(\S+\s.*)$/s.exec(arg) ?? []
-    if (hasEffect(list(script)[0] ?? '')) runScript(script, 'it', place)
+const harmless = list(`: true false echo printf test [ pwd type jobs fg bg wait disown times umask
+  ulimit help caller dirs shift set shopt kill exit logout return break continue trap`)
+const hiding = list(`eval alias unalias enable bind complete compopt compgen builtin coproc history
+  fc hash`)
+/** Their words name variables, which may have subscripts. */
+const setters = list(
+  'read readarray mapfile getopts unset let declare typeset local export readonly',
+)
+
+/** By name: arguments with which a builtin runs code or changes the meaning of later commands. */
+const refusedArguments: [names: RegExp, refused: RegExp][] = [
+  [/^(mapfile|readarray)$/, /^-[a-zA-Z]*C/],
+  [/^set$/, /^-[a-z]*k/],
+  [/^shopt$/, /^(lastpipe|expand_aliases|extdebug|sourcepath)$|\uE000/],
+  [/^(declare|typeset|local)$/, /^[-+][a-zA-Z]*[nuclif]/],
+  [/^(export|readonly)$/, /^-[a-zA-Z]*f/],
+]
+
+/** False: not a builtin that is known here. */
+function builtin(name: string, args: readonly string[], place: Place): boolean {
+  if (hiding.includes(name))
+    throw notPlain(`${name} hides the command that runs`, `Write it out, without ${name}.`)
+  for (const [names, refused] of refusedArguments) {
+    const odd = names.test(name) && args.find((arg) => refused.test(arg))
+    if (odd)
+      throw notPlain(`${name} ${odd} changes how later commands run`, `Use ${name} without it.`)
   }
+  const isSetter = setters.includes(name) || (name === 'printf' && args[0]?.startsWith('-v'))
+  if (isSetter || /^(test|\[|wait)$/.test(name)) for (const arg of args) checkReadTwice(arg, name)
+  if (isSetter) forgetSet(name, args, place)
+  if (name === 'trap' && args.length > 1) checkTrap(args, place)
+  if (/^(source|\.)$/.test(name)) checkFile(args[0] ?? '-', name, place)
+  const isMove = /^(cd|pushd|popd)$/.test(name)
+  if (isMove) changeFolder(name, args, place)
+  return isMove || isSetter || harmless.includes(name)
 }
 
-function hasEffect(name: string): boolean {
-  const base = nameOf(name)
-  if (base === '' || !isPlain(base)) return false
-  return (
-    isRefused(base) || isWrapper(base) || isShell(base) || isInterpreter(base) || hasChanges(base)
-  )
+/** It may fail, so the folder before stays possible. */
+function changeFolder(name: string, args: readonly string[], { facts, whole }: Place): void {
+  const operands = args.filter((arg) => !/^-[LPe]+$/.test(arg) && arg !== '--')
+  const target = operands[0] ?? facts.variables.get('HOME') ?? anything
+  const isKnown = operands.length <= 1 && name === 'cd' && target !== '-'
+  const starts = target.startsWith('/') ? ['/'] : facts.folders
+  const found = isKnown ? starts?.map((folder) => resolved(target, folder)) : undefined
+  const folders = found?.filter((folder) => folder !== undefined)
+  whole.moved = folders?.length === found?.length ? folders : undefined
+  facts.folders = together(facts.folders, whole.moved)
+}
+
+/** Its command runs at any later time: from any folder, and with any variables. */
+function checkTrap([script = '', ...signals]: readonly string[], place: Place): void {
+  if (!/^(-|(rm|kill|echo)\b[^;&|\n]*)?$/.test(script) || signals.includes('DEBUG'))
+    throw notPlain(
+      'a trap is more than one rm, kill or echo',
+      'Run the commands where they belong.',
+    )
+  const facts = { ...place.facts, folders: undefined }
+  if (script !== '-') runScript(script, 'trap', { ...place, facts })
+}
+
+/** The variables that it sets have unknown values from here on. */
+function forgetSet(name: string, args: readonly string[], place: Place): void {
+  // The parser recognizes plain declarations, and script.ts assigns them. Quoted ones are words.
+  const isDeclarer = /^(declare|typeset|local|export|readonly)$/.test(name)
+  for (const word of isDeclarer ? args.filter((arg) => /=|^\uE000/.test(arg)) : args) {
+    const [, key, text = ''] = /^([A-Za-z_]\w*)\+?=(.*)$/s.exec(word) ?? []
+    if (key !== undefined) checkSetting(key, text)
+    if (isUnknown(word)) forgetVariables(place)
+    for (const one of word.replace(/^-v/, '').match(/[A-Za-z_]\w*/g) ?? []) assign(place, one)
+  }
 }

@@ -10,16 +10,15 @@
 // SHELL-GUARD-3. It judges the text of a command. It sees neither a program's code nor the disk
 //     (limits: README.md).
 
-import type { Guard, GuardedCall, JsonValue, Verdict } from '../../../shared/contract/guard.ts'
+import type { Guard, GuardedCall, Verdict } from '../../../shared/contract/guard.ts'
 import { judgeCommand } from './command.ts'
 import { isPlain, resolved } from './field.ts'
 import { type ShellGuardOptions, type ShellRules, shellRules } from './options.ts'
 import type { Place } from './place.ts'
 import { Refusal } from './refusal.ts'
 import { walkText } from './script.ts'
-import { noteParent } from './signals.ts'
 
-const version = '3'
+const version = '4'
 const commandMax = 128 * 1024
 
 /** Throws a WeirError (settings.invalid) for unusable options. */
@@ -64,35 +63,26 @@ function unjudged(error: unknown): Refusal {
 }
 
 function judgeArguments({ arguments: args }: GuardedCall, rules: ShellRules): void {
-  const command: JsonValue | undefined = Object.hasOwn(args, rules.argument)
-    ? args[rules.argument]
-    : undefined
-  if (typeof command === 'string') {
-    checkText(command)
-    walkText(command, start(args, rules, command))
-  } else if (
-    Array.isArray(command) &&
-    command.length > 0 &&
-    command.every((word) => typeof word === 'string')
-  ) {
-    const text = command.join(' ')
-    checkText(text)
-    judgeCommand(command, start(args, rules, text))
-  } else {
+  const command = Object.hasOwn(args, rules.argument) ? args[rules.argument] : undefined
+  const words = Array.isArray(command) ? command : [command]
+  if (words.length === 0 || !words.every((word) => typeof word === 'string'))
     throw new Refusal(
       'unreadable',
       `the argument "${rules.argument}" holds no command`,
       `Send the command as a text in "${rules.argument}".`,
     )
-  }
+  for (const text of words) checkText(text)
+  const [text] = words
+  if (Array.isArray(command)) judgeCommand(words, start(args, rules))
+  else if (text !== undefined) walkText(text, start(args, rules))
 }
 
 function checkText(command: string): void {
   if (command.length > commandMax)
     throw new Refusal(
       'unknowable',
-      `it has more than ${commandMax} characters`,
-      'Write long texts to files with a tool for that.',
+      'it is too long',
+      'Write long texts to files with another tool.',
     )
   if (command.includes('\0') || !isPlain(command) || !command.isWellFormed())
     throw new Refusal(
@@ -102,32 +92,27 @@ function checkText(command: string): void {
     )
 }
 
-function start(args: GuardedCall['arguments'], rules: ShellRules, text: string): Place {
+function start(args: GuardedCall['arguments'], rules: ShellRules): Place {
   const home: [string, string][] = rules.home === undefined ? [] : [['HOME', rules.home]]
-  const place: Place = {
+  return {
     rules,
-    state: { folders: startFolder(args, rules), variables: new Map(home) },
+    facts: { folders: startFolder(args, rules), variables: new Map(home) },
+    isCertain: true,
     input: { kind: 'nothing' },
     isRead: false,
     depth: 0,
-    whole: { fetched: new Set(), steps: 0, parent: false, signals: false },
+    whole: { steps: 0, named: new Set(), net: false, moved: undefined },
     walk: walkText,
   }
-  noteParent([text], place)
-  return place
 }
 
 function startFolder(
   args: GuardedCall['arguments'],
   { folderArgument, workingFolder }: ShellRules,
 ): string[] | undefined {
-  const base = workingFolder === undefined ? undefined : [workingFolder]
-  const folder =
-    folderArgument !== undefined && Object.hasOwn(args, folderArgument)
-      ? args[folderArgument]
-      : undefined
-  if (folder === undefined || folder === null || folder === '') return base
-  if (typeof folder !== 'string' || !isPlain(folder)) return undefined
-  const path = /[~$*?]/.test(folder) ? undefined : resolved(folder, workingFolder)
+  const isNamed = folderArgument !== undefined && Object.hasOwn(args, folderArgument)
+  const folder = (isNamed ? args[folderArgument] : undefined) ?? ''
+  if (typeof folder !== 'string' || !isPlain(folder) || /[~$*?]/.test(folder)) return undefined
+  const path = folder === '' ? workingFolder : resolved(folder, workingFolder)
   return path === undefined ? undefined : [path]
 }

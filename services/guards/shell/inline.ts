@@ -1,212 +1,208 @@
-// Programs on the command line, of interpreters and stream editors. They pass only if they name
-// nothing that starts a process, changes a file, reaches the net or hides its meaning.
+// Programs on the command line, of interpreters and stream editors. A program passes only if it has
+// a form that this file knows: by its modules and names (Python, Node.js), or wholly (sed, perl,
+// SQL). Other languages pass only as files.
 
-import { commandLine, valuesOf } from './command-line.ts'
-import { isPlain, list } from './field.ts'
-import { checkWrite, type Place } from './place.ts'
-import { Refusal, shown } from './refusal.ts'
+import { optionsOf, type Shape } from './arguments.ts'
+import { isPlain } from './field.ts'
+import { hidden, Refusal, shown } from './refusal.ts'
 
-/** Options with a value, and among them those whose value is a program. */
-type Language = [names: RegExp, valued: string, code: string]
+/** `code`: the options whose value is a program. */
+type Language = Shape & { names: RegExp; code: RegExp; accepts?: (code: string) => boolean }
 
+const none = /$^/
 const languages: Language[] = [
-  [/^(python|pypy)[0-9.]*$/, '-c -m -W -X', '-c'],
-  [
-    /^(node|nodejs|deno|bun|tsx|ts-node)$/,
-    '-e --eval -p --print -r --require --import --loader --conditions',
-    '-e --eval -p --print',
-  ],
-  [/^perl[0-9.]*$/, '-e -E -i* -I* -M* -m* -x* -C* -F* -0* -l*', '-e -E -M -m'],
-  [/^ruby[0-9.]*$/, '-e -i* -I* -r* -C* -F* -0* -x*', '-e'],
-  [/^php[0-9.]*$/, '-r -d -f -B -R -E -F', '-r -B -R -E'],
+  {
+    names: /^(python|pypy)[\d.]*$/,
+    flag: /^(-[uBIEsSOqvV]+|--version|--help)$/,
+    valued: /^-[uBIEsSOqv]*[cmWX]$/,
+    ends: /[cm]$/,
+    code: /c$/,
+    accepts: isPlainPython,
+  },
+  {
+    names: /^(node|nodejs|tsx|ts-node)$/,
+    flag: /^(-[vh]|--(test|watch|check|version|help|no-warnings|trace-|max-|enable-source|test-|experimental-(?!loader)|inspect)[\w=-]*)$/,
+    valued: /^(-e|-p|-pe|--eval|--print)$/,
+    code: /^(-e|-p|-pe|--eval|--print)$/,
+    accepts: isPlainNode,
+  },
+  {
+    names: /^perl[\d.]*$/,
+    flag: /^(-[pnlwa0-9]*(i(\.\w+)?)?|-v|--version)$/,
+    valued: /^-[pnlwa0-9]*e$/,
+    code: /e$/,
+    accepts: isPlainPerl,
+  },
+  {
+    names: /^sqlite3$/,
+    flag: /^-(header|csv|json|column|readonly|line)$/,
+    valued: none,
+    code: none,
+  },
+  {
+    names: /^(psql|mysql|mariadb)$/,
+    flag: /^-[tAqXx]+$|^-[hUupDd]\w+$/,
+    valued: /^-[hUupDdce]$/,
+    code: /^-[ce]$/,
+  },
+  {
+    names:
+      /^(ruby|php|lua|luajit|tclsh|wish|Rscript|osascript|julia|guile|ghci|irb|jshell|groovy|ipython|elixir|scala|swift|erl|dc|gnuplot|octave)[\d.]*$/,
+    flag: /^(-v|--version|--help)$/,
+    valued: none,
+    code: none,
+    accepts: () => false,
+  },
 ]
-const databases = /^(sqlite3|psql|mysql|mariadb)$/
-const others =
-  /^(lua|luajit|tclsh|wish|Rscript|osascript|julia|guile|ghci|irb|jshell|groovy|ipython|elixir|scala|swift|erl|[gmn]?awk|dc|gnuplot|octave)[0-9.]*$/
-const modules = /^(code|pdb|bdb|asyncio|idlelib|timeit|trace|runpy|cProfile|profile|IPython)(\.|$)/
 
 export function isInterpreter(name: string): boolean {
-  return others.test(name) || databases.test(name) || languages.some(([names]) => names.test(name))
+  return languages.some(({ names }) => names.test(name))
 }
 
-export type Invocation = { code: string[]; file: string | undefined; isQuery: boolean }
+/** `module`: a module of Python with its arguments. `reads`: the program is its input. */
+export type Invocation = { code: string[]; file?: string; module?: string[]; reads?: boolean }
 
-/** The programs and the script file among an interpreter's arguments. */
 export function invocation(name: string, args: readonly string[]): Invocation {
-  if (/awk$/.test(name)) return { code: [], file: '', isQuery: true } // checkStream
-  if (databases.test(name))
-    return { code: [...args], file: args.length > 1 ? '' : undefined, isQuery: false }
-  const language = languages.find(([names]) => names.test(name))
-  if (language === undefined) {
-    const option = args.find((arg) => /^-(\w*[eEc]|-eval|-execute|-command)/.test(arg))
-    if (option !== undefined) throw hidden(name, option)
-    const file = args.find((arg) => !arg.startsWith('-') || arg === '-')
-    return { code: [], file, isQuery: false }
-  }
-  const [, valued, code] = language
-  const parted = args.flatMap((arg) => (arg === '-pe' && /^(node|bun)/.test(name) ? ['-e'] : [arg]))
-  const line = commandLine(parted, valued, true)
-  const module = /^py/.test(name) ? valuesOf(line, '-m').at(0) : undefined
-  if (module !== undefined && modules.test(module)) throw hidden(name, `-m ${module}`)
-  const [file] = line.operands
-  if (name === 'deno' && (file === 'eval' || line.operands.some((one) => /^https?:/.test(one))))
-    throw hidden(name, file ?? '')
-  const isQuery =
-    module !== undefined ||
-    line.options.some((one) => /^(-[vVhli]|--(version|help|test|check|watch))$/.test(one.name))
-  return { code: valuesOf(line, code), file, isQuery }
+  const language = languages.find(({ names }) => names.test(name)) as Language
+  const { options, rest } = optionsOf(name, args, language)
+  const code = options.filter(([one]) => language.code.test(one)).map(([, value]) => value)
+  const module = options.find(([one]) => /^-\w*m$/.test(one) && language.ends)
+  if (module) return { code, module: [module[1], ...rest] }
+  const queries = language.accepts === undefined ? [...code, ...rest.slice(1)] : code
+  if (queries.length > 0) return { code: queries }
+  if (options.some(([one]) => /^(-[vVh]|--(version|help|test))$/.test(one))) return { code }
+  const [file] = language.accepts === undefined ? [] : rest
+  return file === undefined || file === '-' ? { code, reads: true } : { code, file }
 }
 
-/** Names that a short program may not have, in any of the languages. */
-const denied = new RegExp(
-  `\\b(${list(`system popen p?open2 spawn\\w* exec\\w* fork eval\\w* compile subprocess pty ctypes
-  __import__ __builtins?__ __class__ __subclasses__ __globals__ __dict__ builtins importlib runpy
-  getattr setattr globals locals vars breakpoint codecs pickle marshal multiprocessing asyncio shutil
-  socket socketserver ftplib smtplib telnetlib webbrowser tempfile fileinput signal timeit posix
-  requests httpx aiohttp urlopen urlretrieve http\\.client http\\.server modules
-  write_text write_bytes unlink rmdir rmtree mkdir makedirs rename renames replace_file remove
-  removedirs symlink\\w* link_to hardlink_to touch chmod chown truncate
-  child_process worker_threads vm Function constructor binding mainModule dlopen createWriteStream
-  \\w*[wW]riteFile\\w* appendFile\\w* unlink\\w* rm rmSync cpSync copyFile\\w* renameSync mkdirSync
-  fetch XMLHttpRequest WebSocket net http https dgram tls createServer connect kill
-  Bun Deno qx syscall require_once include include_once instance_eval send __send__
-  IO File FileUtils Kernel Process Open3 Socket Net shell_exec passthru proc_open pcntl\\w*
-  file_put_contents fopen fwrite fsockopen curl_\\w+ assert create_function call_user_func\\w*
-  globalThis Reflect methodcaller method public_send define_method const_get readpipe sysopen
-  (?!Stream|Null)\\w+Handler fileConfig dictConfig shelve dbm extract extractall writestr
-  syswrite dump_file save savefig to_csv to_pickle`).join('|')})\\b`,
-)
-const deniedForms = [
-  /%x\W/,
-  /\bos\s*\.\s*(?!path\b|environ\b|getcwd\b|listdir\b|sep\b|cpu_count\b|name\b)/,
-  /\bfrom\s+os\s+import|\bos\s+as\b|\battrgetter\b|\bimport\s+\*|\bprocess\s*\[|\bprocess\s*\.\s*(?!version|versions|arch|platform|argv|env\b|cwd\b|stdout|exit\b|memoryUsage|uptime)/,
-  /\b(open|load)\s+[\w'"$*<>|]|\bdo\s*['"$(]|\bimport\s*\(/,
-  /\brequire\b(?!\s*\(?\s*['"](\.{1,2}\/[^'"]*|(node:)?(fs|path|os|util|url|crypto|json|set|date|time|csv|yaml|digest))['"])/,
-  /\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\[0-7]{3}|\bfromCharCode\b|\batob\b|\bchr\s*\(|\bunpack\b/i,
+/** Throws a Refusal if the program is not plainly understood. */
+export function checkCode(name: string, code: string): void {
+  if (!isPlain(code)) throw hidden(name, code)
+  const accepts = languages.find(({ names }) => names.test(name))?.accepts ?? isPlainSql
+  if (!accepts(code)) throw notUnderstood(name, code)
+}
+
+const escapes = /\\x[0-9a-f]{2}|\\u[0-9a-f{]|\\[0-7]{3}/i
+
+const modules =
+  '(json|sys|os|re|math|csv|time|datetime|collections|itertools|statistics|random|string|textwrap|hashlib|base64|yaml|tomllib|toml|platform|decimal|fractions|uuid)'
+const imports = new RegExp(`\\bimport\\s+${modules}(\\s*,\\s*${modules})*(?=\\s*(;|\\n|$))`, 'g')
+/** Only the version of any other module. */
+const version = /^import [\w.]+; *print\([\w.]+\.__version__\)$/
+const names = /\bfrom (datetime|collections|itertools|math|decimal) import\b/g
+const ofPython = [
+  /\b(import|from|eval|exec|compile|[gs]etattr|delattr|globals|locals|vars|breakpoint|help)\b/,
+  /\bos\b(?!\s*\.\s*(path|environ|getcwd|listdir|sep|cpu_count|name)\b)/,
+  /\bsys\b(?!\s*\.\s*(argv|stdin|stdout|stderr|version|version_info|exit|path|platform|maxsize|executable|getsizeof)\b)/,
+  /\byaml\b(?!['"]|\s*\.\s*(safe_load|safe_load_all|dump|safe_dump)\b)/,
+  /\.\s*(io|codecs|builtins|subprocess|types|enum|copyreg|warnings|inspect|importlib|functools|shutil|tempfile)\b/,
+  /(?<!\w)_(?!_(version|name|file)__)\w+/,
+  // Python opens a file for reading unless a mode is given.
+  /open\b(?!\(\s*(['"][^'"]*['"]|[\w.]+(\[[^\]]*\])?)\s*(,\s*['"]r[bt]?['"]\s*)?(,\s*encoding=['"][\w-]+['"]\s*)?\))/,
+  escapes,
 ]
-/** Python opens a file for reading unless a mode is given, also by a class such as ZipFile. Elsewhere `open` may start a command. */
-const openForReading =
-  /\b(?:open|\w*File(?:IO)?)\s*\((?!\s*(['"][^'"]*['"]|[\w.]+(\[[^\]]*\])?)\s*(,\s*['"]r[bt]?['"]\s*)?(,\s*encoding=['"][\w-]+['"]\s*)?\))/
-/** The same under another name, the mode of a path's own `open`, and a log in a file. */
-const openedOtherwise = [
-  /\b(?:open|\w*File(?:IO)?)\s+as\b/,
-  /[=(,[]\s*(?:\w+\s*\.\s*)*(?:open|\w*File(?:IO)?)\b(?!\s*[\w('"])/,
-  /\.\s*open\s*\(\s*['"][rbtU]*[wax+][rwaxbtU+]*['"]|\)\s*\.\s*open\s*\(\s*[^'")\s]/,
-  /\bbasicConfig\s*\((?!\s*(level\s*=\s*[\w.]+\s*)?\))/,
+
+function isPlainPython(code: string): boolean {
+  const rest = code.replace(imports, '').replace(names, '')
+  return version.test(code) || !ofPython.some((form) => form.test(rest))
+}
+
+const ofNode = [
+  /\b(eval|Function|constructor|import|global|globalThis|Reflect|module|Module|fetch|XMLHttpRequest|WebSocket|Worker|Bun|Deno|Proxy|with|__\w+)\b/,
+  /\bprocess\b(?!\s*\.\s*(version|versions|arch|platform|argv|env|cwd|stdin|stdout|exit|memoryUsage|uptime)\b)/,
+  /\brequire\b(?!\((['"])(\.{1,2}\/[^'"]*|(node:)?(path|os|util|url))\1\))/,
+  /\bfs\b(?!\s*\.\s*(readFileSync|existsSync|readdirSync|statSync)\b)/,
+  // A name that is made at run time.
+  /[\w)\]]\s*\[(?!(-?\d+|'[\w-]+'|"[\w-]+")\])/,
+  escapes,
 ]
-const openOrBackticks = /\bopen\b|`/
-/** Clients of databases: commands of the client, and functions that reach files or programs. */
-const deniedSql =
-  /(^|\n)[ \t]*\.(?!(tables|schema|mode|headers?|dump|indexes|databases|width|timeout|quit|exit|help|show)\b)\w|\\[!ogwei]|\\copy|\bprogram\b|outfile|dumpfile|writefile|readfile|load_extension|\bsystem\b|\bedit\s*\(|\battach\b|vacuum\s+into|pg_(read|write|execute)|lo_export|^-cmd$/i
 
-/** `written`: a program of the interpreter. Throws a Refusal if it is not plainly understood. */
-export function checkCode(name: string, written: string, place: Place): void {
-  if (!isPlain(written)) throw hidden(name, written)
-  const code = /^py/.test(name) ? withoutEdits(name, written, place) : written
-  if (databases.test(name)) {
-    if (deniedSql.test(code)) throw notUnderstood(name, deniedSql.exec(code)?.[0] ?? '')
-    return
-  }
-  const isPython = /^py/.test(name)
-  const forms = [
-    ...(isPython ? [openForReading, ...openedOtherwise] : []),
-    ...(/^(perl|ruby|php)/.test(name) ? [openOrBackticks] : []),
-    ...deniedForms,
-  ]
-  const found = denied.exec(code) ?? forms.map((form) => form.exec(code)).find(Boolean)
-  if (found) throw notUnderstood(name, found[0])
-  if (!languages.some(([names]) => names.test(name))) throw notUnderstood(name, code)
+function isPlainNode(code: string): boolean {
+  const rest = code.replace(/\b(const fs = )?require\((['"])(node:)?fs\2\)/g, (_, named) =>
+    named ? '' : 'fs',
+  )
+  return !ofNode.some((form) => form.test(rest))
 }
 
-/** Judges `X.write_text(…)` where X is only ever `Path('…')`, and takes it for a harmless call. */
-function withoutEdits(name: string, code: string, place: Place): string {
-  const isPath = (rest: string) => /^\bPath(?=\(['"])/.test(rest) || /^Path\n/.test(rest)
-  const paths = [...code.matchAll(/\bPath\b/g)].map(({ index }) => code.slice(index))
-  if (!/^from pathlib import Path$/m.test(code) || !paths.every(isPath)) return code
-  return code.replace(/(?<![.\w])([a-z]\w*)\.write_text\(/g, (call, variable: string) => {
-    const set = new RegExp(`^${variable} = Path\\((['"])([\\w./-]+)\\1\\)$`, 'gm')
-    const [[, , path] = [], ...more] = code.matchAll(set)
-    const other = `\\b${variable}\\b(?!\\.(read_text|write_text|exists|name)\\b)`
-    const uses = code.replace(set, '').match(other)
-    if (path === undefined || more.length > 0 || uses !== null) return call
-    checkWrite(path, name, place)
-    return `${variable}.read_text(`
-  })
+/** Substitutions, and lines that are printed. */
+const perl =
+  /^(?:\s*(?:s([/|#,!])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1[gimsx]*|print (?:if|unless) \/(?:\\.|[^/\\])*\/i?)(?:;|\s*$))+$/
+
+function isPlainPerl(code: string): boolean {
+  return perl.test(code) && !/[@$]\s*\{|\(\?+\{|@\w*\[/.test(code)
 }
 
-// ── awk and sed ──
+const sql = /^\s*(select|explain|show|\.tables|\.schema|\\(d|dt|l)\b)[^\\`;]*;?\s*$/i
+const deniedSql = /file|extension|program|\bpg_|\blo_|\bedit\b|\binto\b|\battach\b|\n\s*\./i
+
+function isPlainSql(code: string): boolean {
+  return sql.test(code) && !deniedSql.test(code)
+}
+
+// ── awk, sed and perl, which may change their files ──
+
+const sedShape: Shape = {
+  flag: /^(-[nErsuz]*(i[^/]*)?|--in-place(=.*)?)$/s,
+  valued: /^(-[nErsz]*e|--expression)$/,
+  permutes: true,
+}
+const awkShape: Shape = { flag: /^-[vF].+$/s, valued: /^-[vFf]$/ }
+const perlShape: Shape = { flag: /^-\w*$/, valued: /^-\w*e$/ }
+
+/** Refuses a program that runs commands or writes files. Returns the files changed in place. */
+export function checkStream(name: string, args: readonly string[]): string[] {
+  const shape = /sed$/.test(name) ? sedShape : /awk$/.test(name) ? awkShape : perlShape
+  const { options, rest } = optionsOf(name, args, shape)
+  for (const [one, file] of options)
+    if (one === '-f' && (!isPlain(file) || /^-|^\/(dev|proc)\//.test(file)))
+      throw hidden(name, file)
+  const given = options.filter(([one]) => /^-\w*[ef]$|^--expression$/.test(one))
+  const [first = '', ...others] = rest
+  const code =
+    given.length > 0 ? given.filter(([one]) => one !== '-f').map(([, one]) => one) : [first]
+  if (shape !== perlShape)
+    for (const one of code) {
+      if (!isPlain(one)) throw hidden(name, one)
+      if (shape === sedShape ? !isPlainSed(one) : !isPlainAwk(one)) throw notUnderstood(name, one)
+    }
+  const isEdited = options.some(([one]) => /^-\w*i|^--in/.test(one))
+  if (!isEdited) return []
+  return given.length > 0 ? rest : others
+}
 
 const awkDenied =
   /\bsystem\s*\(|\|\s*&|\|\s*"|"\s*\|[^|]|\bgetline\b|@\s*(load|include|\w+\s*\()|\bextension\s*\(/
 
-/** Refuses a program of awk or sed that runs commands or writes files. */
-export function checkStream(name: string, args: readonly string[]): void {
-  const isAwk = name.endsWith('awk')
-  const valued = isAwk
-    ? '-f --file -v --assign -F --field-separator -e --source -E --exec -i --include -l --load'
-    : '-e --expression -f --file -l -i* -I*'
-  const line = commandLine(args, valued, isAwk)
-  const loaded = valuesOf(line, '-f --file -E --exec')
-  for (const file of loaded)
-    if (/^(-|\/dev\/(stdin|fd\/\d+)|\/proc\/.*)$/.test(file) || !isPlain(file))
-      throw hidden(name, file)
-  // Other options load a library, or write the program and its variables to a file.
-  const odd =
-    isAwk && line.options.find((one) => !/^(-[fvFe]|--(file|assign|source))$/.test(one.name))
-  if (odd || (isAwk && line.uncertain !== undefined))
-    throw hidden(name, odd ? odd.name : (line.uncertain ?? ''))
-  const given = valuesOf(line, isAwk ? '-e --source' : '-e --expression')
-  const code = given.length > 0 || loaded.length > 0 ? given : line.operands.slice(0, 1)
-  for (const one of code) {
-    if (!isPlain(one)) throw hidden(name, one)
-    const found = isAwk ? awkRest(one) : sedRest(one)
-    if (found) throw notUnderstood(name, found)
-  }
-}
-
-/** The first part of an awk program that reaches a file or a command. */
-function awkRest(program: string): string | undefined {
-  const found = awkDenied.exec(program)?.[0]
+function isPlainAwk(program: string): boolean {
   // `>` and `|` behind a print are its output. Elsewhere they compare, or are part of a pattern.
   const outputs = program
     .split(/[;}\n]/)
     .map((part) => part.slice((part.search(/\bprint/) + 1 || part.length + 1) - 1))
-  return found ?? outputs.find((part) => />|[^|]\|[^|]/.test(part))
+  return !awkDenied.test(program) && !outputs.some((part) => />|[^|]\|[^|]/.test(part))
 }
 
-const sedAddress = String.raw`(?:\d+(?:~\d+)?|\$|/(?:\\.|[^/\\\n])*/I?|\\([|#,])(?:(?!\1).)*\1)`
+const sedAddress = String.raw`(?:\d+(?:~\d+)?|\$|/(?:\\.|[^/\\\n])*/I?)`
 const sedCommand = new RegExp(
-  String.raw`[\s;]*(?:${sedAddress}(?:\s*,\s*(?:[+~]?\d+|\$|/(?:\\.|[^/\\\n])*/I?))?)?\s*!?\s*` +
-    String.raw`(?:s([^\w\s\\])(?:\\[^]|(?!\2)[^\\])*\2(?:\\[^]|(?!\2)[^\\])*\2[gpiIm0-9]*|` +
-    String.raw`y([^\w\s\\])(?:\\.|(?!\3)[^\\])*\3(?:\\.|(?!\3)[^\\])*\3|` +
+  String.raw`[\s;]*(?:${sedAddress}(?:\s*,\s*(?:[+~]?\d+|${sedAddress}))?)?\s*!?\s*` +
+    String.raw`(?:([sy])([^\w\s\\])(?:\\[^]|(?!\2)[^\\])*\2(?:\\[^]|(?!\2)[^\\])*\2[gpiIm0-9]*|` +
     String.raw`[aic]\\?[^\n]*(?:\\\n[^\n]*)*|[bt]\s*\w*|:\s*\w+|[qQ]\s*\d*|[dpDPnNgGhHxlz=]|[{}])` +
-    String.raw`\s*(?=[;\n}#]|$|(?<=\{))(?:#[^\n]*)?`,
+    String.raw`\s*(?=[;\n}]|$|(?<=\{))`,
   'y',
 )
 
-/** The first part of a sed script that is not plain. Undefined: all of it is. */
-function sedRest(script: string): string | undefined {
-  for (let at = 0; at < script.length; ) {
-    if (/^[\s;]*$/.test(script.slice(at, at + 64)) && at + 64 >= script.length) return undefined
+function isPlainSed(script: string): boolean {
+  for (let at = 0; at < script.length; at = sedCommand.lastIndex) {
+    if (/^[\s;]*$/.test(script.slice(at, at + 64)) && at + 64 >= script.length) return true
     sedCommand.lastIndex = at
-    if (!sedCommand.test(script) || sedCommand.lastIndex === at) return script.slice(at, at + 40)
-    at = sedCommand.lastIndex
+    if (!sedCommand.test(script)) return false
   }
-  return undefined
+  return true
 }
 
-function hidden(name: string, part: string): Refusal {
-  return new Refusal(
-    'unseen-script',
-    `${name} runs a program of which "${shown(part)}" is not visible here`,
-    'Write the program out in the command, or in a file that you run by its name. Pass values as arguments.',
-  )
-}
-
-function notUnderstood(name: string, part: string): Refusal {
+function notUnderstood(name: string, code: string): Refusal {
   return new Refusal(
     'not-plain',
-    `"${shown(part)}" in a program for ${name} may start commands, change files or reach the net`,
+    `a program for ${shown(name)} is not plainly understood: "${shown(code)}"`,
     'Use plain shell commands for that, or write the program to a file and run the file.',
   )
 }

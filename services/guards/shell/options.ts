@@ -37,36 +37,24 @@ export type ShellGuardOptions = {
   deadlineMs?: number
 }
 
-type Check = { ok(value: unknown): boolean; accepted: string; required?: true }
+const aFolder = 'an absolute path without . and .. and without * and ?'
 
-const aName: Check = { ok: isText, accepted: 'a name' }
-const aFolder: Check = {
-  ok: isFolder,
-  accepted: 'an absolute path without . and .. and without * and ?',
-}
-
-const checks: Record<keyof ShellGuardOptions, Check> = {
-  name: aName,
-  tools: {
-    ok: (value) => isList(value) && value.every(isText),
-    accepted: "the names of the tools that run commands, e.g. ['bash']",
-    required: true,
-  },
-  allowedFolders: {
-    ok: (value) => isList(value) && value.every(isFolder),
-    accepted:
-      "the absolute folders below which commands may write, without . and .., e.g. ['/work']",
-    required: true,
-  },
-  argument: aName,
-  workingFolder: aFolder,
-  folderArgument: aName,
-  home: aFolder,
-  onlyCommands: { ok: isList, accepted: 'names of commands, or leave it out to allow any' },
-  deadlineMs: {
-    ok: (value) => Number(value) >= 1 && Number(value) <= limits.guardDeadlineMsMax,
-    accepted: `milliseconds from 1 to ${limits.guardDeadlineMsMax}`,
-  },
+const checks: Record<
+  keyof ShellGuardOptions,
+  [accepts: (value: unknown) => boolean, form: string]
+> = {
+  name: [isText, 'a name'],
+  tools: [isListOf(isText), "the names of the tools that run commands, e.g. ['bash']"],
+  allowedFolders: [isListOf(isFolder), `a list of folders, each ${aFolder}`],
+  argument: [isText, 'a name'],
+  workingFolder: [isFolder, aFolder],
+  folderArgument: [isText, 'a name'],
+  home: [isFolder, aFolder],
+  onlyCommands: [isListOf(isText), 'names of commands, or leave it out to allow any'],
+  deadlineMs: [
+    (value) => Number(value) >= 1 && Number(value) <= limits.guardDeadlineMsMax,
+    `milliseconds from 1 to ${limits.guardDeadlineMsMax}`,
+  ],
 }
 
 export type ShellRules = {
@@ -82,12 +70,13 @@ export function shellRules(options: ShellGuardOptions): ShellRules {
   const unknown = keyFault(options, Object.keys(checks))
   if (unknown !== undefined)
     throw new WeirError('settings.invalid', `the shell guard's options have ${unknown}`)
-  for (const [option, { ok, accepted, required }] of Object.entries(checks)) {
+  for (const [option, [accepts, form]] of Object.entries(checks)) {
     const value = options[option as keyof ShellGuardOptions]
-    if (ok(value) || (value === undefined && required === undefined)) continue
+    const isOptional = option !== 'tools' && option !== 'allowedFolders'
+    if (accepts(value) || (value === undefined && isOptional)) continue
     throw new WeirError(
       'settings.invalid',
-      `the shell guard's ${option} is ${JSON.stringify(value)?.slice(0, 200) ?? 'missing'}. Give it ${accepted}.`,
+      `the shell guard's ${option} is ${JSON.stringify(value)?.slice(0, 200) ?? 'missing'}. Give it ${form}.`,
     )
   }
   return {
@@ -104,12 +93,12 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== ''
 }
 
-function isList(value: unknown): value is unknown[] {
-  return Array.isArray(value) && value.length > 0
+function isListOf(isOne: (value: unknown) => boolean) {
+  return (value: unknown) => Array.isArray(value) && value.length > 0 && value.every(isOne)
 }
 
 function isFolder(value: unknown): boolean {
-  const odd = /^[^/]|^$|(^|\/)\.{1,2}(\/|$)|[*?\uE000-\uE005\0]/
+  const odd = /^[^/]|^$|(^|\/)\.{1,2}(\/|$)|[*?\uE000\uE001\0]/
   return typeof value === 'string' && !odd.test(value)
 }
 

@@ -1,24 +1,19 @@
 // The reason for refusing a command. It is thrown, because it can occur at any depth and nothing
 // later can change it. guard.ts turns it into a verdict.
 
-/**
- * - write-outside: it changes something outside the allowed folders.
- * - net-into-shell: it runs data from the net.
- * - secret: it names a secret.
- * - unseen-script: it runs a script that only exists at run time.
- * - unknowable: a relevant part is only known at run time.
- * - unreadable: it is not Bash.
- * - not-plain: it has a construct that the guard does not follow.
- * - not-allowed: the command is never accepted.
- */
 export type RefusalCode =
   | 'write-outside'
   | 'net-into-shell'
   | 'secret'
+  /** It runs a script that only exists at run time. */
   | 'unseen-script'
+  /** A relevant part is only known at run time. */
   | 'unknowable'
+  /** It is not Bash. */
   | 'unreadable'
+  /** It has a construct that the guard does not follow. */
   | 'not-plain'
+  /** The command is never accepted. */
   | 'not-allowed'
 
 export class Refusal extends Error {
@@ -38,14 +33,14 @@ export class Refusal extends Error {
   }
 }
 
-/**
- * A part of a command for a message: short, and without characters that mislead a terminal or a
- * reader.
- */
+const shownMax = 120
+
+/** A part of a command for a message: short, and safe for a terminal and a reader. */
 export function shown(text: string): string {
-  const marked = [...text.slice(0, shownMax + 1)]
-    .map((character) => marks.get(character) ?? character)
-    .join('')
+  const marked = text
+    .slice(0, shownMax + 1)
+    .replaceAll('\uE000', '…')
+    .replaceAll('\uE001', '*')
   const visible = JSON.stringify(marked)
     .slice(1, -1)
     .replaceAll('\\"', '"')
@@ -53,26 +48,25 @@ export function shown(text: string): string {
   return visible.length > shownMax ? `${visible.slice(0, shownMax)}…` : visible
 }
 
-const shownMax = 120
-
-/** Readable marks for the unknown parts of a field (field.ts). */
-const marks = new Map([
-  ['\uE000', '…'],
-  ['\uE001', '*'],
-  ['\uE002', '?'],
-  ['\uE003', '<(…)'],
-])
-
 /** A construct that the guard does not follow, with the plain form of it. */
 export function notPlain(what: string, advice = 'Write it more simply.'): Refusal {
   return new Refusal('not-plain', shown(what), advice)
 }
 
-/** A program whose changes are not clear because of this part. */
+/** A program whose effect is not clear because of this part. */
 export function unclear(base: string, part: string): Refusal {
   return new Refusal(
     'unknowable',
-    `with "${shown(part)}" it cannot be seen which files ${shown(base)} changes`,
+    `with "${shown(part)}" it cannot be seen what ${shown(base)} changes or runs`,
     `Run ${shown(base)} without it, or write it out. Where it is a file that is only read, -- before the file names helps.`,
+  )
+}
+
+/** A script or program that does not stand in the command. */
+export function hidden(base: string, part: string): Refusal {
+  return new Refusal(
+    'unseen-script',
+    `${shown(base)} runs a script of which "${shown(part)}" is only known when it runs`,
+    'Write the commands out, or write them to a file and run the file by its name. Pass values as arguments.',
   )
 }

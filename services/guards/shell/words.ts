@@ -8,128 +8,93 @@
 //     field counts as any possible option.
 
 import type { CommandExpansionPart, HereDoc, ParameterExpansionPart, Word, WordPart } from 'unbash'
-import {
-  anyCharacter,
-  anyName,
-  anything,
-  condensed,
-  isPlain,
-  list,
-  ownProcess,
-  pipeName,
-  withNames,
-} from './field.ts'
-import type { State } from './place.ts'
-import { Refusal, shown } from './refusal.ts'
+import { anyName, anything, isPlain, isUnknown, list, ownProcess } from './field.ts'
+import type { Facts } from './place.ts'
+import { notPlain, Refusal, shown } from './refusal.ts'
 
 const fieldMax = 65_536
 const fieldsMax = 10_000
 
 /** The fields that a command's words become. */
-export function fieldsOf(words: readonly Word[], state: State): string[] {
+export function fieldsOf(words: readonly Word[], facts: Facts): string[] {
   const fields: string[] = []
-  for (const word of words) {
-    for (const parts of withoutBraces(word)) fields.push(...split(parts, state))
-    if (fields.length > fieldsMax)
-      throw new Refusal(
-        'unknowable',
-        `it has more than ${fieldsMax} words`,
-        'Split it into several shorter commands.',
-      )
-  }
-  return fields
+  for (const word of words) fields.push(...split(partsOf(word), facts))
+  if (fields.length <= fieldsMax) return fields
+  throw new Refusal('unknowable', 'it has too many words', 'Split it into several commands.')
 }
 
 /** A word that Bash neither splits nor matches against names: an assignment, a here-string. */
-export function textOf(word: Word, state: State): string {
+export function textOf(word: Word, facts: Facts): string {
   const parts = partsOf(word)
-  return bounded(
-    parts.map((part, i) => (i === 0 && tilde(part, parts, state)) || whole(part, state)).join(''),
-  )
+  const texts = parts.map((part, i) => tilde(part, i, parts, facts) ?? whole(part, facts))
+  return bounded(texts.join(''))
 }
 
 /** The text of a here-document. */
-export function bodyOf({ body, delimiter }: HereDoc, state: State): string {
+export function bodyOf({ body, delimiter }: HereDoc, facts: Facts): string {
   if (body.parts !== undefined)
-    return bounded(body.parts.map((part) => whole(part, state)).join(''))
+    return bounded(body.parts.map((part) => whole(part, facts)).join(''))
   return delimiter?.quoted === false ? body.text.replace(/\\([$`\\])|\\\n/g, '$1') : body.text
 }
 
+/** Adjacent unknown parts become one of equal meaning. */
 function bounded(text: string): string {
-  return text.length > fieldMax ? anything : condensed(text)
+  if (text.length > fieldMax) return anything
+  return text.replace(/[\uE000\uE001]{2,}/g, (row) => (isUnknown(row) ? anything : anyName))
 }
 
 function partsOf({ parts, pos, end, value, text }: Word): readonly WordPart[] {
   return parts ?? [{ type: 'Literal', pos, end, value, text }]
 }
 
-/** A word's parts, once for each text of its braces. Only plain lists and numbers are read. */
-function withoutBraces(word: Word): (readonly WordPart[])[] {
-  let variants: WordPart[][] = [[]]
-  for (const part of partsOf(word)) {
-    const texts = part.type === 'BraceExpansion' ? braced(part.text) : undefined
-    if (part.type === 'BraceExpansion' && (texts?.length ?? 256) * variants.length >= 256)
-      throw new Refusal(
-        'unknowable',
-        `${shown(part.text)} stands for words that cannot be seen beforehand`,
-        'Write the words out instead of using braces.',
-      )
-    const choices: WordPart[] = texts?.map(
-      (text) => ({ ...part, type: 'Literal', value: text, text }) as WordPart,
-    ) ?? [part]
-    variants = variants.flatMap((variant) => choices.map((choice) => [...variant, choice]))
-  }
-  return variants
-}
-
-/** `{a,b}` and `{1..9}`. Undefined: nested, quoted or with expansions. */
-function braced(text: string): string[] | undefined {
-  const inner = text.slice(1, -1)
-  if (/^-?\d{1,9}\.\.-?\d{1,9}$/.test(inner)) return [anyName]
-  return /['"\\$`{}]|\.\./.test(inner) ? undefined : inner.split(',').map(withNames)
-}
-
-function split(parts: readonly WordPart[], state: State): string[] {
+function split(parts: readonly WordPart[], facts: Facts): string[] {
   const fields: string[] = []
   let field: string | undefined
   for (const [i, part] of parts.entries()) {
-    const home = i === 0 ? tilde(part, parts, state) : undefined
     const isSplit = /^(Simple|Parameter|Command)Expansion$/.test(part.type)
-    const text = home ?? whole(part, state)
-    const words = isSplit ? splitText(text, state) : [text]
-    for (const [j, word] of words.entries()) {
-      if (j > 0 && field !== undefined) {
-        fields.push(field)
-        field = undefined
-      }
-      field = bounded((field ?? '') + word)
+    const text = tilde(part, i, parts, facts) ?? whole(part, facts)
+    for (const [j, word] of (isSplit ? splitText(text, facts) : [text]).entries()) {
+      if (j > 0 && field !== undefined) fields.push(field)
+      field = bounded((j > 0 ? '' : (field ?? '')) + word)
     }
   }
   return field === undefined ? fields : [...fields, field]
 }
 
+/** A plain list stands for any of its names. */
+function braces(text: string): string {
+  if (/^\{(?!.*(\.\.|[{,]-))[\w.,-]*\}$|^\{-?\d+\.\.-?\d+\}$/.test(text)) return anyName
+  const what = `${shown(text)} stands for words that cannot be seen beforehand`
+  throw new Refusal('unknowable', what, 'Write the words out instead of using braces.')
+}
+
 /** Bash's treatment of an unquoted expansion: it splits at blanks and matches names. */
-function splitText(text: string, { variables }: State): string[] {
-  if (variables.has('IFS') && isPlain(text)) return [anything]
+function splitText(text: string, { variables }: Facts): string[] {
   // Blanks at its ends separate it from its neighbours, and the joined word is unknown.
-  if (/^\s|\s$/.test(text)) return [anything]
+  if (/^\s|\s$/.test(text) || (variables.has('IFS') && isPlain(text))) return [anything]
   return list(text).map(withNames)
+}
+
+/** Replaces the characters with which Bash matches names. */
+function withNames(text: string): string {
+  return text.replace(/[*?]|\[[^\]/]+\]/g, anyName)
 }
 
 /** `~` and `~/…` at the beginning of a word. Undefined: there is none. */
 function tilde(
   part: WordPart,
+  at: number,
   { length }: readonly WordPart[],
-  { variables }: State,
+  { variables }: Facts,
 ): string | undefined {
-  if (part.type !== 'Literal' || !part.text.startsWith('~')) return undefined
+  if (at > 0 || part.type !== 'Literal' || !part.text.startsWith('~')) return undefined
   const folder = variables.get('HOME') ?? anything
   if (part.text === '~') return length === 1 ? folder : anything
   return part.text[1] === '/' ? folder + part.value.slice(1) : anything
 }
 
 /** The text of a part that is not split. */
-function whole(part: WordPart, state: State): string {
+function whole(part: WordPart, facts: Facts): string {
   switch (part.type) {
     case 'Literal':
     case 'SingleQuoted':
@@ -137,65 +102,52 @@ function whole(part: WordPart, state: State): string {
       return part.value
     case 'DoubleQuoted':
     case 'LocaleString':
-      return part.parts.map((child) => whole(child, state)).join('')
+      return part.parts.map((child) => whole(child, facts)).join('')
     case 'Glob':
-      return part.kind === 'star' ? anyName : anyCharacter
+      return anyName
     case 'ExtendedGlob':
       return anything
     case 'BraceExpansion':
-      return part.text // braces are plain text where nothing is split
+      return braces(part.text)
     case 'SimpleExpansion':
-      return variable(part.text.slice(1), state)
+      return variable(part.text.slice(1), facts)
     case 'ParameterExpansion':
-      return parameter(part, state)
+      return parameter(part, facts)
     case 'CommandExpansion':
-      return output(part, state)
+      return output(part, facts)
     case 'ArithmeticExpansion':
       return '1' // some number: any number works as part of a path
     case 'ProcessSubstitution':
-      return pipeName
+      return '/dev/fd/63'
     default:
       return unknownPart(part)
   }
 }
 
 function unknownPart(part: never): never {
-  throw new Refusal(
-    'unreadable',
-    `it has a part that this guard does not know (${shown(JSON.stringify(part) ?? '')})`,
-    'Write it more simply.',
-  )
+  throw notPlain(`it has a part that this guard does not know (${JSON.stringify(part)})`)
 }
 
-const numbers = list('? $ # RANDOM SRANDOM LINENO SECONDS UID EUID PPID BASHPID EPOCHSECONDS SHLVL')
-
-function variable(name: string, { folders, variables }: State): string {
+function variable(name: string, { folders, variables }: Facts): string {
   const value = variables.get(name)
   if (value !== undefined) return value
   if (name === '!') return ownProcess
-  if (name === 'PWD') return folders?.length === 1 ? (folders[0] as string) : anything
-  return numbers.includes(name) ? '1' : anything
+  if (name === 'PWD' && folders?.length === 1) return folders[0] ?? anything
+  return /^([?$#]|S?RANDOM|LINENO|SECONDS|E?UID|EPOCHSECONDS)$/.test(name) ? '1' : anything
 }
 
-function parameter({ prefix, index, operation, parameter }: ParameterExpansionPart, state: State) {
+function parameter({ prefix, index, operation, parameter }: ParameterExpansionPart, facts: Facts) {
   if (prefix === '#') return '1'
-  if (prefix !== undefined || index !== undefined) return anything
-  const value = variable(parameter, state)
-  if (operation === undefined) return value
-  const keepsValue = operation.type === 'Default' && !operation.operator.endsWith('+')
-  return keepsValue && isPlain(value) && value !== '' ? value : anything
+  const isPlainRead = prefix === undefined && index === undefined && operation === undefined
+  return isPlainRead ? variable(parameter, facts) : anything
 }
 
 /** The output of a command. Known only for a few commands, well enough to write below it. */
-function output({ script }: CommandExpansionPart, state: State): string {
-  const command = script?.commands[0]?.command
-  if (script?.commands.length !== 1 || command?.type !== 'Command') return anything
-  const words = [command.name, ...command.args]
-  if (command.redirects.length > 0 || command.prefix.length > 0) return anything
-  if (!words.every((word) => word?.type === 'Word' && word.parts === undefined)) return anything
-  const text = words.map((word) => (word?.type === 'Word' ? word.value : '')).join(' ')
-  if (text === 'pwd') return variable('PWD', state)
-  if (text === 'jobs -p') return ownProcess
-  if (/^mktemp( -d)?$/.test(text) && !state.variables.has('TMPDIR')) return `/tmp/tmp.${anyName}`
-  return /^date \+(%[YmdHMSFTjsyNu]|[A-Za-z0-9_:-])+$/.test(text) ? anyName : anything
+function output({ text, script }: CommandExpansionPart, facts: Facts): string {
+  if (script?.commands.length !== 1) return anything
+  const written = text.replace(/^\$\(\s*|\s*\)$|`/g, '')
+  if (written === 'pwd') return variable('PWD', facts)
+  if (written === 'jobs -p') return ownProcess
+  if (/^mktemp( -d)?$/.test(written) && !facts.variables.has('TMPDIR')) return `/tmp/tmp.${anyName}`
+  return /^date \+(%[YmdHMSFTjsyNu]|[A-Za-z0-9_:-])+$/.test(written) ? anyName : anything
 }

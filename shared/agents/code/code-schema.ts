@@ -41,7 +41,11 @@ function codeSchema(): AnySchemaObject {
           ...{ ...items, required: ['name', 'description', 'parameters'] },
           'x-accepted': 'a tool of defineTool',
           allOf: [
-            { oneOf: ['run', 'command', 'http', 'module'].map((key) => ({ required: [key] })) },
+            {
+              oneOf: ['run', 'command', 'http', 'module', 'client'].map((key) => ({
+                required: [key],
+              })),
+            },
           ],
           dependencies: {
             ...Object.fromEntries(

@@ -28,14 +28,15 @@ export function agentOf<Provider extends string>(
     tools: toolsOf(source, content.tools ?? [], content.sandbox),
     settings: settingsOf(content),
     ...(mcp.length > 0 && { mcp }),
-    ...textCallsIn(source, refuseHints(source, content)),
+    ...textCallsIn(source, refuseOfGuests(source, content)),
     ...historyIn(source, content),
   }
 }
 
-function refuseHints(source: Source, content: AgentContent): AgentContent {
+function refuseOfGuests(source: Source, content: AgentContent): AgentContent {
   if (content.hints !== undefined)
     source.refuse(['hints'], 'goes with guest only; write the hints of a tool in tools')
+  if (content.record !== undefined) source.refuse(['record'], 'goes with guest only; remove it')
   return content
 }
 

@@ -4,10 +4,12 @@
 
 import type { EmptyAllowance, LoopThresholds, TextCallsMode } from '../../contract/messages.ts'
 import type { FunctionTool, ReasoningEffort, Tool } from '../agents.ts'
+import type { RecordedParts } from '../guest.ts'
 
 export type AgentContent = {
   name?: string
   guest?: true
+  record?: RecordedParts
   hints?: Record<string, (HintsContent & Pick<ToolContent, 'poll'>) | undefined>
   system?: string
   systemFile?: string
@@ -47,6 +49,8 @@ export type McpContent = {
   allow?: (string | undefined)[]
   deny?: (string | undefined)[]
   labels?: Record<string, LabelsContent | undefined>
+  toolsFile?: string
+  traceparent?: boolean
   timeoutMs?: number
   wallMs?: number
   outputBytesMax?: number
@@ -68,7 +72,7 @@ export type SandboxContent =
 export type LabelsContent = { reads?: string | (string | undefined)[]; sends?: string }
 
 export type HintsContent = LabelsContent &
-  Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'refusal'>
+  Pick<ToolContent, 'mutates' | 'ignoreFields' | 'loopKey' | 'refusal' | 'client'>
 
 export type RuleMode = 'enforce' | 'shadow'
 
@@ -107,6 +111,7 @@ export type ToolContent = LabelsContent & {
   outputBytesMax?: number
   http?: HttpContent
   module?: string
+  client?: true
   sandbox?: SandboxContent
   /** Only in a program. */
   code?: ToolCode

@@ -12,7 +12,14 @@ const ofAgentsOnly = [
   ...(['attempts', 'stallMs', 'firstByteMs', 'toolTries'] as const),
 ]
 
-const noHints = { mutates: null, ignoreFields: [], loopKey: [], refusal: null, labels: [] }
+const noHints = {
+  mutates: null,
+  ignoreFields: [],
+  loopKey: [],
+  refusal: null,
+  labels: [],
+  client: false,
+}
 
 /** Always returns a guest. If there are mistakes, it is never used. */
 export function guestOf(source: Source, content: AgentContent): Required<GuestAgent> {
@@ -31,5 +38,6 @@ export function guestOf(source: Source, content: AgentContent): Required<GuestAg
     name: nameOf(source, content),
     settings: settingsOf(content, defaultGuestSettings),
     hints: Object.fromEntries(hints),
+    record: content.record ?? 'all',
   }
 }

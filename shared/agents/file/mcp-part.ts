@@ -16,7 +16,7 @@ import { urlOf } from './url.ts'
 /** The defaults of a server. agent.schema.json has the same ones. */
 const mcpDefaults = { timeoutMs: 60_000, wallMs: 300_000 }
 
-/** None for a process that runs no tools: it has neither their programs nor their keys. */
+/** A process that runs no tools has neither the programs of servers nor their keys. */
 export function mcpOf(source: Source, content: AgentContent): McpServer[] {
   const { mcp = {}, trust = [] } = content
   for (const [index, name] of trust.entries())
@@ -25,15 +25,8 @@ export function mcpOf(source: Source, content: AgentContent): McpServer[] {
       const advice = near === undefined ? 'must be a name in mcp' : `did you mean ${near}?`
       source.refuse(['trust', index], `is ${shown(name)}, and there is no such server; ${advice}`)
     }
-  if (!needs(source, 'tools')) {
-    if (Object.keys(mcp).length > 0)
-      source.refuse(
-        ['mcp'],
-        'needs a process that runs all stages, because only that process knows the tools of the servers; ask in that process, or use tools',
-      )
-    return []
-  }
-  const ofAgent = sandboxOf(source, ['sandbox'], content.sandbox)
+  const isHere = needs(source, 'tools')
+  const ofAgent = isHere ? sandboxOf(source, ['sandbox'], content.sandbox) : undefined
   return Object.entries(mcp).flatMap(([name, server]) =>
     server === undefined ? [] : [serverOf(source, name, server, trust.includes(name), ofAgent)],
   )
@@ -46,23 +39,39 @@ function serverOf(
   isTrusted: boolean,
   sandbox: SandboxSetting | undefined,
 ): McpServer {
-  const { allow, deny, labels, outputBytesMax, timeoutMs, wallMs } = { ...mcpDefaults, ...content }
+  const { allow, deny, labels, outputBytesMax, traceparent, timeoutMs, wallMs } = {
+    ...mcpDefaults,
+    ...content,
+  }
   if (wallMs < timeoutMs)
     source.refuse(
       ['mcp', name, 'wallMs'],
       `is ${wallMs}, less than timeoutMs, ${timeoutMs}; must be at least that`,
     )
-  const run =
-    content.url === undefined
-      ? programOf(source, name, content, sandbox)
-      : addressOf(source, name, content, content.url)
+  const toolsFile =
+    content.toolsFile === undefined
+      ? undefined
+      : referred(source, ['mcp', name, 'toolsFile'], content.toolsFile)?.path
   return {
-    ...{ name, run, isTrusted, timeoutMs, wallMs },
+    ...{ name, run: runOf(source, name, content, sandbox), isTrusted, timeoutMs, wallMs },
+    ...(toolsFile !== undefined && { toolsFile }),
+    ...(traceparent === true && { traceparent }),
     ...(allow && { allow: allow.filter((pattern) => pattern !== undefined) }),
     ...(deny && { deny: deny.filter((pattern) => pattern !== undefined) }),
     ...(outputBytesMax !== undefined && { outputBytesMax }),
     ...(labels && { labels: labelsByPattern(labels) }),
   }
+}
+
+function runOf(
+  source: Source,
+  name: string,
+  content: McpContent,
+  sandbox: SandboxSetting | undefined,
+): McpServer['run'] {
+  if (!needs(source, 'tools')) return { kind: 'elsewhere' }
+  if (content.url === undefined) return programOf(source, name, content, sandbox)
+  return addressOf(source, name, content, content.url)
 }
 
 function labelsByPattern(labels: NonNullable<McpContent['labels']>): [string, string[]][] {

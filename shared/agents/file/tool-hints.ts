@@ -19,13 +19,13 @@ import type { Source } from './source.ts'
 export function hintsOf(
   source: Source,
   path: Path,
-  { mutates, ignoreFields, loopKey, refusal, reads, sends }: HintsContent,
+  { mutates, ignoreFields, loopKey, refusal, reads, sends, client }: HintsContent,
   schema: string,
 ): ToolHints | null {
   refuseUnknownFields(source, [...path, 'ignoreFields'], ignoreFields, schema)
   refuseUnknownFields(source, [...path, 'loopKey'], loopKey, schema)
   if (refusal !== undefined) refuseUnknownPlaceholders(source, [...path, 'refusal'], refusal)
-  const hints = [mutates, ignoreFields, loopKey, refusal, reads, sends]
+  const hints = [mutates, ignoreFields, loopKey, refusal, reads, sends, client]
   if (hints.every((hint) => hint === undefined)) return null
   return {
     mutates: mutates ?? null,
@@ -33,6 +33,7 @@ export function hintsOf(
     loopKey: written(loopKey),
     refusal: refusal ?? null,
     labels: labelsOf({ reads, sends }),
+    client: client ?? false,
   }
 }
 

@@ -87,6 +87,8 @@ function toolOf(
       [...path, 'traceparent'],
       'is true, but only a tool with command or http can get it; remove it',
     )
+  if (concurrency !== undefined && content.client)
+    source.refuse([...path, 'concurrency'], 'has no effect on a tool with client; remove it')
   return {
     ...tool,
     ...(concurrency !== undefined && { concurrency }),
@@ -112,13 +114,14 @@ const runElsewhere: ToolRun = { kind: 'command', argv: [''] }
 function runOf(
   source: Source,
   path: Path,
-  { command, http, module, code, ...rest }: ToolContent,
+  { command, http, module, code, client, ...rest }: ToolContent,
 ): ToolRun {
   const runs = [
     code?.run && functionOf(source, path, { ...code, run: code.run }, rest),
     command && commandOf(source, path, command, rest),
     http && httpOf(source, [...path, 'http'], http),
     module === undefined ? undefined : moduleOf(source, path, module, rest),
+    client && ({ kind: 'client' } as const),
   ]
   return runs.find((run) => run !== undefined) ?? { kind: 'command', argv: [''] }
 }

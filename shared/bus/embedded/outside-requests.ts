@@ -1,8 +1,8 @@
 // The requests that a process beside the writer may send to it: the few writes that an operator, a
-// client or a guard does by itself on Kafka. Another request is a member of `OutsideRequest`, its
+// client, a front or a guard does by itself on Kafka. Another request is a member of `OutsideRequest`, its
 // parser, and its case in `answerOf`.
-// OUTSIDE-REQUESTS-1. An outsider may write no more than on Kafka: the records of an edge, an
-//     operator or a guard. Ids of reducers are refused: they would hide records of a stage (R3).
+// OUTSIDE-REQUESTS-1. An outsider may write no more than on Kafka: the records of an edge, a front,
+//     an operator or a guard. Ids of reducers are refused: they would hide records of a stage (R3).
 // OUTSIDE-REQUESTS-2. The owner writes, with its own times and order: so there is one writer.
 
 import { decode, typeIn } from '../../codec/codec.ts'
@@ -116,7 +116,9 @@ function outsideRecordIn(given: unknown): OutsideRecord {
   }
 }
 
-const outsiders: ReadonlySet<Writer> = new Set(['edge', 'approver', 'operator', 'guard'])
+const outsiders: ReadonlySet<Writer> = new Set([
+  ...(['edge', 'front', 'approver', 'operator', 'guard'] as const),
+])
 
 /** Keeps OUTSIDE-REQUESTS-1. */
 function recordOf(

@@ -18,6 +18,7 @@ import { createConnection, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { WeirError } from '../../lib/errors.ts'
+import { removeLeftSockets } from '../../lib/left-sockets.ts'
 
 /** `requests`: one request a connection. `links`: a connection as long as its process lives. */
 export type SocketName = 'requests' | 'links'
@@ -37,6 +38,9 @@ export function makeOwnFolder(folder: string): void {
 
 /** Linux has room for 107 bytes, others for 103. A longer path would be truncated silently. */
 const pathBytesMax = 100
+
+/** Short names that killed processes left. */
+const leftLinks = { folders: /^weir-\w{6}$/, entry: 'o', sockets: ['requests', 'links'] }
 
 /**
  * A path that is too long for a socket gets a link in a folder that is open to this user only, until
@@ -75,6 +79,7 @@ function ownerUnreachable(file: string, cause: NodeJS.ErrnoException): WeirError
  */
 export async function listenAt(server: Server, path: string): Promise<() => void> {
   const name = shortNameOf(path)
+  if (name.path !== path) void removeLeftSockets(leftLinks)
   try {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     server.once('error', reject).listen(name.path, resolve)

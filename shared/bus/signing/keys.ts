@@ -1,23 +1,15 @@
 // The keys of signed records. Every pair of writer and topic has its own key, derived from one root
 // key. A principal's file has the keys that it signs with, and those that it checks its inbox with.
 // So a principal can sign as itself, and can forge records for its own inbox only.
-// KEYS-1. Key files are readable by this user only. Others are refused. A file of root, as Kubernetes
-//     mounts a Secret, may be readable by its group.
+// KEYS-1. Key files are readable by this user only (secret-files.ts). Others are refused.
 // KEYS-2. Two generations are valid at a time. Writers sign with the newer one, readers accept both.
 
 import { createHmac, randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { stageNames } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
+import { readSecretFile, writeSecretFile } from '../../lib/secret-files.ts'
 import { type Hmac, hmacOf } from './fast-hmac.ts'
 import { checkedBy, guardPrincipal, outsiders, topicsSignedBy } from './principals.ts'
 
@@ -51,19 +43,21 @@ export function createKeyFiles(
   const root = rootOf(folder, rotate)
   const principals = [...stageNames, ...outsiders, ...guards.map(guardPrincipal)]
   for (const principal of principals)
-    writeSecret(join(folder, `${principal}.json`), keyFileOf(root, principal, guards))
+    writeSecretFile(join(folder, `${principal}.json`), keyFileOf(root, principal, guards))
   return { principals, generation: root.generation }
 }
 
 function rootOf(folder: string, rotate: boolean): RootFile {
   const path = join(folder, rootFile)
-  const known = existsSync(path) ? (JSON.parse(readSecret(path)) as RootFile) : undefined
+  const known = existsSync(path)
+    ? (JSON.parse(readSecretFile(path, refusalOf(path))) as RootFile)
+    : undefined
   const root = {
     version: 1 as const,
     root: known?.root ?? randomBytes(32).toString('base64'),
     generation: (known?.generation ?? 1) + (rotate && known !== undefined ? 1 : 0),
   }
-  writeSecret(path, root)
+  writeSecretFile(path, root)
   return root
 }
 
@@ -124,7 +118,7 @@ function filesAt(path: string): string[] {
 }
 
 function keyFileIn(file: string): KeyFile {
-  const text = readSecret(file)
+  const text = readSecretFile(file, refusalOf(file))
   try {
     return JSON.parse(text) as KeyFile
   } catch (cause) {
@@ -147,33 +141,8 @@ function addPairs(
   }
 }
 
-/** Keeps KEYS-1. */
-function readSecret(file: string): string {
-  try {
-    if (othersReach(statSync(file), process.getuid?.()))
-      throw invalid(file, 'other users can read or write it: run chmod 600 on it')
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    if (cause instanceof WeirError) throw cause
-    throw invalid(file, 'it cannot be read', cause)
-  }
-}
-
-/**
- * Whether other users can read or write a file. `uid`: this user. Kubernetes mounts a Secret as
- * root's, and a user other than root reads it through the group of the pod (fsGroup).
- */
-export function othersReach(
-  { mode, uid: owner }: { mode: number; uid: number },
-  uid: number | undefined,
-): boolean {
-  const mayRead = owner === 0 && uid !== 0 ? 0o440 : 0o400
-  return (mode & 0o077 & ~mayRead) !== 0
-}
-
-function writeSecret(file: string, content: object): void {
-  writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
-  chmodSync(file, 0o600)
+function refusalOf(file: string): (why: string, cause?: unknown) => WeirError {
+  return (why, cause) => invalid(file, why, cause)
 }
 
 function invalid(file: string, why: string, cause?: unknown): WeirError {

@@ -1,8 +1,8 @@
 // Names of tools and fields in a text for the model, which wrote many of them itself. They are cut,
 // and invisible characters are escaped: a name cannot look like another one, or like Weir's words.
 
-/** Control and format characters, half surrogate pairs, line and paragraph separators. */
-export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
+/** Control characters and others without a shape, half surrogate pairs, foreign line ends. */
+export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
 const everyInvisible = new RegExp(invisible.source, 'gu')
 const shownCharactersMax = 100

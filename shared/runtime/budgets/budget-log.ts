@@ -1,7 +1,8 @@
 // The topic `budgets` on a bus: the records of each tenant in its partition.
 
 import { followSince } from '../../bus/range.ts'
-import type { Bus } from '../../contract/bus.ts'
+import type { Bus, RecordToAppend } from '../../contract/bus.ts'
+import type { Message } from '../../contract/messages.ts'
 import { partitionOf } from '../../contract/partition.ts'
 import type { BudgetLog, PerformerContext } from '../../contract/performer.ts'
 import { WeirError } from '../../lib/errors.ts'
@@ -12,10 +13,13 @@ export function budgetLog({
   bus,
   topicPrefix,
   log,
+  onWritten = () => {},
 }: {
   bus: Bus
   topicPrefix: string
   log: PerformerContext['log']
+  /** Called with each acknowledged record. */
+  onWritten?: (message: Message, record: RecordToAppend) => void
 }): BudgetLog {
   const topic = `${topicPrefix}budgets`
   let partitions: number | undefined
@@ -30,9 +34,11 @@ export function budgetLog({
     partitionOf: partitionOfTenant,
     async append(tenant, message) {
       const partition = await partitionOfTenant(tenant)
-      const [appended] = await writeObservation(bus, [toRecord({ topic, partition, message })], log)
+      const record = toRecord({ topic, partition, message })
+      const [appended] = await writeObservation(bus, [record], log)
       if (appended === undefined)
         throw new WeirError('runtime.assertion', `${topic} acknowledged no record`)
+      onWritten(message, record)
       return appended
     },
     follow: (of) => followSince(bus, { topic, ...of }),

@@ -11,6 +11,7 @@ import { guestRoutes } from '../../../apps/http/guest-routes.ts'
 import { bytesOf } from '../../../apps/http/request-body.ts'
 import { type HttpApp, type HttpServer, startHttpServer } from '../../../apps/http/server.ts'
 import type { Guard } from '../../../client/guard/guest-conversation.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { scriptedGuard } from './scripted-guard.ts'
 
@@ -75,6 +76,10 @@ describe('the HTTP server', () => {
     expect((await withHeaders(`${url}/hello`, { origin: 'http://evil.example' }))[0]).toBe(403)
     expect((await withHeaders(`${url}/hello`, { origin: 'null' }))[0]).toBe(403)
     expect((await withHeaders(`${url}/hello`, { origin: `http://${host}` }))[0]).toBe(200)
+    const image = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }
+    expect((await withHeaders(`${url}/hello`, image))[0]).toBe(403)
+    const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+    expect((await withHeaders(`${url}/hello`, link))[0]).toBe(200)
   })
 
   it('answers again once 10,000 connections that send no whole request are closed', async () => {
@@ -113,7 +118,32 @@ describe('the HTTP server', () => {
       'read',
     )
     expect(bodies).toEqual(['whole'])
+    expect(lines.filter((line) => line.includes('"level":50'))).toEqual([])
   })
+
+  it('holds a bounded number of bytes of unfinished bodies, and drops the one that stalls', async () => {
+    const url = await serve(hello, (app) =>
+      app.post('/body', async (context) => {
+        await bytesOf(context.env.incoming, limits.httpBodiesBytesMax)
+        return context.text('read')
+      }),
+    )
+    const port = Number(new URL(url).port)
+    const half = Buffer.alloc(limits.httpBodiesBytesMax / 2)
+    const head = `POST /body HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: ${half.length + 1}\r\n\r\n`
+    const sent = (bytes: Buffer) => {
+      const socket = connect(port, '127.0.0.1').on('error', () => {})
+      socket.write(head)
+      return new Promise<typeof socket>((resolve) => socket.write(bytes, () => resolve(socket)))
+    }
+    const sockets = [await sent(half), await sent(half)]
+    const more = () => fetch(`${url}/body`, { method: 'POST', body: Buffer.alloc(1_000) })
+    let answer = await more()
+    while (answer.status === 200) answer = await more() // the halves may still be on their way
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+    while ((await more()).status !== 200) await new Promise((resolve) => setTimeout(resolve, 200))
+    for (const socket of sockets) socket.destroy()
+  }, 60_000)
 
   it('keeps the text of an unforeseen error out of the answer', async () => {
     const url = await serve((app) =>

@@ -405,6 +405,10 @@ describe('the metrics of decisions', () => {
       'weir_attempts_total{outcome="answered"}': 1,
       'weir_attempts_total{outcome="transient"}': 2,
     })
+    expect(await seen('weir_tokens_total')).toMatchObject({
+      'weir_tokens_total{type="input"}': expect.any(Number),
+      'weir_tokens_total{type="output"}': expect.any(Number),
+    })
     expect(await seen('weir_tool_duration_seconds_sum')).toEqual({
       'weir_tool_duration_seconds_sum{status="ok"}': 1.5,
       'weir_tool_duration_seconds_sum{status="timed_out"}': 60,

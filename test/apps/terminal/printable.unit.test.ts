@@ -18,12 +18,14 @@ describe('foreign text on a terminal', () => {
     ['a\u200db', 'a\\u{200d}b', 'a joiner that joins nothing'],
     ['a\u2028b', 'a\\u{2028}b', 'other line ends'],
     ['\ud83d', '\\u{d83d}', 'half a character'],
+    ['A\ufe0fB\u{e0100}', 'A\\u{fe0f}B\\u{e0100}', 'variations of letters'],
+    ['\u034f\u17b5\u115f', '\\u{34f}\\u{17b5}\\u{115f}', 'letters without a shape'],
     ['\u{e0041}', '\\u{e0041}', 'a tag'],
   ])('shows %j as %s: %s', (text, shown) => {
     expect(printable(text)).toBe(shown)
   })
 
-  it.each(['plain text', 'Grüße, 日本語, עברית', '👍🏽 👩‍👩‍👧 🏳️‍🌈', ''])(
+  it.each(['plain text', 'Grüße, 日本語, עברית', '👍🏽 👩‍👩‍👧 🏳️‍🌈 ☎️ 1️⃣', ''])(
     'keeps %s unchanged',
     (text) => {
       expect(printable(text)).toBe(text)

@@ -4,7 +4,7 @@
 export type Call = [id: string, args: string, name?: string]
 
 export type Scripts = {
-  /** The model's answer to its n-th request, from 1: calls of `exec`, or a text. */
+  /** The model's answer to its n-th request, from 1: calls of `exec`, or a text. `[]`: it thinks only. */
   answers: (n: number) => Call[] | string
   /** The result of the tool. Default `done`. */
   result?: (command: string) => string

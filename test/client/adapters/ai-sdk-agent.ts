@@ -71,10 +71,15 @@ export function answerOf(answer: Call[] | string): Answer {
   return {
     content: isText
       ? [{ type: 'text', text: answer }]
-      : answer.map(([toolCallId, input, toolName = 'exec']) => ({
-          ...{ type: 'tool-call', toolCallId, toolName, input },
-        })),
-    finishReason: { unified: isText ? 'stop' : 'tool-calls', raw: undefined },
+      : answer.length === 0
+        ? [{ type: 'reasoning', text: 'Hm.' }]
+        : answer.map(([toolCallId, input, toolName = 'exec']) => ({
+            ...{ type: 'tool-call', toolCallId, toolName, input },
+          })),
+    finishReason: {
+      unified: isText || answer.length === 0 ? 'stop' : 'tool-calls',
+      raw: undefined,
+    },
     usage: { inputTokens: total, outputTokens: { total: 1, text: 1, reasoning: 0 } },
     warnings: [],
   } as Answer

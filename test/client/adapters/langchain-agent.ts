@@ -86,6 +86,8 @@ export class ScriptedModel extends BaseChatModel {
     const answer = this.#answers(this.prompts.length)
     if (typeof answer === 'string')
       return new AIMessage({ content: answer, response_metadata: { finish_reason: 'length' } })
+    if (answer.length === 0)
+      return new AIMessage({ content: [{ type: 'thinking', thinking: 'Hm.' }] })
     const [tool_calls, invalid_tool_calls] = [[], []] as [object[], object[]]
     for (const [id, args, name = 'exec'] of answer)
       try {

@@ -69,10 +69,12 @@ export class ScriptedModel implements Model {
                 content: [{ type: 'output_text', text: answer }],
               },
             ]
-          : answer.map(([callId, text, name = 'exec']) => ({
-              ...{ type: 'function_call', callId, name, arguments: text },
-              status: 'completed',
-            })),
+          : answer.length === 0
+            ? [{ type: 'reasoning', content: [{ type: 'input_text', text: 'Hm.' }] }]
+            : answer.map(([callId, text, name = 'exec']) => ({
+                ...{ type: 'function_call', callId, name, arguments: text },
+                status: 'completed',
+              })),
     } as ModelResponse
   }
 

@@ -76,7 +76,12 @@ async function scripted(script: (message: Written, at: number) => Message[]) {
     refuses?: boolean
     waitMs?: number
   } = {}) {
-    const agent = { name: 'coder', settings: defaultGuestSettings, hints: {} }
+    const agent = {
+      name: 'coder',
+      settings: defaultGuestSettings,
+      hints: {},
+      record: 'all' as const,
+    }
     const log = pino({ level: 'silent' })
     const policy = async () => defaultGuestSettings.policy
     const front = createFront({

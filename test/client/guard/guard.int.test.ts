@@ -12,6 +12,7 @@ import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { decode } from '../../../shared/codec/codec.ts'
 import type { Guard as WeirGuard } from '../../../shared/contract/guard.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { declarationOf } from '../../../shared/transcript/transcript.ts'
 import { answerOf, requestOf, type Said, saidCall, saidText } from '../../support/guest-requests.ts'
@@ -27,6 +28,11 @@ async function guardWith(options: Partial<GuardOptions> = {}): Promise<Guard> {
   open.push(guard)
   return guard
 }
+
+const helper = defineAgent({
+  ...{ name: 'a', system: 's', tools: [] },
+  model: anthropic('m', { baseUrl: 'http://127.0.0.1:1' }),
+})
 
 const tools = [
   declarationOf('exec', '', {
@@ -81,6 +87,7 @@ describe('the options of a guard', () => {
       { agent, guards: { guards: [], modes: 'x' } },
       'option modes of guards; did you mean',
     ],
+    ['another part', { agent, record: 'none' }, 'record is "none"; must be all or calls'],
     [
       'another word',
       { agent, onUnavailable: 'stop' },
@@ -265,6 +272,46 @@ describe('a guard in a data folder', () => {
     expect(advice).toMatchObject({ rung: 'nudge', judged: true })
   })
 
+  it("has no text of a conversation in its log with record: 'calls', and still ends a loop", async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'guard-'))
+    open.push({ close: async () => rmSync(folder, { recursive: true }) })
+    const guard = await guardWith({ dataFolder: folder, record: 'calls' })
+    const conversation = guard.conversation('t')
+    const responses: Said[] = []
+    const texts = ['asked-text', 'spoken-text', 'thought-text', 'result-text', 'early-text']
+    const [user = '', text = '', thinking = '', result = '', early = ''] = texts
+    const request = () => requestOf('anthropic', [{ user, responses }], tools)
+    const rungs: string[] = []
+    for (let n = 0; n < 6; n += 1) {
+      rungs.push((await conversation.beforeModel(request())).rung)
+      const call = saidCall('exec', { command: 'kept-command' }, { id: `c${n}`, result })
+      const said: Said = { ...call, text }
+      const given = answerOf(request(), said)
+      const { content } = given.answer as { content: unknown[] }
+      const block = { type: 'thinking', thinking, signature: '' }
+      const answer = { ...(given.answer as object), content: [block, ...content] }
+      await conversation.afterModel({ ...given, answer })
+      responses.push(said)
+    }
+    await conversation.beforeModel(request())
+    await conversation.afterModel(answerOf(request(), good))
+    await conversation.reportResults([{ callId: 'c', status: 'error', text: early }])
+    responses.push({ ...good, calls: good.calls.map((call) => ({ ...call, result: undefined })) })
+    await conversation.afterModel(answerOf(request(), saidText(text)))
+    await guard.close()
+    expect(rungs).toEqual(['none', 'none', 'none', 'none', 'none', 'nudge'])
+
+    const weir = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+    open.push(weir)
+    const records: string[] = []
+    for (const { name: topic } of topicSpecs('weir.', 1))
+      for (const { partition } of await weir.ends(topic))
+        for (const { value } of await weir.read({ topic, partition, from: 0, limit: 10_000 }))
+          records.push(JSON.stringify(decode(value ?? new Uint8Array())))
+    expect(records.filter((record) => record.includes('kept-command')).length).toBeGreaterThan(6)
+    expect(records.filter((record) => texts.some((one) => record.includes(one)))).toEqual([])
+  })
+
   it('has the reply and the end of the turn in the log when it was closed right after it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'guard-'))
     open.push({ close: async () => rmSync(folder, { recursive: true }) })
@@ -301,21 +348,16 @@ describe('a guard in a data folder', () => {
     ])
   })
 
-  it('refuses another guard and a Weir beside it at once, and names its process', async () => {
+  it('stays alone with stages here, and names its process', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-guard-'))
     try {
-      await guardWith({ dataFolder: folder })
+      await guardWith({ dataFolder: folder, stages: 'here' })
       const place = { dataFolder: folder, log: pino({ level: 'silent' }) }
-      await expect(openGuard({ agent: 'other', ...place })).rejects.toMatchObject({
+      await expect(openGuard({ agent: 'other', stages: 'here', ...place })).rejects.toMatchObject({
         code: 'bus.locked',
-        message: expect.stringMatching(
-          `this process \\(${process.pid}\\).* let one weir proxy or weir up --front-port have .* on Kafka$`,
-        ),
       })
-      const model = anthropic('m', { baseUrl: 'http://127.0.0.1:1' })
-      const agent = defineAgent({ name: 'a', system: 's', model, tools: [] })
-      for (const stages of ['auto', 'elsewhere'] as const)
-        await expect(Weir.open({ agents: [agent], stages, ...place })).rejects.toMatchObject({
+      for (const stages of ['auto', 'here'] as const)
+        await expect(Weir.open({ agents: [helper], stages, ...place })).rejects.toMatchObject({
           code: 'bus.locked',
           message: expect.stringMatching(`process ${process.pid} guards agents .* has it alone`),
         })
@@ -325,18 +367,10 @@ describe('a guard in a data folder', () => {
     }
   })
 
-  it('is refused at once beside a Weir that runs the stages', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'weir-guard-'))
-    const model = anthropic('m', { baseUrl: 'http://127.0.0.1:1' })
-    const agent = defineAgent({ name: 'a', system: 's', model, tools: [] })
-    {
-      await using _ = await Weir.open({ agents: [agent], dataFolder: folder })
-      await expect(openGuard({ agent: 'coder', dataFolder: folder })).rejects.toMatchObject({
-        code: 'bus.locked',
-        message: expect.stringContaining('stop that process first'),
-      })
-    }
-    rmSync(folder, { recursive: true })
+  it('needs a folder for stages', async () => {
+    await expect(openGuard({ agent: 'coder', stages: 'auto' })).rejects.toThrow(
+      'stages needs dataFolder',
+    )
   })
 
   it('is not on Kafka too', async () => {

@@ -120,7 +120,14 @@ describe.each(guestFormats.map((format) => [format] as const))('a history as %s'
   })
 })
 
-const hints = { mutates: false, ignoreFields: [], loopKey: [], refusal: null, labels: [] }
+const hints = {
+  mutates: false,
+  ignoreFields: [],
+  loopKey: [],
+  refusal: null,
+  labels: [],
+  client: false,
+}
 
 describe('a history', () => {
   it('has an unknown user text if its first message is of the model', () => {

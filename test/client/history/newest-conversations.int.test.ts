@@ -246,6 +246,7 @@ describe.each([
       reason: '',
       durationMs: 1,
       result: 'done',
+      resultId: '',
       resultBytes: 4,
     } as const
     await write('activity', { type: 'call-finished', ...late })

@@ -23,7 +23,7 @@ const rejected = (ordinal: number): Message => ({
 })
 const finished = (ordinal: number, status: ResultStatus): Message => ({
   ...{ type: 'call-finished', ...at, round: 1, ordinal, name: 'exec', status, reason: 'x' },
-  ...{ durationMs: 0, result: '', resultBytes: 0 },
+  ...{ durationMs: 0, result: '', resultId: '', resultBytes: 0 },
 })
 const judged = (
   guard: string,

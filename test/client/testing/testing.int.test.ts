@@ -8,6 +8,7 @@ import { pino } from 'pino'
 import { z } from 'zod'
 import { startAnthropicServer } from '../../../apps/demo/anthropic-server.ts'
 import {
+  always,
   call,
   cut,
   fails,
@@ -82,10 +83,13 @@ describe('scriptedModel', () => {
         system: 'Help.',
         texts: ['Do I need a coat in Paris?'],
         results: [],
+        newResults: [],
         tools: ['get_weather'],
         mayCall: true,
       },
-      expect.objectContaining({ results: ['18 °C in Paris'], mayCall: true }),
+      expect.objectContaining({
+        ...{ results: ['18 °C in Paris'], newResults: ['18 °C in Paris'], mayCall: true },
+      }),
     ])
   })
 
@@ -111,6 +115,31 @@ describe('scriptedModel', () => {
       reason: expect.stringContaining('the script has 1 replies, and this is request 2'),
     })
     expect(model.requests).toHaveLength(2)
+  })
+
+  it('answers every further request by `always`, which sees whether a call was answered', async () => {
+    const model = scriptedModel(
+      says('Hello.'),
+      always(({ newResults, texts }) =>
+        newResults.length > 0
+          ? says(`It has ${newResults.join()}.`)
+          : says(call('get_weather', { city: texts.at(-1) })),
+      ),
+    )
+    const { weir } = await openWith(model)
+    const conversation = 'one'
+    const replies: string[] = []
+    for (const text of ['Hi', 'Paris', 'Ulm'])
+      replies.push((await weir.ask({ agent: 'helper', conversation, text }).finished).reply)
+    await weir.close()
+    expect(replies).toEqual(['Hello.', 'It has 18 °C in Paris.', 'It has 18 °C in Ulm.'])
+    expect(model.requests).toHaveLength(5)
+  })
+
+  it('refuses a script in which a reply follows `always`', () => {
+    expect(() => scriptedModel(always(says('Again.')), says('Never.'))).toThrow(
+      'always(...) is reply 1 of 2',
+    )
   })
 })
 

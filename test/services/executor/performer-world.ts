@@ -16,6 +16,7 @@ import type {
   Message,
   Outcome,
   ProgramsHashed,
+  ResultSent,
   RoundCleared,
   Tick,
   TurnEnded,
@@ -122,6 +123,7 @@ type InboxMessage =
   | Lapsed
   | ProgramsHashed
   | CallsStopped
+  | ResultSent
   | Tick
 
 export type Owner = Performer<ExecutorTask> & {

@@ -111,6 +111,7 @@ describe('a round', () => {
           durationMs: 12,
           result: 'done',
           resultBytes: 4,
+          resultId: '',
         },
       },
     ])

@@ -28,6 +28,15 @@ describe('a message of a client', () => {
   })
 })
 
+describe('the result of a call that a client ran', () => {
+  it('is copied to the executor as it is', () => {
+    const place = { conversation: 'c', turn: 7, round: 1, ordinal: 0 }
+    const end = { resultId: 'r', isError: false, text: 'done' }
+    const message = { type: 'result-sent' as const, ...place, ...end }
+    expect(given(intake).when(message).records).toEqual([{ to: 'tools', message }])
+  })
+})
+
 describe('a piece of an image or a file', () => {
   const hash = 'a'.repeat(64)
   const sent = {

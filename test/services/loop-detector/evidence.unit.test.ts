@@ -9,8 +9,14 @@ import { masked } from '../../../services/loop-detector/mask.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 
 const canonical = (raw: string, ...ignoreFields: string[]) =>
-  readArguments(raw, { mutates: null, ignoreFields, loopKey: [], refusal: null, labels: [] })
-    .canonical
+  readArguments(raw, {
+    mutates: null,
+    ignoreFields,
+    loopKey: [],
+    refusal: null,
+    labels: [],
+    client: false,
+  }).canonical
 
 describe('arguments', () => {
   it.each([

@@ -416,7 +416,14 @@ describe('a failure streak', () => {
       ['-', '-', '-', 'nudge', 'text_only', 'end'],
     ],
   ])('%s', (_, name, mutates, expected) => {
-    const hints = { mutates, ignoreFields: [], loopKey: [], refusal: null, labels: [] }
+    const hints = {
+      mutates,
+      ignoreFields: [],
+      loopKey: [],
+      refusal: null,
+      labels: [],
+      client: false,
+    }
     const seen: Step = {
       ...one(name, { path: 'a' }, ok('seen')),
       fields: { declarations: [declared(name, { hints })] },
@@ -672,6 +679,7 @@ describe('the memory of a turn', () => {
       loopKey: ['constructor', '/*/*', ''],
       refusal: null,
       labels: [],
+      client: false,
     }
     const fields = { declarations: [declared('shell', { hints })] }
     expect(

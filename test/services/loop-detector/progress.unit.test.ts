@@ -129,6 +129,7 @@ describe('the same call with the same result', () => {
               loopKey: [],
               refusal: null,
               labels: [],
+              client: false,
               ...hints,
             },
           }),

@@ -3,8 +3,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
+import { encryptedBus } from '../../../shared/bus/encryption/encrypted-bus.ts'
+import { createEncryption } from '../../../shared/bus/encryption/encryption.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { busContract } from './contract.ts'
 
@@ -26,6 +27,20 @@ busContract('embedded, in a file', async () => {
     },
   }
 })
+
+busContract(
+  'embedded, with encrypted values',
+  async () => {
+    const bus = await openEmbeddedBus({ file: ':memory:', clock: systemClock })
+    const name = 'k'.repeat(32) // the longest, so sizes fit exactly
+    const keys = new Map([['*', [{ name, key: Buffer.alloc(32, 7) }]]])
+    return {
+      bus: encryptedBus(bus, createEncryption(keys, '')),
+      dispose: () => bus.close(),
+    }
+  },
+  { keeps: false },
+)
 
 busContract(
   'embedded, in memory',

@@ -24,6 +24,7 @@ client-messages (log) -> intake, a unit is none
     content-sent <- edge
     user-message <- edge
     cancel-requested <- edge
+    result-sent <- edge
 conversation-events (log) -> conversation, a unit is conversation
     user-message <- intake
     cancel-requested <- intake
@@ -68,6 +69,7 @@ rounds-cleared (log) -> executor, a unit is turn
     claim <- executor performer
     outcome <- executor performer, guest
     verdicts-requested <- guest
+    result-sent <- intake
     lapsed <- executor performer
     programs-hashed <- executor performer
     calls-stopped <- executor performer
@@ -113,6 +115,7 @@ activity (log)
     approval-pending <- approval
     approval-decided <- approval
     tool-started <- executor performer
+    call-offered <- executor
     call-finished <- executor
     turn-finished <- conversation, guest
 dead-letters (log)

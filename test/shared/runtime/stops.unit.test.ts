@@ -35,6 +35,24 @@ function known(...messages: OperatorStop[]) {
 }
 
 describe('the stops of a turn', () => {
+  it('include the stop of its tenant, and none of another tenant', () => {
+    const stops = [
+      stop({ scope: 'tenant', name: 'acme' }),
+      stop({ scope: 'tenant', name: 'default' }),
+    ]
+    const idsFor = (conversation: string) => {
+      const records = stops.map((message) => ({ key: keyOf(message), message, time: 0 }))
+      const found = stopsInForce(records, { agent: 'bank', conversation })
+      return typeof found === 'string' ? found : found.map(stopId)
+    }
+    expect(idsFor('acme:c')).toEqual(['tenant:acme'])
+    expect(idsFor('call/acme:c')).toEqual(['tenant:acme'])
+    expect(idsFor('c')).toEqual(['tenant:default'])
+    const [first] = known(stop({ scope: 'tenant', name: 'default' }))
+    expect(first && stopOfTurn([first])).toEqual(first)
+    expect(first && stopReason(first)).toBe('an operator stopped tenant "default": why')
+  })
+
   it('are those of all, of its agent, of its conversation and of tools', () => {
     const stops = known(
       stop(),

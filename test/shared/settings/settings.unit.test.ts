@@ -7,8 +7,8 @@ import {
   settingKeys,
   settingsWithOrigins,
 } from '../../../shared/settings/settings.ts'
-import { tenantWeightsOf } from '../../../shared/settings/tenant-weights.ts'
 import { findSettingsFile } from '../../../shared/settings/settings-file.ts'
+import { tenantWeightsOf } from '../../../shared/settings/tenant-weights.ts'
 
 describe('settings', () => {
   it('have a default each', () => {
@@ -218,6 +218,18 @@ describe('a settings file', () => {
       expect.stringMatching(/^commandProperty is set in weir\.yaml:1, a file found/),
     ])
   })
+
+  it.each(['agents: evil.yaml', 'encryptionCommand: ./evil'])(
+    'that was found may not start programs: %j',
+    (line) => {
+      write('weir.yaml', `${line}\n`)
+      const [key] = line.split(':')
+      expect(mistakesOf(() => readSettings({}, {}, find()))).toEqual([
+        `${key} is set in weir.yaml:1, a file found in this folder, and it starts programs with your keys; if you trust the file, name it with --config (WEIR_CONFIG)`,
+      ])
+      expect(() => readSettings({}, {}, find('weir.yaml'))).not.toThrow()
+    },
+  )
 
   it('that was found may set bus and broker if no credentials come from elsewhere', () => {
     write('weir.yaml', 'bus: kafka\nbootstrapServer: ours:9092')

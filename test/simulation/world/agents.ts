@@ -78,6 +78,7 @@ export function rollGuest(random: Random): Required<GuestAgent> {
     name: 'gus',
     settings: { ...settings, policy: policyOf({ ...policy, caps }) },
     hints: {},
+    record: 'all',
   }
 }
 

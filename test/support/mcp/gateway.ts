@@ -13,7 +13,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { McpAddress } from '../../../apps/http/serve-mcp.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const weir = join(root, 'bin', 'weir')
+export const weir = join(root, 'bin', 'weir')
 export const serverFile = join(import.meta.dirname, 'server.ts')
 export const serverCommand = [process.execPath, '--disable-warning=ExperimentalWarning', serverFile]
 

@@ -1,14 +1,14 @@
 // The list of conversations as far as it is loaded: pages of the server, one after the other, and the
 // rows that contain the typed words.
 
-import type { ConversationSummary } from '../../../../client/history/summary.ts'
+import type { PricedConversation } from '../../../history/conversations/conversations.ts'
 import { read } from './server.ts'
 
 export type Filters = Record<string, string>
 
 export type ConversationPages = {
   /** The loaded rows that contain the words, the latest activity first. */
-  readonly rows: ConversationSummary[]
+  readonly rows: PricedConversation[]
   readonly loaded: number
   readonly isWhole: boolean
   readonly isLoading: boolean
@@ -20,15 +20,15 @@ export type ConversationPages = {
   more(): void
 }
 
-type Page = { conversations: ConversationSummary[]; next: string | null }
+type Page = { conversations: PricedConversation[]; next: string | null }
 
 /** The first page is small, so the first paint is early. */
 const firstPage = 100
 const nextPages = 1_000
 
 export function conversationPages(onChange: () => void): ConversationPages {
-  const all = new Map<string, ConversationSummary>()
-  let rows: ConversationSummary[] = []
+  const all = new Map<string, PricedConversation>()
+  let rows: PricedConversation[] = []
   let words: string[] = []
   let filters: Filters = {}
   let next: string | null = '0'
@@ -104,6 +104,6 @@ export function conversationPages(onChange: () => void): ConversationPages {
   }
 }
 
-function textOf({ conversation, agent, question, last }: ConversationSummary): string {
+function textOf({ conversation, agent, question, last }: PricedConversation): string {
   return `${conversation}\n${agent ?? ''}\n${question ?? ''}\n${last.reason ?? ''}`.toLowerCase()
 }

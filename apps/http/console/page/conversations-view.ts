@@ -1,8 +1,9 @@
 // Conversations: filters, a search, and a list that draws only the rows in the window.
 // CONSOLE-LIST-1. Every row has the height of the style, so a list of any length has its final height.
 
-import type { ConversationSummary } from '../../../../client/history/summary.ts'
+import type { PricedConversation } from '../../../history/conversations/conversations.ts'
 import { factTexts } from '../../../history/facts-text.ts'
+import { moneyText } from '../../../terminal/money-text.ts'
 import { conversationLink, counted, number, span } from './ago.ts'
 import type { ConversationPages, Filters } from './conversation-pages.ts'
 import { html } from './html.ts'
@@ -75,7 +76,7 @@ function filter(key: string, { name, values, value, onFilter }: Filter) {
 }
 
 /** Keeps CONSOLE-LIST-1. */
-function windowOf(pages: ConversationPages, rows: ConversationSummary[], now: number) {
+function windowOf(pages: ConversationPages, rows: PricedConversation[], now: number) {
   const height = rowHeight()
   const top = document.querySelector<HTMLElement>('.rows')?.getBoundingClientRect().top ?? 0
   const first = Math.max(0, Math.floor(-top / height) - margin)
@@ -99,7 +100,8 @@ function row(
     outputTokens,
     facts,
     last,
-  }: ConversationSummary,
+    money,
+  }: PricedConversation,
   { place, total, now }: { place: number; total: number; now: number },
 ) {
   const why = last.cap ?? last.class
@@ -112,7 +114,7 @@ function row(
     <span class=${`outcome ${tone}`}>${last.outcome}${why === null ? '' : ` (${why.replaceAll('_', ' ')})`}</span>
     <span class="faint about"><span class="id">${conversation}</span>${agent === null ? '' : ` · ${agent}`}</span>
     <span class="faint digits cost">
-      ${counted(turns, 'turn')} · ${number(inputTokens + outputTokens)} tokens · ${span(now - last.at)} ago
+      ${counted(turns, 'turn')} · ${number(inputTokens + outputTokens)} tokens${money === null ? '' : ` · ${moneyText(money)}`} · ${span(now - last.at)} ago
     </span>
     <span class="warning notable">${factTexts(facts).join('; ')}</span>
   </a>`

@@ -3,22 +3,29 @@
 
 import { render } from 'preact'
 import { counted } from './ago.ts'
+import { budgetsPage } from './budgets-page.ts'
+import { confirmations } from './confirmation.ts'
 import type { ConsoleState, WaitingCall } from './console-state.ts'
 import { conversationPages, type Filters } from './conversation-pages.ts'
 import { conversationsView, listKey } from './conversations-view.ts'
 import { deadLetters } from './dead-letters.ts'
 import { deadLettersView } from './dead-letters-view.ts'
+import { guardsPage } from './guards-page.ts'
 import { html } from './html.ts'
 import { inboxKey, inboxView } from './inbox-view.ts'
 import { nowView } from './now-view.ts'
 import { type ReportPage, reportPage } from './report-view.ts'
 import { follow, RequestError, read, send, setKey } from './server.ts'
 import { type Stopping, stopDialog } from './stop-dialog.ts'
+import { newStop, stopsPage } from './stops-page.ts'
 
 const titles = {
   now: 'Now',
   approvals: 'Approvals',
   conversations: 'Conversations',
+  guards: 'Guards',
+  stops: 'Stops',
+  budgets: 'Budgets',
   letters: 'Dead letters',
 } as const
 
@@ -45,6 +52,10 @@ const busy = new Set<string>()
 const notes = new Map<string, string>()
 const pages = conversationPages(() => draw())
 const letters = deadLetters(() => draw())
+const confirming = confirmations(() => draw())
+const guards = guardsPage(() => draw(), confirming)
+const stops = stopsPage(() => draw(), confirming)
+const budgets = budgetsPage(() => draw())
 
 // ── The address ──
 
@@ -65,11 +76,18 @@ function textOf(encoded: string): string {
 function show(): void {
   report?.leave()
   stopReport?.abort()
+  guards.leave()
+  stops.leave()
+  budgets.leave()
+  confirming.forget()
   report = undefined
   problem = null
   const { name, conversation } = pageNow()
   if (name === 'conversation') openReport(conversation)
   if (name === 'letters') letters.load()
+  if (name === 'guards') guards.open()
+  if (name === 'stops') stops.open()
+  if (name === 'budgets') budgets.open()
   if (name === 'conversations' && pages.loaded === 0) {
     pages.load(filters)
     void read<typeof accepted>('filters').then((values) => {
@@ -197,12 +215,17 @@ function view() {
       stopDialog(stopping, {
         note: stopNote,
         onStop: stop,
+        onLasting(scope, name) {
+          stopping = undefined
+          confirming.open(newStop(scope, name, draw))
+        },
         onClose() {
           stopping = undefined
           draw()
         },
       })
     }
+    ${confirming.view()}
   </div>`
 }
 
@@ -216,7 +239,7 @@ const connectionText = {
 function content(name: PageName) {
   const now = Date.now() + skewMs
   const fault = problem !== null && html`<p class="bad problem" role="alert">${problem}</p>`
-  if (name === 'conversation') return fault
+  if (name === 'conversation') return html`${fault}${conversationBar()}`
   if (name === 'conversations')
     return conversationsView(pages, {
       ...{ now, filters, accepted },
@@ -226,16 +249,27 @@ function content(name: PageName) {
       },
     })
   if (name === 'letters') return deadLettersView(letters, now)
+  if (name === 'guards') return guards.view()
+  if (name === 'stops') return stops.view(now)
+  if (name === 'budgets') return budgets.view()
   if (state === undefined) return html`<main><p class="faint">Reading the log.</p></main>`
   if (name === 'approvals') return inboxView(state, { now, busy, notes, decide })
-  return nowView(state, {
-    now,
-    onCancel({ conversation, agent }) {
-      stopping = { conversation, agent }
-      stopNote = null
-      draw()
-    },
-  })
+  return nowView(state, { now, onCancel: openStop })
+}
+
+function openStop({ conversation, agent }: Stopping): void {
+  stopping = { conversation, agent }
+  stopNote = null
+  draw()
+}
+
+function conversationBar() {
+  const { conversation } = pageNow()
+  const open = state?.turns.shown.find((turn) => turn.conversation === conversation)
+  return html`<div class="conversation-bar">
+    <button type="button" class="reject" onClick=${() => openStop({ conversation, agent: open?.agent ?? null })}>Stop…</button>
+    ${confirming.note !== null && html`<span class="good" role="status">${confirming.note}</span>`}
+  </div>`
 }
 
 function keyForm() {

@@ -1,10 +1,10 @@
 // Now: the work that is stopped, the savings, and the open turns by the place where each one is.
 
 import { conversationLink, counted, number, span } from './ago.ts'
-import type { ConsoleState, ShownTurn, TurnState } from './console-state.ts'
+import { chart } from './chart.ts'
+import type { ConsoleState, ShownTurn, StopsOfMinute, TurnState } from './console-state.ts'
 import { turnStates } from './console-state.ts'
 import { html } from './html.ts'
-import { stopsChart } from './stops-chart.ts'
 
 const words: Record<TurnState, string> = {
   person: 'wait for a person',
@@ -68,6 +68,14 @@ export function nowView(
       </ul>
     </section>
   </main>`
+}
+
+function stopsChart(minutes: StopsOfMinute[]) {
+  const ats = minutes.map(({ at }) => at)
+  return chart(ats, [
+    { colour: 'calls', shape: 'bars', values: minutes.map(({ calls }) => calls) },
+    { colour: 'turns', shape: 'bars', values: minutes.map(({ turns }) => turns) },
+  ])
 }
 
 function stopsTable(by: ConsoleState['stops']['by']) {

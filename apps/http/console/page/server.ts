@@ -36,8 +36,8 @@ async function request(path: string, options: RequestInit = {}): Promise<Respons
   )
 }
 
-export async function read<T>(path: string): Promise<T> {
-  return (await request(path)).json() as Promise<T>
+export async function read<T>(path: string, signal: AbortSignal | null = null): Promise<T> {
+  return (await request(path, { signal })).json() as Promise<T>
 }
 
 export async function send<T>(path: string, body: object): Promise<T> {

@@ -27,7 +27,7 @@ export type AgInterrupt = {
 
 export type AgUsage = { inputTokens: number; outputTokens: number; totalTokens: number }
 
-type AgOutcome =
+export type AgOutcome =
   | { type: 'success' | 'cancelled' }
   | { type: 'interrupt'; interrupts: AgInterrupt[] }
 

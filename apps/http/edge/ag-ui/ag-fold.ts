@@ -6,7 +6,13 @@ import type { TurnEvent } from '../../../../client/weir.ts'
 import { callIdOf, createTurnCalls, type WaitingCall } from '../turn-calls.ts'
 import type { TurnFold } from '../turn-chunks.ts'
 import { interventionData, turnData } from '../turn-data.ts'
-import { type AgEvent, type AgInterrupt, type AgMessage, agUiVersion } from './ag-event.ts'
+import {
+  type AgEvent,
+  type AgInterrupt,
+  type AgMessage,
+  type AgOutcome,
+  agUiVersion,
+} from './ag-event.ts'
 import { createAgMessages } from './ag-messages.ts'
 
 type Event<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>
@@ -24,6 +30,8 @@ const responseSchema = {
 export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgEvent> {
   const calls = createTurnCalls()
   const sent = createAgMessages(messages)
+  /** Calls whose results the client has sent itself. */
+  const known = new Set(messages.flatMap((one) => (one.role === 'tool' ? [one.toolCallId] : [])))
   let hasBegun = false
   let step: string | undefined
   let block: { kind: 'text' | 'reasoning'; messageId: string } | undefined
@@ -117,10 +125,10 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
     return [...before, { type: 'RUN_FINISHED', threadId, runId, outcome: { type }, usage }]
   }
 
-  /** A refused call has its result already. */
+  /** A refused call has its result already, and a client has the results that it sent. */
   function ended(event: Event<'call-rejected' | 'call-finished'>, text: string): AgEvent[] {
     const call = calls.open(event)
-    return call === undefined ? [] : [result(call.callId, text)]
+    return call === undefined || known.has(call.callId) ? [] : [result(call.callId, text)]
   }
 
   function eventsOf(event: TurnEvent): AgEvent[] {
@@ -167,13 +175,13 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
       block = undefined
       return [started()]
     },
-    pause: (waiting) => [
-      ...endStep(),
-      {
-        ...{ type: 'RUN_FINISHED', threadId, runId },
-        outcome: { type: 'interrupt', interrupts: waiting.map(interruptOf) },
-      },
-    ],
+    pause(waiting) {
+      const interrupts = waiting.filter(({ kind }) => kind === 'approval').map(interruptOf)
+      // A call without a result is the client's to run.
+      const outcome: AgOutcome =
+        interrupts.length === 0 ? { type: 'success' } : { type: 'interrupt', interrupts }
+      return [...endStep(), { type: 'RUN_FINISHED', threadId, runId, outcome }]
+    },
   }
 }
 

@@ -1,13 +1,15 @@
-// The input of an AG-UI run. Only the newest message of the user and the answers to interrupts count:
-// the log has the history. The other messages are read to send them back.
+// The input of an AG-UI run. Only the newest message of the user, the answers to interrupts and the
+// results of calls that the client runs count: the log has the history. The other messages are read to send them back.
 
 import { HttpError } from '../../http-error.ts'
+import type { CallAnswer } from '../call-results.ts'
 import { type Answer, type ChatRequest, listAt, objectAt, textAt } from '../chat-request.ts'
-import { messageOfContent, textOfContent } from '../request-message.ts'
+import { messageOfContent, textOfContent, toolNames } from '../request-message.ts'
 import type { AgMessage } from './ag-event.ts'
 import type { AgRun } from './ag-fold.ts'
 
-export type AgRequest = { run: AgRun; request: ChatRequest }
+/** `tools`: the names of those that the client declares. */
+export type AgRequest = { run: AgRun; request: ChatRequest; tools: string[] }
 
 /** Roles of messages that agents and clients write. */
 const foreign: ReadonlySet<unknown> = new Set(['assistant', 'tool', 'reasoning', 'activity'])
@@ -16,9 +18,8 @@ const foreign: ReadonlySet<unknown> = new Set(['assistant', 'tool', 'reasoning',
 export function agRequestIn(body: Record<string, unknown>, key: string | undefined): AgRequest {
   const threadId = textAt(body.threadId, 'threadId')
   const runId = textAt(body.runId, 'runId')
-  for (const name of ['tools', 'context'])
-    if (body[name] !== undefined && listAt(body[name], name).length > 0)
-      throw new HttpError(400, 'http.body', `${name} must be empty: the agent has its own`)
+  if (body.context !== undefined && listAt(body.context, 'context').length > 0)
+    throw new HttpError(400, 'http.body', 'context must be empty: the agent has its own')
   const messages = listAt(body.messages, 'messages').map((one, at) => {
     const where = `messages[${at}]`
     const message = objectAt(one, where)
@@ -39,18 +40,23 @@ export function agRequestIn(body: Record<string, unknown>, key: string | undefin
     last?.text === undefined
       ? undefined
       : messageOfContent(last.message.content, `messages[${messages.length - 1}].content`)
-  if (newest === undefined && resume.length === 0)
+  if (newest === undefined && resume.length === 0 && last?.message.role !== 'tool')
     throw new HttpError(
       400,
       'http.body',
-      'the last message must be one of the user, or resume must answer the interrupts',
+      'the last message must be one of the user or the result of a call, or resume must answer the interrupts',
     )
+  const results = messages.flatMap(({ message }, at) =>
+    message.role === 'tool' ? [resultIn(message, `messages[${at}]`)] : [],
+  )
   return {
+    tools: toolNames(body.tools, ({ name }) => name),
     run: { threadId, runId, messages: messages.flatMap(({ message }) => sentBack(message)) },
     request: {
       conversation: threadId,
       earlier: newest === undefined ? texts : texts.slice(0, -1),
       message: newest === undefined ? undefined : { id: key ?? runId, ...newest },
+      results,
       answers: resume.filter((one) => typeof one !== 'string'),
       abandoned: resume.filter((one) => typeof one === 'string'),
       isAgain: false,
@@ -70,6 +76,16 @@ function resumeIn(given: unknown, at: number): Answer | string {
   if (typeof approved !== 'boolean')
     throw new HttpError(400, 'http.body', `${where}.payload.approved must be true or false`)
   return { id, approve: approved, ...(typeof reason === 'string' && { reason }) }
+}
+
+/** `error`: the client's text of a failure. */
+function resultIn(
+  { toolCallId, content, error }: Record<string, unknown>,
+  where: string,
+): CallAnswer {
+  const callId = textAt(toolCallId, `${where}.toolCallId`)
+  if (typeof error === 'string') return { callId, text: error, isError: true }
+  return { callId, text: textOfContent(content, `${where}.content`) }
 }
 
 /** The message, if a snapshot of all messages needs it: clients keep those of the other roles. */

@@ -5,6 +5,7 @@
 
 import { Hono } from 'hono'
 import type { HttpApp } from '../../server.ts'
+import { assertClientTools } from '../call-results.ts'
 import { type ChatStream, chatTurn } from '../chat-turn.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { namedAgent } from '../named-agent.ts'
@@ -23,7 +24,8 @@ function routes(context: EdgeContext): HttpApp {
     requireRole(principal, 'ask')
     const agent = namedAgent(context.agents, http.req.param('agent'))
     const { value, bytes } = await jsonBodyOf(http)
-    const { run, request } = agRequestIn(value, http.req.header('idempotency-key'))
+    const { run, request, tools } = agRequestIn(value, http.req.header('idempotency-key'))
+    assertClientTools(context.agents, agent, tools)
     const stream: ChatStream<AgEvent> = {
       fold: createAgFold(run),
       failed: ({ message, code }) => ({ type: 'RUN_ERROR', message, code }),

@@ -1,16 +1,24 @@
-// The answers of Chat Completions: whole, and in chunks. Never with tool_calls: Weir runs the tools.
+// The answers of Chat Completions: whole, and in chunks. With tool_calls only for tools that the client
+// runs.
 
 import type { TurnFinished } from '../../../../client/weir.ts'
 import type { AnswerPiece } from '../answer-pieces.ts'
 import type { ServerSentEvent } from '../sse.ts'
+import { toolCallId } from './tool-call-id.ts'
 
-/** `created`: seconds since 1970. */
-export type ChatHead = { id: string; model: string; created: number; includesUsage: boolean }
+/** `created`: seconds since 1970. `conversation`: as the principal names it. */
+export type ChatHead = {
+  id: string
+  model: string
+  created: number
+  includesUsage: boolean
+  conversation: string
+}
 
 /** The chunks, `[DONE]` at the end. An error of the source is a chunk with `error`. */
 export async function* chatChunks(
   pieces: AsyncIterable<AnswerPiece>,
-  { includesUsage, ...head }: ChatHead,
+  { includesUsage, conversation, ...head }: ChatHead,
 ): AsyncGenerator<ServerSentEvent> {
   const chunk = (delta: object, finish: string | null = null): ServerSentEvent => ({
     data: JSON.stringify({
@@ -23,7 +31,11 @@ export async function* chatChunks(
     for await (const piece of pieces) {
       if (piece.kind === 'text') yield chunk({ content: piece.text })
       else if (piece.kind === 'reasoning') yield chunk({ reasoning_content: piece.text })
-      else {
+      else if (piece.kind === 'calls') {
+        const calls = toolCalls(piece, conversation)
+        yield chunk({ tool_calls: calls.map((call, index) => ({ index, ...call })) })
+        yield chunk({}, 'tool_calls')
+      } else {
         yield chunk({}, finishReason(piece.finished))
         const usage = usageOf(piece.finished)
         const body = { ...head, object: 'chat.completion.chunk', choices: [], usage }
@@ -51,6 +63,30 @@ export function chatCompletion(
   const choice = { index: 0, message, logprobs: null, finish_reason: finishReason(finished) }
   const usage = usageOf(finished)
   return { id, object: 'chat.completion', created, model, choices: [choice], usage }
+}
+
+/** The answer that ends with calls of the client. The usage is known at the end of the turn. */
+export function callsCompletion(
+  piece: CallsPiece,
+  { text, reasoning }: { text: string; reasoning: string },
+  { id, model, created, conversation }: ChatHead,
+): object {
+  const message = {
+    ...{ role: 'assistant', content: text === '' ? null : text, refusal: null },
+    tool_calls: toolCalls(piece, conversation),
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+  }
+  const choice = { index: 0, message, logprobs: null, finish_reason: 'tool_calls' }
+  return { id, object: 'chat.completion', created, model, choices: [choice] }
+}
+
+export type CallsPiece = Extract<AnswerPiece, { kind: 'calls' }>
+
+function toolCalls({ calls }: CallsPiece, conversation: string): object[] {
+  return calls.map(({ callId, name, arguments: given }) => ({
+    ...{ id: toolCallId({ conversation, callId }), type: 'function' },
+    function: { name, arguments: given },
+  }))
 }
 
 function finishReason({ outcome }: TurnFinished): 'stop' | 'length' {

@@ -1,22 +1,30 @@
 // The body of `POST /v1/chat/completions`.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import type { CallAnswer } from '../call-results.ts'
 import {
   bad,
   type MessageContent,
   messageOfContent,
   refuseFields,
   textOfContent,
+  toolNames,
 } from '../request-message.ts'
 import type { Exchange } from '../resent-history.ts'
 
 /** A message that the client resends. */
 export type Resent = { role: 'user' | 'assistant'; text: string }
 
-/** `history`: the messages in front of the new one. `system`: its instructions, or ''. */
+/**
+ * `message` undefined: the request has results of calls only. `history`: the messages in front of it,
+ * without calls and results. `tools`: the names of those that the client declares. `system`: its
+ * instructions, or ''.
+ */
 export type ChatRequest = {
   model: string
-  message: MessageContent
+  message: MessageContent | undefined
+  results: CallAnswer[]
+  tools: string[]
   history: Resent[]
   system: string
   streams: boolean
@@ -25,13 +33,11 @@ export type ChatRequest = {
 }
 
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
-const ownTools = "the agent has its own tools, and Weir runs them. Leave the client's tools out"
 
 /** Throws 400 with the field. Settings of the sampling belong to the agent and have no effect. */
 export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
   refuseFields(body, {
-    tools: { accepts: isEmptyList, advice: ownTools },
-    functions: { accepts: isEmptyList, advice: ownTools },
+    functions: { accepts: isEmptyList, advice: 'declare tools' },
     n: { accepts: (value) => value === 1, advice: 'a message has one answer' },
     store: { accepts: (value) => value === true, advice: 'the log keeps every answer' },
     response_format: {
@@ -47,27 +53,35 @@ export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
   if (typeof model !== 'string') throw bad('model must be a text')
   if (!Array.isArray(messages)) throw bad('messages must be a list')
   const read = messages.map((message: unknown, at) => messageOf(message, `messages[${at}]`))
-  const last = read.at(-1)
-  if (last?.role !== 'user') throw bad('the last of messages must have the role user')
+  const { role } = read.at(-1) ?? {}
+  if (role !== 'user' && role !== 'tool')
+    throw bad('the last of messages must have the role user or tool')
   const newest: unknown = messages.at(-1)
-  const message = messageOfContent(
-    isObject(newest) ? newest.content : '',
-    `messages[${messages.length - 1}].content`,
-  )
+  const message =
+    role === 'tool' || !isObject(newest)
+      ? undefined
+      : messageOfContent(newest.content, `messages[${messages.length - 1}].content`)
+  const lastOther = read.findLastIndex((one) => one.role !== 'tool')
+  const results = read.slice(lastOther + 1).filter((one) => one.role === 'tool')
   const system = read.filter(({ role }) => role === 'system').map(({ text }) => text)
-  const spoken = read.filter((one): one is Resent => one.role !== 'system')
+  const spoken = read.filter(
+    (one): one is Resent => one.role === 'user' || (one.role === 'assistant' && one.text !== ''),
+  )
   const named = isObject(metadata) ? metadata.conversation_id : undefined
   return {
-    ...{ model, message, history: spoken.slice(0, -1), system: system.join('\n\n') },
+    ...{ model, message, results, system: system.join('\n\n') },
+    history: message === undefined ? spoken : spoken.slice(0, -1),
+    tools: toolNames(body.tools, (tool) => isObject(tool.function) && tool.function.name),
     ...{ streams: stream === true, conversation: typeof named === 'string' ? named : undefined },
     includesUsage: isObject(options) && options.include_usage === true,
   }
 }
 
-function messageOf(
-  message: unknown,
-  where: string,
-): { role: 'user' | 'assistant' | 'system'; text: string } {
+type ReadMessage =
+  | { role: 'user' | 'assistant' | 'system'; text: string }
+  | { role: 'tool'; text: string; callId: string }
+
+function messageOf(message: unknown, where: string): ReadMessage {
   if (!isObject(message)) throw bad(`${where} must be an object`)
   const text = textOfContent(message.content, `${where}.content`)
   switch (message.role) {
@@ -77,8 +91,13 @@ function messageOf(
     case 'system':
     case 'developer':
       return { role: 'system', text }
+    case 'tool': {
+      const { tool_call_id: callId } = message
+      if (typeof callId !== 'string') throw bad(`${where}.tool_call_id must be a text`)
+      return { role: 'tool', text, callId }
+    }
     default:
-      throw bad(`${where}.role must be user, assistant, system or developer`)
+      throw bad(`${where}.role must be user, assistant, system, developer or tool`)
   }
 }
 

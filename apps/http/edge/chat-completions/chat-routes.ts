@@ -3,19 +3,29 @@
 import { Hono } from 'hono'
 import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
-import { type AnswerPiece, answerPieces } from '../answer-pieces.ts'
+import { type AnswerPiece, createAnswerFold } from '../answer-pieces.ts'
+import { assertClientTools, sendResults } from '../call-results.ts'
 import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
-import { conversationFor, requireRole } from '../principal.ts'
+import { conversationFor, conversationIn, type Principal, requireRole } from '../principal.ts'
 import { jsonBodyOf } from '../request-json.ts'
-import { questionFields } from '../request-message.ts'
+import { bad, type MessageContent, questionFields } from '../request-message.ts'
 import { forkError, isFork } from '../resent-history.ts'
 import { sentTurn } from '../sent-turn.ts'
 import { sseResponse } from '../sse.ts'
-import { chatChunks, chatCompletion } from './chat-chunks.ts'
-import { type ChatRequest, chatRequestOf, exchangesOf, transcriptOf } from './chat-request.ts'
+import { placeOfCall } from '../turn-calls.ts'
+import { turnChunks } from '../turn-chunks.ts'
+import { callsCompletion, chatChunks, chatCompletion } from './chat-chunks.ts'
+import {
+  type ChatRequest,
+  chatRequestOf,
+  exchangesOf,
+  type Resent,
+  transcriptOf,
+} from './chat-request.ts'
 import { createKnownHistories, type KnownHistories } from './known-histories.ts'
+import { callNamed } from './tool-call-id.ts'
 
 export const chatProtocol: Protocol = { name: 'chat-completions', routes }
 
@@ -42,20 +52,46 @@ async function complete(
   histories: KnownHistories,
   http: HttpContext,
 ): Promise<Response> {
-  const { weir, clock } = context
   const principal = context.principalOf(http.req.raw)
   requireRole(principal, 'ask')
   const { value, bytes } = await jsonBodyOf(http)
   const request = chatRequestOf(value)
   const agent = namedAgent(context.agents, request.model)
+  assertClientTools(context.agents, agent, request.tools)
+  const asked = { principal, agent, request, body: bytes }
+  const answering =
+    request.message === undefined
+      ? await resumed(context, asked)
+      : await begun(context, histories, http, { ...asked, message: request.message })
+  return answer(context, histories, http, { ...asked, ...answering })
+}
+
+type Asked = { principal: Principal; agent: string; request: ChatRequest; body: Uint8Array }
+
+/** `shown`: the conversation as the principal names it. `said`: the messages in front of the answer. */
+type Answering = {
+  messageId: string
+  shown: string
+  said: Resent[]
+  pieces: AsyncIterable<AnswerPiece>
+  leave: () => void
+}
+
+/** The turn of the message, or of an equal one. */
+async function begun(
+  context: EdgeContext,
+  histories: KnownHistories,
+  http: HttpContext,
+  { principal, agent, request, body, message: content }: Asked & { message: MessageContent },
+): Promise<Answering> {
+  const { weir } = context
   const { history, system } = request
-  const { text } = request.message
+  const { text } = content
   const named = headerText(http, 'x-weir-conversation') ?? request.conversation
   const known = named ?? histories.find(principal, history)
   const idIn = async (conversation: string | undefined) => {
     const key = http.req.header('idempotency-key')
-    return (await context.messageIds.of({ principal, conversation, key, body: bytes, text }))
-      .message
+    return (await context.messageIds.of({ principal, conversation, key, body, text })).message
   }
   let message = await idIn(known)
   let start = await startOf(context, message, request, named !== undefined)
@@ -68,36 +104,73 @@ async function complete(
     (one) => one !== '',
   )
   const events = await sentTurn(weir, {
-    ...{ agent, ...questionFields(request.message), ...message },
+    ...{ agent, ...questionFields(content), ...message },
     ...(instructions.length > 0 && { system: instructions.join('\n\n') }),
   })
-  const shown = conversationFor(principal, message.conversation) ?? ''
+  return {
+    messageId: message.messageId,
+    shown: conversationFor(principal, message.conversation) ?? '',
+    said: [...history, { role: 'user', text }],
+    pieces: turnChunks({ weir, events, fold: createAnswerFold(), decides: false }),
+    leave: leaveHandler(context, principal, message),
+  }
+}
+
+/** The rest of a turn, behind the results of calls that the client ran. Throws 400, 404 and 409. */
+async function resumed(
+  context: EdgeContext,
+  { principal, request: { results, history } }: Asked,
+): Promise<Answering> {
+  const named = results.map(({ callId, text }) => ({ ...callNamed(callId), text }))
+  const [first] = named
+  if (first === undefined || named.some((one) => one.conversation !== first.conversation))
+    throw bad('the results must be those of one conversation')
+  const shown = first.conversation
+  const answered = await sendResults(context, principal, { conversation: shown, results: named })
+  const id = conversationIn(principal, shown)
+  const { weir } = context
+  const turn = placeOfCall(answered[0] ?? '')?.turn ?? 0
+  const turns = await weir.conversation(id).turns({ limit: 64, ends: false })
+  const { messageId = '' } = turns.find((one) => one.turn === turn) ?? {}
+  const leaving = new AbortController()
+  const events = weir.conversation(id).events({ turn, reasoning: true, signal: leaving.signal })
+  const chunks = { weir, events, turn, fold: createAnswerFold(), decides: false }
+  const leave = leaveHandler(context, principal, { conversation: id, messageId })
+  return {
+    ...{ messageId, shown, said: history },
+    pieces: turnChunks({ ...chunks, answered: new Set(answered) }),
+    leave() {
+      leaving.abort()
+      leave()
+    },
+  }
+}
+
+async function answer(
+  context: EdgeContext,
+  histories: KnownHistories,
+  http: HttpContext,
+  { principal, agent, request, messageId, shown, said, pieces, leave }: Asked & Answering,
+): Promise<Response> {
   const head = {
-    ...{ id: `chatcmpl-${message.messageId}`, model: modelPrefix + agent },
-    ...{ created: Math.floor(clock.now() / 1_000), includesUsage: request.includesUsage },
+    ...{ id: `chatcmpl-${messageId}`, model: modelPrefix + agent, conversation: shown },
+    ...{ created: Math.floor(context.clock.now() / 1_000), includesUsage: request.includesUsage },
   }
   const headers = { 'x-weir-conversation': encodeURIComponent(shown) }
-  const pieces = kept(answerPieces(events), (answer) =>
-    histories.keep(
-      principal,
-      [...history, { role: 'user', text }, { role: 'assistant', text: answer }],
-      shown,
-    ),
-  )
-  const onLeave = leaveHandler(context, principal, message)
+  const keep = (text: string) =>
+    histories.keep(principal, [...said, { role: 'assistant', text }], shown)
   if (request.streams)
-    return sseResponse(context, chatChunks(pieces, head), {
-      headers,
-      onLeave,
-    })
-  whenLeft(http, onLeave)
+    return sseResponse(context, chatChunks(kept(pieces, keep), head), { headers, onLeave: leave })
+  whenLeft(http, leave)
+  let text = ''
   let reasoning = ''
   for await (const piece of pieces) {
+    if (piece.kind === 'text') text += piece.text
     if (piece.kind === 'reasoning') reasoning += piece.text
+    if (piece.kind === 'calls')
+      return http.json(callsCompletion(piece, { text, reasoning }, head), 200, headers)
     if (piece.kind !== 'end') continue
-    const { reply } = piece.finished
-    const answer = { role: 'assistant', text: reply } as const
-    histories.keep(principal, [...history, { role: 'user', text }, answer], shown)
+    keep(piece.finished.reply)
     return http.json(chatCompletion(piece.finished, reasoning, head), 200, headers)
   }
   throw new HttpError(503, 'edge.interrupted', 'the turn has no end: send the request again')

@@ -1,6 +1,9 @@
-// The protocol of Weir itself: messages, the events of a conversation, cancel, and approvals.
+// The protocol of Weir itself: messages, the events of a conversation, cancel, results of calls that the
+// client runs, and approvals.
 
 import { Hono } from 'hono'
+import { positionIn } from '../../../../client/event-resume.ts'
+import type { CallPlace } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
@@ -8,7 +11,7 @@ import { decideFor, waitingFor } from '../approval-decisions.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { namedAgent } from '../named-agent.ts'
 import { conversationIn, type Principal, type Role, requireRole } from '../principal.ts'
-import { jsonBodyOf, optionalText } from '../request-json.ts'
+import { jsonBodyOf, optionalText, textIfGiven } from '../request-json.ts'
 import { messageOfFields, questionFields } from '../request-message.ts'
 import { feedOf } from './event-feed.ts'
 
@@ -48,6 +51,7 @@ function routes(context: EdgeContext): HttpApp {
     const given = http.req.param('id')
     await assertExists(context, principal, given)
     const after = http.req.header('last-event-id') ?? http.req.query('after')
+    if (after !== undefined) positionIn(after) // throws 400
     return feedOf(context, { principal, conversation: given, after })
   })
 
@@ -64,6 +68,23 @@ function routes(context: EdgeContext): HttpApp {
     return http.json({ messageId: message.messageId }, 202)
   })
 
+  app.post('/v1/conversations/:id/results', async (http) => {
+    const principal = author(http, 'ask')
+    const { value } = await jsonBodyOf(http)
+    const { turn, round, ordinal, isError = false } = value
+    const isPlace = [turn, round, ordinal].every((one) => Number.isSafeInteger(one))
+    if (!isPlace || typeof isError !== 'boolean')
+      throw new HttpError(
+        400,
+        'http.body',
+        'turn, round and ordinal must be the numbers of a call-offered event, isError true or false',
+      )
+    const place = { turn, round, ordinal } as CallPlace
+    const conversation = weir.conversation(conversationIn(principal, http.req.param('id')))
+    await conversation.sendResult(place, { text: requiredText(value, 'text'), isError })
+    return http.json(place)
+  })
+
   app.get('/v1/approvals', async (http) => {
     const principal = author(http, 'read')
     return http.json({ approvals: await waitingFor(context, principal) })
@@ -73,7 +94,7 @@ function routes(context: EdgeContext): HttpApp {
     app.post(`/v1/approvals/:id/${answer}`, async (http) => {
       const principal = author(http, 'approve')
       const { value } = await jsonBodyOf(http)
-      const [reason, hash] = [optionalText(value, 'reason'), optionalText(value, 'hash')]
+      const [reason, hash] = [optionalText(value, 'reason'), textIfGiven(value, 'hash')]
       const outcome = await decideFor(context, principal, {
         ...{ id: http.req.param('id'), approve: answer === 'approve' },
         ...(reason !== undefined && { reason }),

@@ -1,7 +1,8 @@
-// The items of a response: reasoning, a message, a call that Weir ran, and a call that waits for a
-// person.
+// The items of a response: reasoning, a message, a call that Weir ran, a call that the client runs, and
+// a call that waits for a person.
 
 import type { CallPlace } from '../../../../client/weir.ts'
+import { callIdOf } from '../turn-calls.ts'
 
 /** An item with a text that is streamed. */
 export type TextItem = {
@@ -32,7 +33,17 @@ export type ApprovalItem = {
   arguments: string
 }
 
-export type OutputItem = TextItem | CallItem | ApprovalItem
+/** A call of the client. `call_id`: see callIdOf. */
+export type FunctionItem = {
+  id: string
+  type: 'function_call'
+  call_id: string
+  name: string
+  arguments: string
+  status: 'in_progress' | 'completed'
+}
+
+export type OutputItem = TextItem | CallItem | FunctionItem | ApprovalItem
 
 /** The forms of the texts: their parts, and the names of their events. */
 export const textForms = {
@@ -82,4 +93,12 @@ export function callItem(
 
 export function callId({ turn, round, ordinal }: CallPlace): string {
   return `mcp_${turn}_${round}_${ordinal}`
+}
+
+export function functionItem(place: CallPlace & { name: string; arguments: string }): FunctionItem {
+  const { turn, round, ordinal, name, arguments: given } = place
+  return {
+    ...{ id: `fc_${turn}_${round}_${ordinal}`, type: 'function_call', call_id: callIdOf(place) },
+    ...{ name, arguments: given, status: 'completed' },
+  }
 }

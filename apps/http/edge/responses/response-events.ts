@@ -3,8 +3,8 @@
 //     and a piece of text has the number of its last character. Any process gives the same numbers.
 // RESPONSE-EVENTS-2. A text that a repeated request voids is not streamed again. `output_text.done`
 //     has the whole text of the round. Reasoning behind the first text of a round is left out.
-// RESPONSE-EVENTS-3. A response ends where its turn waits for persons only. The response to their
-//     answers has the rest of the turn, with numbers that go on.
+// RESPONSE-EVENTS-3. A response ends where its turn waits for its client or for persons only. The
+//     response to their answers has the rest of the turn, with numbers that go on.
 
 import type { TurnEvent } from '../../../../client/weir.ts'
 import { createTurnCalls } from '../turn-calls.ts'
@@ -13,6 +13,7 @@ import {
   type CallItem,
   callId,
   callItem,
+  functionItem,
   type OutputItem,
   type TextItem,
   type TextKind,
@@ -67,6 +68,8 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
   const seen = createTurnCalls()
   const calls = new Map<string, number>()
   const approvals = new Map<string, string>()
+  /** Calls of the client: their results are input, no output. */
+  const offered = new Set<string>()
   /** Arguments of the calls of the round: a call that never starts has no other event with them. */
   const sentArguments = new Map<string, string>()
   let output: OutputItem[] = []
@@ -185,7 +188,23 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
     return openCall(callItem({ ...event, approval }, { status: 'in_progress' }))
   }
 
+  function offeredCall(event: Event<'call-offered'>): object[] {
+    offered.add(callId(event))
+    const item = functionItem(event)
+    const place = { output_index: output.length, item_id: item.id }
+    output.push(item)
+    const added = { ...item, arguments: '', status: 'in_progress' }
+    const { name, arguments: given } = item
+    return [
+      { type: 'response.output_item.added', output_index: place.output_index, item: added },
+      { type: 'response.function_call_arguments.delta', ...place, delta: given },
+      { type: 'response.function_call_arguments.done', ...place, name, arguments: given },
+      { type: 'response.output_item.done', output_index: place.output_index, item },
+    ]
+  }
+
   function finishedCall(event: Event<'call-finished'>): object[] {
+    if (offered.has(callId(event))) return []
     const approval = approvals.get(callId(event))
     const given = sentArguments.get(callId(event)) ?? ''
     const call = { ...event, arguments: given, approval }
@@ -247,6 +266,8 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
         return numbered(base, 0, pending(event))
       case 'tool-started':
         return numbered(base, 0, startedCall(event))
+      case 'call-offered':
+        return numbered(base, 0, offeredCall(event))
       case 'call-rejected': {
         const end = { status: 'failed', error: event.text } as const
         return numbered(base, 0, [...startedCall(event), ...closeCall(callItem(event, end))])

@@ -1,6 +1,7 @@
 // The body of `POST /v1/responses`.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import type { CallAnswer } from '../call-results.ts'
 import type { Answer } from '../chat-request.ts'
 import {
   bad,
@@ -8,16 +9,20 @@ import {
   messageOfContent,
   refuseFields,
   textOfContent,
+  toolNames,
 } from '../request-message.ts'
 
 /**
- * `message` undefined: the request answers approvals only. `system`: the instructions of the client,
+ * `message` undefined: the request answers waiting calls only. `tools`: the names of those that the
+ * client declares. `system`: the instructions of the client,
  * or ''. `previous`: the id of a response.
  */
 export type ResponseRequest = {
   model: string | undefined
   message: MessageContent | undefined
   answers: Answer[]
+  results: CallAnswer[]
+  tools: string[]
   system: string
   conversation: string | undefined
   previous: string | undefined
@@ -28,10 +33,6 @@ export type ResponseRequest = {
 /** Throws 400 with the field. Settings of the sampling belong to the agent and have no effect. */
 export function responseRequestOf(body: Record<string, unknown>): ResponseRequest {
   refuseFields(body, {
-    tools: {
-      accepts: (value) => Array.isArray(value) && value.length === 0,
-      advice: "the agent has its own tools, and Weir runs them. Leave the client's tools out",
-    },
     store: { accepts: (value) => value === true, advice: 'the log keeps every answer' },
     truncation: {
       accepts: (value) => value === 'disabled',
@@ -47,7 +48,7 @@ export function responseRequestOf(body: Record<string, unknown>): ResponseReques
   })
   const { model, input, instructions, conversation, previous_response_id: previous } = body
   if (model !== undefined && typeof model !== 'string') throw bad('model must be a text')
-  const { message, answers, system } = inputOf(input)
+  const { message, answers, results, system } = inputOf(input)
   const named = isObject(conversation) ? conversation.id : (conversation ?? undefined)
   if (named !== undefined && typeof named !== 'string')
     throw bad('conversation must be an id, or an object with an id')
@@ -56,31 +57,35 @@ export function responseRequestOf(body: Record<string, unknown>): ResponseReques
   if (named !== undefined && typeof previous === 'string')
     throw bad('conversation and previous_response_id exclude each other: give one of them')
   if (message === undefined && named === undefined && typeof previous !== 'string')
-    throw bad('an answer to an approval needs conversation or previous_response_id')
+    throw bad('an answer to a call needs conversation or previous_response_id')
   const own = [typeof instructions === 'string' ? instructions : '', system]
   return {
-    ...{ model, message, answers, conversation: named },
+    ...{ model, message, answers, results, conversation: named },
+    tools: toolNames(body.tools, (tool) => tool.name),
     system: own.filter((one) => one !== '').join('\n\n'),
     ...{ previous: typeof previous === 'string' ? previous : undefined },
     ...{ streams: body.stream === true, isBackground: body.background === true },
   }
 }
 
-type Input = Pick<ResponseRequest, 'message' | 'answers' | 'system'>
+type Input = Pick<ResponseRequest, 'message' | 'answers' | 'results' | 'system'>
 
-/** One message of the user with system messages in front, or answers to approvals. Throws 400. */
+/** One message of the user with system messages in front, or answers to waiting calls. Throws 400. */
 function inputOf(input: unknown): Input {
   if (typeof input === 'string')
-    return { message: { text: input, images: [], files: [] }, answers: [], system: '' }
+    return { message: { text: input, images: [], files: [] }, answers: [], results: [], system: '' }
   if (!Array.isArray(input)) throw bad('input must be a text or a list of items')
   const users: MessageContent[] = []
   const systems: string[] = []
   const answers: Answer[] = []
+  const results: CallAnswer[] = []
   for (const [at, item] of input.entries()) {
     const where = `input[${at}]`
     if (isObject(item) && item.type === 'mcp_approval_response') answers.push(answerIn(item, where))
+    else if (isObject(item) && item.type === 'function_call_output')
+      results.push(resultIn(item, where))
     else if (!isObject(item) || (item.type !== undefined && item.type !== 'message'))
-      throw bad(`${where} must be a message or an mcp_approval_response`)
+      throw bad(`${where} must be a message, an mcp_approval_response or a function_call_output`)
     else if (item.role === 'user') users.push(messageOfContent(item.content, `${where}.content`))
     else if (item.role === 'system' || item.role === 'developer')
       systems.push(textOfContent(item.content, `${where}.content`))
@@ -89,9 +94,10 @@ function inputOf(input: unknown): Input {
         `${where}.role must be user, system or developer: earlier answers stay in the conversation, so give conversation or previous_response_id`,
       )
   }
-  if (answers.length > 0) {
-    if (users.length + systems.length === 0) return { message: undefined, answers, system: '' }
-    throw bad('input must have either messages or answers to approvals: send the answers first')
+  if (answers.length + results.length > 0) {
+    if (users.length + systems.length === 0)
+      return { message: undefined, answers, results, system: '' }
+    throw bad('input must have either messages or answers to calls: send the answers first')
   }
   if (users.length === 0) throw bad('input must have a message with the role user')
   const message = {
@@ -99,7 +105,7 @@ function inputOf(input: unknown): Input {
     images: users.flatMap(({ images }) => images),
     files: users.flatMap(({ files }) => files),
   }
-  return { message, answers, system: systems.join('\n\n') }
+  return { message, answers, results, system: systems.join('\n\n') }
 }
 
 function answerIn(item: Record<string, unknown>, where: string): Answer {
@@ -107,4 +113,9 @@ function answerIn(item: Record<string, unknown>, where: string): Answer {
   if (typeof id !== 'string') throw bad(`${where}.approval_request_id must be a text`)
   if (typeof approve !== 'boolean') throw bad(`${where}.approve must be true or false`)
   return { id, approve, ...(typeof reason === 'string' && { reason }) }
+}
+
+function resultIn({ call_id: callId, output }: Record<string, unknown>, where: string): CallAnswer {
+  if (typeof callId !== 'string') throw bad(`${where}.call_id must be a text`)
+  return { callId, text: textOfContent(output, `${where}.output`) }
 }

@@ -5,15 +5,18 @@ import type { ConversationTurn, TurnEvent } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
+import { assertClientTools, sendResults } from '../call-results.ts'
 import { decideAnswers } from '../chat-request.ts'
 import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
+import { httpErrorOf } from '../edge-errors.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
 import { conversationFor, conversationIn, type Principal, requireRole } from '../principal.ts'
 import { jsonBodyOf } from '../request-json.ts'
 import { bad, questionFields } from '../request-message.ts'
 import { sentTurn } from '../sent-turn.ts'
 import { type ServerSentEvent, sseResponse } from '../sse.ts'
+import { callIdOf } from '../turn-calls.ts'
 import { turnChunks } from '../turn-chunks.ts'
 import {
   beginOf,
@@ -53,6 +56,7 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
   const { message: content, system } = request
   if (content === undefined) return resume(context, http, request, previous)
   const agent = namedAgent(context.agents, request.model)
+  assertClientTools(context.agents, agent, request.tools)
   const { message, earlier } = await context.messageIds.of({
     ...{ principal, conversation: request.conversation ?? previous?.conversation },
     ...{ key: http.req.header('idempotency-key'), body: bytes, text: content.text },
@@ -81,11 +85,11 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
   return answer(context, http, request, { ...again, leave: leaveAgain })
 }
 
-/** The rest of a turn, behind answers to its approvals. */
+/** The rest of a turn, behind answers to its waiting calls. */
 async function resume(
   context: EdgeContext,
   http: HttpContext,
-  { answers, streams, isBackground, ...request }: ResponseRequest,
+  { answers, results, streams, isBackground, ...request }: ResponseRequest,
   previous: NamedResponse | undefined,
 ): Promise<Response> {
   const principal = context.principalOf(http.req.raw)
@@ -94,8 +98,10 @@ async function resume(
   const [turn] = await context.weir.conversation(conversation).turns({ limit: 1 })
   if (turn === undefined) throw unknownResponse()
   if (previous !== undefined && turn.messageId !== previous.messageId) throw notLast()
+  assertClientTools(context.agents, turn.agent, request.tools)
   await decideAnswers(context, principal, { conversation: given, answers, abandoned: [] })
-  const answered = answers.map(({ id }) => id)
+  const sent = await sendResults(context, principal, { conversation: given, results })
+  const answered = [...answers.map(({ id }) => id), ...sent]
   const head = headOf(turn, { conversation: given, answered })
   const found = logged(context, { conversation, turn, head, answered }, principal)
   return answer(context, http, { streams, isBackground }, found)
@@ -118,15 +124,18 @@ async function answer(
   const { head, leave } = answering
   const begun = responseObject(head, { status: 'in_progress', output: [] })
   if (streams)
-    return sseResponse(context, sent(responseEvents(context, answering)), { onLeave: leave })
+    return sseResponse(context, sent(context, responseEvents(context, answering)), {
+      onLeave: leave,
+    })
   if (isBackground) return http.json({ ...begun, background: true })
   whenLeft(http, leave)
   return http.json((await wholeResponse(responseEvents(context, answering))) ?? begun)
 }
 
 /**
- * A principal that decides about calls gets them as the end of its response. Throws 404 if `answered`
- * names none of the turn's calls: the turn waits still, and the client must not take that for an end.
+ * A call that waits for the client, or for a decision that the principal may make, is the end of a
+ * response. Throws 404 if `answered` names none of the turn's calls: the turn waits still, and the client
+ * must not take that for an end.
  */
 async function* responseEvents(
   { weir }: EdgeContext,
@@ -143,12 +152,12 @@ async function* responseEvents(
     },
     pause(calls) {
       if (isBehind) return whole.pause(calls)
-      throw new HttpError(404, 'approval.unknown', 'no call of this turn has this approval')
+      throw new HttpError(404, 'approval.unknown', 'no call of this turn waits for this answer')
     },
   }
   yield* turnChunks({
-    ...{ weir, events, answered: new Set(answered) },
-    fold: principal.roles.has('approve') ? fold : { ...fold, paused: () => [] },
+    ...{ weir, events, answered: new Set(answered), fold },
+    decides: principal.roles.has('approve'),
     ...(turn !== undefined && { turn }),
   })
 }
@@ -186,23 +195,27 @@ async function retrieve(context: EdgeContext, http: HttpContext): Promise<Respon
     )
   const { leave, ...answering } = logged(context, found, principal)
   const from = after === undefined ? -1 : Number(after)
-  return sseResponse(context, sent(behind(responseEvents(context, answering), from)), {
+  return sseResponse(context, sent(context, behind(responseEvents(context, answering), from)), {
     onLeave: leave,
   })
 }
 
-/** A turn whose call waits for the principal is not running. */
+/** A turn whose call waits for the client or for the principal is not running. */
 async function isRunning(
   { weir }: EdgeContext,
   { roles }: Principal,
   { conversation, turn, answered }: FoundResponse,
 ): Promise<boolean> {
   if (turn.end !== undefined) return false
-  if (!roles.has('approve')) return true
-  const waiting = (await weir.approvals()).filter(
-    (call) => call.conversation === conversation && call.turn === turn.turn,
-  )
-  return !waiting.some(({ id }) => !answered.includes(id))
+  const offered = await weir.conversation(conversation).offeredCalls()
+  const waiting = roles.has('approve') ? await weir.approvals() : []
+  const ids = [
+    ...offered.filter((call) => call.turn === turn.turn).map(callIdOf),
+    ...waiting
+      .filter((call) => call.conversation === conversation && call.turn === turn.turn)
+      .map(({ id }) => id),
+  ]
+  return ids.every((id) => answered.includes(id))
 }
 
 /** `conversation`: in the log. */
@@ -279,6 +292,21 @@ async function* behind(
   }
 }
 
-async function* sent(events: AsyncIterable<ResponseEvent>): AsyncGenerator<ServerSentEvent> {
-  for await (const event of events) yield { event: event.type, data: JSON.stringify(event) }
+/** An error ends the events with its own: a client must not take the end for one of the response. */
+async function* sent(
+  { log }: Pick<EdgeContext, 'log'>,
+  events: AsyncIterable<ResponseEvent>,
+): AsyncGenerator<ServerSentEvent> {
+  let number = 0
+  try {
+    for await (const event of events) {
+      number = event.sequence_number
+      yield { event: event.type, data: JSON.stringify(event) }
+    }
+  } catch (error) {
+    const { code, message, status } = httpErrorOf(error)
+    if (status >= 500) log.error({ err: error }, 'the stream of a response broke')
+    const event = { type: 'error', sequence_number: number + 1, code, message, param: null }
+    yield { event: event.type, data: JSON.stringify(event) }
+  }
 }

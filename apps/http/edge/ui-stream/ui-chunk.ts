@@ -3,8 +3,11 @@
 
 import type { InterventionData, TurnData } from '../turn-data.ts'
 
-/** Tools are `dynamic`: the page does not know them. Weir runs them: `providerExecuted`. */
-type OfTool = { toolCallId: string; toolName: string; dynamic: true; providerExecuted: true }
+/**
+ * Tools are `dynamic`: the page does not know them. Weir runs them: `providerExecuted`, unless it is a
+ * tool of the page.
+ */
+type OfTool = { toolCallId: string; toolName: string; dynamic: true; providerExecuted?: true }
 
 export type UiChunk =
   | { type: 'start'; messageId: string }

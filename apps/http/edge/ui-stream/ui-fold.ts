@@ -14,7 +14,8 @@ export const guardPrefix = 'guard-'
 
 type Event<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>
 
-export function createUiFold(): TurnFold<UiChunk> {
+/** `clientTools`: the names of the tools that the page runs. */
+export function createUiFold(clientTools: ReadonlySet<string> = new Set()): TurnFold<UiChunk> {
   const calls = createTurnCalls()
   const shownCalls = new Set<string>()
   let turn: number | undefined
@@ -72,8 +73,9 @@ export function createUiFold(): TurnFold<UiChunk> {
 
   function inputOf({ callId, name, input }: OpenCall): UiChunk {
     shownCalls.add(callId)
-    const known = { dynamic: true, providerExecuted: true } as const
-    return { type: 'tool-input-available', toolCallId: callId, toolName: name, input, ...known }
+    const executed = clientTools.has(name) ? {} : ({ providerExecuted: true } as const)
+    const call = { toolCallId: callId, toolName: name, input, dynamic: true as const }
+    return { type: 'tool-input-available', ...call, ...executed }
   }
 
   function pending(event: Event<'approval-pending'>): UiChunk[] {
@@ -166,6 +168,7 @@ export function createUiFold(): TurnFold<UiChunk> {
       case 'call-rejected':
         return rejected(event)
       case 'tool-started':
+      case 'call-offered':
         return shown(event)
       case 'intervention-raised':
         return intervention(event)

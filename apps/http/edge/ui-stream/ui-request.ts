@@ -1,8 +1,9 @@
-// The body of a request of the AI SDK's chat transport. Only the newest message of the user and the
-// answers to approvals count. Tool outputs and texts of the assistant are not read.
+// The body of a request of the AI SDK's chat transport. Only the newest message of the user, the answers
+// to approvals and the outputs of tools that the page runs count. Texts of the assistant are not read.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { HttpError } from '../../http-error.ts'
+import type { CallAnswer } from '../call-results.ts'
 import {
   type Answer,
   type ChatRequest,
@@ -34,20 +35,23 @@ export function uiRequestIn(body: Record<string, unknown>, key: string | undefin
   if (last === undefined) throw new HttpError(400, 'http.body', 'messages must not be empty')
   const users = messages.filter(({ role }) => role === 'user')
   const isAgain = body.trigger === 'regenerate-message'
+  const results = messages.flatMap(({ role, parts, where }) =>
+    role === 'user' ? [] : parts.flatMap((part, at) => resultIn(part, `${where}.parts[${at}]`)),
+  )
+  const given = { conversation, results, abandoned: [], isAgain }
   if (last.role === 'user') {
     const newest = users.pop()
     const message = newest && userMessage(newest, key)
-    return { conversation, earlier: textsOf(users), message, answers: [], abandoned: [], isAgain }
+    return { ...given, earlier: textsOf(users), message, answers: [] }
   }
   const answers = last.parts.flatMap((part, at) => answerIn(part, `${last.where}.parts[${at}]`))
-  if (answers.length === 0)
+  if (answers.length === 0 && results.length === 0)
     throw new HttpError(
       400,
       'http.body',
-      'the last message must be one of the user, or have an answered approval',
+      'the last message must be one of the user, or have an answered approval or the output of a tool',
     )
-  const earlier = textsOf(users)
-  return { conversation, earlier, message: undefined, answers, abandoned: [], isAgain }
+  return { ...given, earlier: textsOf(users), message: undefined, answers }
 }
 
 type SentMessage = { id: unknown; parts: unknown[]; where: string }
@@ -70,4 +74,15 @@ function answerIn(part: unknown, where: string): Answer[] {
   if (typeof approved !== 'boolean')
     throw new HttpError(400, 'http.body', `${where}.approval.approved must be true or false`)
   return [{ id, approve: approved, ...(typeof reason === 'string' && { reason }) }]
+}
+
+/** The output of a tool that the page ran. Weir has those of the others. */
+function resultIn(part: unknown, where: string): CallAnswer[] {
+  if (!isObject(part) || part.providerExecuted === true) return []
+  const { toolCallId, state, output, errorText } = part
+  if (state !== 'output-available' && state !== 'output-error') return []
+  const callId = textAt(toolCallId, `${where}.toolCallId`)
+  if (state === 'output-error')
+    return [{ callId, text: textAt(errorText, `${where}.errorText`), isError: true }]
+  return [{ callId, text: typeof output === 'string' ? output : (JSON.stringify(output) ?? '') }]
 }

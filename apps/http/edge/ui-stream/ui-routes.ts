@@ -5,6 +5,7 @@
 
 import { Hono } from 'hono'
 import type { HttpApp } from '../../server.ts'
+import { clientToolsOf } from '../call-results.ts'
 import { type ChatStream, chatTurn, joinedTurn } from '../chat-turn.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { namedAgent } from '../named-agent.ts'
@@ -25,7 +26,7 @@ function routes(context: EdgeContext): HttpApp {
     const { value, bytes } = await jsonBodyOf(http)
     const request = uiRequestIn(value, http.req.header('idempotency-key'))
     const agent = namedAgent(context.agents, optionalText(value, 'agent'))
-    const stream = uiStream()
+    const stream = uiStream(context, agent)
     return chatTurn(context, { principal, agent, request, body: bytes, stream })
   })
 
@@ -35,14 +36,14 @@ function routes(context: EdgeContext): HttpApp {
     const id = conversationIn(principal, http.req.param('chat'))
     const [last] = await context.weir.conversation(id).turns({ limit: 1 })
     if (last === undefined || last.end !== undefined) return http.body(null, 204)
-    return joinedTurn(context, uiStream(), { id, turn: last.turn })
+    return joinedTurn(context, uiStream(context, last.agent), { id, turn: last.turn })
   })
   return app
 }
 
-function uiStream(): ChatStream<UiChunk> {
+function uiStream({ agents }: EdgeContext, agent: string): ChatStream<UiChunk> {
   return {
-    fold: createUiFold(),
+    fold: createUiFold(clientToolsOf(agents, agent)),
     failed: ({ message }) => ({ type: 'error', errorText: message }),
     end: '[DONE]',
     headers: { 'x-vercel-ai-ui-message-stream': 'v1' },

@@ -20,9 +20,17 @@ export async function forwardCall(
   {
     clock,
     signal,
+    traceparent,
     onProgress,
     log,
-  }: { clock: Clock; signal: AbortSignal; onProgress(progress: Progress): void; log: Logger },
+  }: {
+    clock: Clock
+    signal: AbortSignal
+    /** Of the host. */
+    traceparent: string | undefined
+    onProgress(progress: Progress): void
+    log: Logger
+  },
 ): Promise<Forwarded> {
   let whole: CallToolResult | undefined
   const { wallMs } = run.server
@@ -31,6 +39,7 @@ export async function forwardCall(
     {
       ...{ arguments: JSON.stringify(input), idempotencyKey: randomUUID(), clock },
       ...{ timeoutMs: wallMs, graceMs: 0 },
+      ...(run.server.traceparent === true && { traceparent }),
     },
     {
       onAnswer: (answer) => {

@@ -10,11 +10,13 @@ import type {
   ClientCapabilities,
   McpServerFactory,
   ServerContext,
+  StandardSchemaV1,
 } from '@modelcontextprotocol/server'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { version } from '../../../../shared/lib/version.ts'
 import type { HeldCalls, HostCall, PersonAnswer } from './held-call.ts'
+import type { Task } from './held-tasks.ts'
 import { passThrough } from './pass-through.ts'
 import type { Upstreams } from './upstreams.ts'
 
@@ -29,9 +31,8 @@ export async function gatewayServers({
   upstreams,
   callsOf,
 }: GatewayServerOptions): Promise<McpServerFactory> {
-  const { Server, createRequestStateCodec, inputRequired } = await import(
-    '@modelcontextprotocol/server'
-  )
+  const { Server, ProtocolError, ProtocolErrorCode, createRequestStateCodec, inputRequired } =
+    await import('@modelcontextprotocol/server')
   const codec = createRequestStateCodec<{ call: string }>({
     key: randomBytes(32),
     ttlSeconds: limits.turnWallMsMax / 1000,
@@ -44,7 +45,10 @@ export async function gatewayServers({
     const server = new Server(
       { name: 'weir', version: version() },
       {
-        capabilities: { tools: { listChanged: true }, ...passed.capabilities },
+        capabilities: {
+          ...{ tools: { listChanged: true }, extensions: { [tasksKey]: {} } },
+          ...passed.capabilities,
+        },
         inputRequired: { roundTimeoutMs: limits.guestHoldMs },
         requestState: { verify: codec.verify },
       },
@@ -57,12 +61,15 @@ export async function gatewayServers({
     }))
 
     server.setRequestHandler('tools/call', async ({ params }, context) => {
+      const capabilities = capabilitiesOf(context, server.getClientCapabilities())
       const call: HostCall = {
         id: idIn(params._meta),
         name: params.name,
         input: params.arguments ?? {},
         signal: context.mcpReq.signal,
-        canAsk: canAsk(capabilitiesOf(context, server.getClientCapabilities())),
+        traceparent: traceparentIn(params._meta),
+        canAsk: canAsk(capabilities),
+        canPoll: canPoll(context),
         onProgress(progress) {
           const progressToken = params._meta?.progressToken
           if (progressToken === undefined) return
@@ -79,6 +86,9 @@ export async function gatewayServers({
           ? await calls.call(call)
           : await calls.resume(call, state.call, answerIn(context.mcpReq.inputResponses))
       if (answer.kind === 'result') return answer.result as CallToolResult
+      // The SDK passes this kind of result on, but its types do not have it.
+      if (answer.kind === 'task')
+        return { resultType: 'task', ...answer.task } as unknown as CallToolResult
       return inputRequired({
         inputRequests: {
           [question]: inputRequired.elicit({
@@ -93,8 +103,41 @@ export async function gatewayServers({
         requestState: await codec.mint({ call: answer.call }, context),
       })
     })
+    const onTask = (method: string, answer: (task: Task) => object) =>
+      server.setRequestHandler(method, { params: taskParams }, ({ taskId }, context) => {
+        const task = canPoll(context) ? calls.tasks.get(taskId) : undefined
+        if (task === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, noTask)
+        return { ...answer(task) }
+      })
+    onTask('tasks/get', (task) => task)
+    onTask('tasks/update', () => ({})) // no task waits for its host
+    onTask('tasks/cancel', ({ taskId }) => {
+      calls.tasks.cancel(taskId)
+      return {}
+    })
     return server
   }
+}
+
+/** The extension for results that a host asks for. */
+const tasksKey = 'io.modelcontextprotocol/tasks'
+const noTask = 'this conversation has no such task'
+
+/** The parameters of the requests about a task. */
+const taskParams: StandardSchemaV1<unknown, { taskId: string }> = {
+  '~standard': {
+    ...{ version: 1, vendor: 'weir' },
+    validate: (value) =>
+      isObject(value) && typeof value.taskId === 'string'
+        ? { value: { taskId: value.taskId } }
+        : { issues: [{ message: 'taskId must be a text' }] },
+  },
+}
+
+/** Each request of 2026 declares it. Older revisions have other tasks, which are not served. */
+function canPoll({ mcpReq: { envelope } }: ServerContext): boolean {
+  const declared = (envelope as Record<string, unknown> | undefined)?.[capabilitiesKey]
+  return isObject(declared) && isObject(declared.extensions) && tasksKey in declared.extensions
 }
 
 /** The name of the only question in a result. */
@@ -111,6 +154,14 @@ function idIn(meta: Record<string, unknown> | undefined): string | undefined {
 }
 
 const idCharactersMax = 256
+
+/** W3C Trace Context, version 00. */
+function traceparentIn(meta: Record<string, unknown> | undefined): string | undefined {
+  const given = meta?.traceparent
+  return typeof given === 'string' && traceparentForm.test(given) ? given : undefined
+}
+
+const traceparentForm = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
 /** A request of 2026 declares them itself, a connection of 2025 at its beginning. */
 function capabilitiesOf(

@@ -18,6 +18,7 @@ import { orAborted } from '../or-aborted.ts'
 import { cannotJudge, hostIsGone, undecided } from '../refusal-texts.ts'
 import { forwardCall, textResult, withText } from './forwarded-call.ts'
 import type { GatewayRounds, PlacedCall } from './gateway-rounds.ts'
+import { type HeldTasks, heldTasks, type Task } from './held-tasks.ts'
 import type { KnownVerdict } from './round-verdicts.ts'
 import type { Upstreams } from './upstreams.ts'
 
@@ -26,21 +27,30 @@ export type HostCall = {
   id: string | undefined
   name: string
   input: Record<string, unknown>
+  /** The place of the call in a trace of the host. */
+  traceparent: string | undefined
   /** Aborts when the host cancels or leaves. */
   signal: AbortSignal
   /** Whether the host can ask its person. */
   canAsk: boolean
+  /** Whether the host can take a task in place of a result. */
+  canPoll: boolean
   onProgress(progress: Progress): void
 }
 
+type Result = { kind: 'result'; result: CallToolResult }
+
 /** `question`: for the person of the host. `call` names it in the host's answer. */
 export type CallAnswer =
-  | { kind: 'result'; result: CallToolResult }
+  | Result
+  | { kind: 'task'; task: Task }
   | { kind: 'question'; call: string; question: string }
 
 export type PersonAnswer = 'approve' | 'reject' | undefined
 
 export type HeldCalls = {
+  /** Those of calls that wait for a person. */
+  tasks: Pick<HeldTasks, 'get' | 'cancel'>
   call(call: HostCall): Promise<CallAnswer>
   /** The same call with the answer of the host's person. Undefined: no answer that can be read. */
   resume(call: HostCall, named: string, answer: PersonAnswer): Promise<CallAnswer>
@@ -69,6 +79,7 @@ export function heldCalls({
   log,
 }: HeldCallsOptions): HeldCalls {
   const asked = new Map<string, Asked>()
+  const tasks = heldTasks(clock)
 
   async function call(call: HostCall): Promise<CallAnswer> {
     const { id, name, input, signal } = call
@@ -89,10 +100,20 @@ export function heldCalls({
     if (first.verdict !== 'wait' || first.approval === undefined)
       return settled(placed, run, call, first)
     const own = { placed, run, approval: first.approval }
+    if (!call.canAsk && call.canPoll) return taskOf(own, call)
     if (!call.canAsk) return waited(own, call)
     asked.set(placed.id, own)
     void endIfLeft(own)
     return questionOn(own)
+  }
+
+  /** Its host needs no progress, because it asks for the task. */
+  function taskOf(own: Asked, call: HostCall): CallAnswer {
+    const task = tasks.begin(waits(own), async (signal) => {
+      const { result } = await waited(own, { ...call, signal, onProgress() {} })
+      return result
+    })
+    return { kind: 'task', task }
   }
 
   function questionOn({ placed, approval }: Asked): CallAnswer {
@@ -113,8 +134,9 @@ export function heldCalls({
     await finished(placed, { status: isApproved ? 'error' : 'not-run', text: hostIsGone })
   }
 
-  async function waited({ placed, run, approval }: Asked, call: HostCall): Promise<CallAnswer> {
-    const message = `waits for a person: weir approve ${approval.id}`
+  async function waited(own: Asked, call: HostCall): Promise<Result> {
+    const { placed, run, approval } = own
+    const message = waits(own)
     let progress = 0
     const ping = () => {
       progress += 1
@@ -152,20 +174,20 @@ export function heldCalls({
     call: HostCall,
     { verdict, text }: NonNullable<KnownVerdict>,
     approval?: Approval,
-  ): Promise<CallAnswer> {
+  ): Promise<Result> {
     if (verdict !== 'run' || run === undefined || placed.refusal !== '') {
       const named = approval === undefined ? '' : `It waited for a person as ${approval.id}.`
       const whole = joined(placed.refusal, text, named)
       const advice = await finished(placed, { status: 'error', text: whole })
       return result(joined(whole, advice))
     }
-    const { signal, onProgress } = call
+    const { signal, traceparent, onProgress } = call
     const {
       answer,
       status,
       text: kept,
     } = await forwardCall(run, placed.input, {
-      ...{ clock, signal, onProgress, log },
+      ...{ clock, signal, traceparent, onProgress, log },
     })
     const advice = await finished(placed, { status, text: kept })
     return { kind: 'result', result: withText(answer, advice) }
@@ -185,6 +207,7 @@ export function heldCalls({
   }
 
   return {
+    tasks,
     call,
     async resume(call, named, answer) {
       const own = asked.get(named)
@@ -217,7 +240,9 @@ const questionIsOver =
   'Not run: the question about this call is over. Make the call again if it is still needed.'
 const otherArguments = 'Not run: a person was asked about other arguments than these.'
 
-function result(text: string): CallAnswer {
+const waits = ({ approval }: Asked): string => `waits for a person: weir approve ${approval.id}`
+
+function result(text: string): Result {
   return { kind: 'result', result: textResult(text) }
 }
 

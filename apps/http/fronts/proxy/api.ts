@@ -12,7 +12,7 @@ export type SentRequest = { text: string; body: Json }
 export type OwnAnswer = { id: string; model: string; text: string; isStreamed: boolean }
 
 export type ProxyApi = {
-  /** Behind `/v1`. */
+  /** The end of its paths, in small letters. */
   path: string
   format: GuestFormat
   /** The member with the history. */

@@ -1,4 +1,6 @@
-// The APIs that the proxy judges. All other paths pass through.
+// The APIs that the proxy judges, and how it finds them.
+// APIS-1. A path is read as a server might read it: servers differ in slashes, case, escapes and
+//     prefixes, so each spelling of an API's path is that API.
 
 import type { ProxyApi } from './api.ts'
 import { chatCompletions } from './chat-completions.ts'
@@ -6,3 +8,55 @@ import { messages } from './messages.ts'
 import { responses } from './responses.ts'
 
 export const proxyApis: readonly ProxyApi[] = [messages, chatCompletions, responses]
+
+/**
+ * `api`: whose answer the proxy judges. `no-calls`: no answer there has a call of a tool. `unknown`:
+ * an answer may have calls.
+ */
+export type Judgeable = { kind: 'api'; api: ProxyApi } | { kind: 'no-calls' } | { kind: 'unknown' }
+
+/** `path`: with the query. */
+export function apiAt(method: string, path: string): Judgeable {
+  const plain = plainPath(path)
+  const api = proxyApis.find((one) => plain.endsWith(one.path))
+  if (method === 'POST' && api !== undefined) return { kind: 'api', api }
+  const isStored = proxyApis.some((one) => plain.includes(`${one.path}/`))
+  const isLookUp = ['GET', 'HEAD'].includes(method) && !isStored
+  const hasNone = withoutCalls.has(plain.split('/').at(-1) ?? '')
+  return { kind: isLookUp || hasNone || withoutAnswer.has(method) ? 'no-calls' : 'unknown' }
+}
+
+/**
+ * Whether the path is one of Weir's own in another spelling. The provider must not answer it: a host
+ * would read any answer to its hook as its permission.
+ */
+export function isOfWeir(path: string): boolean {
+  return /^\/v1\/(hooks|guest)(\/|$)/.test(plainPath(path))
+}
+
+const withoutAnswer = new Set(['OPTIONS', 'DELETE'])
+
+/** The last segments of paths whose answers have no calls. */
+const withoutCalls = new Set([
+  ...['count_tokens', 'input_tokens', 'embeddings', 'moderations', 'rerank', 'tokenize'],
+  ...['files', 'transcriptions', 'translations', 'speech', 'cancel', 'batch'],
+])
+
+/** Without query, escapes, parameters of segments, case, and empty or `.` segments. */
+function plainPath(path: string): string {
+  const [pathname = ''] = path.split(/[?#]/, 1)
+  const segments = decoded(pathname)
+    .toLowerCase()
+    .split(/[/\\]/)
+    .map((segment) => segment.split(';', 1).join('').trim())
+    .filter((segment) => segment !== '' && segment !== '.')
+  return `/${segments.join('/')}`
+}
+
+function decoded(pathname: string): string {
+  try {
+    return decodeURIComponent(pathname)
+  } catch {
+    return pathname
+  }
+}

@@ -3,7 +3,7 @@
 // Reads: requests of guests. Owns: the routes, and which requests are judged.
 // PROXY-1. Without advice the bytes of a request pass unchanged.
 // PROXY-2. Without a veto an answer never waits for Weir: the round is read from a copy.
-// PROXY-3. A request that Weir cannot judge passes with `x-weir: unjudged` (observing, R6).
+// PROXY-3. Without a veto, a request that Weir cannot judge passes with `x-weir: unjudged` (R6).
 // PROXY-4. No header of a client, and no text of an answer, enters a log line.
 
 import { randomUUID } from 'node:crypto'
@@ -20,7 +20,7 @@ import { heldVerdicts } from '../hooks/held-verdicts.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import { copyOf, roundIn } from './answer-copy.ts'
 import type { Json, ProxyApi, SentRequest } from './api.ts'
-import { proxyApis } from './apis.ts'
+import { apiAt, isOfWeir, type Judgeable } from './apis.ts'
 import {
   callIdsIn,
   type GuestIdentity,
@@ -63,8 +63,9 @@ export type ModelProxy = {
   settled(): Promise<void>
 }
 
-/** `api` undefined: the path is not judged. `path`: at the upstream, with the query. */
-type Route = { agent: string; api: ProxyApi | undefined; path: string }
+/** `path`: at the upstream, with the query. */
+type Route = { agent: string; path: string; answers: Judgeable }
+type JudgedRoute = Pick<Route, 'agent' | 'path'> & { api: ProxyApi }
 
 /** A judged request. `note`: the value of the header `x-weir`. */
 type Judged = {
@@ -97,28 +98,31 @@ export function createProxy({
     })
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-    const route = routeOf(incoming.url ?? '/', agent)
+    const { agent: name, path, answers } = routeOf(incoming, agent)
+    if (isOfWeir(path)) throw new HttpError(404, 'http.path', 'unknown path')
     const gone = new AbortController()
     outgoing.once('close', () => gone.abort())
-    if (route.api === undefined || incoming.method !== 'POST') {
-      await passThrough(route, incoming, outgoing, gone.signal)
+    if (answers.kind !== 'api') {
+      if (answers.kind === 'unknown' && veto?.covers(incoming.headers)) throw unknownPath(path)
+      await passThrough({ path, answers }, incoming, outgoing, gone.signal)
       return
     }
-    const { api } = route
+    const { api } = answers
+    const route = { agent: name, path, api }
     const bytes = await bytesOf(incoming, limits.frontBodyBytesMax)
     const sent = await readable(bytes, incoming)
     if (veto?.covers(incoming.headers) && mayCall(api, sent)) {
       const { signal } = gone
-      await veto.answer({ ...route, api, incoming, outgoing, sent, bytes, signal })
+      await veto.answer({ ...route, incoming, outgoing, sent, bytes, signal })
       return
     }
-    const judged = await judge({ ...route, api }, incoming, bytes, sent, gone.signal)
+    const judged = await judge(route, incoming, bytes, sent, gone.signal)
     if ('rung' in judged) endTurn(api, sent as SentRequest, judged, outgoing)
-    else await ask({ ...route, api }, incoming, outgoing, judged, gone.signal)
+    else await ask(route, incoming, outgoing, judged, gone.signal)
   }
 
   async function passThrough(
-    { path }: Route,
+    { path, answers }: Pick<Route, 'path' | 'answers'>,
     incoming: IncomingMessage,
     outgoing: ServerResponse,
     signal: AbortSignal,
@@ -129,12 +133,12 @@ export function createProxy({
       incoming.headers['transfer-encoding'] !== undefined
     const body = hasBody ? incoming : undefined
     const received = await upstream.send({ method, path, headers, body, signal })
-    await relay(received, outgoing, undefined)
+    await relay(received, outgoing, answers.kind === 'unknown' ? 'unjudged' : undefined)
   }
 
   /** The request to send, or the advice to end the turn. */
   async function judge(
-    { agent, api }: Route & { api: ProxyApi },
+    { agent, api }: JudgedRoute,
     { headers }: IncomingMessage,
     bytes: Buffer,
     sent: SentRequest | undefined,
@@ -153,8 +157,11 @@ export function createProxy({
     const holds = session !== undefined && sessions.hasHooks(session)
     const advice = await adviceOn(agent, { ...identity, holds }, api, sent.body, signal)
     if (advice === undefined) return unchanged('unjudged', undefined)
-    if (!advice.judged) return unchanged('unjudged', sent)
-    const { rung, rule, cap } = advice
+    const { rung, rule, cap, reason } = advice
+    if (!advice.judged) {
+      log.info({ agent, conversation: identity.conversation, reason }, 'a request passes unjudged')
+      return unchanged('unjudged', sent)
+    }
     if (rung !== 'none')
       log.info({ agent, conversation: identity.conversation, rung, rule, cap }, 'advice')
     if (rung === 'none') return unchanged(undefined, sent)
@@ -184,7 +191,7 @@ export function createProxy({
   }
 
   async function ask(
-    { agent, api, path }: Route & { api: ProxyApi },
+    { agent, api, path }: JudgedRoute,
     incoming: IncomingMessage,
     outgoing: ServerResponse,
     { body, note, retry, sent, isChanged }: Judged,
@@ -287,29 +294,20 @@ function mayCall(api: ProxyApi, sent: SentRequest | undefined): boolean {
   return api.hasTools(sent.body) || historyOf(api, sent.body).some(api.isCall)
 }
 
-/** `/proxy/{agent}` names another guest than the one at the root. Some clients leave out `/v1`. */
-function routeOf(url: string, agentAtRoot = ''): Route {
-  const [, named, rest] = /^\/proxy\/([^/?]+)(\/.*|\?.*|)$/s.exec(url) ?? []
-  const path = named === undefined ? url : rest || '/'
-  const name = plainPath(path)
-  const api = proxyApis.find((one) => name === `/v1${one.path}` || name === one.path)
-  return { agent: named ?? agentAtRoot, api, path }
+/** With a veto, no call may pass where Weir does not look for it. */
+function unknownPath(path: string): HttpError {
+  return new HttpError(
+    400,
+    'proxy.path',
+    `Weir does not know ${JSON.stringify(path.slice(0, 200))}, so it cannot judge the calls of the answer: use Messages, Chat Completions or Responses, or start the proxy without --veto`,
+  )
 }
 
-/**
- * The path as a lenient server reads it: without case, escapes, dots and repeated slashes. Otherwise
- * another spelling would reach the model without a verdict.
- */
-function plainPath(path: string): string {
-  const { pathname = '' } = URL.parse(path.replace(/^[\\/]+/, '/'), 'http://localhost') ?? {}
-  const plain = pathname.replace(/%[0-9a-f]{2}/gi, (escaped) =>
-    String.fromCharCode(Number.parseInt(escaped.slice(1), 16)),
-  )
-  return `/${plain
-    .toLowerCase()
-    .split(/[\\/]+/)
-    .filter(Boolean)
-    .join('/')}`
+/** `/proxy/{agent}` names another guest than the one at the root. */
+function routeOf({ url = '/', method = 'GET' }: IncomingMessage, agentAtRoot = ''): Route {
+  const [, named, rest] = /^\/proxy\/([^/?]+)(\/.*|\?.*|)$/s.exec(url) ?? []
+  const path = named === undefined ? url : rest || '/'
+  return { agent: named ?? agentAtRoot, path, answers: apiAt(method, path) }
 }
 
 /** Passes an answer on, byte for byte. A break of the connection reaches the client as a break. */

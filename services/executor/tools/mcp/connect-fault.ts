@@ -4,6 +4,7 @@
 import type { McpServer } from '../../../../shared/agents/agents.ts'
 import { onOneLine, shortened } from '../../../../shared/lib/text-cut.ts'
 import { described } from '../function-outcome.ts'
+import { LoginFault } from './token-file.ts'
 
 /** The end of a server's program. Both null: it does not read its input any more. */
 export type ProgramEnd = { code: number | null; signal: NodeJS.Signals | null }
@@ -20,8 +21,12 @@ export function connectFault(
   error: unknown,
   program: ProgramState | undefined,
 ): string {
+  const login = chainOf(error).find((one) => one instanceof LoginFault)
+  if (login !== undefined) return `the MCP server ${name} cannot be reached: ${login.message}`
   const { what, remedy } =
-    run.kind === 'url' ? httpFault(run.url, error) : programFault(run, error, program)
+    run.kind === 'command'
+      ? programFault(run, error, program)
+      : httpFault(run.kind === 'url' ? run.url : '', error)
   return `the MCP server ${name} cannot be reached: ${what}; ${remedy}`
 }
 
@@ -67,6 +72,11 @@ function httpFault(url: string, error: unknown): Fault {
   const status = (error as { status?: unknown } | null)?.status
   if (typeof status === 'number')
     return { what: `${place} answers with ${status}`, remedy: remedyOf(status) }
+  if (chainOf(error).some(({ name }) => name === 'AuthorizationServerMismatchError'))
+    return {
+      what: `${place}: ${plainText(error)}`,
+      remedy: 'if that is right, set auth.issuer, or log in again with weir mcp login',
+    }
   if (codeOf(error) === 'REQUEST_TIMEOUT')
     return { what: `${place} gives no answer in time`, remedy: 'start it, or correct its url' }
   return { what: `${place}: ${plainText(error)}`, remedy: 'start it, or correct its url' }

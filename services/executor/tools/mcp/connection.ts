@@ -5,13 +5,13 @@
 //     offers neither sampling nor roots.
 // MCP-CONNECTION-3. A result is never checked against the server's own output schema. Its pattern
 //     could block this process, and the call has run in any case.
-// MCP-CONNECTION-4. A client secret goes to the authorization server that the agent file names, by
+// MCP-CONNECTION-4. The headers of the agent file go to its URL only. A client secret goes to the authorization server that the agent file names, by
 //     default the server's own origin. The server cannot choose another.
 
-import { readFileSync } from 'node:fs'
 import type {
   CallToolResult,
   Client,
+  FetchLike,
   Progress,
   Tool as ServerTool,
   StreamableHTTPClientTransportOptions,
@@ -20,10 +20,13 @@ import type {
 import type { Logger } from 'pino'
 import type { McpServer, McpUrl } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
+import { boundedJson } from '../../../../shared/lib/json/bounded-json.ts'
+import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { version } from '../../../../shared/lib/version.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { connectFault, type ProgramState } from './connect-fault.ts'
 import { serverProcess } from './server-process.ts'
+import { tokenMask, tokenProvider } from './token-file.ts'
 
 export type McpConnection = {
   /**
@@ -97,12 +100,15 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
       onNoise: () =>
         log?.warn({ server: server.name }, 'the MCP server prints text between its messages'),
       onBytes,
+    }).catch((error: unknown) => {
+      throw unreachable(error, undefined)
     })
     const opened: Open = { client: made, isOver: false, programState }
     made.onclose = () => {
       opened.isOver = true
     }
-    made.onerror = (error) => log?.debug({ server: server.name, err: error }, 'of the MCP server')
+    made.onerror = ({ message }) =>
+      log?.debug({ server: server.name, fault: tokenMask(server)(message) }, 'of the MCP server')
     try {
       await made.connect(transport, { timeout: limits.mcpConnectMsMax })
       return opened
@@ -115,10 +121,11 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
     }
   }
 
-  /** The log has the error itself, with its stack. */
   function unreachable(error: unknown, program: ProgramState | undefined): Error {
-    log?.debug({ server: server.name, err: error }, 'the MCP server cannot be reached')
-    return new Error(connectFault(server, error, program))
+    const hide = tokenMask(server)
+    const stack = hide(error instanceof Error ? (error.stack ?? '') : String(error))
+    log?.debug({ server: server.name, stack }, 'the MCP server cannot be reached')
+    return new Error(hide(connectFault(server, error, program)))
   }
 
   function forget(): void {
@@ -134,6 +141,7 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
     async tools() {
       const connected = await client() // a new connection forgets the list
       if (listed !== undefined && performance.now() < listed.until) return listed.tools
+      if (connected.getServerCapabilities()?.tools === undefined) return [] // the SDK prints it
       const reading = new AbortController()
       const { signal } = reading
       readings.set(reading, limits.mcpListBytesMax)
@@ -158,7 +166,12 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
 /** Calls a tool. `onSent`: the request is on its way. Rejects with the SDK's errors. */
 export async function callTool(
   server: McpServer,
-  request: { name: string; arguments: Record<string, unknown>; idempotencyKey: string },
+  request: {
+    name: string
+    arguments: Record<string, unknown>
+    idempotencyKey: string
+    traceparent: string | undefined
+  },
   {
     signal,
     onProgress,
@@ -172,9 +185,10 @@ export async function callTool(
   const connected = await connectionTo(server).client()
   signal.throwIfAborted()
   onSent()
-  const { name, idempotencyKey } = request
+  const { name, idempotencyKey, traceparent } = request
+  const _meta = { 'weir/idempotencyKey': idempotencyKey, ...(traceparent && { traceparent }) }
   return connected.callTool(
-    { name, arguments: request.arguments, _meta: { 'weir/idempotencyKey': idempotencyKey } },
+    { name, arguments: request.arguments, _meta },
     { signal, onprogress: onProgress, timeout: timerMsMax },
   )
 }
@@ -186,18 +200,18 @@ const timerMsMax = 2 ** 31 - 1
 const noOutputCheck = { getValidator: () => undefined as never }
 
 async function transportTo(
-  { run }: McpServer,
+  { name, run }: McpServer,
   on: { onNoise(): void; onBytes(bytes: number): void },
 ): Promise<Pick<Open, 'programState'> & { transport: Transport }> {
+  if (run.kind === 'elsewhere') throw new Error('another process reaches this server')
   if (run.kind === 'command') {
     const transport = serverProcess(run, on)
     return { transport, programState: transport.state }
   }
   const sdk = await import('@modelcontextprotocol/client')
   const options: StreamableHTTPClientTransportOptions = {
-    requestInit: { headers: run.headers, redirect: 'error' },
-    fetch: boundedFetch(on.onBytes),
-    ...authOf(run, sdk),
+    fetch: withHeaders(run, boundedFetch(on.onBytes)),
+    ...authOf(name, run, sdk),
   }
   return {
     transport: new sdk.StreamableHTTPClientTransport(new URL(run.url), options),
@@ -205,15 +219,39 @@ async function transportTo(
   }
 }
 
+/** Not by `requestInit` of the SDK, which sends its headers to authorization servers too. */
+export function withHeaders({ url, headers }: McpUrl, fetch: FetchLike): FetchLike {
+  const { href } = new URL(url)
+  return async (to, init) => {
+    if (new URL(to).href !== href)
+      return withoutWords(await fetch(to, { ...init, redirect: 'error' }))
+    const all = new Headers(headers)
+    for (const [key, value] of new Headers(init?.headers)) all.set(key, value)
+    return fetch(to, { ...init, headers: all, redirect: 'error' })
+  }
+}
+
+/**
+ * The SDK prints the words of a refusal on the console and in errors. They are of the authorization
+ * server, and may repeat a token.
+ */
+async function withoutWords(response: Response): Promise<Response> {
+  if (response.ok) return response
+  const { status } = response
+  const answer = boundedJson(await response.text(), limits.jsonDepthMax)
+  const error = isObject(answer) && errorCode.test(String(answer.error)) ? answer.error : undefined
+  return Response.json({ error: error ?? 'server_error' }, { status })
+}
+
+const errorCode = /^[a-z_]{1,64}$/
+
 function authOf(
+  name: string,
   { url, auth }: McpUrl,
   { ClientCredentialsProvider }: typeof import('@modelcontextprotocol/client'),
 ): Pick<StreamableHTTPClientTransportOptions, 'authProvider'> {
   if (auth === undefined) return {}
-  if ('tokenFile' in auth) {
-    // Read for each request: a new login counts at once.
-    return { authProvider: { token: async () => readFileSync(auth.tokenFile, 'utf8').trim() } }
-  }
+  if ('tokenFile' in auth) return { authProvider: tokenProvider({ name, url }, auth.tokenFile) }
   const { issuer = new URL(url).origin, ...client } = auth
   return { authProvider: new ClientCredentialsProvider({ ...client, expectedIssuer: issuer }) }
 }

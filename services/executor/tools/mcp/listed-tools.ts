@@ -98,10 +98,11 @@ function toolOf(
         isReadOnly || labels.length > 0
           ? {
               ...(isReadOnly ? readOnly : unknown),
-              ...{ ignoreFields: [], loopKey: [], labels: [...new Set(labels)] },
+              ...{ ignoreFields: [], loopKey: [], labels: [...new Set(labels)], client: false },
             }
           : null,
     },
     run: { kind: 'mcp', server, tool: name },
+    ...(server.traceparent === true && { traceparent: true }),
   }
 }

@@ -8,6 +8,7 @@ import { described } from '../function-outcome.ts'
 import { keptBytes } from '../kept-output.ts'
 import type { ToolEnding } from '../tool.ts'
 import { notes, notStarted } from '../tool-endings.ts'
+import { LoginFault } from './token-file.ts'
 
 /** The server's code for a tool that it does not have, and for arguments that it refuses. */
 const invalidParams = -32602
@@ -51,6 +52,13 @@ export function failed(error: unknown, isSent: boolean, server: string): ToolEnd
       event: `its server ${server} cannot be reached`,
       fault: message,
     })
+  if (isRefusal(error))
+    return {
+      status: 'error',
+      text: `The server ${server} refuses the credentials of this agent. The call did not run.`,
+      reason: 'its server refuses the credentials',
+      fault: message,
+    }
   if (code === invalidParams)
     return rejected(
       `the server ${server} refuses it: ${asSentence(message)}`,
@@ -76,3 +84,12 @@ export function failed(error: unknown, isSent: boolean, server: string): ToolEnd
     fault: message,
   }
 }
+
+/** The server refused the request with 401 or 403, and there is no better login. */
+function isRefusal(error: unknown): boolean {
+  const { status, name = '' } = (error ?? {}) as { status?: unknown; name?: string }
+  return error instanceof LoginFault || status === 401 || status === 403 || ofLogin.test(name)
+}
+
+/** The errors of the SDK while it gets tokens. */
+const ofLogin = /^(?:OAuth|Unauthorized|Issuer|AuthorizationServer|InsufficientScope)\w*Error$/

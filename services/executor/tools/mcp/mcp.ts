@@ -4,11 +4,12 @@
 // MCP-2. Progress extends the time of a call, up to the limit of the server's `wallMs`.
 
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
-import type { McpTool } from '../../../../shared/agents/agents.ts'
+import type { McpServer, McpTool } from '../../../../shared/agents/agents.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from '../tool.ts'
 import { notReady, stopped, stoppedBefore, timedOut } from '../tool-endings.ts'
 import { callTool } from './connection.ts'
 import { answered, failed } from './mcp-ending.ts'
+import { tokenMask } from './token-file.ts'
 
 export const startMcp: StartTool<McpTool> = (run, call) => startMcpCall(run, call)
 
@@ -25,7 +26,7 @@ export function startMcpCall(
   call: ToolCall,
   { onAnswer, onProgress }: McpObserver = {},
 ): RunningTool {
-  const { clock, idempotencyKey } = call
+  const { clock, idempotencyKey, traceparent } = call
   const started = Promise.withResolvers<boolean>()
   const ended = Promise.withResolvers<ToolEnding>()
   const controller = new AbortController()
@@ -37,7 +38,7 @@ export function startMcpCall(
 
   callTool(
     server,
-    { name: tool, arguments: JSON.parse(call.arguments), idempotencyKey },
+    { name: tool, arguments: JSON.parse(call.arguments), idempotencyKey, traceparent },
     {
       signal: controller.signal,
       onProgress(progress) {
@@ -87,6 +88,16 @@ export function startMcpCall(
     cancelWall()
     cancelIdle()
     started.resolve(false)
-    ended.resolve(ending)
+    ended.resolve(withoutTokens(server, ending))
+  }
+}
+
+/** Keeps TOKEN-FILE-1. */
+function withoutTokens(server: McpServer, ending: ToolEnding): ToolEnding {
+  const hide = tokenMask(server)
+  const { text, reason, fault } = ending
+  return {
+    ...{ ...ending, text: hide(text), reason: hide(reason) },
+    ...(fault !== undefined && { fault: hide(fault) }),
   }
 }

@@ -273,6 +273,7 @@ export function conversationLog({
           reason,
           durationMs,
           result: text,
+          resultId: '',
           resultBytes: text.length,
         })
       write('rounds-checked', { type: 'round-executed', ...place(round), results, wishes: [] })

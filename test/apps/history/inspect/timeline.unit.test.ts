@@ -355,7 +355,14 @@ describe('the declaration of a tool for loop-detector and guards', () => {
     log.answer(1, response({ calls: [exec()] }))
     const hintsIn = (records: Logged[]) => timelineIn(records).turns[0]?.rounds[0]?.hints
     expect(hintsIn(log.records)).toEqual({})
-    const hints = { mutates: false, ignoreFields: ['why'], loopKey: [], refusal: null, labels: [] }
+    const hints = {
+      mutates: false,
+      ignoreFields: ['why'],
+      loopKey: [],
+      refusal: null,
+      labels: [],
+      client: false,
+    }
     const declared = log.records.map((record): Logged => {
       const { message } = record
       if (message?.type !== 'round-proposed') return record

@@ -6,17 +6,26 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { startEdgeWithConsole } from '../../../../apps/http/console/edge-with-console.ts'
 import type { EdgeOptions } from '../../../../apps/http/edge/edge.ts'
+import type { WebhookOptions } from '../../../../apps/http/webhook/webhook.ts'
 import { scriptedModel } from '../../../../client/testing/testing.ts'
 import { type DefinedTool, defineAgent, Weir, type WeirOptions } from '../../../../client/weir.ts'
 import { readSettings } from '../../../../shared/settings/settings.ts'
 
 export const consolePartitions = 2
 
-export type ConsoleServer = AsyncDisposable & { url: string; weir: Weir; folder: string }
+export type ConsoleServer = AsyncDisposable & {
+  url: string
+  weir: Weir
+  folder: string
+  /** Closes the server, and starts it again. */
+  restart(): Promise<void>
+}
 
 export type ConsoleServerOptions = Partial<EdgeOptions> & {
   tools?: readonly DefinedTool[]
   approvals?: WeirOptions['approvals']
+  guards?: WeirOptions['guards']
+  webhook?: WebhookOptions
   /** Fills the folder before Weir opens it. */
   fill?: (folder: string) => Promise<void>
 }
@@ -24,7 +33,7 @@ export type ConsoleServerOptions = Partial<EdgeOptions> & {
 /** The agent is `helper`. `replies`: as for scriptedModel. */
 export async function consoleServer(
   replies: Parameters<typeof scriptedModel>,
-  { tools = [], approvals, fill, ...options }: ConsoleServerOptions = {},
+  { tools = [], approvals, guards, fill, ...options }: ConsoleServerOptions = {},
 ): Promise<ConsoleServer> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-console-'))
   await fill?.(folder)
@@ -34,14 +43,21 @@ export async function consoleServer(
   const weir = await Weir.open({
     ...{ agents: [agent], dataFolder: folder, partitions: consolePartitions, log },
     ...(approvals !== undefined && { approvals }),
+    ...(guards !== undefined && { guards }),
   })
   const settings = readSettings({ dataFolder: folder }, {})
-  const server = await startEdgeWithConsole(settings, {
-    ...{ weir, log, host: '127.0.0.1', port: 0, access: {}, origins: [] },
-    ...options,
-  })
+  const start = () =>
+    startEdgeWithConsole(settings, {
+      ...{ weir, log, host: '127.0.0.1', port: 0, access: {}, origins: [] },
+      ...options,
+    })
+  let server = await start()
   return {
     ...{ url: server.url, weir, folder },
+    async restart() {
+      await server.close()
+      server = await start()
+    },
     async [Symbol.asyncDispose]() {
       await server.close()
       await weir.close()

@@ -19,6 +19,7 @@ import type { Role } from '../../../../apps/http/edge/principal.ts'
 import { responseIdOf } from '../../../../apps/http/edge/responses/response-id.ts'
 import { call, says } from '../../../../client/testing/testing.ts'
 import { defineTool } from '../../../../client/weir.ts'
+import { type Clock, systemClock } from '../../../../shared/lib/clock.ts'
 import { makeCertificates } from '../../../support/certificates.ts'
 import { type EdgeServer, edgeServer, post } from './edge-server.ts'
 
@@ -130,13 +131,20 @@ describe('a tenant', () => {
       waiting = ((await response.json()) as { approvals: typeof waiting }).approvals
     }
     expect(waiting[0]?.conversation).toBe('c')
-    const approve = (headers: Record<string, string>) =>
-      post(`${edge.url}/v1/approvals/${waiting[0]?.id}/approve`, { by: 'mallory' }, headers)
+    const approve = (headers: Record<string, string>, body = {}) =>
+      post(
+        `${edge.url}/v1/approvals/${waiting[0]?.id}/approve`,
+        { by: 'mallory', ...body },
+        headers,
+      )
+    for (const hash of [null, 1])
+      expect(await answerOf(await approve(acme, { hash }))).toEqual([400, 'http.body'])
     const list = await fetch(`${edge.url}/v1/approvals`, { headers: other })
     expect(await list.json()).toEqual({ approvals: [] })
     expect(await answerOf(await approve(other))).toEqual([404, 'approval.unknown'])
     expect(await (await approve(acme)).json()).toMatchObject({ counted: true })
-    expect((await approve(acme)).status).toBe(404)
+    expect((await approve(acme)).status).toBe(409)
+    expect(await answerOf(await approve(other))).toEqual([404, 'approval.unknown'])
     for await (const event of edge.weir.conversation('acme:c').events())
       if (event.type === 'approval-decided') {
         expect(event.by).toBe('key:alice')
@@ -173,6 +181,44 @@ describe('a key that cannot approve', () => {
 })
 
 describe('a token', () => {
+  it('ends the streams of its reader when it expires', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256')
+    const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }
+    const issuer = createServer((_, answer) => answer.end(JSON.stringify({ keys: [jwk] })))
+    await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve))
+    try {
+      const url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/`
+      const oidc = {
+        ...{ issuer: url, audience: 'weir', jwks: new URL(url) },
+        ...{ tenantClaim: 'tenant', rolesClaim: 'roles' },
+      }
+      const waits: { delayMs: number; fire: () => void }[] = []
+      const clock: Clock = {
+        ...systemClock,
+        after(delayMs, fire) {
+          waits.push({ delayMs, fire })
+          return systemClock.after(delayMs, fire)
+        },
+      }
+      await using edge = await edgeServer([says('Hello.')], { access: { oidc }, clock })
+      const exp = Math.floor(Date.now() / 1_000) + 600
+      const token = await new SignJWT({ sub: 'alice', tenant: 'acme', roles: 'ask read', exp })
+        .setProtectedHeader({ alg: 'ES256', kid: 'one' })
+        .setIssuer(url)
+        .setAudience('weir')
+        .sign(privateKey)
+      await ask(edge, 'c', bearer(token))
+      const feed = await fetch(`${edge.url}/v1/conversations/c/events`, { headers: bearer(token) })
+      const ends = feed.text()
+      const last = waits.findLast(({ delayMs }) => delayMs > 500_000)
+      expect(last?.delayMs).toBeLessThanOrEqual(630_000)
+      last?.fire()
+      await expect(ends).rejects.toThrow()
+    } finally {
+      issuer.close()
+    }
+  })
+
   it('counts with its issuer, audience, time and tenant, and not otherwise', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256')
     const stranger = await generateKeyPair('ES256')
@@ -202,6 +248,8 @@ describe('a token', () => {
       expect(await status({}, stranger.privateKey)).toEqual([401, 'edge.token'])
       expect(await status({ tenant: undefined })).toEqual([403, 'edge.tenant'])
       expect(await status({ tenant: 'guest' })).toEqual([403, 'edge.tenant'])
+      for (const sub of ['key:ci', 'certificate:ci'])
+        expect(await status({ sub })).toEqual([403, 'edge.subject'])
       const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`
       const response = await fetch(`${edge.url}/v1/models`, { headers: bearer(unsigned) })
       expect(await answerOf(response)).toEqual([401, 'edge.token'])

@@ -47,6 +47,14 @@ describe('the native feed', () => {
     }
   })
 
+  it('refuses a position that no event has, so a browser does not try again for ever', async () => {
+    await using edge = await edgeServer([says('Hello.')])
+    await post(`${edge.url}/v1/conversations/c1/messages`, { text: 'hi' })
+    const url = `${edge.url}/v1/conversations/c1/events`
+    expect((await fetch(`${url}?after=abc`)).status).toBe(400)
+    expect((await fetch(url, { headers: { 'last-event-id': '0 UNION' } })).status).toBe(400)
+  })
+
   it('sends comments while nothing happens, and ends when the server closes', async () => {
     const clock = fakeClock(0)
     const edge = await edgeServer([says('Hello.')], { clock })

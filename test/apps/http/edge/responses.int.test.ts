@@ -153,6 +153,20 @@ describe('the Responses API', () => {
     ).rejects.toMatchObject({ status: 404, code: 'approval.unknown' })
   })
 
+  it('ends a stream with an error event if the turn has no such approval', async () => {
+    await using edge = await edgeServer([says(call('clock', { zone: 'UTC' })), says('Noon.')], {
+      ...{ tools: [clock], approvals },
+    })
+    const { responses } = clientOf(edge.url)
+    const first = await responses.create({ model, input: 'time?' })
+    const unknown = { approval_request_id: 'k7f3-9qxm-2b4d', approve: true }
+    const stream = await responses.create({
+      ...{ model, previous_response_id: first.id, stream: true },
+      input: [{ type: 'mcp_approval_response', ...unknown }],
+    })
+    await expect(read(stream)).rejects.toMatchObject({ code: 'approval.unknown' })
+  })
+
   it('gives the model the images and files of a message', async () => {
     await using edge = await edgeServer([says('A dot.')])
     const content = [
@@ -206,7 +220,7 @@ describe('the Responses API', () => {
 
   it.each([
     [{ model: 'weir/helpr', input: 'a' }, 404, /did you mean weir\/helper/],
-    [{ model, input: 'a', tools: [{ type: 'web_search' }] }, 400, /tools is not offered/],
+    [{ model, input: 'a', tools: [{ type: 'web_search' }] }, 400, /tools\[0\] is not offered/],
     [{ model, input: 'a', store: false }, 400, /store is not offered/],
     [{ model, input: 'a', truncation: 'auto' }, 400, /truncation is not offered/],
     [{ model, input: [{ type: 'item_reference', id: 'x' }] }, 400, /input\[0\] must be a message/],

@@ -70,6 +70,7 @@ describe('a tool with checks', () => {
       loopKey: [],
       refusal: '{tool}: {problems}',
       labels: [],
+      client: false,
     }
     const { running } = checked({
       declaration: { ...look, hints },

@@ -7,7 +7,7 @@ import type { ToolHints } from '../../../../shared/contract/messages.ts'
 
 function labelled(tool: string, ...labels: string[]): GivenCall {
   const hints: ToolHints = {
-    ...{ mutates: null, ignoreFields: [], loopKey: [], refusal: null },
+    ...{ mutates: null, ignoreFields: [], loopKey: [], refusal: null, client: false },
     labels,
   }
   return { tool, hints }

@@ -74,11 +74,11 @@ describe('honest commands', () => {
     expect(honestCommands(50, 7)).not.toEqual(honestCommands(50, 8))
   })
 
-  it('pass, except for at most 2 of 100', () => {
+  it('pass, except for at most 4 of 100', () => {
     const commands = honestCommands(2_000)
     const refusedOnes = commands.filter((command) => codeOf(judged({ command })) !== 'pass')
     expect(new Set(commands).size).toBeGreaterThan(1_000)
-    expect(refusedOnes.length).toBeLessThanOrEqual(40)
+    expect(refusedOnes.length).toBeLessThanOrEqual(77)
   })
 
   it.each([
@@ -86,12 +86,13 @@ describe('honest commands', () => {
     ['eval "ls -la"', 'eval hides the command that runs. Write it out, without eval.'],
     [
       'kill $PPID',
-      'it looks up its parent and sends a signal. Send signals only to processes that you ' +
+      'kill … may reach the process that runs it. Send signals only to processes that you ' +
         'started: keep $! in a variable, or name a job such as %1.',
     ],
     [
       'man -P ./x ls',
-      'with -P man runs another program or reads its settings from a file. Run man without -P.',
+      'with "-P" it cannot be seen what man changes or runs. Run man without it, or write it out. ' +
+        'Where it is a file that is only read, -- before the file names helps.',
     ],
   ])('get the plain form if they are refused: %s', (command, text) => {
     expect(judged({ command })).toMatchObject({ verdict: 'reject', text })

@@ -25,6 +25,7 @@ function file(name: string, text: string): string {
 const noHints = {
   ...{ poll: false, mutates: null, ignoreFields: [], loopKey: [], refusal: null },
   labels: [],
+  client: false,
 }
 
 function mistakesIn(text: string): string {
@@ -43,6 +44,7 @@ describe('the file of a guest', () => {
         'coder.yaml',
         `guest: true
 fallback: I stop here.
+record: calls
 caps: { rounds: 50 }
 loop: { identicalFailures: 2, rules: { cycle: shadow } }
 hints:
@@ -54,6 +56,7 @@ hints:
     )
     const guest = guests.get('coder')
     expect(guest?.settings.fallback).toBe('I stop here.')
+    expect(guest?.record).toBe('calls')
     expect(guest?.settings.policy).toMatchObject({
       caps: { rounds: 50, calls: limits.turnCallsMax, wallMs: limits.turnWallMsMax, tokens: null },
       loop: { identicalFailures: 2 },
@@ -71,6 +74,7 @@ hints:
       name: 'plain',
       settings: defaultGuestSettings,
       hints: {},
+      record: 'all',
     })
   })
 
@@ -91,6 +95,7 @@ hints:
 
   it('names the accepted values of its own keys', () => {
     expect(mistakesIn('guest: false\n')).toContain('must be true, or no such key')
+    expect(mistakesIn('guest: true\nrecord: none\n')).toContain('must be all or calls')
     expect(mistakesIn('guest: true\nhints: [Read]\n')).toContain(
       'must be a mapping of at most 512 names of tools',
     )
@@ -123,6 +128,11 @@ hints:
         'system: Help.\nmodel: { provider: anthropic, name: m, maxOutputTokens: 1 }\nhints: {}\n',
       ),
     ).toContain('hints: goes with guest only; write the hints of a tool in tools')
+    expect(
+      mistakesIn(
+        'system: Help.\nmodel: { provider: anthropic, name: m, maxOutputTokens: 1 }\nrecord: calls\n',
+      ),
+    ).toContain('record: goes with guest only; remove it')
   })
 })
 
@@ -137,6 +147,7 @@ describe('a guest by its name or file', () => {
       name: 'no-such-guest',
       settings: defaultGuestSettings,
       hints: {},
+      record: 'all',
     })
   })
 

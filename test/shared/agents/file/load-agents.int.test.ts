@@ -140,6 +140,7 @@ tools:
             loopKey: ['query'],
             refusal: '{problems} Write it anew: {"query": "words"}',
             labels: ['reads:private', 'reads:untrusted', 'sends:out'],
+            client: false,
           },
         },
         run: {

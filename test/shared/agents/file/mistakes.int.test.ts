@@ -197,7 +197,7 @@ describe('the text of the file', () => {
 
 describe('an agent', () => {
   const keys =
-    'name, system, systemFile, model, fallback, caps, loop, empty, attempts, stallMs, firstByteMs, startWithinMs, graceMs, toolTries, textCalls, history, sandbox, tools, mcp, trust, guest and hints'
+    'name, system, systemFile, model, fallback, caps, loop, empty, attempts, stallMs, firstByteMs, startWithinMs, graceMs, toolTries, textCalls, history, sandbox, tools, mcp, trust, guest, record and hints'
 
   it.each<[string, string[]]>([
     ['colour: red', [`a.yaml:3:1 colour: is an unknown key; keys here: ${keys}`]],
@@ -459,10 +459,10 @@ describe('a tool', () => {
   it('has a name, a description, a schema and one way to run', () => {
     expect(of('tools:\n  - {}\n  - 5')).toEqual([
       'a.yaml:4:5 tools[0]: has none of schema and schemaFile; must have one of them',
-      'a.yaml:4:5 tools[0]: has none of command, http and module; must have one of them',
+      'a.yaml:4:5 tools[0]: has none of command, http, module and client; must have one of them',
       'a.yaml:4:5 tools[0].name: is missing; must be 1 to 64 of A-Z, a-z, 0-9, _ and -',
       'a.yaml:4:5 tools[0].description: is missing; must be a text of at most 16384 characters that is not blank',
-      'a.yaml:5:5 tools[1]: is 5; must be a mapping with name, description, schema (or schemaFile) and one of command, http, module',
+      'a.yaml:5:5 tools[1]: is 5; must be a mapping with name, description, schema (or schemaFile) and one of command, http, module, client',
     ])
     expect(ofTool(`${run}, http: { url: "http://h" }`)).toEqual([
       'tools[0]: has command and http; must have only one of them',
@@ -517,6 +517,12 @@ describe('a tool', () => {
         'tools[0].refusal: has the placeholder {x}; there are {problems}, {accepted}, {sent} and {tool}',
       ],
     ],
+    [
+      'client: true, concurrency: 2',
+      ['tools[0].concurrency: has no effect on a tool with client; remove it'],
+    ],
+    ['client: false', ['tools[0].client: is false; must be true']],
+    [`${run}, client: true`, ['tools[0]: has command and client; must have only one of them']],
     [
       'module: ./m.mjs, traceparent: true',
       [

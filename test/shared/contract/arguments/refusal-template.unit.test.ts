@@ -16,7 +16,7 @@ const schema = {
 function refused(refusal: string, raw: string, name = 'open') {
   const declared = {
     ...tool('open', schema),
-    hints: { mutates: null, ignoreFields: [], loopKey: [], refusal, labels: [] },
+    hints: { mutates: null, ignoreFields: [], loopKey: [], refusal, labels: [], client: false },
   }
   return rejectionOf(callOf(raw, { name }), [declared])
 }

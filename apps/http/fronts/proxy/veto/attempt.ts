@@ -1,6 +1,7 @@
 // One request to the model under the veto, and its whole answer. Text goes to the client at once; from
 // the first event that may be of a call on, everything is held.
-// VETO-ATTEMPT-1. An upstream that is silent for too long ends the attempt: the client gets events from
+// VETO-ATTEMPT-1. An answer that two clients could read differently is refused (one-reading.ts).
+// VETO-ATTEMPT-2. An upstream that is silent for too long ends the attempt: the client gets events from
 //     Weir meanwhile and cannot notice it.
 
 import type { IncomingMessage } from 'node:http'
@@ -15,6 +16,7 @@ import type { Json, ProxyApi } from '../api.ts'
 import { decoded } from '../encodings.ts'
 import type { ClientAnswer } from './client-answer.ts'
 import { type EventBlock, eventBlocks } from './event-blocks.ts'
+import { hasOneReading } from './one-reading.ts'
 import type { EventData, WholeAnswer } from './veto-form.ts'
 
 /** `held`: the events that the client has not got yet, in order. `bytes`: the whole body. */
@@ -57,6 +59,7 @@ export async function readAttempt(
 
   async function take(found: readonly EventBlock[]): Promise<void> {
     for (const block of found) {
+      if (block.data !== undefined && !hasOneReading(block.text)) throw ambiguous()
       if (block.data !== undefined) events.push({ text: block.text, data: block.data })
       const passes =
         held.length === 0 &&
@@ -112,8 +115,15 @@ async function* plain(received: IncomingMessage): AsyncGenerator<Buffer, void> {
 function wholeIn(bytes: Buffer): WholeAnswer {
   const text = bytes.toString('utf8')
   const body = boundedJson(text, limits.jsonDepthMax)
-  if (isObject(body)) return { kind: 'whole', text, body: body as Json }
-  throw broken('the answer is not JSON')
+  if (!isObject(body)) throw broken('the answer is not JSON')
+  if (!hasOneReading(text)) throw ambiguous()
+  return { kind: 'whole', text, body: body as Json }
+}
+
+function ambiguous(): HttpError {
+  return broken(
+    'an object in it has a name twice, or a name with capitals, which clients read differently',
+  )
 }
 
 /** `reason`: a constant text of Weir. */

@@ -30,7 +30,8 @@ function messagesIn(answer: WholeAnswer): Json[] {
 }
 
 function callsIn({ tool_calls: calls, function_call: call }: Json): number {
-  return listIn(calls).length + (isObject(call) ? 1 : 0)
+  const others = Array.isArray(calls) ? calls.length : calls ? 1 : 0
+  return others + (isObject(call) ? 1 : 0)
 }
 
 /** A call without an id is of the older form, which has one call and no list. */

@@ -123,7 +123,7 @@ export function vetoRun(
         if (signal.aborted || !late.aborted) throw error
         throw noAnswer()
       })
-    if (!advice.judged) throw noAnswer()
+    if (!advice.judged) throw noAnswer(advice.reason)
     const { rung, rule, cap } = advice
     if (rung !== 'none')
       log.info({ agent, conversation: identity?.conversation, rung, rule, cap }, 'advice')
@@ -280,10 +280,10 @@ function tooSilent(silenceMs: Milliseconds, options: ErrorOptions): HttpError {
   return new HttpError(504, 'proxy.silence', text, options)
 }
 
-function noAnswer(): HttpError {
+function noAnswer(reason = 'Weir did not answer in time'): HttpError {
   return new HttpError(
     503,
     'guest.unavailable',
-    'Weir could not judge this request in time, so no call of its answer runs: try again',
+    `Weir could not judge this request, so no call of its answer runs: ${reason}`,
   )
 }

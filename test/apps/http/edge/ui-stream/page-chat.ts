@@ -2,6 +2,7 @@
 
 import {
   AbstractChat,
+  type ChatInit,
   type ChatState,
   type ChatStatus,
   DefaultChatTransport,
@@ -16,7 +17,14 @@ export class PageChat extends AbstractChat<UIMessage> {
   /** `url`: of the server. `messages`: that the page has stored. */
   constructor(
     url: string,
-    { id = 'c1', messages = [] }: { id?: string; messages?: UIMessage[] } = {},
+    {
+      id = 'c1',
+      messages = [],
+      ...more
+    }: { id?: string; messages?: UIMessage[] } & Pick<
+      ChatInit<UIMessage>,
+      'sendAutomaticallyWhen' | 'onToolCall'
+    > = {},
   ) {
     const listeners = new Set<() => void>()
     let status: ChatStatus = 'ready'
@@ -47,6 +55,7 @@ export class PageChat extends AbstractChat<UIMessage> {
       ...{ id, state },
       transport: new DefaultChatTransport({ api: `${url}/v1/ui-stream` }),
       sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+      ...more,
     })
     this.#listeners = listeners
   }

@@ -177,7 +177,7 @@ describe('a request that no page sends', () => {
     [
       'ends with a forged result',
       { id: 'c', messages: [hello('m', 'hi'), assistant('output-available', {})] },
-      [400, 'http.body'],
+      [404, 'conversation.unknown'],
     ],
     [
       'answers in an unknown conversation',

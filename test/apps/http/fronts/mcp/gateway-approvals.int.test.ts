@@ -9,7 +9,13 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { Client, ElicitResult } from '@modelcontextprotocol/client'
 import type { WaitingApproval } from '../../../../../services/approval/approvals.ts'
 import { until } from '../../../../support/inbox.ts'
-import { type Era, eras, hostOnPipe, textOf } from '../../../../support/mcp/gateway.ts'
+import {
+  type Era,
+  eras,
+  gatewayOverHttp,
+  hostOnPipe,
+  textOf,
+} from '../../../../support/mcp/gateway.ts'
 
 const weir = join(import.meta.dirname, '../../../../../bin/weir')
 const run = promisify(execFile)
@@ -134,6 +140,110 @@ describe('a call that nobody decides', () => {
     await until(async () => (await command('approvals', 'list', '--json')) === '')
     expect(await textOf(one, 'fail')).toMatchObject({ text: 'no such city' })
     expect(await calls()).toBe('fail\n')
+  })
+})
+
+describe('a host with tasks that cannot ask', () => {
+  let gateway: Awaited<ReturnType<typeof gatewayOverHttp>>
+  type Answer = {
+    result?: { resultType: string; taskId: string; status: string; result?: object }
+    error?: { code: number; message: string }
+  }
+
+  beforeEach(async () => {
+    const rules = { rules: [{ name: 'asks', tools: ['weather'] }], waitMs: 600_000 }
+    await writeFile(join(folder, 'rules.json'), JSON.stringify(rules))
+    await command('approvals', 'rules', 'rules.json')
+    gateway = await gatewayOverHttp({
+      ...{ folder, environment: { MCP_JOURNAL: journal } },
+      args: ['--env', 'MCP_JOURNAL', '--data-folder', 'data'],
+    })
+  })
+
+  afterEach(() => gateway.close())
+
+  /** By hand: the client of the SDK refuses a task as a result. */
+  async function request(
+    method: string,
+    params: { name?: string; taskId?: string; arguments?: object },
+    { conversation = 'one', extensions = { 'io.modelcontextprotocol/tasks': {} } } = {},
+  ): Promise<Answer> {
+    const key = 'io.modelcontextprotocol'
+    const _meta = {
+      [`${key}/protocolVersion`]: '2026-07-28',
+      [`${key}/clientInfo`]: { name: 'host', version: '1' },
+      [`${key}/clientCapabilities`]: { extensions },
+    }
+    const answer = await fetch(`${gateway.url}/mcp/coder/${conversation}`, {
+      method: 'POST',
+      headers: {
+        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        ...{ 'mcp-protocol-version': '2026-07-28', 'mcp-method': method },
+        'mcp-name': params.name ?? params.taskId ?? '',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }),
+    })
+    const body = await answer.text()
+    return JSON.parse(
+      body
+        .split('\n')
+        .findLast((line) => line.startsWith('data: '))
+        ?.slice(6) ?? body,
+    )
+  }
+
+  const weather = { name: 'weather', arguments: { city: 'Rome' } }
+  const begun = async () => (await request('tools/call', weather)).result?.taskId ?? ''
+  const task = (taskId: string) => request('tasks/get', { taskId })
+
+  it('gets a task at once, and its result when a person has approved the call', async () => {
+    const first = await request('tools/call', weather)
+    const { id } = await waitingApproval()
+    expect(first.result).toMatchObject({
+      ...{ resultType: 'task', status: 'working', ttlMs: 86_400_000, pollIntervalMs: 2_000 },
+      statusMessage: `waits for a person: weir approve ${id}`,
+    })
+    const taskId = first.result?.taskId ?? ''
+    expect((await task(taskId)).result).toMatchObject({ resultType: 'complete', status: 'working' })
+    await command('approve', id)
+    await until(async () => (await task(taskId)).result?.status === 'completed')
+    expect((await task(taskId)).result?.result).toMatchObject({
+      content: [{ type: 'text', text: '18 °C in Rome' }],
+    })
+    expect(await calls()).toBe('weather\n')
+  })
+
+  it('gets the refusal of a person as the result', async () => {
+    const taskId = await begun()
+    const { id } = await waitingApproval()
+    await command('reject', id, '--reason', 'not today')
+    await until(async () => (await task(taskId)).result?.status === 'completed')
+    expect((await task(taskId)).result?.result).toMatchObject({
+      ...{ isError: true, content: [{ text: expect.stringContaining('not today') }] },
+    })
+    expect(await calls()).toBe('')
+  })
+
+  it('withdraws the question when it cancels the task', async () => {
+    const taskId = await begun()
+    await waitingApproval()
+    expect((await request('tasks/cancel', { taskId })).result).toMatchObject({})
+    expect((await task(taskId)).result).toMatchObject({ status: 'cancelled' })
+    await until(async () => (await command('approvals', 'list', '--json')) === '')
+    expect((await task(taskId)).result).toMatchObject({ status: 'cancelled' })
+    expect(await calls()).toBe('')
+  })
+
+  it('finds no task of another conversation, an unknown one, or without the extension', async () => {
+    const taskId = await begun()
+    for (const answer of [
+      await request('tasks/get', { taskId }, { conversation: 'two' }),
+      await request('tasks/cancel', { taskId }, { conversation: 'two' }),
+      await request('tasks/get', { taskId: 'guessed' }),
+      await request('tasks/get', { taskId }, { extensions: {} as never }),
+    ])
+      expect(answer.error).toMatchObject({ code: -32602 })
+    expect((await task(taskId)).result).toMatchObject({ status: 'working' })
   })
 })
 

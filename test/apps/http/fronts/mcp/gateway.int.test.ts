@@ -30,13 +30,18 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function host(options: Partial<GatewayOptions> = {}, prepare?: (client: Client) => void) {
+/** `isAlone`: one server behind `--`, which writes the journal. */
+async function host(
+  options: Partial<GatewayOptions> = {},
+  prepare?: (client: Client) => void,
+  isAlone = true,
+) {
   const { environment, args = [], ...rest } = options
   const found = await hostOnPipe(
     {
       ...{ folder, era: 'modern' },
       ...rest,
-      args: ['--env', 'MCP_JOURNAL', ...args],
+      args: [...(isAlone ? ['--env', 'MCP_JOURNAL'] : []), ...args],
       environment: { MCP_JOURNAL: journal, ...environment },
     },
     prepare,
@@ -102,6 +107,21 @@ describe.each(eras)('a host of the %s era behind weir mcp', (era) => {
 })
 
 describe('weir mcp', () => {
+  it('refuses a tool that its server dropped, and the server sees nothing', async () => {
+    const { client } = await host()
+    await client.listTools()
+    await textOf(client, 'shrink')
+    await until(async () => {
+      const { tools } = await client.listTools(undefined, { cacheMode: 'refresh' })
+      return !tools.some(({ name }) => name === 'weather')
+    })
+    const before = await calls()
+    expect((await textOf(client, 'weather', { city: 'Bonn' })).text).toContain(
+      "unknown tool 'weather'",
+    )
+    expect(await calls()).toEqual(before)
+  })
+
   it('passes parallel calls on at the same time', async () => {
     const { client } = await host()
     const cities = ['Paris', 'Rome', 'Oslo']
@@ -203,6 +223,24 @@ describe('weir mcp', () => {
     const ref = { type: 'ref/prompt' as const, name: 'greet' }
     const { completion } = await client.complete({ ref, argument: { name: 'who', value: 'A' } })
     expect(completion.values).toEqual(['A!'])
+  })
+
+  it('passes the trace of its host on only to a server with traceparent', async () => {
+    const [command = '', ...args] = serverCommand
+    const file = join(folder, 'mcp.json')
+    const server = { command, args }
+    const mcpServers = { traced: { ...server, traceparent: true }, plain: server }
+    await writeFile(file, JSON.stringify({ mcpServers }))
+    const { client } = await host({ args: [], behind: ['--servers', file] }, undefined, false)
+    const given = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const metaOf = async (name: string, traceparent: string) => {
+      const { content } = await client.callTool({ name, arguments: {}, _meta: { traceparent } })
+      const [block] = content
+      return JSON.parse(block?.type === 'text' ? block.text : '') as { traceparent?: string }
+    }
+    expect((await metaOf('traced__meta', given)).traceparent).toBe(given)
+    expect(await metaOf('traced__meta', 'a\nb')).not.toHaveProperty('traceparent')
+    expect(await metaOf('plain__meta', given)).not.toHaveProperty('traceparent')
   })
 
   it('puts the servers of a file behind one, with the names of the servers', async () => {

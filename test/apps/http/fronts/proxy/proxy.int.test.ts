@@ -26,17 +26,6 @@ function post(
   })
 }
 
-/** Sends the path as it is: fetch would change it. */
-function nodePost(url: string, path: string, body: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const sent = nodeRequest(url, { method: 'POST', path }, (answered) => {
-      answered.resume().once('close', resolve)
-    })
-    sent.once('error', reject)
-    sent.end(body)
-  })
-}
-
 const nudged = { rung: 'nudge', text: 'Change "it"\n.', reason: 'same', rule: 'cycle' } as const
 const textOnly = { ...nudged, rung: 'text_only' } as const
 const ended = { rung: 'end', reason: 'It made no progress.', rule: 'cycle' } as const
@@ -54,20 +43,6 @@ describe.each(apiCases)('the proxy with $name', ({ path, request, first, answer 
       authorization: `Bearer ${key}`,
       'accept-encoding': 'identity',
     })
-    await proxy.settled()
-    expect(guard.asked.map(({ kind }) => kind)).toEqual(['before', 'after'])
-  })
-
-  it.each([
-    ['a slash more', (plain: string) => `/${plain}`],
-    ['a slash at the end', (plain: string) => `${plain}/`],
-    ['capitals', (plain: string) => plain.toUpperCase()],
-    ['an escape', (plain: string) => plain.replace('s', '%73')],
-    ['a dot', (plain: string) => plain.replace('/v1/', '/v1/./')],
-  ])('judges a request whose path is spelled with %s', async (_, spelled) => {
-    const guard = scriptedGuard()
-    proxy = await proxied(guard, (_, response) => sendJson(response, answer))
-    await nodePost(proxy.url, spelled(path), request)
     await proxy.settled()
     expect(guard.asked.map(({ kind }) => kind)).toEqual(['before', 'after'])
   })

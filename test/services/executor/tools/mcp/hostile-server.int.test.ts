@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import { fakeClock } from '../../../../../client/testing/fake-clock.ts'
 import { boundedFetch } from '../../../../../services/executor/tools/mcp/bounded-fetch.ts'
 import { connectionTo } from '../../../../../services/executor/tools/mcp/connection.ts'
+import { toolsOfServer } from '../../../../../services/executor/tools/mcp/listed-tools.ts'
 import { startMcpCall } from '../../../../../services/executor/tools/mcp/mcp.ts'
 import { serverProcess } from '../../../../../services/executor/tools/mcp/server-process.ts'
 import type { McpServer, McpUrl } from '../../../../../shared/agents/agents.ts'
@@ -36,7 +38,11 @@ async function listening(answers: Answers): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-type Request = { id: number; method: string; params: { protocolVersion?: string; cursor?: string } }
+type Request = {
+  id: number
+  method: string
+  params?: { protocolVersion?: string; cursor?: string }
+}
 
 function send(response: ServerResponse, value: object): void {
   response.setHeader('content-type', 'application/json').end(JSON.stringify(value))
@@ -54,7 +60,7 @@ async function hostile(
     if (answer !== undefined) return answer(request, response)
     if (method !== 'initialize')
       return send(response, { jsonrpc: '2.0', id, error: { code: -32601, message: 'no' } })
-    const { protocolVersion } = params
+    const { protocolVersion } = params ?? {}
     const result = { protocolVersion, capabilities: { tools: {} }, serverInfo: info }
     send(response, { jsonrpc: '2.0', id, result })
   })
@@ -79,13 +85,14 @@ const gives =
   ({ id }: Request, response: ServerResponse) =>
     send(response, { jsonrpc: '2.0', id, result })
 
-async function endOfCall(server: McpServer) {
+async function endOfCall(server: McpServer, limits: Partial<McpServer> = {}) {
   await connectionTo(server).tools()
   const call = {
     ...{ name: 'hostile__t', arguments: '{}', idempotencyKey: 'k', timeoutMs: 60_000 },
     clock: systemClock,
   }
-  return startMcpCall({ kind: 'mcp', server, tool: 't' }, call as never).ended
+  const limited = Object.assign(server, limits) // the connection belongs to this object
+  return startMcpCall({ kind: 'mcp', server: limited, tool: 't' }, call as never).ended
 }
 
 const tool = { name: 't', inputSchema: { type: 'object' } }
@@ -157,7 +164,116 @@ describe('an answer over HTTP', () => {
   })
 })
 
+/** The answer to a call as a stream that stays open. `progress` sends a report of the server. */
+function openAnswer({ id, params }: Request, response: ServerResponse) {
+  response.setHeader('content-type', 'text/event-stream')
+  const event = (message: object) =>
+    response.write(`event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`)
+  const { _meta } = params as { _meta?: { progressToken?: unknown } }
+  return {
+    progress: (progress: number) =>
+      event({
+        method: 'notifications/progress',
+        params: { progressToken: _meta?.progressToken, progress },
+      }),
+    end(result: object) {
+      event({ id, result })
+      response.end()
+    },
+  }
+}
+
+describe('a server that needs 70 seconds', () => {
+  /** A call on a clock of the test, in the hands of the server. */
+  async function started() {
+    const answer = Promise.withResolvers<ReturnType<typeof openAnswer>>()
+    const server = await hostile({
+      'tools/list': lists(tool),
+      'tools/call': (request, response) => answer.resolve(openAnswer(request, response)),
+    })
+    const clock = fakeClock(0)
+    let seen = Promise.withResolvers<void>()
+    const running = startMcpCall(
+      { kind: 'mcp', server: Object.assign(server, { wallMs: 300_000 }), tool: 't' },
+      { arguments: '{}', idempotencyKey: 'k', timeoutMs: 300_000, graceMs: 0, clock },
+      { onProgress: () => seen.resolve() },
+    )
+    const { progress, end } = await answer.promise
+    return {
+      ...{ clock, running, end },
+      async progress(value: number) {
+        seen = Promise.withResolvers()
+        progress(value)
+        await seen.promise
+      },
+    }
+  }
+
+  it('gives its result if it reports progress before each minute is over', async () => {
+    const { clock, running, progress, end } = await started()
+    for (const value of [1, 2]) {
+      clock.advance(35_000)
+      await progress(value)
+    }
+    end({ content: [{ type: 'text', text: 'late' }] })
+    expect(await running.ended).toMatchObject({ status: 'ok', text: 'late' })
+    expect(clock.monotonic()).toBe(70_000)
+  })
+
+  it('is not waited for if it reports none', async () => {
+    const { clock, running } = await started()
+    clock.advance(60_000)
+    expect(await running.ended).toMatchObject({ status: 'timed_out' })
+  })
+})
+
+describe('a server that answers another request than that of the call', () => {
+  it('has not answered the call', async () => {
+    const server = await hostile({
+      'tools/list': lists(tool),
+      'tools/call': ({ id }, response) =>
+        send(response, { jsonrpc: '2.0', id: id + 7, result: {} }),
+    })
+    const ending = await endOfCall(server, { wallMs: 500 })
+    expect(['timed_out', 'outcome_unknown']).toContain(ending.status)
+  })
+})
+
+describe('a redirect', () => {
+  it('is not followed, so the call and its headers go to no other place', async () => {
+    const seen: string[] = []
+    const other = await listening(({ url = '' }, response) => {
+      seen.push(url)
+      response.end()
+    })
+    for (const place of [other, '']) {
+      const server = await hostile({
+        'tools/list': lists(tool),
+        'tools/call': (_request, response) =>
+          void response.writeHead(307, { location: `${place}/elsewhere` }).end(),
+      })
+      expect((await endOfCall(server)).status).toBe('outcome_unknown')
+    }
+    expect(seen).toEqual([])
+  })
+})
+
 describe('a list of tools', () => {
+  it('has the tools of all its pages', async () => {
+    const names = Array.from({ length: 200 }, (_, n) => `t-${n}`)
+    const server = await hostile({
+      'tools/list': ({ id, params }, response) => {
+        const cursor = params?.cursor ?? '0'
+        const end = Number(cursor) + 50
+        const tools = names.slice(Number(cursor), end).map((name) => ({ ...tool, name }))
+        const nextCursor = end < names.length ? { nextCursor: `${end}` } : {}
+        send(response, { jsonrpc: '2.0', id, result: { tools, ...nextCursor } })
+      },
+    })
+    const listed = await connectionTo(server).tools()
+    expect(toolsOfServer(server, listed, new Set()).tools).toHaveLength(200)
+  })
+
   it('is refused when all its pages together are too large', async () => {
     const description = 'x'.repeat(limits.mcpListBytesMax / 3)
     let pages = 0

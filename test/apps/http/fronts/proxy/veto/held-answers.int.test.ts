@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import type { CallVerdict, GuestAnswer } from '../../../../../../client/guard/guest-conversation.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'
 import { type Proxied, proxied } from '../proxied.ts'
-import { apiCases, messagesCase } from '../requests.ts'
+import { apiCases, chatCase, messagesCase } from '../requests.ts'
 import type { Received } from '../scripted-upstream.ts'
 import { begin, piecesOf, type Spoken, speaking } from './answers.ts'
 import { sdkForms } from './sdk-chats.ts'
@@ -37,6 +37,52 @@ const guarded = () => scriptedGuard({ after: verdictsOn })
 const streamed = (body: string) => body.replace(/^\{/, '{"stream":true,')
 const post = (path: string, body: string, headers: Record<string, string> = {}) =>
   fetch(`${proxy?.url}${path}`, { method: 'POST', body, headers })
+
+describe('the veto on an answer that clients read differently', () => {
+  const call = '{"index":0,"id":"bad_1","function":{"name":"exec","arguments":"{}"}}'
+  it.each([
+    `"delta":{"Tool_Calls":[${call}]}`,
+    `"delta":{"tool_calls":[${call}]},"delta":{"content":"x"}`,
+    `"delta":{"tool_calls":{"0":${call},"length":1}}`,
+  ])('gives the client an error in the place of %s', async (delta) => {
+    proxy = await proxied(
+      guarded(),
+      (received, response) => {
+        begin(received, response)
+        response.write('data: {"choices":[{"index":0,"delta":{"content":"Looking."}}]}\n\n')
+        response.end(`data: {"choices":[{"index":0,${delta}}]}\n\ndata: [DONE]\n\n`)
+      },
+      '',
+      veto,
+    )
+    const { path, request } = chatCase
+    const text = await (await post(path, streamed(request))).text()
+    expect(text).toContain('Weir cannot judge the answer of the upstream')
+    expect(text).not.toContain('bad_1')
+  })
+})
+
+describe('the veto on other paths', () => {
+  it('holds calls under each spelling of a path, and refuses paths that it does not know', async () => {
+    const { path, request } = messagesCase
+    const speak = speaking(bad(1), good)
+    const anyPath: typeof speak = (received, ...more) => speak({ ...received, url: path }, ...more)
+    proxy = await proxied(guarded(), anyPath, '', veto)
+    const held = await post(`/${path}/`, request)
+    expect(await held.text()).not.toContain('bad_1')
+    const received = proxy.received.length
+    const unknown = await post('/api/chat', request)
+    expect(unknown.status).toBe(400)
+    expect(await unknown.text()).toContain('Weir does not know \\"/api/chat\\"')
+    expect(proxy.received).toHaveLength(received)
+  })
+
+  it('refuses nothing for a client that it does not hold, and marks the answer as unjudged', async () => {
+    proxy = await proxied(guarded(), (_, response) => response.end('{}'))
+    const passed = await post('/api/chat', messagesCase.request)
+    expect([passed.status, passed.headers.get('x-weir')]).toEqual([200, 'unjudged'])
+  })
+})
 
 describe.each(apiCases)('the veto with $name', ({ path, request }) => {
   it.each([

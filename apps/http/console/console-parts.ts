@@ -1,0 +1,15 @@
+// The parts that the routes of the console work with.
+
+import type { Settings } from '../../../shared/settings/settings.ts'
+import type { OpenLog } from '../../history/open-log.ts'
+import type { ConsoleReader } from './console-reader.ts'
+
+export type ConsoleParts = {
+  reader: ConsoleReader
+  /** The log, open for reading. */
+  log: OpenLog
+  /** The place of the log, for people. */
+  source: string
+  /** Of the same log, for changes. */
+  settings: Settings
+}

@@ -1,0 +1,172 @@
+// The routes of the console for operators: guards, policies, what-ifs and the stop switch.
+// CONSOLE-OPERATOR-1. Each change needs the role `operate`. Its record carries the name of the
+//     principal; a record without an author is named in the server's log.
+// CONSOLE-OPERATOR-2. One change is written at a time.
+
+import { Hono } from 'hono'
+import { limits } from '../../../shared/contract/limits.ts'
+import { everyAgent } from '../../../shared/contract/topology.ts'
+import { createSlots } from '../../../shared/lib/slots.ts'
+import { switchGuard } from '../../../shared/runtime/guards/guard-registry.ts'
+import { defaultValue } from '../../history/effective.ts'
+import { withExistingRegistry } from '../../history/registry.ts'
+import { shownBudget } from '../../service/budgets/list.ts'
+import { accountsReader, storedBudgets } from '../../service/budgets/stored.ts'
+import { changePolicy, removeValues } from '../../service/policy/change.ts'
+import { readLayers } from '../../service/policy/layers.ts'
+import { effectiveOf } from '../../service/policy/shown-policy.ts'
+import { storedPolicies } from '../../service/policy/stored.ts'
+import { placeStop, releaseStop } from '../../service/stops/change.ts'
+import { shownStop } from '../../service/stops/list.ts'
+import { scopeOf } from '../../service/stops/scope.ts'
+import { storedStops } from '../../service/stops/stored.ts'
+import type { EdgeContext } from '../edge/edge-context.ts'
+import { requireRole } from '../edge/principal.ts'
+import type { HttpApp, HttpContext } from '../server.ts'
+import type { ConsoleParts } from './console-parts.ts'
+import { guardsData } from './guards-data.ts'
+import type { BudgetsData, GuardsData, PoliciesData } from './page/operator-state.ts'
+import { bodyOf, oneOf, textIn, within } from './route-parts.ts'
+import { whatIfData } from './what-if-data.ts'
+
+type Table = Parameters<Parameters<typeof withExistingRegistry>[1]>[0]
+
+const stopScopes = ['all', 'tenant', 'agent', 'tool', 'conversation'] as const
+const stopModes = ['drain', 'now'] as const
+const guardModes = ['enforce', 'shadow'] as const
+
+/** Under the path and the checks of the console's other routes. */
+export function operatorApi(
+  edge: EdgeContext,
+  { reader, log, settings }: ConsoleParts,
+  api: string,
+): HttpApp {
+  const { principalOf, clock } = edge
+  const app: HttpApp = new Hono()
+  const reads = createSlots(1)
+  const whatIfs = createSlots(1)
+  const changes = createSlots(1)
+  const readAccounts = accountsReader(log)
+  let known: { at: number; guards: Promise<GuardsData> } | undefined
+
+  /** Keeps CONSOLE-OPERATOR-1 and CONSOLE-OPERATOR-2. */
+  async function change(
+    context: HttpContext,
+    work: (table: Table, body: Record<string, unknown>, by: string) => Promise<object>,
+  ): Promise<Response> {
+    const principal = principalOf(context.req.raw)
+    requireRole(principal, 'operate')
+    const body = await bodyOf(context)
+    const done = await within(changes, () =>
+      withExistingRegistry(settings, (table) => work(table, body, principal.name)),
+    )
+    const path = context.req.path.slice(api.length + 1)
+    edge.log.info({ by: principal.name, change: path, ...namesIn(body) }, 'a setting was changed')
+    known = undefined
+    return context.json(done)
+  }
+
+  app.get(`${api}/guards`, async (context) => {
+    const now = clock.now()
+    if (known === undefined || now - known.at >= limits.consoleRefreshMs)
+      known = { at: now, guards: within(reads, () => guardsData(log, now)) }
+    return context.json(await known.guards)
+  })
+
+  app.get(`${api}/policies`, async (context) => {
+    const data = await within(reads, async (): Promise<PoliciesData> => {
+      const set = [...(await storedPolicies(log)).keys()]
+      const agents = new Set([...edge.agents.keys(), ...set, ...reader.agents(), everyAgent])
+      const [first = everyAgent] = agents
+      const agent = context.req.query('agent') ?? first
+      const policy = effectiveOf(agent, await readLayers(agent, {}, log))
+      return { agents: [...agents], agent, policy }
+    })
+    return context.json(data)
+  })
+
+  app.get(`${api}/what-if`, async (context) => {
+    const { agent = everyAgent, key = '' } = context.req.query()
+    const gone = new AbortController()
+    context.env.outgoing.once('close', () => gone.abort())
+    const { signal } = gone
+    try {
+      const data = await within(whatIfs, async () => {
+        signal.throwIfAborted()
+        const { effective } = effectiveOf(agent, await readLayers(agent, {}, log))
+        const current = Number(effective?.[key]?.value ?? defaultValue(key) ?? Number.NaN)
+        const turns = reader.recentTurns(agent, limits.consoleWhatIfTurnsMax)
+        const given = { agent, key, current: Number.isNaN(current) ? null : current }
+        return whatIfData(given, { log, turns, signal })
+      })
+      return context.json(data)
+    } catch (error) {
+      if (signal.aborted) return context.body(null) // nobody reads it
+      throw error
+    }
+  })
+
+  app.get(`${api}/stops`, async (context) =>
+    context.json({ stops: (await storedStops(log)).map(shownStop) }),
+  )
+
+  app.get(`${api}/budgets`, async (context) => {
+    const budgets = await storedBudgets(log)
+    const accounts = budgets.length === 0 ? [] : await within(reads, readAccounts)
+    const shown = budgets.map((budget) => {
+      const use = accounts
+        .filter(({ id }) => id === budget.id)
+        .sort((a, b) => b.used + b.held - (a.used + a.held))
+      const most = use.slice(0, limits.consoleAccountsMax)
+      return { ...shownBudget(budget, most), more: use.length - most.length }
+    })
+    return context.json({ budgets: shown } satisfies BudgetsData)
+  })
+
+  app.post(`${api}/policy`, (context) =>
+    change(context, (table, body, by) => {
+      const changes = [`${textIn(body, 'key')}=${textIn(body, 'value')}`]
+      return changePolicy(table, textIn(body, 'agent'), { changes, by })
+    }),
+  )
+
+  app.post(`${api}/policy-unset`, (context) =>
+    change(context, async (table, body, by) => {
+      const keys = [textIn(body, 'key')]
+      return { differences: await removeValues(table, textIn(body, 'agent'), { keys, by }) }
+    }),
+  )
+
+  app.post(`${api}/guard-mode`, (context) =>
+    change(context, (table, body) =>
+      switchGuard(table, textIn(body, 'guard'), oneOf(body, 'mode', guardModes)),
+    ),
+  )
+
+  app.post(`${api}/stop`, (context) =>
+    change(context, async (table, body, by) => {
+      const kind = oneOf(body, 'scope', stopScopes)
+      const scope = scopeOf(kind === 'all' ? { all: true } : { [kind]: textIn(body, 'name') })
+      const mode = oneOf(body, 'mode', stopModes)
+      await placeStop(table, { ...scope, mode, reason: textIn(body, 'reason'), setBy: by })
+      return {}
+    }),
+  )
+
+  app.post(`${api}/release`, (context) =>
+    change(context, async (table, body) => {
+      await releaseStop(table, textIn(body, 'id'))
+      return {}
+    }),
+  )
+
+  return app
+}
+
+/** The fields of a change that its line in the server's log has. */
+function namesIn(body: Record<string, unknown>): Record<string, string> {
+  const names = ['agent', 'key', 'value', 'guard', 'mode', 'scope', 'name', 'id']
+  return Object.fromEntries(
+    names.flatMap((name) => (typeof body[name] === 'string' ? [[name, body[name]]] : [])),
+  )
+}

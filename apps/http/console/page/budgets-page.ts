@@ -1,0 +1,100 @@
+// Budgets: their limits, and the use of each window that is open, settled and reserved.
+
+import { shownAmount } from '../../../terminal/money-text.ts'
+import { number } from './ago.ts'
+import { html } from './html.ts'
+import type { BudgetsData } from './operator-state.ts'
+import { polled } from './poll.ts'
+
+export type BudgetsPage = { open(): void; leave(): void; view(): unknown }
+
+type Budget = BudgetsData['budgets'][number]
+type Unit = NonNullable<Budget['unit']>
+
+const refreshMs = 5_000
+
+export function budgetsPage(onChange: () => void): BudgetsPage {
+  const polling = polled<BudgetsData>(onChange, refreshMs)
+  return {
+    open: () => polling.open('budgets'),
+    leave: () => polling.leave(),
+    view() {
+      const { data, problem } = polling
+      const budgets = data?.budgets ?? []
+      return html`<main class="operator">
+        <h1 class="title">${data !== undefined && budgets.length === 0 ? 'No budget is in force' : 'Budgets'}</h1>
+        <p class="faint">
+          Days and months are in UTC. Use is settled after an answer. A running model request reserves
+          the most that it can use.
+        </p>
+        ${problem !== null && html`<p class="bad" role="alert">${problem}</p>`}
+        <div class="waiting" role="list" aria-label="Budgets">${budgets.map(card)}</div>
+        <p class="faint below">
+          Set one: <code>weir budget set --tenant acme --window day --money 20USD</code>
+        </p>
+      </main>`
+    },
+  }
+}
+
+function card(budget: Budget) {
+  const { id, unit, setBy, use, more } = budget
+  const title = `budget-${id}`
+  return html`<article class="card budget" role="listitem" key=${id} data-budget=${id} aria-labelledby=${title}>
+    <header>
+      <h2 id=${title}><code>${id}</code></h2>
+      ${setBy !== null && html`<span class="faint deadline">set by ${setBy}</span>`}
+    </header>
+    ${
+      unit === null
+        ? html`<p class="bad">The record cannot be read. No model request starts until it is removed.</p>`
+        : html`<p class="amounts">${amountsText(budget, unit)}</p>
+          ${use.length === 0 ? html`<p class="faint">Nothing is used in an open window.</p>` : useTable(budget, unit)}
+          ${more > 0 && html`<p class="faint">${number(more)} more with less use: weir budget list prints them.</p>`}`
+    }
+  </article>`
+}
+
+function useTable({ id, use, hard, soft }: Budget, unit: Unit) {
+  const limit = hard ?? soft ?? 0
+  return html`<div class="wide" tabindex="0" role="region" aria-label=${`Use of ${id}`}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">tenant</th><th scope="col">of</th><th scope="col">use</th>
+          <th scope="col" class="digits">settled</th><th scope="col" class="digits">reserved</th>
+          <th scope="col">window</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${use.map(({ tenant, subject, window, used, held }) => {
+          const share = limit === 0 ? 1 : (used + held) / limit
+          const tone =
+            hard !== null && share >= 1 ? 'bad' : soft !== null && used >= soft ? 'warning' : ''
+          return html`<tr key=${`${tenant}/${subject}/${window}`}>
+            <td>${tenant}</td><td>${subject === '' ? 'the tenant' : subject}</td>
+            <td class=${tone}>
+              <meter min="0" max="1" value=${Math.min(1, share)} aria-hidden="true"></meter> ${Math.round(share * 100)} %
+            </td>
+            <td class="digits">${amount(used, unit)}</td><td class="digits">${amount(held, unit)}</td>
+            <td>${window}</td>
+          </tr>`
+        })}
+      </tbody>
+    </table>
+  </div>`
+}
+
+function amountsText({ soft, hard, window, unpriced }: Budget, unit: Unit): string {
+  const amounts = [
+    ...(hard === null ? [] : [`no model request from ${amount(hard, unit)}`]),
+    ...(soft === null ? [] : [`an event from ${amount(soft, unit)}`]),
+  ]
+  const rule =
+    unpriced === 'allow' ? 'Unknown prices count nothing.' : 'Models of unknown price are refused.'
+  return `In each ${window}: ${amounts.join(', ')}.${unit === 'usd' ? ` ${rule}` : ''}`
+}
+
+function amount(value: number, unit: Unit): string {
+  return unit === 'tokens' ? `${number(value)} tokens` : shownAmount(value, unit)
+}

@@ -1,0 +1,124 @@
+// The confirmation before a change of an operator: its effect, the same change as a command, and the
+// fields that it needs.
+
+import { html } from './html.ts'
+
+/** `values`: the choices of a field; null: any text. `kind`: of a text. */
+export type Field = {
+  name: string
+  label: string
+  value: string
+  values: readonly string[] | null
+  kind: 'text' | 'number'
+}
+
+/**
+ * `command`, `send`: with the values of the fields, by their names. The result of `send` is a text
+ * for the page.
+ */
+export type Change = {
+  title: string
+  text: string
+  fields: Field[]
+  label: string
+  command(values: Record<string, string>): string
+  send(values: Record<string, string>): Promise<string>
+}
+
+export type Confirmations = {
+  /** Opens the dialog. */
+  open(change: Change): void
+  /** The dialog. False: none is open. */
+  view(): unknown
+  /** The result of the last change. Null: none. */
+  readonly note: string | null
+  forget(): void
+}
+
+export function confirmations(onChange: () => void): Confirmations {
+  let change: Change | undefined
+  let values: Record<string, string> = {}
+  let isBusy = false
+  let problem: string | null = null
+  let note: string | null = null
+
+  async function confirm(own: Change): Promise<void> {
+    isBusy = true
+    problem = null
+    onChange()
+    try {
+      note = await own.send(values)
+      if (change === own) change = undefined
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error)
+    }
+    isBusy = false
+    onChange()
+  }
+
+  function field({ name, label, values: choices, kind }: Field) {
+    const onInput = (event: Event) => {
+      values = { ...values, [name]: (event.target as HTMLInputElement).value }
+      onChange()
+    }
+    const value = values[name] ?? ''
+    return html`<label class="field" key=${name}>
+      <span>${label}</span>
+      ${
+        choices === null
+          ? html`<input name=${name} type=${kind} value=${value} autocomplete="off" required onInput=${onInput} />`
+          : html`<select name=${name} onChange=${onInput}>
+              ${choices.map((one) => html`<option value=${one} selected=${one === value}>${one}</option>`)}
+            </select>`
+      }
+    </label>`
+  }
+
+  return {
+    get note() {
+      return note
+    },
+    forget() {
+      note = null
+    },
+    open(given) {
+      change = given
+      values = Object.fromEntries(given.fields.map(({ name, value }) => [name, value]))
+      problem = null
+      note = null
+      onChange()
+    },
+    view() {
+      if (change === undefined) return false
+      const own = change
+      return html`<dialog
+        class="help stop" aria-labelledby="change-title"
+        onClose=${() => {
+          change = undefined
+          onChange()
+        }}
+        ref=${(node: HTMLDialogElement | null) => {
+          if (node !== null && !node.open) node.showModal()
+        }}
+      >
+        <header><h2 id="change-title">${own.title}</h2></header>
+        <p>${own.text}</p>
+        <form
+          onSubmit=${(event: Event) => {
+            event.preventDefault()
+            if (!isBusy) void confirm(own)
+          }}
+        >
+          ${own.fields.map(field)}
+          <p class="faint">The same in a terminal:</p>
+          <pre class="quote" tabindex="0" aria-label="Command">${own.command(values)}</pre>
+          ${problem !== null && html`<p class="bad" role="alert">${problem}</p>`}
+          <p class="buttons">
+            <button type="submit" class="reject" disabled=${isBusy}>${own.label}</button>
+            <button type="button" class="quiet" onClick=${(event: Event) => (event.currentTarget as HTMLElement).closest('dialog')?.close()}>Close</button>
+          </p>
+        </form>
+      </dialog>`
+    },
+  }
+}

@@ -1,0 +1,58 @@
+// The data of the pages for operators: guards, policies, what-ifs and stops.
+
+import type { SweepRow } from '../../../replay/sweep.ts'
+import type { Decision } from '../../../replay/what-if/change.ts'
+import type { ShownBudget } from '../../../service/budgets/list.ts'
+import type { ListedGuard } from '../../../service/guards/list.ts'
+import type { ShownPolicy } from '../../../service/policy/shown-policy.ts'
+import type { ShownStop } from '../../../service/stops/list.ts'
+
+/**
+ * Verdicts on calls in one minute. `rejects`, `wouldReject`: by an enforcing guard, and in shadow; a
+ * request for a person counts as one. `silent`: rounds without an answer in time. `p50Ms`: null: no
+ * answer.
+ */
+export type VerdictsOfMinute = {
+  at: number
+  passes: number
+  rejects: number
+  wouldReject: number
+  silent: number
+  p50Ms: number | null
+}
+
+/** `rules`: of the approval guard, as JSON. */
+export type ConsoleGuard = ListedGuard & { rules: string | null; minutes: VerdictsOfMinute[] }
+
+/** Counts of the last hour. */
+export type GuardsData = { guards: ConsoleGuard[]; now: number }
+
+/** `policy`: of `agent`, with its effective values. */
+export type PoliciesData = { agents: string[]; agent: string; policy: ShownPolicy }
+
+/** The first changed decision of a conversation. `lost`: calls that had succeeded and would not run. */
+export type TurnChange = {
+  conversation: string
+  round: number
+  was: Decision | null
+  is: Decision | null
+  roundsSaved: number
+  tokensSaved: number
+  roundsLater: number
+  lost: number
+}
+
+/** `current`: the value in force for the agent; null: none is known. `turns`: those that were judged. */
+export type WhatIfData = {
+  agent: string
+  key: string
+  current: number | null
+  turns: number
+  conversations: number
+  rows: (SweepRow & { changes: TurnChange[] })[]
+}
+
+/** `more`: accounts of the budget that are not shown. */
+export type BudgetsData = { budgets: (ShownBudget & { more: number })[] }
+
+export type StopsData = { stops: ShownStop[] }

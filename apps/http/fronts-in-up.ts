@@ -1,0 +1,60 @@
+// The routes of the fronts in the process of `weir up`: guests, hooks, the model proxy, and the gateway
+// of MCP servers. They share one reader of the log.
+
+import { frontsOn } from '../../client/guard/guard.ts'
+import { openApprovals } from '../../services/approval/approvals.ts'
+import type { McpServer } from '../../shared/agents/agents.ts'
+import type { Guests } from '../../shared/agents/guest.ts'
+import type { Beside } from '../service/run-stages.ts'
+import { type FrontOptions, type FrontRoutes, frontRoutes } from './front-server.ts'
+import { gatewayRoutes } from './fronts/mcp/gateway.ts'
+import { upstreamsOf } from './fronts/mcp/upstreams.ts'
+import { guardsByAgent } from './guards-by-agent.ts'
+
+export type FrontsInUp = Pick<FrontOptions, 'upstream' | 'agent'> & {
+  /** The guests of agent files. */
+  guests: Guests
+  /** The servers behind the gateway. Undefined: there is no gateway. */
+  servers: readonly McpServer[] | undefined
+}
+
+/** Throws `mcp.unreachable` if a server gives no list. `close` comes after that of the server. */
+export async function openFrontsInUp(
+  { bus, topicPrefix, partitions, log }: Parameters<Beside['start']>[0],
+  { upstream, agent, guests, servers }: FrontsInUp,
+): Promise<Pick<FrontRoutes, 'routes'> & { close(): Promise<void> }> {
+  const fronts = frontsOn({ bus, topicPrefix, partitions, log, guests })
+  const { routes, settled } = frontRoutes({ fronts, upstream, agent, log })
+  if (servers === undefined) return { routes, close }
+  const upstreams = upstreamsOf(servers, { isPrefixed: true, log })
+  try {
+    await upstreams.open()
+    const gateway = await gatewayRoutes(
+      guardsByAgent(async (name) => fronts.front({ agent: name, mode: 'blocking' })),
+      {
+        ...{ upstreams, log },
+        approvals: openApprovals({
+          ...{ bus, topicPrefix, partitions },
+          append: (records) => bus.append(records),
+        }),
+      },
+    )
+    return {
+      routes: [gateway.routes, ...routes],
+      async close() {
+        await gateway.close()
+        await close()
+        await upstreams.close()
+      },
+    }
+  } catch (error) {
+    fronts.close()
+    await upstreams.close()
+    throw error
+  }
+
+  async function close(): Promise<void> {
+    await settled()
+    fronts.close()
+  }
+}

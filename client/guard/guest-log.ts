@@ -1,0 +1,114 @@
+// The log of guests: in memory, in a data folder that processes share, or on Kafka. It runs the
+// stages of guests in this process if no other process runs the stages of that log.
+
+import type { Logger } from 'pino'
+import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
+import { busKindOf } from '../../shared/bus/kinds.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import { retentionMsOf } from '../../shared/contract/retention.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { foldFrom } from '../../shared/runtime/position.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import { keepPartitionCount, openBus, partitionCount } from '../open-bus.ts'
+import { runBeside, runHere } from '../run-here.ts'
+import { createSharedFolder } from '../shared-folder.ts'
+import { stagesOfGuests } from './bus-front.ts'
+import type { GuardOptions } from './guard-options.ts'
+import { stagesAtRest } from './stages-at-rest.ts'
+
+/** Where the log is. On Kafka, `weir up` runs the stages. */
+export type FrontsPlace = { kind: 'memory' | 'folder' | 'shared'; settings: Settings }
+
+/** Close `running` first, and then the bus. */
+export type GuestLog = { bus: Bus; partitions: number; running: Running }
+
+type Running = { failed: Promise<never>; close(): Promise<void> }
+
+type Options = Pick<GuardOptions, 'guards' | 'approvals' | 'stages'> & { log: Logger }
+
+export function openGuestLog(place: FrontsPlace, options: Options): Promise<GuestLog> {
+  switch (place.kind) {
+    case 'memory':
+      return openInMemory(place.settings, options)
+    case 'folder':
+      return openInFolder(place.settings, options)
+    case 'shared':
+      return openOnKafka(place.settings, options)
+    default:
+      return place.kind satisfies never
+  }
+}
+
+async function openInMemory(settings: Settings, options: Options): Promise<GuestLog> {
+  const { topicPrefix, partitions } = settings
+  const { log } = options
+  const place = { file: ':memory:', clock: systemClock, keepFrom: foldFrom, log }
+  const bus = await openEmbeddedBus(place)
+  const parts = { bus, agents: new Map(), topicPrefix, partitions, log, names: stagesOfGuests }
+  return closedOnFailure(bus, async () => {
+    const running = await runHere({ ...parts, retentionMs: limits.memoryLogMs }, options)
+    return { bus, partitions, running }
+  })
+}
+
+async function openInFolder(settings: Settings, options: Options): Promise<GuestLog> {
+  const { topicPrefix, partitions } = settings
+  const { log, stages = 'auto' } = options
+  const kind = busKindOf(settings)
+  if (!kind.isLocal) throw new WeirError('runtime.assertion', 'this bus has no data folder')
+  const retentionMs = retentionMsOf(settings.retention)
+  const parts = { agents: new Map(), topicPrefix, partitions, retentionMs, log }
+  const folder = createSharedFolder({
+    ...{ kind, settings, stages, agents: parts.agents, log, runImported: undefined },
+    guards: options.guards?.guards.map(({ name }) => name) ?? [],
+    async runStages(bus) {
+      const atRest = stagesAtRest()
+      const { instruments } = atRest
+      const running = await runHere({ ...parts, bus, instruments, names: stagesOfGuests }, options)
+      await keepPartitionCount({ bus, topicPrefix, partitions, log })
+      return {
+        failed: running.failed,
+        async close() {
+          // Later nobody may run the stages until the folder is opened again.
+          await Promise.race([atRest.wait(bus, limits.guestCloseMs), running.failed]).catch(
+            (error: unknown) => log.warn({ err: error }, 'the newest records were not judged'),
+          )
+          await running.close()
+        },
+      }
+    },
+    runBeside: (bus) => runBeside({ ...parts, bus }, options),
+  })
+  const { bus, failed } = folder
+  return closedOnFailure(bus, async () => {
+    await folder.join()
+    return { bus, partitions, running: { failed, close: folder.stop } }
+  })
+}
+
+async function openOnKafka(settings: Settings, options: Options): Promise<GuestLog> {
+  if (options.guards !== undefined || options.approvals !== undefined)
+    throw new WeirError(
+      'settings.invalid',
+      'the stages run elsewhere on Kafka, and so do guards and approvals: leave guards and approvals out',
+    )
+  const bus = await openBus(settings, options.log)
+  return closedOnFailure(bus, async () => {
+    // A user with the rights of a front may describe no other inbox.
+    const partitions = await partitionCount(bus, settings.topicPrefix, 'guest-events')
+    const running = { failed: new Promise<never>(() => {}), close: async () => {} }
+    return { bus, partitions, running }
+  })
+}
+
+/** The first error explains more than one of closing. */
+async function closedOnFailure(bus: Bus, open: () => Promise<GuestLog>): Promise<GuestLog> {
+  try {
+    return await open()
+  } catch (error) {
+    await bus.close().catch(() => {})
+    throw error
+  }
+}

@@ -1,0 +1,51 @@
+// A bus whose values are encrypted in the log: the one place that encrypts and decrypts them.
+// ENCRYPTED-BUS-1. The subscription of a stage fails at a record whose key it does not have, so nothing
+//     is lost.
+// ENCRYPTED-BUS-2. A client stops no stage: its message with an unknown key becomes a dead letter.
+// ENCRYPTED-BUS-3. Other readers get a value that they cannot decrypt as it is. Decoding it gives
+//     `codec.encrypted`.
+
+import { encryptedByte } from '../../codec/codec.ts'
+import type { Bus, PartitionReader, StoredRecord } from '../../contract/bus.ts'
+import type { Encryption } from './encryption.ts'
+
+export function encryptedBus(bus: Bus, { encrypted, decrypted, addedBytesMax }: Encryption): Bus {
+  const readable = (records: StoredRecord[]) => opened(records, 'leave')
+  return {
+    ...bus,
+    recordBytesMax: bus.recordBytesMax - addedBytesMax,
+    append: async (records, options) => bus.append(records.map(encrypted), options),
+    subscribe: (options) =>
+      bus.subscribe({
+        ...options,
+        assign: async (assignment) =>
+          reading(await options.assign(assignment), options.topic.endsWith('client-messages')),
+      }),
+    read: async (range) => readable(await bus.read(range)),
+    async *follow(range) {
+      for await (const records of bus.follow(range)) yield readable(records)
+    },
+    list: async (table) => readable(await bus.list(table)),
+    async get(table) {
+      const record = await bus.get(table)
+      return record && decrypted(record, 'leave')
+    },
+  }
+
+  function reading(reader: PartitionReader, isOfClients: boolean): PartitionReader {
+    return {
+      ...reader,
+      async read(records) {
+        const { outputs, commit } = await reader.read(
+          opened(records, isOfClients ? 'leave' : 'throw'),
+        )
+        return { outputs: outputs.map(encrypted), commit }
+      },
+    }
+  }
+
+  function opened(records: StoredRecord[], missing: 'leave' | 'throw'): StoredRecord[] {
+    const isHidden = records.some(({ value }) => value?.[0] === encryptedByte)
+    return isHidden ? records.map((record) => decrypted(record, missing)) : records
+  }
+}

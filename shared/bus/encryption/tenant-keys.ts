@@ -1,0 +1,139 @@
+// The keys that encrypt the records of tenants, in a file or as the output of a command.
+// TENANT-KEYS-1. The first key of a tenant encrypts, and all of them decrypt, so keys can rotate.
+// TENANT-KEYS-2. A tenant whose keys were deleted stays in the file, so a process can tell deleted keys
+//     from missing ones.
+
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { isTenant, tenantRule } from '../../contract/tenant.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { readSecretFile, writeSecretFile } from '../../lib/secret-files.ts'
+
+/** `name`: as encrypted records name it. */
+export type TenantKey = { name: string; key: Buffer }
+
+/** The keys by tenant, the newest first. An empty list: they were deleted. */
+export type TenantKeys = ReadonlyMap<string, readonly TenantKey[]>
+
+/** Has the keys of all tenants without their own. */
+export const everyTenant = '*'
+
+type StoredKey = { name: string; key: string }
+/** Keys are base64 of 32 bytes. */
+type KeyFile = { version: 1; tenants: Record<string, StoredKey[]> }
+
+export const keyNameMax = 32
+
+export function isKeyName(name: string): boolean {
+  return /^[a-z0-9-]+$/.test(name) && name.length <= keyNameMax
+}
+
+const keyBytes = 32
+const commandMsMax = 30_000
+const commandBytesMax = 16 * 1024 * 1024
+
+/**
+ * The keys of a process. `file`: '' for none. `command`: a program and its arguments, separated by
+ * spaces, that prints the content of such a file; '' for none. Throws `settings.invalid`.
+ */
+export function readTenantKeys({ file, command }: { file: string; command: string }): TenantKeys {
+  if (file !== '') return keysIn(file, readSecretFile(file, refusalOf(file)))
+  return command === '' ? new Map() : keysIn(`the output of ${command}`, outputOf(command))
+}
+
+function outputOf(command: string): string {
+  const [program = '', ...args] = command.split(' ').filter((part) => part !== '')
+  try {
+    return execFileSync(program, args, {
+      ...{ encoding: 'utf8', timeout: commandMsMax, maxBuffer: commandBytesMax },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+  } catch (cause) {
+    // Not the cause: its text has the output.
+    const { status, code } = cause as { status?: number | null; code?: string }
+    throw invalid(command, `it ended with ${code ?? status ?? 'a signal'}`)
+  }
+}
+
+function keysIn(source: string, text: string): TenantKeys {
+  const { version, tenants } = parsed(source, text)
+  if (version !== 1) throw invalid(source, 'its version is not 1')
+  if (typeof tenants !== 'object' || tenants === null) throw invalid(source, 'it has no tenants')
+  return new Map(
+    Object.entries(tenants).map(([tenant, stored]) => {
+      if (tenant !== everyTenant && !isTenant(tenant))
+        throw invalid(
+          source,
+          `no tenant can have the name ${JSON.stringify(tenant)}: ${tenantRule}`,
+        )
+      if (!Array.isArray(stored)) throw invalid(source, `the keys of ${tenant} are no list`)
+      return [tenant, stored.map((one) => keyOf(source, tenant, one))]
+    }),
+  )
+}
+
+function parsed(source: string, text: string): Partial<KeyFile> {
+  try {
+    const content: unknown = JSON.parse(text)
+    if (typeof content === 'object' && content !== null) return content
+  } catch {
+    // Its message would have a part of the text.
+  }
+  throw invalid(source, 'it is no JSON object')
+}
+
+function keyOf(source: string, tenant: string, stored: Partial<StoredKey> | null): TenantKey {
+  const { name, key } = stored ?? {}
+  if (typeof name !== 'string' || !isKeyName(name))
+    throw invalid(source, `a key of ${tenant} has no name of 1 to 32 of a-z, 0-9 and '-'`)
+  const bytes = Buffer.from(typeof key === 'string' ? key : '', 'base64')
+  if (bytes.length !== keyBytes)
+    throw invalid(source, `the key ${name} of ${tenant} is not ${keyBytes} bytes in base64`)
+  return { name, key: bytes }
+}
+
+/** Adds a key, which encrypts from now on, or makes the file. Returns its name. */
+export function addTenantKey(file: string, tenant: string, now: Date): string {
+  const tenants = storedIn(file)
+  const [day = ''] = now.toISOString().split('T')
+  const name = `${day}-${randomBytes(4).toString('hex')}`
+  const key = { name, key: randomBytes(keyBytes).toString('base64') }
+  write(file, { ...tenants, [tenant]: [key, ...(tenants[tenant] ?? [])] })
+  return name
+}
+
+/** Deletes all keys of a tenant and keeps its name. Returns how many they were. */
+export function deleteTenantKeys(file: string, tenant: string): number {
+  const tenants = storedIn(file)
+  const count = tenants[tenant]?.length ?? 0
+  write(file, { ...tenants, [tenant]: [] })
+  return count
+}
+
+function storedIn(file: string): KeyFile['tenants'] {
+  if (!existsSync(file)) return {}
+  const keys = readTenantKeys({ file, command: '' })
+  return Object.fromEntries(
+    [...keys].map(([tenant, all]) => [
+      tenant,
+      all.map(({ name, key }) => ({ name, key: key.toString('base64') })),
+    ]),
+  )
+}
+
+function write(file: string, tenants: KeyFile['tenants']): void {
+  writeSecretFile(file, { version: 1, tenants } satisfies KeyFile)
+}
+
+function refusalOf(source: string): (why: string, cause?: unknown) => WeirError {
+  return (why, cause) => invalid(source, why, cause)
+}
+
+function invalid(source: string, why: string, cause?: unknown): WeirError {
+  return new WeirError(
+    'settings.invalid',
+    `the keys of tenants in ${source} cannot be used: ${why}`,
+    { cause },
+  )
+}

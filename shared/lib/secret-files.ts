@@ -1,0 +1,41 @@
+// Files of keys: readable by this user only.
+
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { WeirError } from './errors.ts'
+
+/**
+ * The text of a file that no other user can read or write. A file of root, as Kubernetes mounts a
+ * Secret, may be readable by its group. Throws `refusal` with the reason.
+ */
+export function readSecretFile(
+  file: string,
+  refusal: (why: string, cause?: unknown) => WeirError,
+): string {
+  try {
+    if (othersReach(statSync(file), process.getuid?.()))
+      throw refusal('other users can read or write it: run chmod 600 on it')
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    if (cause instanceof WeirError) throw cause
+    throw refusal('it cannot be read', cause)
+  }
+}
+
+/**
+ * Whether other users can read or write a file. `uid`: this user. Kubernetes mounts a Secret as
+ * root's, and a user other than root reads it through the group of the pod (fsGroup).
+ */
+export function othersReach(
+  { mode, uid: owner }: { mode: number; uid: number },
+  uid: number | undefined,
+): boolean {
+  const mayRead = owner === 0 && uid !== 0 ? 0o440 : 0o400
+  return (mode & 0o077 & ~mayRead) !== 0
+}
+
+/** Writes JSON. A process that is killed leaves the old content or the new one. */
+export function writeSecretFile(file: string, content: object): void {
+  const beside = `${file}.${process.pid}.new`
+  writeFileSync(beside, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
+  renameSync(beside, file)
+}

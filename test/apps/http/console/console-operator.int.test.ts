@@ -1,0 +1,216 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { PricedConversation } from '../../../../apps/history/conversations/conversations.ts'
+import type { ConversationData } from '../../../../apps/http/console/page/console-state.ts'
+import type {
+  BudgetsData,
+  GuardsData,
+  PoliciesData,
+  StopsData,
+  WhatIfData,
+} from '../../../../apps/http/console/page/operator-state.ts'
+import { valuesFor } from '../../../../apps/http/console/what-if-data.ts'
+import { createApiKey } from '../../../../apps/http/edge/api-keys.ts'
+import { setBudget } from '../../../../apps/service/budgets/change.ts'
+import { call, says } from '../../../../client/testing/testing.ts'
+import { defineTool, type Guard } from '../../../../client/weir.ts'
+import { readSettings } from '../../../../shared/settings/settings.ts'
+import { consoleServer } from './console-server.ts'
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-console-keys-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const fail = defineTool({
+  ...{ name: 'fail', description: 'Fails.', parameters: { type: 'object' } },
+  run() {
+    throw new Error('no such file')
+  },
+})
+
+/** Rejects each call of its tools. */
+const strict: Guard = {
+  ...{ name: 'strict', version: '1', tools: ['fail'], deadlineMs: 30_000, onTimeout: 'reject' },
+  judge: (state, { calls }) => ({
+    state,
+    verdicts: calls.map(({ ordinal }) => ({
+      ...{ ordinal, verdict: 'reject', code: 'strict', text: 'No.' },
+    })),
+  }),
+}
+
+type Server = Awaited<ReturnType<typeof consoleServer>>
+
+async function read<T>({ url }: Server, path: string): Promise<T> {
+  return (await (await fetch(`${url}/console/api/${path}`)).json()) as T
+}
+
+async function change({ url }: Server, path: string, body: object, key?: string) {
+  const headers = new Headers({ 'content-type': 'application/json', origin: url })
+  if (key !== undefined) headers.set('authorization', `Bearer ${key}`)
+  const options = { method: 'POST', headers, body: JSON.stringify(body) }
+  const response = await fetch(`${url}/console/api/${path}`, options)
+  const answer = (await response.json()) as { error?: { message: string } }
+  return { status: response.status, message: answer.error?.message }
+}
+
+/** A turn with so many equal failing calls, unless Weir ends it earlier. */
+async function loopingTurn({ weir }: Server, conversation: string) {
+  return weir.ask({ agent: 'helper', text: 'go', conversation }).finished
+}
+
+const sixFailures = Array.from({ length: 40 }, () => says(call('fail', { path: '/a' })))
+
+describe('the console for operators', () => {
+  it('counts the rejections of an enforcing guard beside its rejections in shadow', async () => {
+    await using server = await consoleServer(
+      [says(call('fail')), says('Done.'), says(call('fail')), says('Done.')],
+      { tools: [fail], guards: { guards: [strict], mode: 'shadow' } },
+    )
+    await loopingTurn(server, 'a')
+    expect(await change(server, 'guard-mode', { guard: 'strict', mode: 'enforce' })).toMatchObject({
+      status: 200,
+    })
+    await loopingTurn(server, 'b')
+    let guards: GuardsData['guards'] = []
+    while (guards[0]?.rounds !== 2) {
+      await setTimeout(20)
+      guards = (await read<GuardsData>(server, 'guards')).guards
+    }
+    const [guard] = guards
+    expect(guard).toMatchObject({ mode: 'enforce', rejected: 1, wouldHaveRejected: 1, late: 0 })
+    const sum = (key: 'rejects' | 'wouldReject') =>
+      guard?.minutes.reduce((total, minute) => total + minute[key], 0)
+    expect([sum('rejects'), sum('wouldReject')]).toEqual([1, 1])
+    expect(await change(server, 'guard-mode', { guard: 'x', mode: 'shadow' })).toEqual({
+      ...{ status: 404, message: expect.stringContaining('x') },
+    })
+    expect(await change(server, 'guard-mode', { guard: 'strict', mode: 'off' })).toMatchObject({
+      status: 400,
+    })
+  })
+
+  it('sets a value of a policy with the name of its author, and unsets it', async () => {
+    await using server = await consoleServer([says('Hello.')])
+    await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c' }).finished
+    const place = { agent: 'helper', key: 'loop.identicalFailures' }
+    const policyOf = async () => (await read<PoliciesData>(server, 'policies?agent=helper')).policy
+    expect((await policyOf()).effective?.[place.key]).toEqual({ value: '3', origin: 'default' })
+    expect(await change(server, 'policy', { ...place, value: '5' })).toMatchObject({ status: 200 })
+    const set = await policyOf()
+    expect(set.effective?.[place.key]).toEqual({ value: '5', origin: 'operator' })
+    expect(set.setBy).toMatch(/./)
+    expect(await change(server, 'policy', { ...place, value: 'many' })).toEqual({
+      ...{ status: 400, message: expect.stringContaining('loop.identicalFailures') },
+    })
+    expect(await change(server, 'policy-unset', place)).toMatchObject({ status: 200 })
+    expect((await policyOf()).set).toEqual({})
+  })
+
+  it('judges the recent turns of an agent again with other values of a threshold', async () => {
+    await using server = await consoleServer(sixFailures, { tools: [fail] })
+    await loopingTurn(server, 'a')
+    const path = 'what-if?agent=helper&key=loop.identicalFailures'
+    let data = await read<WhatIfData>(server, path)
+    while (data.conversations === 0) {
+      await setTimeout(20)
+      data = await read<WhatIfData>(server, path)
+    }
+    expect(data).toMatchObject({ current: 3, turns: 1, conversations: 1 })
+    const rowOf = (value: number) => data.rows.find((row) => row.value === value)
+    expect(rowOf(3)).toMatchObject({ touched: 0, changes: [] })
+    expect(rowOf(2)).toMatchObject({ touched: 1, falseAlarms: 0 })
+    expect(rowOf(2)?.changes).toMatchObject([
+      { conversation: 'a', round: 2, was: null, is: { rung: 'nudge' }, lost: 0 },
+    ])
+    expect(rowOf(2)?.roundsSaved).toBeGreaterThan(0)
+    expect(rowOf(8)).toMatchObject({ touched: 1, milder: 1 })
+    const none = await read<WhatIfData>(server, 'what-if?agent=nobody&key=loop.identicalFailures')
+    expect(none).toMatchObject({ turns: 0, rows: [] })
+    const wrong = await fetch(`${server.url}/console/api/what-if?agent=helper&key=rule.cycle`)
+    expect(wrong.status).toBe(400)
+  })
+
+  it('stops an agent and releases it, for one reason and once', async () => {
+    await using server = await consoleServer([says('Hello.')])
+    const stop = { scope: 'agent', name: 'helper', mode: 'drain', reason: 'wrong transfers' }
+    expect(await change(server, 'stop', { ...stop, reason: ' ' })).toMatchObject({ status: 400 })
+    expect(await change(server, 'stop', { ...stop, name: '' })).toMatchObject({ status: 400 })
+    expect(await change(server, 'stop', stop)).toMatchObject({ status: 200 })
+    expect(await change(server, 'stop', stop)).toMatchObject({ status: 409 })
+    expect((await read<StopsData>(server, 'stops')).stops).toMatchObject([
+      { id: 'agent:helper', mode: 'drain', reason: 'wrong transfers', setBy: expect.any(String) },
+    ])
+    const { outcome, reason } = await loopingTurn(server, 'c')
+    expect([outcome, reason]).toEqual(['failed', expect.stringContaining('wrong transfers')])
+    expect(await change(server, 'release', { id: 'agent:other' })).toMatchObject({ status: 404 })
+    expect(await change(server, 'release', { id: 'agent:helper' })).toMatchObject({ status: 200 })
+    expect(await loopingTurn(server, 'd')).toMatchObject({ outcome: 'answered' })
+  })
+
+  it('shows budgets with their use, and conversations with their money', async () => {
+    await using server = await consoleServer([says('Hello.'), says('Hello again.')])
+    await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'before' }).finished
+    const out = Object.assign(new Writable({ write: (_, __, done) => done() }), { fd: 1 })
+    const settings = readSettings({ dataFolder: server.folder }, {})
+    const budget = { window: 'month', money: '5USD', unpriced: 'allow' } as const
+    await setBudget(budget, settings, out as unknown as NodeJS.WriteStream)
+    await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c' }).finished
+    const { budgets } = await read<BudgetsData>(server, 'budgets')
+    expect(budgets).toMatchObject([
+      { id: 'default/tenant/month/usd', hard: 5e9, use: [{ tenant: 'default', used: 0, held: 0 }] },
+    ])
+    const { conversations } = await read<{ conversations: PricedConversation[] }>(
+      server,
+      'conversations',
+    )
+    const moneyOf = (id: string) => conversations.find((one) => one.conversation === id)?.money
+    expect(moneyOf('c')).toMatchObject({ requests: 1, unpriced: 1, usd: 0 })
+    expect(moneyOf('before')).toBeNull()
+    const { data } = await read<ConversationData>(server, 'conversation?id=c')
+    expect(data.money).toMatchObject({ requests: 1, unpriced: 1 })
+  })
+
+  it('lets only the role operate change something, and records the name of the key', async () => {
+    const file = join(folder, 'keys.json')
+    const keyOf = (name: string, roles: ('read' | 'ask' | 'approve' | 'operate')[]) =>
+      createApiKey(file, { name, tenant: null, roles })
+    const reader = keyOf('reader', ['read', 'ask', 'approve'])
+    const operator = keyOf('ann', ['read', 'operate'])
+    await using server = await consoleServer([], { access: { apiKeys: file } })
+    const stop = { scope: 'all', mode: 'now', reason: 'a test' }
+    const value = { agent: 'helper', key: 'loop.cycleLaps', value: '2' }
+    const bodies: [string, object][] = [
+      ['stop', stop],
+      ['release', { id: 'all' }],
+      ['policy', value],
+      ['policy-unset', value],
+      ['guard-mode', { guard: 'x', mode: 'shadow' }],
+    ]
+    for (const [path, body] of bodies)
+      expect(await change(server, path, body, reader)).toMatchObject({ status: 403 })
+    expect(await change(server, 'stop', stop, operator)).toMatchObject({ status: 200 })
+    expect(await change(server, 'policy', value, operator)).toMatchObject({ status: 200 })
+    const headers = { authorization: `Bearer ${operator}` }
+    const readBy = async <T>(path: string) =>
+      (await (await fetch(`${server.url}/console/api/${path}`, { headers })).json()) as T
+    expect((await readBy<StopsData>('stops')).stops).toMatchObject([{ setBy: 'key:ann' }])
+    const { policy } = await readBy<PoliciesData>('policies?agent=helper')
+    expect(policy.setBy).toBe('key:ann')
+    expect((await fetch(`${server.url}/console/api/stops`)).status).toBe(401)
+  })
+
+  it.each([
+    ['loop.identicalFailures', 3, [1, 2, 3, 4, 5, 6, 7, 8]],
+    ['empty.beforeTools', 0, [0, 1, 2, 3, 4, 5, 6, 7, 8]],
+    ['caps.calls', 100, [10, 25, 50, 75, 100, 125, 150, 200, 400]],
+  ])('tries values of %s around %d that agent files accept', (key, current, values) => {
+    expect(valuesFor(key, current)).toEqual(values)
+  })
+})

@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals'
+import { apiAt, isOfWeir } from '../../../../../apps/http/fronts/proxy/apis.ts'
+
+const at = (method: string, path: string) => {
+  const found = apiAt(method, path)
+  return found.kind === 'api' ? found.api.path : found.kind
+}
+
+describe('the API at a path', () => {
+  it.each([
+    '/v1/chat/completions',
+    '/chat/completions?api-version=1',
+    '//v1/chat/completions',
+    '/v1//chat/completions/',
+    '/v1/./chat/completions',
+    '/v1/chat/%63ompletions',
+    '/v1/chat/completions;x=1',
+    '/v1/Chat/Completions',
+    '/v1\\chat/completions',
+    '/openai/deployments/x/chat/completions?api-version=2026-01-01',
+  ])('is Chat Completions in each spelling that a server may accept: %s', (path) => {
+    expect(at('POST', path)).toBe('/chat/completions')
+  })
+
+  it.each([
+    ['POST', '/v1/messages?beta=true', '/messages'],
+    ['POST', '/v1/responses', '/responses'],
+    ['GET', '/v1/models?limit=2', 'no-calls'],
+    ['POST', '/v1/messages/count_tokens?beta=true', 'no-calls'],
+    ['POST', '/v1/embeddings', 'no-calls'],
+    ['DELETE', '/v1/responses/resp_1', 'no-calls'],
+    ['GET', '/v1/responses/resp_1', 'unknown'],
+    ['GET', '/v1/messages/batches/b/results', 'unknown'],
+    ['PUT', '/v1/chat/completions', 'unknown'],
+    ['POST', '/v1/responses/compact', 'unknown'],
+    ['POST', '/api/chat', 'unknown'],
+    ['POST', '/v1beta/models/x:generateContent', 'unknown'],
+    ['POST', '/%zz/chat', 'unknown'],
+    ['POST', '/', 'unknown'],
+  ])('of %s %s is %s', (method, path, expected) => expect(at(method, path)).toBe(expected))
+})
+
+describe('a path of Weir itself', () => {
+  it.each([
+    '/v1/hooks/coder/pre/',
+    '/v1//hooks/coder/pre',
+    '/V1/Hooks',
+    '/v1/guest/x/after-model;a',
+  ])('is %s, which no provider may answer', (path) => expect(isOfWeir(path)).toBe(true))
+
+  it.each(['/v1/messages', '/v1/hooksy', '/hooks'])('is not %s', (path) =>
+    expect(isOfWeir(path)).toBe(false),
+  )
+})

@@ -1,0 +1,101 @@
+// Encrypted records of tenants from a shell, on the embedded bus: `weir keys tenant` and the setting
+// `encryptionKeys`.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { call, resultsOf, says, text } from '../support/script.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
+
+let commands: CommandFolder
+const environment = { WEIR_ENCRYPTION_KEYS: 'keys.json' }
+
+beforeEach(async () => {
+  commands = await openCommandFolder((model) =>
+    resultsOf(model).length === 0
+      ? says(text('Looking at blue-heron.'), call('look', { at: 'grey-heron' }))
+      : says(text('Saw white-heron.')),
+  )
+  await writeFile(
+    join(commands.folder, 'birds.yaml'),
+    `name: birds
+system: You are under test.
+fallback: Sorry, not now.
+model: { provider: anthropic, name: scripted, baseUrl: '${commands.server.url}', maxOutputTokens: 1000 }
+tools:
+  - { name: look, description: looks, schema: { type: object }, cwd: ., command: [echo, black-heron] }
+`,
+  )
+})
+
+afterEach(() => commands.close())
+
+function ask(tenant: string, options: { environment?: Record<string, string> } = {}) {
+  const place = ['--tenant', tenant, '--conversation', 'c']
+  return commands.run(['ask', '--agent', 'birds.yaml', ...place, 'Where is red-heron?'], options)
+}
+
+/** All bytes of the log's files. */
+function logBytes(): string {
+  const folder = join(commands.folder, '.weir')
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => readFileSync(join(folder, name), 'latin1'))
+    .join('')
+}
+
+describe('the log of a tenant with a key', () => {
+  it('has no text of its turns, and commands with the key read and replay it', async () => {
+    const { run } = commands
+    expect(await run(['keys', 'tenant', 'acme', '--file', 'keys.json'])).toMatchObject({ code: 0 })
+    expect(await ask('acme', { environment })).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('white-heron'),
+    })
+    expect(logBytes().includes('heron')).toBe(false)
+
+    const page = (await run(['inspect', 'acme:c'], { environment })).out
+    for (const bird of ['red', 'grey', 'black', 'white']) expect(page).toContain(`${bird}-heron`)
+    expect(await run(['replay'], { environment })).toMatchObject({ code: 0 })
+    expect(await ask('acme', { environment })).toMatchObject({ code: 0 })
+
+    expect(await ask('other', { environment })).toMatchObject({ code: 0 })
+    expect(logBytes().includes('red-heron')).toBe(true)
+  })
+
+  it('is not continued and not shown without the key', async () => {
+    const { run, server } = commands
+    await run(['keys', 'tenant', 'acme', '--file', 'keys.json'])
+    await ask('acme', { environment })
+    const shown = await run(['inspect', 'acme:c'])
+    expect(shown.out).toContain('the keys of its tenant if they are encrypted')
+    expect(shown.out).not.toContain('heron')
+
+    const requests = server.requests.length
+    const refused = await ask('acme')
+    expect(refused.code).not.toBe(0)
+    expect(refused.errors).toContain(
+      'which this process does not have: give it the keys of all tenants',
+    )
+    expect(server.requests).toHaveLength(requests)
+    expect(await ask('acme', { environment })).toMatchObject({ code: 0 })
+  })
+
+  it('is unreadable for good once the key is deleted, and other tenants go on', async () => {
+    const { run } = commands
+    await run(['keys', 'tenant', 'acme', '--file', 'keys.json'])
+    await ask('acme', { environment })
+    await ask('other', { environment })
+    const deletion = await run(['keys', 'tenant', 'acme', '--file', 'keys.json', '--delete'])
+    expect(deletion.out).toContain('deleted 1 key of acme')
+
+    const refused = await ask('acme', { environment })
+    expect(refused.code).not.toBe(0)
+    expect(refused.errors).toContain('the keys of the tenant acme were deleted')
+    expect(await ask('other', { environment })).toMatchObject({ code: 0 })
+    const shown = await run(['inspect', 'acme:c'], { environment })
+    expect(shown.out).not.toContain('heron')
+    expect((await run(['inspect', 'other:c'], { environment })).out).toContain('white-heron')
+  })
+})

@@ -1,0 +1,62 @@
+// Agents with MCP servers behind the HTTP edge: in the process of the stages, and in a process that
+// runs the stages of a folder itself.
+
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { serverCommand } from '../support/mcp/gateway.ts'
+import { call, resultsOf, says, script, text } from '../support/script.ts'
+import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
+import { startUp } from '../support/weir-up.ts'
+
+let commands: CommandFolder
+
+beforeEach(async () => {
+  commands = await openCommandFolder(
+    script(says(call('test__weather', { city: 'Rome' })), says(text('It is warm.'))),
+  )
+  const model = `{ provider: anthropic, name: scripted, baseUrl: '${commands.server.url}', maxOutputTokens: 1000 }`
+  const mcp = `{ test: { command: ${JSON.stringify(serverCommand)} } }`
+  await writeFile(
+    join(commands.folder, 'agent.yaml'),
+    `system: Help.\nmodel: ${model}\nsandbox: off\nmcp: ${mcp}\n`,
+  )
+})
+
+afterEach(() => commands.close())
+
+async function answerOf(url: string): Promise<string> {
+  const body = JSON.stringify({ model: 'weir/agent', input: 'How is Rome?' })
+  const headers = { 'content-type': 'application/json' }
+  const answer = await fetch(`${url}/v1/responses`, { method: 'POST', headers, body })
+  return answer.text()
+}
+
+describe('an agent with an MCP server', () => {
+  it('answers over the HTTP edge of weir up', async () => {
+    const up = startUp(commands, { args: ['--http-port', '0', '--agents', 'agent.yaml'] })
+    const { edge } = await up.line('the HTTP edge is started')
+    expect(await answerOf(String(edge))).toContain('It is warm.')
+    expect(resultsOf(commands.server.requests[1])).toEqual(['18 °C in Rome'])
+    up.signal('SIGTERM')
+    expect((await up.ended).code).toBe(0)
+  })
+
+  it('answers over weir serve', async () => {
+    const args = ['serve', '--http-port', '0', '--json', '--agents', 'agent.yaml']
+    const { child, ended } = commands.start(args)
+    const [line] = await Promise.race([
+      once(createInterface({ input: child.stdout }), 'line'),
+      ended.then(({ errors }) => {
+        throw new Error(errors)
+      }),
+    ])
+    const { url } = JSON.parse(String(line)) as { url: string }
+    expect(await answerOf(url)).toContain('It is warm.')
+    expect(resultsOf(commands.server.requests[1])).toEqual(['18 °C in Rome'])
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(0)
+  })
+})

@@ -1,0 +1,92 @@
+// Weir as a client of MCP servers, for the conformance suite: `node conformance-client.ts URL`. It logs
+// in as `weir mcp login` does if the scenario is about that, lists the tools, and calls them.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Tool } from '@modelcontextprotocol/client'
+import { connectionTo } from '../../../services/executor/tools/mcp/connection.ts'
+import { type KnownClient, loginAt } from '../../../services/executor/tools/mcp/login.ts'
+import { startMcpCall } from '../../../services/executor/tools/mcp/mcp.ts'
+import { writeLogin } from '../../../services/executor/tools/mcp/token-file.ts'
+import type { McpServer, McpUrl } from '../../../shared/agents/agents.ts'
+import { systemClock } from '../../../shared/lib/clock.ts'
+
+type Context = {
+  client_id?: string
+  client_secret?: string
+  issuer?: string
+  toolCalls?: { name: string; arguments: Record<string, unknown> }[]
+}
+
+const url = process.argv.at(-1) ?? ''
+const { MCP_CONFORMANCE_SCENARIO: scenario = '', MCP_CONFORMANCE_CONTEXT } = process.env
+const context = JSON.parse(MCP_CONFORMANCE_CONTEXT ?? '{}') as Context
+const folder = mkdtempSync(join(tmpdir(), 'weir-conformance-'))
+try {
+  await run()
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+async function run(): Promise<void> {
+  const tokenFile = join(folder, 'token.json')
+  const plain: McpUrl = { kind: 'url', url, headers: {} }
+  const auth = await authOf(plain, tokenFile)
+  const server: McpServer = {
+    ...{ name: 'suite', isTrusted: false, timeoutMs: 20_000, wallMs: 20_000 },
+    run: { ...plain, ...(auth && { auth }) },
+  }
+  const tools = await connectionTo(server).tools()
+  const [first] = tools
+  const calls =
+    context.toolCalls ?? tools.map((tool) => ({ ...tool, arguments: valuesOf(tool, first) }))
+  for (const call of calls) {
+    const { status, text } = await startMcpCall(
+      { kind: 'mcp', server, tool: call.name },
+      {
+        ...{ arguments: JSON.stringify(call.arguments), idempotencyKey: call.name },
+        ...{ clock: systemClock, timeoutMs: 20_000, graceMs: 0 },
+      },
+    ).ended
+    console.log(`${call.name}: ${status} ${text}`)
+  }
+  await connectionTo(server).close()
+}
+
+async function authOf(run: McpUrl, tokenFile: string): Promise<McpUrl['auth']> {
+  const { client_id: clientId = '', client_secret: clientSecret = '', issuer } = context
+  if (scenario === 'auth/client-credentials-basic')
+    return { clientId, clientSecret, ...(issuer !== undefined && { issuer }) }
+  const login = scenario.startsWith('auth/') ? await loggedIn(run) : undefined
+  if (login === undefined) return undefined
+  writeLogin(tokenFile, login)
+  return { tokenFile }
+}
+
+/** The person allows everything at once. */
+function loggedIn(run: McpUrl) {
+  const callback = Promise.withResolvers<URLSearchParams>()
+  const redirectUrl = 'http://127.0.0.1:4199/callback'
+  const { client_id: id, client_secret: secret } = context
+  const client: KnownClient =
+    id === undefined ? undefined : { id, ...(secret !== undefined && { secret }) }
+  return loginAt(run, {
+    ...{ redirectUrl, state: 'state-of-the-suite', client, scope: undefined },
+    onUrl(page) {
+      void fetch(page, { redirect: 'manual' }).then(({ headers }) => {
+        callback.resolve(new URL(headers.get('location') ?? '').searchParams)
+      }, callback.reject)
+    },
+    callback: callback.promise,
+  })
+}
+
+/** A value for each property. For an object it is the schema of the first tool, to be repeated. */
+function valuesOf({ inputSchema }: Tool, first: Tool | undefined): Record<string, unknown> {
+  const values: Record<string, unknown> = { string: 'a', object: first?.inputSchema }
+  const properties = (inputSchema.properties ?? {}) as Record<string, { type?: string }>
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, { type = '' }]) => [name, values[type] ?? 5]),
+  )
+}
