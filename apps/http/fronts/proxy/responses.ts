@@ -41,8 +41,11 @@ export const responses: ProxyApi = {
 
   read: (answer) => receivedAnswer(responseReading({ secret: [], model: '' }), answer),
 
-  assembled: ({ text, calls, usage }) => ({
-    ...{ object: 'response', status: 'completed' },
+  assembled: ({ text, calls, usage, stop }) => ({
+    object: 'response',
+    ...(stop === 'length'
+      ? { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
+      : { status: 'completed' }),
     output: [
       ...(text === ''
         ? []
