@@ -3,15 +3,51 @@
 // SECCOMP-1. No program reaches the keyrings of its user, or opens a socket of AF_VSOCK. io_uring is
 //     closed too: it opens sockets past the filter.
 // SECCOMP-2. A call of another architecture, whose numbers differ, kills the process.
+// SECCOMP-3. No program sets the bits setuid and setgid: such a file would outlive the sandbox. openat2
+//     is missing, because no filter can read the mode in its struct. Programs then use openat.
 
-type Numbers = { arch: number; keys: readonly number[]; socket: number }
+/** A call with the mode of a file, and the positions of its arguments. */
+type ModeCall = { call: number; mode: number; flags?: number }
+
+type Numbers = {
+  arch: number
+  keys: readonly number[]
+  socket: number
+  modes: readonly ModeCall[]
+}
 
 /** By `process.arch`: the name of the architecture for the kernel, and its numbers of calls. */
 const numbers: Partial<Record<string, Numbers>> = {
   // add_key, request_key, keyctl
-  x64: { arch: 0xc000003e, keys: [248, 249, 250], socket: 41 },
-  arm64: { arch: 0xc00000b7, keys: [217, 218, 219], socket: 198 },
+  x64: {
+    ...{ arch: 0xc000003e, keys: [248, 249, 250], socket: 41 },
+    modes: [
+      { call: 90, mode: 1 }, // chmod
+      { call: 91, mode: 1 }, // fchmod
+      { call: 268, mode: 2 }, // fchmodat
+      { call: 85, mode: 1 }, // creat
+      { call: 133, mode: 1 }, // mknod
+      { call: 259, mode: 2 }, // mknodat
+      { call: 2, mode: 2, flags: 1 }, // open
+      { call: 257, mode: 3, flags: 2 }, // openat
+    ],
+  },
+  arm64: {
+    ...{ arch: 0xc00000b7, keys: [217, 218, 219], socket: 198 },
+    modes: [
+      { call: 52, mode: 1 }, // fchmod
+      { call: 53, mode: 2 }, // fchmodat
+      { call: 33, mode: 2 }, // mknodat
+      { call: 56, mode: 3, flags: 2 }, // openat
+    ],
+  },
 }
+const fchmodat2: ModeCall = { call: 452, mode: 2 }
+const openat2 = 437
+/** S_ISUID and S_ISGID. */
+const runsAsOwner = 0o6000
+/** O_CREAT and __O_TMPFILE. Without them the mode of an open counts for nothing, and may be anything. */
+const creates = 0o20000100
 const ioUringSetup = 425
 const vsock = 40
 /** Calls of x32 on x86_64 have this bit. */
@@ -23,7 +59,7 @@ const [notPermitted, notThere, noFamily] = [1, 38, 97]
 
 /** Fields of `struct seccomp_data`: bytes from its beginning. Both machines are little-endian. */
 const [callAt, archAt, firstArgumentAt] = [0, 4, 16]
-const [load, jumpIfEqual, jumpIfAtLeast, answer] = [0x20, 0x15, 0x35, 0x06]
+const [load, jumpIfEqual, jumpIfAtLeast, jumpIfAny, answer] = [0x20, 0x15, 0x35, 0x45, 0x06]
 
 type Instruction = [code: number, value: number, skipIf?: number, skipElse?: number]
 
@@ -44,12 +80,37 @@ export function seccompFilter(machine: string = process.arch): Buffer | undefine
     [answer, refuseWith(notThere)],
     ...known.keys.flatMap((call) => refused(call, notPermitted)),
     ...refused(ioUringSetup, notThere),
+    ...refused(openat2, notThere),
+    ...[...known.modes, fchmodat2].flatMap(withoutOwnersRights),
     [jumpIfEqual, known.socket, 0, 3],
     [load, firstArgumentAt],
     ...refused(vsock, noFamily),
     [answer, allow],
   ]
   return Buffer.concat(program.map(bytesOf))
+}
+
+/** Keeps SECCOMP-3. Each path ends here, because the call's number is no longer loaded. */
+function withoutOwnersRights({ call, mode, flags }: ModeCall): Instruction[] {
+  const looked: Instruction[] = [
+    [load, argumentAt(mode)],
+    [jumpIfAny, runsAsOwner, 0, 1],
+    [answer, refuseWith(notPermitted)],
+    [answer, allow],
+  ]
+  const ofCreation: Instruction[] =
+    flags === undefined
+      ? []
+      : [
+          [load, argumentAt(flags)],
+          [jumpIfAny, creates, 0, looked.length - 1],
+        ]
+  return [[jumpIfEqual, call, 0, ofCreation.length + looked.length], ...ofCreation, ...looked]
+}
+
+/** The lower half of a call's argument. */
+function argumentAt(position: number): number {
+  return firstArgumentAt + 8 * position
 }
 
 /** As `struct sock_filter`. */

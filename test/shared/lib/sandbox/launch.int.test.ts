@@ -45,6 +45,41 @@ socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 print('open')
 `
 
+/** Prints the fault of each way to a file that runs as its owner, and of calls without those bits. */
+const ownersRights = `import ctypes, errno, os, stat
+libc = ctypes.CDLL(None, use_errno=True)
+def call(title, *arguments):
+    ctypes.set_errno(0)
+    libc.syscall(*arguments)
+    print(title, errno.errorcode.get(ctypes.get_errno(), 'done'))
+def tried(title, action):
+    try:
+        action()
+        print(title, 'done')
+    except OSError as fault:
+        print(title, errno.errorcode[fault.errno])
+open('f', 'w').close()
+fd = os.open('f', os.O_RDONLY)
+for mode in (0o4755, 0o2755, 0o1755):
+    tried(f'chmod {mode:o}', lambda: os.chmod('f', mode))
+tried('fchmod', lambda: os.fchmod(fd, 0o4755))
+tried('mknod', lambda: os.mknod('n', stat.S_IFREG | 0o4755))
+tried('create', lambda: os.open('c', os.O_CREAT | os.O_WRONLY, 0o4755))
+tried('unnamed', lambda: os.open('.', os.O_TMPFILE | os.O_WRONLY, 0o4755))
+tried('plain', lambda: os.open('p', os.O_CREAT | os.O_WRONLY, 0o755))
+here, name, there = ctypes.c_int(-100), b'f', ctypes.c_ulong(0)
+call('fchmodat2', 452, here, name, 0o4755, 0)
+call('openat2', 437, here, name, there, 24)
+number = 257 if os.uname().machine == 'x86_64' else 56
+call('unused mode', number, here, name, 0, 0o4755)
+if os.uname().machine == 'x86_64':
+    call('open', 2, b'o', 0o101, 0o4755)
+    call('creat', 85, b'o', 0o4755)
+for found in os.listdir('.'):
+    if os.stat(found).st_mode & 0o6000:
+        print('left', found)
+`
+
 const isRoot = process.getuid?.() === 0
 const users: { who: string; id: { uid?: number; gid?: number } }[] = [
   { who: 'this user', id: {} },
@@ -133,6 +168,21 @@ describe.each(cases)('$kind as $who', ({ id, kind, who }) => {
       ...['248', '249', '250'].map(() => 'EPERM'),
       ...['ENOSYS', 'EAFNOSUPPORT', 'open', '0', ''],
     ])
+  })
+
+  ;(filters ? it : it.skip)('lets no program make a file that runs as its owner or group', () => {
+    const program = join(work, 'rights.py')
+    writeFileSync(program, ownersRights)
+    const lines = run(`python3 ${program}`, { read: [program] })
+      .output.trim()
+      .split('\n')
+    expect(lines.slice(0, 11)).toEqual([
+      ...['chmod 4755 EPERM', 'chmod 2755 EPERM', 'chmod 1755 done', 'fchmod EPERM'],
+      ...['mknod EPERM', 'create EPERM', 'unnamed EPERM', 'plain done'],
+      ...['fchmodat2 EPERM', 'openat2 ENOSYS', 'unused mode done'],
+    ])
+    const olderCalls = process.arch === 'x64' ? ['open EPERM', 'creat EPERM'] : []
+    expect(lines.slice(11)).toEqual(olderCalls)
   })
 
   whereItIs('ends all processes when the started one is killed', async () => {
