@@ -4,6 +4,7 @@
 // CONSOLE-OPERATOR-2. One change is written at a time.
 
 import { Hono } from 'hono'
+import { guardModes } from '../../../shared/contract/guard.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
@@ -33,7 +34,6 @@ type Table = Parameters<Parameters<typeof withExistingRegistry>[1]>[0]
 
 const stopScopes = ['all', 'tenant', 'agent', 'tool', 'conversation'] as const
 const stopModes = ['drain', 'now'] as const
-const guardModes = ['enforce', 'shadow'] as const
 
 /** Under the path and the checks of the console's other routes. */
 export function operatorApi(
