@@ -23,11 +23,12 @@ import { scopeOf } from '../../service/stops/scope.ts'
 import { storedStops } from '../../service/stops/stored.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
 import { requireRole } from '../edge/principal.ts'
+import { textIn } from '../request-body.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import { guardsData } from './guards-data.ts'
 import type { BudgetsData, GuardsData, PoliciesData } from './page/operator-state.ts'
-import { bodyOf, oneOf, textIn, within } from './route-parts.ts'
+import { bodyOf, oneOf, within } from './route-parts.ts'
 import { whatIfData } from './what-if-data.ts'
 
 type Table = Parameters<Parameters<typeof withExistingRegistry>[1]>[0]
