@@ -4,7 +4,7 @@
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { AnyGuard, Guard } from '../shared/contract/guard.ts'
-import { registrationFault } from '../shared/contract/guard-registration.ts'
+import { registrationFaults } from '../shared/contract/guard-registration.ts'
 import type { GuardInForce } from '../shared/contract/messages.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { keyFault } from '../shared/runtime/guards/key-fault.ts'
@@ -47,8 +47,8 @@ export async function loadGuard(file: string, options?: unknown): Promise<AnyGua
     ...{ name, version, deadlineMs, onTimeout, rules: null },
     tools: tools.map((pattern) => ({ pattern, mode: 'shadow' as const })),
   }
-  const fault = registrationFault(inForce)
-  if (fault !== undefined) throw invalid(fault)
+  const faults = registrationFaults(inForce)
+  if (faults.length > 0) throw invalid(faults.join('; '))
   return guard
 }
 

@@ -67,6 +67,15 @@ describe('the packed package', () => {
     expect(named.filter((file) => !project.files.includes(file))).toEqual([])
   })
 
+  it('has no program with `await using`, which Node.js has from 24 on', () => {
+    const programs = project.files.filter((file) => /^examples\/|\/templates\//.test(file))
+    expect(programs.length).toBeGreaterThan(20)
+    expect(
+      programs.filter((file) => textOf(project.installed, file).includes('await using')),
+    ).toEqual([])
+    for (const program of programsOfReadme()) expect(program).not.toContain('await using')
+  })
+
   it('is small', () => {
     // The code with its comments has most of this. Files that do not belong exceed it: maps,
     // recordings, a bundled dependency.

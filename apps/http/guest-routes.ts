@@ -25,8 +25,8 @@ export function guestRoutes({ guardOf }: Pick<GuardsByAgent, 'guardOf'>): (app: 
     answer: (conversation: GuestConversation, body: Body) => Promise<Response>,
   ): Promise<Response> {
     const body = await jsonOf(context.env.incoming, limits.frontBodyBytesMax)
-    const id = textIn(body, 'conversation')
-    const turn = body.turn === undefined ? {} : { turn: textIn(body, 'turn') }
+    const id = nameIn(body, 'conversation')
+    const turn = body.turn === undefined ? {} : { turn: nameIn(body, 'turn') }
     const guard = await guardOf(context.req.param('agent') ?? '')
     try {
       return await answer(guard.conversation(id, turn), body)
@@ -45,6 +45,7 @@ export function guestRoutes({ guardOf }: Pick<GuardsByAgent, 'guardOf'>): (app: 
     )
     app.post('/v1/guest/:agent/after-model', (context) =>
       within(context, async (conversation, body) => {
+        if (body.answer === undefined) throw new HttpError(400, 'http.body', 'answer is missing')
         const calls = await conversation.afterModel(
           { request: requestIn(body), answer: body.answer },
           { waitMs: waitMsOf(context.req.query('wait')), signal: context.req.raw.signal },
@@ -99,6 +100,13 @@ function resultsIn({ results }: Body): GuestResult[] {
       ...(nth === undefined ? {} : { nth: nth as number }),
     }
   })
+}
+
+/** An empty name would be shared by all clients that have none. */
+function nameIn(body: Body, name: string): string {
+  const value = textIn(body, name)
+  if (value === '') throw new HttpError(400, 'http.body', `${name} must not be empty`)
+  return value
 }
 
 function textIn(body: Body, name: string, where = ''): string {

@@ -114,6 +114,21 @@ export function createFront(options: FrontOptions): Front {
   const topic = `${topicPrefix}guest-events`
   const hasTexts = agent.record !== 'calls'
 
+  /** Keeps FRONT-2. The caller closes the inbox. */
+  async function begin({ conversation }: GuestTurn): Promise<{ inbox: Inbox; policy: Policy }> {
+    const opening = openInbox(activity, conversation, bus.clock)
+    try {
+      const [inbox, policy] = await Promise.all([opening, options.policy(conversation)])
+      return { inbox, policy }
+    } catch (error) {
+      opening.then(
+        (inbox) => inbox.close(),
+        () => {},
+      )
+      throw error
+    }
+  }
+
   async function write(messages: (GuestRound | GuestResults)[]): Promise<void> {
     if (messages.length === 0) return
     await writeObservation(
@@ -192,10 +207,7 @@ export function createFront(options: FrontOptions): Front {
 
   return {
     async beforeModel(turn, { rounds, hiddenKeys = [] }, { waitMs, signal }) {
-      const [inbox, policy] = await Promise.all([
-        openInbox(activity, turn.conversation, bus.clock),
-        options.policy(turn.conversation),
-      ])
+      const { inbox, policy } = await begin(turn)
       try {
         for (let times = 0; ; times += 1) {
           const requestId = randomId()
@@ -224,10 +236,7 @@ export function createFront(options: FrontOptions): Front {
     },
 
     async proposeRound(turn, round, { waitMs, signal, hides = false }) {
-      const [inbox, policy] = await Promise.all([
-        openInbox(activity, turn.conversation, bus.clock), // keeps FRONT-2
-        options.policy(turn.conversation),
-      ])
+      const { inbox, policy } = await begin(turn)
       try {
         await write([roundRecord(turn, round, { policy, hides })])
         return await verdictsOn({ ...round, ...turn }, { inbox, waitMs, signal, clock: bus.clock })

@@ -12,32 +12,34 @@ export function isGuardName(name: string): boolean {
   return nameShape.test(name)
 }
 
-/** The fault, with the value. Undefined: the registration is usable. */
-export function registrationFault({
-  name,
-  version,
-  tools,
-  deadlineMs,
-  rules,
-}: GuardInForce): string | undefined {
+/** The first fault, with the value. Undefined: the registration is usable. */
+export function registrationFault(registration: GuardInForce): string | undefined {
+  return registrationFaults(registration)[0]
+}
+
+/** All faults, each with the value. */
+export function registrationFaults(registration: GuardInForce): string[] {
+  return [...faultsOf(registration)]
+}
+
+function* faultsOf({ name, version, tools, deadlineMs, rules }: GuardInForce): Generator<string> {
   if (!isGuardName(name))
-    return `its name is ${quoted(name)}; it must be 1 to 63 of a-z, 0-9 and -, and not begin with -`
+    yield `its name is ${quoted(name)}; it must be 1 to 63 of a-z, 0-9 and -, and not begin with -`
   if (version.length < 1 || version.length > limits.guardVersionCharsMax || /\p{C}/u.test(version))
-    return `its version is ${quoted(version)}; it must be 1 to ${limits.guardVersionCharsMax} printable characters`
+    yield `its version is ${quoted(version)}; it must be 1 to ${limits.guardVersionCharsMax} printable characters`
   if (tools.length < 1 || tools.length > limits.guardPatternsMax)
-    return `it names ${tools.length} patterns of tools; it must name 1 to ${limits.guardPatternsMax}`
+    yield `it names ${tools.length} patterns of tools; it must name 1 to ${limits.guardPatternsMax}`
   const pattern = tools.find(
     ({ pattern }) => pattern === '' || Buffer.byteLength(pattern) > limits.guardPatternBytesMax,
   )?.pattern
   if (pattern !== undefined)
-    return `a pattern of tools is ${quoted(pattern)}; it must have 1 to ${limits.guardPatternBytesMax} bytes`
+    yield `a pattern of tools is ${quoted(pattern)}; it must have 1 to ${limits.guardPatternBytesMax} bytes`
   if (!Number.isInteger(deadlineMs) || deadlineMs < 1 || deadlineMs > limits.guardDeadlineMsMax)
-    return `its deadline is ${deadlineMs} ms; it must be a whole number from 1 to ${limits.guardDeadlineMsMax}`
+    yield `its deadline is ${deadlineMs} ms; it must be a whole number from 1 to ${limits.guardDeadlineMsMax}`
   if ((rules === null) === (name === approvalGuard))
-    return `the name ${approvalGuard} and rules are reserved for Weir's own guard; set its rules with weir approvals rules`
+    yield `the name ${approvalGuard} and rules are reserved for Weir's own guard; set its rules with weir approvals rules`
   if (rules !== null && Buffer.byteLength(rules) > limits.approvalRulesBytesMax)
-    return `its rules have ${Buffer.byteLength(rules)} bytes; at most ${limits.approvalRulesBytesMax} are allowed, because each round carries them`
-  return undefined
+    yield `its rules have ${Buffer.byteLength(rules)} bytes; at most ${limits.approvalRulesBytesMax} are allowed, because each round carries them`
 }
 
 function quoted(text: string): string {

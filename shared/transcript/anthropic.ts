@@ -62,10 +62,18 @@ export function answerOfMessages(value: unknown, where: string): Piece[] {
 
 function toolOf(value: unknown, where: string): Declaration[] {
   const tool = objectAt(value, where)
-  // A tool that runs at the provider has no schema. Its calls never reach a client.
-  return tool.input_schema === undefined
-    ? []
-    : [declarationOf(textAt(tool, 'name', where), tool.description, tool.input_schema)]
+  return isToolOfClient(tool)
+    ? [declarationOf(textAt(tool, 'name', where), tool.description, tool.input_schema)]
+    : []
+}
+
+/**
+ * Whether the client runs this tool. Two kinds have no schema: those of the provider, whose calls
+ * never reach a client, and those that the API defines for clients, such as `bash_20250124`.
+ */
+export function isToolOfClient({ type, name, input_schema: schema }: Json): boolean {
+  if (schema !== undefined) return true
+  return typeof name === 'string' && !/^(web_|code_execution|tool_search|mcp)/.test(`${type}`)
 }
 
 export function piecesOfMessage(value: unknown, where: string): Piece[] {

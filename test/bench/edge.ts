@@ -9,6 +9,7 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import { serverSentEvents } from '../apps/http/edge/edge-server.ts'
 import type { RunnerAnswer, RunnerRequest } from './edge-runner.ts'
 import { median } from './kafka-figures.ts'
@@ -18,6 +19,8 @@ import type { Row } from './row.ts'
 const turns = 20
 const rounds = 20
 const feeds = 1_000
+/** About the time of this client between the end of an answer and its next request. */
+const pauseMs = 2
 
 export async function benchEdge(): Promise<Row[]> {
   const child = fork(join(import.meta.dirname, 'edge-runner.ts'), {
@@ -38,6 +41,7 @@ export async function benchEdge(): Promise<Row[]> {
     }
     const ways: [string, (name: string) => Promise<unknown>][] = [
       ['in the process', (name) => ask({ kind: 'play', turns, name })],
+      ['in the process, each turn behind a pause', (name) => paused(ask, name)],
       ['Responses, streamed', (name) => played(url, '/v1/responses', responseOf(name, true))],
       ['Responses, whole', (name) => played(url, '/v1/responses', responseOf(name, false))],
       ['Chat Completions, streamed', (name) => played(url, '/v1/chat/completions', chatOf(name))],
@@ -70,6 +74,17 @@ export async function benchEdge(): Promise<Row[]> {
   } finally {
     child.disconnect()
     await once(child, 'exit')
+  }
+}
+
+/** The server sleeps between two turns, as it does while a client prepares its next request. */
+async function paused(
+  ask: (message: RunnerRequest) => Promise<number>,
+  name: string,
+): Promise<void> {
+  for (let n = 0; n < turns; n += 1) {
+    await delay(pauseMs)
+    await ask({ kind: 'play', turns: 1, name: `${name}-${n}` })
   }
 }
 

@@ -52,6 +52,12 @@ export async function benchMcp(): Promise<Row[]> {
     await connectionTo(own).tools()
     await direct.listTools()
     const bySdk = () => direct.callTool({ name: 'tool.1', arguments: values() })
+    /** As each caller does that shows progress and can cancel. */
+    const withOptions = () =>
+      direct.callTool(
+        { name: 'tool.1', arguments: values() },
+        { onprogress() {}, signal: new AbortController().signal },
+      )
     const byWeir = () =>
       startMcpCall(run, {
         ...{ arguments: JSON.stringify(values()), idempotencyKey: 'bench', clock: systemClock },
@@ -63,12 +69,15 @@ export async function benchMcp(): Promise<Row[]> {
       })
       if (isError === true) throw new Error(`the gateway refused a call: ${text(content)}`)
     }
+    await measured([bySdk, byWeir], calls) // until both are compiled
     const client = await measured([bySdk, byWeir], calls)
+    const fullClient = await measured([withOptions, byWeir], calls)
     const passed = await measured([bySdk, through], calls)
     const list = (client: Client) => () => client.listTools(undefined, { cacheMode: 'refresh' })
     const listed = await measured([list(direct), list(gateway)], lists)
     return [
       row('a call by Weir, p50 (goal <= 1.1 x)', client, 'the SDK alone'),
+      row('the same, p50', fullClient, 'the SDK with progress and cancel'),
       row('a call through the gateway, p50', passed, 'direct'),
       {
         ...{ name: 'MCP: added to a call by the gateway, p50 (goal <= 2.5)', unit: 'ms' },

@@ -1,8 +1,13 @@
 // The order of parts and activity at a live reader.
 
 import { describe, expect, it } from '@jest/globals'
+import type { Activity, Edge, Question, Streamed } from '../../client/edge.ts'
+import type { Listener } from '../../client/feed.ts'
 import { createPartsFirst } from '../../client/parts-first.ts'
+import { openTurnReader } from '../../client/turn-reader.ts'
 import type { Message } from '../../shared/contract/messages.ts'
+import { systemClock } from '../../shared/lib/clock.ts'
+import { part, roundStarted, turnFinished, turnStarted } from '../support/activity.ts'
 
 const of = (type: Message['type'], round = 1) => ({
   message: { type, conversation: 'c', turn: 7, round } as Message,
@@ -39,5 +44,47 @@ describe('the activity of a live reader', () => {
     expect(order.complete({ turn: 7, round: 3 })).toEqual([])
     expect(typesOf(order.complete(first))).toEqual(['model-answered', 'round-started'])
     expect(typesOf(order.complete({ turn: 7, round: 2 }))).toEqual(['model-answered'])
+  })
+})
+
+describe('the events of a turn', () => {
+  it('have the reasoning of a response in front of its report, whichever topic is faster', async () => {
+    const activity = Promise.withResolvers<Listener<Activity>>()
+    const parts = Promise.withResolvers<Listener<Streamed>>()
+    const edge = {
+      async onActivity(_: string, listener: Listener<Activity>) {
+        activity.resolve(listener)
+        return { from: 0, stop: () => {} }
+      },
+      async onParts(_: string, listener: Listener<Streamed>) {
+        parts.resolve(listener)
+        return { from: 0, stop: () => {} }
+      },
+    } as unknown as Edge
+    const reader = openTurnReader({
+      ...{ edge, clock: systemClock, beginning: Promise.resolve(0), onOver: () => {} },
+      question: { conversation: 'c', messageId: 'm' } as Question,
+    })
+    await reader.listening
+    const [toActivity, toParts] = await Promise.all([activity.promise, parts.promise])
+    const place = { conversation: 'c', turn: 7, round: 1 }
+    const answered = {
+      ...{ type: 'model-answered', ...place, attempt: 'a', text: '', textBytes: 0, calls: [] },
+      ...{ stop: 'calls', usage: {} },
+    } as unknown as Activity
+    const records = [turnStarted(), roundStarted(), answered, turnFinished()]
+    for (const [offset, message] of records.entries())
+      toActivity.onRecord({ id: `x/0/${offset}/0`, offset, message })
+    const streamed: Streamed[] = [
+      part(0, [{ kind: 'reasoning', text: 'hm' }]),
+      { type: 'model-finished', ...place } as Streamed,
+    ]
+    for (const message of streamed) toParts.onRecord({ id: undefined, offset: 0, message })
+    const types: string[] = []
+    for (let next = await reader.next(); !next.done; next = await reader.next())
+      types.push(next.value.type)
+    expect(types).toEqual([
+      ...['turn-started', 'round-started', 'reasoning-delta', 'model-answered', 'turn-finished'],
+    ])
   })
 })

@@ -292,6 +292,15 @@ withBrowser('the console', () => {
     await isInert('[data-call]')
     await page.keyboard.press('1')
     await isInert('.badge.person')
+    await page.keyboard.press('4')
+    await isInert('[data-guard=approval]')
+    for (const [key, title] of [
+      ['5', 'Nothing is stopped'],
+      ['6', 'No budget is in force'],
+    ] as const) {
+      await page.keyboard.press(key)
+      await isInert(`h1:has-text("${title}")`)
+    }
     await page.keyboard.press('3')
     await isInert('.conversation-row')
     await page.click('.conversation-row')

@@ -42,7 +42,7 @@ const agent = defineAgent({
   system: 'You help the customers of a shop.',
   tools: [weather, listOrders],
 })
-await using weir = await Weir.open({ agents: [agent] })
+const weir = await Weir.open({ agents: [agent] })
 
 const passwords = new Map([
   ['ada', 'secret-of-ada'],
@@ -111,3 +111,4 @@ server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => console.log(s
 await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve))
 server.close()
 server.closeAllConnections()
+await weir.close()

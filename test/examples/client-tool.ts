@@ -16,7 +16,7 @@ const agent = defineAgent({
   system: 'You help travellers.',
   tools: [pickSeat],
 })
-await using weir = await Weir.open({ agents: [agent] })
+const weir = await Weir.open({ agents: [agent] })
 
 const turn = weir.ask({ agent, text: 'A seat on LH 12, please.' })
 const conversation = weir.conversation(turn.conversation)
@@ -26,3 +26,4 @@ for await (const event of turn) {
   if (event.type === 'call-finished') console.error(`${event.name}: ${event.result}`)
 }
 console.log((await turn.finished).reply)
+await weir.close()

@@ -20,8 +20,9 @@ const agent = defineAgent({
   tools: [orders],
 })
 
-await using weir = await Weir.open({ agents: [agent] })
+const weir = await Weir.open({ agents: [agent] })
 const turn = weir.ask({ agent, text: 'What did I order?', context: { userId: 'u1' } })
 for await (const event of turn)
   if (event.type === 'call-finished') console.error(`${event.name}: ${event.status}`)
 console.log((await turn.finished).reply)
+await weir.close()

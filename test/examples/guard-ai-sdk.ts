@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { guardAiSdk } from '../../client/adapters/ai-sdk.ts'
 import { openGuard } from '../../client/guard/guard.ts'
 
-await using guard = await openGuard({ agent: 'ops' })
+const guard = await openGuard({ agent: 'ops' })
 const weir = guardAiSdk(guard.conversation('ticket-42'))
 
 const baseURL = process.env.MODEL_URL ?? 'http://localhost:11434/v1'
@@ -23,3 +23,4 @@ const { text, steps } = await generateText({
   prompt: 'List the files.',
 })
 console.log(`${steps.length} answers, the last one: ${text}`)
+await guard.close()

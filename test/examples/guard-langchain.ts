@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { guardLangChain } from '../../client/adapters/langchain.ts'
 import { openGuard } from '../../client/guard/guard.ts'
 
-await using guard = await openGuard({ agent: 'ops' })
+const guard = await openGuard({ agent: 'ops' })
 
 const exec = tool(async ({ command }: { command: string }) => `ran ${command}`, {
   name: 'exec',
@@ -25,3 +25,4 @@ const { messages } = await agent.invoke(
 )
 const answers = messages.filter(({ type }) => type === 'ai').length
 console.log(`${answers} answers, the last one: ${messages.at(-1)?.text}`)
+await guard.close()

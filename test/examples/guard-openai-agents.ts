@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { guardOpenAIAgents } from '../../client/adapters/openai-agents.ts'
 import { openGuard } from '../../client/guard/guard.ts'
 
-await using guard = await openGuard({ agent: 'ops' })
+const guard = await openGuard({ agent: 'ops' })
 const weir = guardOpenAIAgents(guard.conversation('ticket-42'))
 
 const exec = tool({
@@ -20,3 +20,4 @@ const agent = new Agent({ name: 'ops', model: weir.model(model), tools: weir.too
 const runner = new Runner({ tracingDisabled: true })
 const { rawResponses, finalOutput } = await runner.run(agent, 'List the files.', { maxTurns: 25 })
 console.log(`${rawResponses.length} answers, the last one: ${finalOutput}`)
+await guard.close()

@@ -17,7 +17,7 @@ const noRemoval: Guard = {
   }),
 }
 
-await using guard = await openGuard({
+const guard = await openGuard({
   agent: 'ops',
   guards: { guards: [noRemoval], mode: 'enforce' },
   approvals: { rules: [{ name: 'deploys', tools: ['deploy*'] }] },
@@ -32,3 +32,4 @@ const [verdict] = await guard.conversation('ticket-42').afterModel({
   answer: { choices: [{ message: { role: 'assistant', content: null, tool_calls } }] },
 })
 console.log(`${verdict?.verdict}: ${verdict?.text}`)
+await guard.close()

@@ -19,5 +19,6 @@ const hasKey = process.env.ANTHROPIC_API_KEY !== undefined
 const model = hasKey ? anthropic('claude-sonnet-5-5') : practice
 const agent = defineAgent({ name: 'helper', model, system: 'Help.', tools: [weather] })
 
-await using weir = await Weir.open({ agents: [agent], dataFolder: 'practice' })
+const weir = await Weir.open({ agents: [agent], dataFolder: 'practice' })
 for (const text of ['Paris', 'Ulm']) console.log((await weir.ask({ agent, text }).finished).reply)
+await weir.close()

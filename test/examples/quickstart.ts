@@ -14,7 +14,7 @@ const agent = defineAgent({
   tools: [weather],
 })
 
-await using weir = await Weir.open({ agents: [agent] })
+const weir = await Weir.open({ agents: [agent] })
 const turn = weir.ask({ agent, text: 'Do I need a coat in Paris?' })
 for await (const event of turn) {
   if (event.type === 'text-delta') process.stderr.write(event.text)
@@ -22,3 +22,4 @@ for await (const event of turn) {
 }
 const { outcome, reply } = await turn.finished // answered, or the reason for the fallback
 console.log(`${outcome}: ${reply}`)
+await weir.close()

@@ -9,7 +9,7 @@ const agent = defineAgent({
   system: 'You read letters.',
 })
 
-await using weir = await Weir.open({ agents: [agent] })
+const weir = await Weir.open({ agents: [agent] })
 const turn = weir.ask({
   agent,
   text: 'Dear shop, please send two chairs to Ulm. Ada',
@@ -18,3 +18,4 @@ const turn = weir.ask({
 })
 const { city, chairs } = await turn.output
 console.log(`${chairs} chairs to ${city}`)
+await weir.close()

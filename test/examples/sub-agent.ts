@@ -19,6 +19,7 @@ const writer = defineAgent({
   tools: [research],
 })
 
-await using weir = await Weir.open({ agents: [writer] })
+const weir = await Weir.open({ agents: [writer] })
 const turn = weir.ask({ agent: writer, text: 'Write about weirs.' })
 console.log((await turn.finished).reply)
+await weir.close()

@@ -14,7 +14,8 @@ const model = scriptedModel(says(call('get_weather', { city: 'Paris' })), ({ new
 )
 const agent = defineAgent({ name: 'helper', model, system: 'Help.', tools: [weather] })
 
-await using weir = await Weir.open({ agents: [agent], dataFolder: 'test-an-agent' })
+const weir = await Weir.open({ agents: [agent], dataFolder: 'test-an-agent' })
 const { reply } = await weir.ask({ agent, text: 'Weather in Paris?' }).finished
 assert.equal(reply, 'It has 18 °C and rain in Paris.')
 assert.deepEqual(model.requests[1]?.newResults, ['18 °C and rain in Paris'])
+await weir.close()

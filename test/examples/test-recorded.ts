@@ -12,6 +12,7 @@ const weather = defineTool({
 const model = recordedModel('paris.json', anthropic('claude-sonnet-5-5'))
 const agent = defineAgent({ name: 'helper', model, system: 'Help.', tools: [weather] })
 
-await using weir = await Weir.open({ agents: [agent], dataFolder: 'test-recorded' })
+const weir = await Weir.open({ agents: [agent], dataFolder: 'test-recorded' })
 const { reply } = await weir.ask({ agent, text: 'Do I need a coat in Paris?' }).finished
 assert.match(reply, /rain/)
+await weir.close()

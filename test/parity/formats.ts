@@ -5,6 +5,7 @@ import type { Scenario } from '../../apps/replay/judge/scenario.ts'
 import type { GuestFormat } from '../../client/guard/guest-conversation.ts'
 import { readsAsError } from '../../shared/transcript/json-fields.ts'
 import type { Transcript } from '../../shared/transcript/transcript.ts'
+import { allJudged } from '../support/traces.ts'
 
 /** Formats whose results have no field for an error. Their readers go by the text. */
 const withoutErrors: readonly GuestFormat[] = ['openai-chat', 'openai-responses', 'openai-agents']
@@ -19,6 +20,22 @@ export function shownIn(format: GuestFormat, scenario: Scenario): Scenario {
       ? { ...step, outcome: readsAsError(step.result) ? ('error' as const) : ('ok' as const) }
       : step,
   )
+  return { ...scenario, steps }
+}
+
+/**
+ * The trace without empty responses behind the first end of its turn: there the proxy gives its own
+ * answer, and the guest's next history is all that it sees.
+ */
+export function withoutSilenceAtEnd(format: GuestFormat, scenario: Scenario): Scenario {
+  const end = allJudged(scenario).find(({ rung }) => rung === 'end')?.at
+  if (end === undefined || !ofItems.includes(format)) return scenario
+  let at = 0
+  const steps = scenario.steps.filter((step) => {
+    if (step.kind === 'user') return true
+    at += 1
+    return at <= end || step.kind === 'tool' || (step.kind === 'text' && step.text !== '')
+  })
   return { ...scenario, steps }
 }
 

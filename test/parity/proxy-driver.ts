@@ -8,7 +8,7 @@ import { sendJson } from '../apps/http/fronts/proxy/scripted-upstream.ts'
 import { answerOf, requestOf } from '../support/guest-requests.ts'
 import { stepsOf } from './core-drivers.ts'
 import type { Driver } from './driver.ts'
-import { shownIn } from './formats.ts'
+import { shownIn, withoutSilenceAtEnd } from './formats.ts'
 
 const paths = {
   anthropic: '/v1/messages',
@@ -36,7 +36,7 @@ export async function proxyForParity(): Promise<ProxyForParity> {
   return {
     driver: (format) => ({
       name: `the proxy, ${format}`,
-      shows: (scenario) => shownIn(format, scenario),
+      shows: (scenario) => withoutSilenceAtEnd(format, shownIn(format, scenario)),
       leavesOut: unjudged,
       async drive([own], transcript, thread) {
         guard = own

@@ -2,6 +2,7 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { readSecretFile } from '../../../shared/lib/secret-files.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
 import { portOf } from '../../terminal/port-flag.ts'
 import { printable } from '../../terminal/printable.ts'
@@ -113,14 +114,15 @@ function webhookOf({ webhookUrl, webhookSecretFile }: EdgeFlags): WebhookOptions
     )
   if (url.username !== '' || url.password !== '')
     throw new WeirError('usage', '--webhook-url has a user name or a password: leave it out')
-  const read = readText(webhookSecretFile, limits.edgeKeyFileBytesMax)
-  if (!('text' in read))
-    throw new WeirError(
-      'usage',
-      `--webhook-secret-file ${printable(webhookSecretFile)} ${read.fault}`,
-    )
-  signerOf(read.text)
-  return { url, secret: read.text }
+  const secret = readSecretFile(
+    webhookSecretFile,
+    (why, cause) =>
+      new WeirError('usage', `--webhook-secret-file ${printable(webhookSecretFile)}: ${why}`, {
+        cause,
+      }),
+  )
+  signerOf(secret)
+  return { url, secret }
 }
 
 function pemIn(file: string, flag: string): string {

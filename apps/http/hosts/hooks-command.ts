@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline/promises'
+import { guestName } from '../../../client/guard/guest-agent.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { writeWhole } from '../../../shared/lib/whole-file.ts'
 import { printable, printableLines } from '../../terminal/printable.ts'
@@ -43,10 +44,11 @@ export async function installHooks(
   const version = await versionOf(program)
   const base = baseUrl(options.url)
   const agent = options.agent ?? host.name
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(agent))
+  // The server refuses every other name, and then no call of the host would run.
+  if (!guestName.test(agent))
     throw new WeirError(
       'usage',
-      `--agent is ${JSON.stringify(agent.slice(0, 80))}; must have 1 to 64 letters, digits, dots, hyphens and underscores`,
+      `--agent is ${JSON.stringify(agent.slice(0, 80))}; must be 1 to 64 of a-z, 0-9 and -`,
     )
   const urlOf = (kind: HookKind) => `${base}/v1/hooks/${agent}/${kind}`
   const edited = withHooks(text, host.entries(urlOf, version), file)

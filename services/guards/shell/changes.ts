@@ -12,7 +12,7 @@ import { unclear } from './refusal.ts'
 /** Every word of them may be written. Removers may not remove an allowed folder itself. */
 const writers =
   list(`touch mkdir mkfifo mknod tee sponge truncate fallocate chmod chown chgrp chattr
-  chcon setfacl zip unzip split csplit mktemp virtualenv venv patch tar bsdtar gtar ln`)
+  chcon setfacl zip unzip split csplit mktemp virtualenv venv patch tar bsdtar gtar ln link`)
 const removers = list(
   `rm rmdir unlink trash shred mv gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4`,
 )

@@ -16,11 +16,14 @@ import {
   together,
 } from './place.ts'
 import {
+  checkNotServer,
   checkOptions,
+  checkPackage,
   checkProgram,
   checkReadTwice,
   checkSetting,
   checkSignals,
+  fetchesUnnamed,
   isNet,
   isShell,
   scriptsOf,
@@ -58,13 +61,17 @@ export function judgeCommand(fields: readonly string[], place: Place): void {
   checkProgram(name === '.' ? 'source' : base, place.rules.onlyCommands)
   if (isWrapper(base)) return judgeWrapped(base, args, place, judgeCommand)
   checkOptions(base, args)
+  checkPackage(base, args)
+  checkNotServer(args)
   if (isShell(base)) judgeShell(base, args, place)
   else if (/^g?find$/.test(base)) judgeFind(args, place, judgeCommand)
   else if (isInterpreter(base)) judgeInterpreter(base, args, place, judgeCommand)
   else judgeInner(base, args, place, judgeCommand)
   checkChanges(base, args, place)
   for (const file of scriptsOf(base, args)) checkFile(file, base, place)
-  place.whole.net ||= isNet(base)
+  const isUnnamed = fetchesUnnamed(base, args)
+  place.whole.unnamed ||= isUnnamed
+  place.whole.net ||= isNet(base) || isUnnamed
   for (const arg of args)
     for (const word of arg.split(/[=#\uE000\uE001]/)) place.whole.named.add(nameOf(word))
 }

@@ -23,6 +23,18 @@ export type Input =
   | { kind: 'file'; path: string }
   | { kind: 'text'; text: string }
 
+/**
+ * Shared by all places: steps, names of files, any use of the net, whether it may have brought files
+ * of any name, and where a cd leads.
+ */
+export type Whole = {
+  steps: number
+  named: Set<string>
+  net: boolean
+  unnamed: boolean
+  moved: Facts['folders']
+}
+
 export type Place = {
   rules: ShellRules
   facts: Facts
@@ -33,8 +45,7 @@ export type Place = {
   isRead: boolean
   /** Nesting depth of scripts at this place. */
   depth: number
-  /** Shared by all places: steps, names of files, any use of the net, and where a cd leads. */
-  whole: { steps: number; named: Set<string>; net: boolean; moved: Facts['folders'] }
+  whole: Whole
   /** Walks an inner script, for commands that run one. */
   walk(script: string, place: Place): void
 }
@@ -98,7 +109,8 @@ function pathsOf(field: string, { facts }: Place): (string | undefined)[] {
 
 /** A script in a file is not visible. Refuses one that is not named, or comes from the net. */
 export function checkFile(file: string, name: string, place: Place): void {
-  if (place.whole.net && place.whole.named.has(nameOf(file)))
+  const { net, unnamed, named } = place.whole
+  if (net && (unnamed || named.has(nameOf(file))))
     throw new Refusal(
       'net-into-shell',
       `${shown(name)} would run "${shown(file)}", which this command may have fetched`,

@@ -73,6 +73,14 @@ export function checkProgram(base: string, only: ReadonlySet<string> | undefined
     )
 }
 
+/** The routes of a server of Weir on this machine, with which a call could approve itself. */
+const ownServer = /\b(localhost|127\.[\d.]+|\[::1\]|0\.0\.0\.0)(:\d+)?\/(v1\/approvals|console)\b/
+
+export function checkNotServer(args: readonly string[]): void {
+  if (args.some((arg) => ownServer.test(arg)))
+    throw new Refusal('not-allowed', 'it controls Weir itself', 'Leave that to a person.')
+}
+
 /** Whether this name, as an argument of an unknown program, may be a command that it runs. */
 export function isRefused(base: string): boolean {
   return weir.test(base) || [...never, ...opaque].includes(base) || base.startsWith('mkfs')
@@ -112,7 +120,7 @@ const anywhere =
 
 /** By program: the options that name a program or a file of settings, or hide a change. */
 const own: Record<string, string> = {
-  tar: '-I -F -P --to-command --checkpoint-action --info-script --new-volume-script --use-compress-program',
+  tar: '-I -F -P --rmt-command --to-command --checkpoint-action --info-script --new-volume-script --use-compress-program',
   rsync: '-e -M --rsh --rsync-path',
   ssh: '-o -F -S -E',
   scp: '-o -F -S -D',
@@ -123,7 +131,7 @@ const own: Record<string, string> = {
   zip: '-T --unzip-command',
   cp: '-s -l --link --symbolic-link',
   sort: '--compress-program',
-  curl: '-K --config',
+  curl: '-K --config --unix-socket --abstract-unix-socket --ssl-sessions',
   wget: '-e --execute --config --use-askpass',
   make: '--eval -E',
   gmake: '--eval -E',
@@ -136,6 +144,10 @@ const own: Record<string, string> = {
   nc: '-e -c --exec --sh-exec --lua-exec',
   ncat: '-e -c --exec --sh-exec --lua-exec',
   openssl: '-engine -provider',
+  gcc: '-wrapper -fplugin -specs',
+  'g++': '-wrapper -fplugin -specs',
+  cc: '-wrapper -fplugin -specs',
+  clang: '-fplugin',
   deno: '-e -p --eval --print',
   bun: '-e -p --eval --print',
 }
@@ -143,6 +155,13 @@ const own: Record<string, string> = {
 /** A plain remote shell, and plain settings of ssh, start no other program. */
 const plainValue =
   /^ssh( -(p|i|l) ?[\w./~-]+| -q| -T| -x)*$|^(StrictHostKeyChecking|ConnectTimeout|BatchMode|LogLevel|Port|User|ServerAlive\w+|UserKnownHostsFile)[= ][\w./]+$/i
+
+/** By program: other arguments that name a program or an output. */
+const arguing = new Map([
+  ['curl', /%output\{|^@/],
+  ['make', /^(SHELL|\.SHELLFLAGS|MAKEFLAGS)\W?=|=.*\$\(/],
+  ['gmake', /^(SHELL|\.SHELLFLAGS|MAKEFLAGS)\W?=|=.*\$\(/],
+])
 
 /** Refuses an option that makes a program run another one. */
 export function checkOptions(base: string, args: readonly string[]): void {
@@ -157,15 +176,39 @@ export function checkOptions(base: string, args: readonly string[]): void {
       if (!/^(ssh|scp|sftp|rsync)$/.test(base) || !plainValue.test(value)) throw unclear(base, name)
   if (/^(deno|bun)$/.test(base) && args.some((arg) => arg === 'eval' || arg.includes('://')))
     throw unclear(base, args.join(' '))
+  const naming = args.find((arg) => arguing.get(base)?.test(arg))
+  if (naming !== undefined) throw unclear(base, naming)
 }
 
 /** By program: the options that name a file of commands, or its folder. */
 const makers = /^(g?make|ninja|cmake|just|rake)$/
+const streams = /^(g?sed|[gmn]?awk)$/
 
 /** The files of commands that these arguments name. */
 export function scriptsOf(base: string, args: readonly string[]): string[] {
   const names = '-f -C -P --file --makefile --directory --justfile --rakefile'
+  if (streams.test(base)) return optionValues(args, '-f --file')
   return makers.test(base) ? optionValues(args, names) : []
+}
+
+/** Whether these arguments fetch files whose names are not among them. */
+export function fetchesUnnamed(base: string, args: readonly string[]): boolean {
+  const line = args.join(' ')
+  if (base === 'git') return /^(-\S+ )*clone /.test(line)
+  if (base === 'curl') return /(^| )-\w*J|--remote-header-name/.test(line)
+  return base === 'wget' && /(^| )-\w*[irm]|--(input|recursive|mirror|content-disp)/.test(line)
+}
+
+/** Refuses a package that is fetched and run at once. */
+export function checkPackage(base: string, args: readonly string[]): void {
+  const runs = /^(npx|bunx|pnpx|uvx|pipx)$/.test(base) || (base === 'uv' && args[0] === 'run')
+  const found = runs && args.find((arg) => arg.includes('://'))
+  if (found)
+    throw new Refusal(
+      'net-into-shell',
+      `${base} would run ${shown(found)} from the net`,
+      'Fetch it in a call of its own and read it. Then run it in another call.',
+    )
 }
 
 // ── Variables that name a program, and texts that Bash reads twice ──
@@ -183,7 +226,7 @@ export function checkReadTwice(text: string, what: string): void {
 }
 
 const naming =
-  /^(LD_\w+|DYLD_\w+|\w*(PAGER|EDITOR|VISUAL|ASKPASS|BROWSER|_SSH|_COMMAND|_WRAPPER|_RSH)|LESS\w*|MORE|PERL5OPT|RUBYOPT|PYTHONSTARTUP|NODE_OPTIONS|JAVA_TOOL_OPTIONS|GIT_(?!AUTHOR|COMMITTER|TERMINAL)\w+|TAR_OPTIONS|MAKEFLAGS|MAKEFILES|SHELL|BASH_ENV|PS4|CDPATH|TMPDIR)$/
+  /^(LD_\w+|DYLD_\w+|\w*(PAGER|EDITOR|VISUAL|ASKPASS|BROWSER|_SSH|_COMMAND|_WRAPPER|_RSH)|LESS\w*|MORE|PERL5OPT|RUBYOPT|PYTHONSTARTUP|NODE_OPTIONS|GCONV_PATH|JAVA_TOOL_OPTIONS|GIT_(?!AUTHOR|COMMITTER|TERMINAL)\w+|TAR_OPTIONS|MAKEFLAGS|MAKEFILES|SHELL|BASH_ENV|PS4|CDPATH|TMPDIR)$/
 const harmless =
   /^(:|cat|less|true|false|vi|vim|nano|[sc]cache|\d+|-[Rj]\d*|--(max-old-space-size=\d+|no-warnings|trace-warnings|enable-source-maps|experimental-vm-modules))$/
 

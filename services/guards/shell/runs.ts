@@ -9,7 +9,7 @@ import { hasChanges } from './changes.ts'
 import { anyName, anything, isPlain, isUnknown, list, nameOf } from './field.ts'
 import { checkCode, invocation, isInterpreter } from './inline.ts'
 import { apart, checkFile, checkSecret, checkWrite, type Place } from './place.ts'
-import { checkNotWeir, isPlainProgram, isRefused, isShell } from './programs.ts'
+import { checkNotWeir, isNet, isPlainProgram, isRefused, isShell } from './programs.ts'
 import { hidden, Refusal, unclear } from './refusal.ts'
 
 type Judge = (fields: readonly string[], place: Place) => void
@@ -135,14 +135,17 @@ export function judgeInterpreter(
     })
 }
 
+const readFirst = 'Save it to a file and read it. Then run the commands of it that you need.'
+
+function fromNet(name: string): Refusal {
+  return new Refusal('net-into-shell', `${name} would run data from the net`, readFirst)
+}
+
 function judgeInput(name: string, place: Place, run: (text: string) => void): void {
   const { input, whole } = place
+  if (input.kind === 'pipe' && whole.net) throw fromNet(name)
   if (input.kind === 'pipe')
-    throw new Refusal(
-      whole.net ? 'net-into-shell' : 'unseen-script',
-      `${name} would run ${whole.net ? 'data from the net' : 'the output of another command'}`,
-      'Save it to a file and read it. Then run the commands of it that you need.',
-    )
+    throw new Refusal('unseen-script', `${name} would run the output of another command`, readFirst)
   if (input.kind === 'file') checkFile(input.path, name, place)
   if (input.kind === 'text') run(input.text)
 }
@@ -162,6 +165,7 @@ export function judgeInner(
   judge: Judge,
 ): void {
   if (isPlainProgram(base) || hasChanges(base) || isInterpreter(base)) return
+  if (place.input.kind === 'pipe' && place.whole.net && !isNet(base)) throw fromNet(base)
   let words = args
   if (managers.test(base)) {
     const first = args.findIndex((arg) => !arg.startsWith('-'))

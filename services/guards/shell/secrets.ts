@@ -25,11 +25,13 @@ const key =
   /\.(key|p12|pfx|jks|keystore|kdbx|ppk|agekey)$|^ssh_host_.*_key$|^service[-_]?account.*\.json$/
 const pem = /\.pem$/
 const publicPem = /(^|[-_.])(ca|cacert|cert|certs|chain|fullchain|pub|public|bundle|root)([-_.]|$)/
+/** In a home only: a project's file of that name has settings. */
+const ofHome = /^\/(root|home\/[^/]+)\/\.(npmrc|\w+_history)$/
 /** Also of the parent: its environment, memory and open files. */
 const processes = /^\/proc\/[^/]+\/(environ|mem|maps|fd|root|cwd|task)(\/|$)/
 
 const printing =
-  /^(gpg .*--export-secret|gcloud .*print-(access|identity)-token|aws .*(configure (get|export)|get-session-token)|az .*get-access-token|gh .*auth token|git .*credential fill|kubectl .*get secret|security .*find-\w+-password|secret-tool lookup)/
+  /^(gpg .*--export-secret|gcloud .*print-(access|identity)-token|aws .*(configure (get|export)|get-session-token)|az .*get-access-token|gh .*auth token|git .*credential fill|kubectl .*get (\S+ )*secret|security .*find-\w+-password|secret-tool lookup)/
 
 /** Whether a command prints credentials. */
 export function printsSecret(fields: readonly string[]): boolean {
@@ -72,7 +74,7 @@ function secretPlace(path: string, from: readonly string[] | undefined): string 
     if (full === undefined) continue
     const place = absolute.find((one) => full.startsWith(`${one}/`) || isSamePath(full, one))
     if (place !== undefined) return place
-    if (processes.test(full)) return full
+    if (processes.test(full) || ofHome.test(full)) return full
   }
   return undefined
 }

@@ -1,9 +1,8 @@
-// The keys that encrypt the records of tenants, in a file or as the output of a command.
+// The keys that encrypt the records of tenants, in a file.
 // TENANT-KEYS-1. The first key of a tenant encrypts, and all of them decrypt, so keys can rotate.
 // TENANT-KEYS-2. A tenant whose keys were deleted stays in the file, so a process can tell deleted keys
 //     from missing ones.
 
-import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { isTenant, tenantRule } from '../../contract/tenant.ts'
@@ -30,33 +29,15 @@ export function isKeyName(name: string): boolean {
 }
 
 const keyBytes = 32
-const commandMsMax = 30_000
-const commandBytesMax = 16 * 1024 * 1024
 
-/**
- * The keys of a process. `file`: '' for none. `command`: a program and its arguments, separated by
- * spaces, that prints the content of such a file; '' for none. Throws `settings.invalid`.
- */
-export function readTenantKeys({ file, command }: { file: string; command: string }): TenantKeys {
-  if (file !== '') return keysIn(file, readSecretFile(file, refusalOf(file)))
-  return command === '' ? new Map() : keysIn(`the output of ${command}`, outputOf(command))
+/** Throws `settings.invalid` for a file that cannot be used. */
+export function readTenantKeys(file: string): TenantKeys {
+  const refusal = (why: string, cause?: unknown) => invalid(file, why, cause)
+  return keysIn(file, readSecretFile(file, refusal))
 }
 
-function outputOf(command: string): string {
-  const [program = '', ...args] = command.split(' ').filter((part) => part !== '')
-  try {
-    return execFileSync(program, args, {
-      ...{ encoding: 'utf8', timeout: commandMsMax, maxBuffer: commandBytesMax },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-  } catch (cause) {
-    // Not the cause: its text has the output.
-    const { status, code } = cause as { status?: number | null; code?: string }
-    throw invalid(command, `it ended with ${code ?? status ?? 'a signal'}`)
-  }
-}
-
-function keysIn(source: string, text: string): TenantKeys {
+/** `text`: the content of a file of keys. `source`: its origin, for errors. */
+export function keysIn(source: string, text: string): TenantKeys {
   const { version, tenants } = parsed(source, text)
   if (version !== 1) throw invalid(source, 'its version is not 1')
   if (typeof tenants !== 'object' || tenants === null) throw invalid(source, 'it has no tenants')
@@ -113,7 +94,7 @@ export function deleteTenantKeys(file: string, tenant: string): number {
 
 function storedIn(file: string): KeyFile['tenants'] {
   if (!existsSync(file)) return {}
-  const keys = readTenantKeys({ file, command: '' })
+  const keys = readTenantKeys(file)
   return Object.fromEntries(
     [...keys].map(([tenant, all]) => [
       tenant,
@@ -126,11 +107,7 @@ function write(file: string, tenants: KeyFile['tenants']): void {
   writeSecretFile(file, { version: 1, tenants } satisfies KeyFile)
 }
 
-function refusalOf(source: string): (why: string, cause?: unknown) => WeirError {
-  return (why, cause) => invalid(source, why, cause)
-}
-
-function invalid(source: string, why: string, cause?: unknown): WeirError {
+export function invalid(source: string, why: string, cause?: unknown): WeirError {
   return new WeirError(
     'settings.invalid',
     `the keys of tenants in ${source} cannot be used: ${why}`,

@@ -213,10 +213,24 @@ describe('the interface of a front over HTTP', () => {
     [{ format: 'anthropic' }, 'conversation must be a text'],
     [{ conversation: 'c', format: 'x' }, 'format must be one of: anthropic'],
     [{ conversation: 'c', turn: 1, format: 'anthropic' }, 'turn must be a text'],
+    [{ conversation: '', format: 'anthropic' }, 'conversation must not be empty'],
+    [{ conversation: 'c', turn: '', format: 'anthropic' }, 'turn must not be empty'],
   ])('refuses the body %j and names the field', async (sent, text) => {
     const url = await serveGuard(scriptedGuard())
     const answer = await post(`${url}/v1/guest/a/before-model`, sent)
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(text)])
+  })
+
+  it('refuses to judge an answer that is missing', async () => {
+    const guard = scriptedGuard()
+    const url = await serveGuard(guard)
+    const ask = { conversation: 'c', format: 'anthropic', body }
+    const answer = await post(`${url}/v1/guest/a/after-model`, ask)
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      expect.stringContaining('answer is missing'),
+    ])
+    expect(guard.asked).toEqual([])
   })
 
   it('refuses a body that is larger than its bound before it reads it', async () => {

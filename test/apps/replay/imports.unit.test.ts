@@ -64,6 +64,8 @@ function targetsIn(source: string): string[] {
 
 const command = 'apps/replay/replay.ts'
 const guard = 'apps/replay/guard/guard-process.ts'
+/** Loaded only with the setting `encryptionCommand`. */
+const keyCommand = 'shared/bus/encryption/key-command.ts'
 
 describe('the imports of a replay', () => {
   it('are visible to this test, which finds those of the executor', () => {
@@ -75,7 +77,7 @@ describe('the imports of a replay', () => {
   })
 
   it('include no performer, no provider and no kind of tool', () => {
-    const { files } = graphOf(command, [guard])
+    const { files } = graphOf(command, [guard, keyCommand])
     expect(files).toContain('services/llm-gateway/reducer.ts')
     const worldly =
       /performer|services\/stages\.ts|client\/weir\.ts|llm-gateway\/(providers|wire|attempt|answer)|executor\/tools\//
@@ -83,7 +85,7 @@ describe('the imports of a replay', () => {
   })
 
   it('include no processes, threads, servers or SDKs, and only a bus has connections', () => {
-    const { modules } = graphOf(command, [guard])
+    const { modules } = graphOf(command, [guard, keyCommand])
     const outside = modules.filter(({ file }) => !file.startsWith('shared/bus/'))
     const worldly =
       /^(node:)?(child_process|worker_threads|cluster|net|tls|dgram|dns|https?|http2|inspector)(\/|$)|sdk|openai|kafkajs$/

@@ -8,6 +8,7 @@ import { openActivity } from '../../../client/guard/guest-activity.ts'
 import { conversationOfGuest } from '../../../client/guard/guest-agent.ts'
 import type { GuestConversation } from '../../../client/guard/guest-conversation.ts'
 import { createThreads, type ThreadOptions } from '../../../client/guard/guest-thread.ts'
+import { emptyResponse } from '../../../services/accumulator/response.ts'
 import { defaultGuestSettings } from '../../../shared/agents/guest.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { decode } from '../../../shared/codec/codec.ts'
@@ -448,6 +449,34 @@ describe('a front that hides refused rounds', () => {
   })
 })
 
+describe('a front without a policy', () => {
+  it('ends its listening with each request that it cannot judge', async () => {
+    const bus = await openEmbeddedBus({ file: ':memory:', clock: systemClock })
+    open.push(bus)
+    let listening = 0
+    const front = createFront({
+      ...{ bus, topicPrefix, partitions: 1, blocking: true, log: pino({ level: 'silent' }) },
+      agent: { name: 'coder', settings: defaultGuestSettings },
+      activity: {
+        async listen() {
+          listening += 1
+          return () => {
+            listening -= 1
+          }
+        },
+        close() {},
+      },
+      policy: () => Promise.reject(new Error('no policy')),
+    })
+    const turn = { conversation, turnKey: 'u1', user: null }
+    const wait = { waitMs: waitMaxMs }
+    const round = { key: 'k.1', offered: [], declarations: [], response: emptyResponse(ended) }
+    await expect(front.beforeModel(turn, { rounds: [] }, wait)).rejects.toThrow('no policy')
+    await expect(front.proposeRound(turn, round, wait)).rejects.toThrow('no policy')
+    expect(listening).toBe(0)
+  })
+})
+
 describe('reports of hooks', () => {
   it('name the round of a call that this front has sent, and the turn of the newest request', async () => {
     const { written, thread } = await scripted((message) =>
@@ -505,6 +534,13 @@ describe('the end of a turn', () => {
     expect(one?.turnKey).not.toBe(two?.turnKey)
   })
 })
+
+const ended = {
+  attempt: 'k.1',
+  stop: 'end',
+  finish: 'stop',
+  usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+} as const
 
 const pendingCall = {
   ...{ ordinal: 1, name: 'read', arguments: '{}', id: 'a1', hash: 'h', rule: 'r' },

@@ -24,6 +24,16 @@ const turns = [
 
 const tools = [declarationOf('read', 'reads', { type: 'object', required: ['path'] })]
 
+it('a history of Messages offers the tools that the API defines for clients', () => {
+  const types = ['bash_20250124', 'text_editor_20250728', 'computer_20250124', 'memory_20250818']
+  const ofProvider = ['web_search_20250305', 'web_fetch_20250910', 'code_execution_20250825']
+  const named = [...types, ...ofProvider].map((type) => ({ type, name: type }))
+  const toolset = { type: 'mcp_toolset', mcp_server_name: 'docs' }
+  const body = { tools: [...named, toolset], messages: [{ role: 'user', content: 'Go.' }] }
+  const { tools } = historyOf({ format: 'anthropic', body })
+  expect(tools?.map(({ name }) => name)).toEqual(types)
+})
+
 describe.each(guestFormats.map((format) => [format] as const))('a history as %s', (format) => {
   it('gives the rounds of the last turn the keys of every other format', () => {
     const keys = (one: GuestFormat) => historyOf(requestOf(one, turns)).rounds.map(({ key }) => key)

@@ -98,6 +98,13 @@ describe('a custom guard', () => {
     )
   })
 
+  it('is refused with all values beyond a limit at once', async () => {
+    const source = `export default { ${own}, name: 'My guard', tools: [''], deadlineMs: -1 }`
+    await expect(loadGuard(written('ranges', source))).rejects.toThrow(
+      /its name is "My guard".*; a pattern of tools is "".*; its deadline is -1 ms; it must be a whole/,
+    )
+  })
+
   it('is refused with the line of its file at which it throws', async () => {
     const source = `const rules = undefined\n\nexport default { ${own}, tools: rules.tools }`
     await expect(loadGuard(written('throws', source))).rejects.toThrow(

@@ -1,5 +1,5 @@
-// Weir as a client of MCP servers, for the conformance suite: `node conformance-client.ts URL`. It logs
-// in as `weir mcp login` does if the scenario is about that, lists the tools, and calls them.
+// Weir as a client of MCP servers, for the conformance suite. It logs in as `weir mcp login` does if the
+// scenario is about that, lists the tools, and calls them.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,24 +19,28 @@ type Context = {
   toolCalls?: { name: string; arguments: Record<string, unknown> }[]
 }
 
-const url = process.argv.at(-1) ?? ''
-const { MCP_CONFORMANCE_SCENARIO: scenario = '', MCP_CONFORMANCE_CONTEXT } = process.env
-const context = JSON.parse(MCP_CONFORMANCE_CONTEXT ?? '{}') as Context
-const folder = mkdtempSync(join(tmpdir(), 'weir-conformance-'))
-try {
-  await run()
-} finally {
-  rmSync(folder, { recursive: true, force: true })
+/** `url`: of the server of the scenario. */
+export type Scenario = { scenario: string; url: string; context: Context }
+
+/** The outcomes of the calls, for people. Rejects if there is no login or no list. */
+export async function runScenario(one: Scenario): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-conformance-'))
+  try {
+    return await run(one, join(folder, 'token.json'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
-async function run(): Promise<void> {
-  const tokenFile = join(folder, 'token.json')
+async function run(one: Scenario, tokenFile: string): Promise<string> {
+  const { url, context } = one
   const plain: McpUrl = { kind: 'url', url, headers: {} }
-  const auth = await authOf(plain, tokenFile)
+  const auth = await authOf(one, plain, tokenFile)
   const server: McpServer = {
     ...{ name: 'suite', isTrusted: false, timeoutMs: 20_000, wallMs: 20_000 },
     run: { ...plain, ...(auth && { auth }) },
   }
+  const lines: string[] = []
   const tools = await connectionTo(server).tools()
   const [first] = tools
   const calls =
@@ -49,23 +53,28 @@ async function run(): Promise<void> {
         ...{ clock: systemClock, timeoutMs: 20_000, graceMs: 0 },
       },
     ).ended
-    console.log(`${call.name}: ${status} ${text}`)
+    lines.push(`${call.name}: ${status} ${text}`)
   }
   await connectionTo(server).close()
+  return lines.join('\n')
 }
 
-async function authOf(run: McpUrl, tokenFile: string): Promise<McpUrl['auth']> {
+async function authOf(
+  { scenario, context }: Scenario,
+  run: McpUrl,
+  tokenFile: string,
+): Promise<McpUrl['auth']> {
   const { client_id: clientId = '', client_secret: clientSecret = '', issuer } = context
   if (scenario === 'auth/client-credentials-basic')
     return { clientId, clientSecret, ...(issuer !== undefined && { issuer }) }
-  const login = scenario.startsWith('auth/') ? await loggedIn(run) : undefined
+  const login = scenario.startsWith('auth/') ? await loggedIn(context, run) : undefined
   if (login === undefined) return undefined
   writeLogin(tokenFile, login)
   return { tokenFile }
 }
 
 /** The person allows everything at once. */
-function loggedIn(run: McpUrl) {
+function loggedIn(context: Context, run: McpUrl) {
   const callback = Promise.withResolvers<URLSearchParams>()
   const redirectUrl = 'http://127.0.0.1:4199/callback'
   const { client_id: id, client_secret: secret } = context

@@ -24,6 +24,7 @@ const names: Record<string, string> = {
   call: 'calls',
   cap: 'limit',
   agent: 'agent',
+  tenant: 'tenant',
   guard: 'guard',
 }
 

@@ -183,14 +183,18 @@ function stop(what: { conversation: string } | { agent: string }): void {
 
 let isDrawing = false
 
-/** Draws in the next frame, however often it is called. */
+/** Draws once for all calls before the next frame. A hidden tab has no frames, and its title counts. */
 function draw(): void {
   if (isDrawing) return
   isDrawing = true
-  requestAnimationFrame(() => {
-    isDrawing = false
-    render(view(), root)
-  })
+  if (document.hidden) setTimeout(drawNow)
+  else requestAnimationFrame(drawNow)
+}
+
+function drawNow(): void {
+  if (!isDrawing) return
+  isDrawing = false
+  render(view(), root)
 }
 
 function view() {
@@ -321,6 +325,7 @@ addEventListener('hashchange', show)
 addEventListener('keydown', pressed)
 addEventListener('scroll', () => pageNow().name === 'conversations' && draw(), { passive: true })
 addEventListener('resize', draw)
+document.addEventListener('visibilitychange', drawNow)
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw)
 setInterval(draw, 1_000)
 connect()

@@ -38,6 +38,10 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
   refuseFields(body, {
     functions: { accepts: isEmptyList, advice: 'declare tools' },
+    tool_choice: {
+      accepts: (value) => value === 'auto' || value === 'none',
+      advice: 'the model of the agent chooses its calls',
+    },
     n: { accepts: (value) => value === 1, advice: 'a message has one answer' },
     store: { accepts: (value) => value === true, advice: 'the log keeps every answer' },
     response_format: {

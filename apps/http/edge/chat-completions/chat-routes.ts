@@ -4,7 +4,7 @@ import { Hono } from 'hono'
 import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import { type AnswerPiece, createAnswerFold } from '../answer-pieces.ts'
-import { assertClientTools, sendResults } from '../call-results.ts'
+import { clientToolsOf, sendResults } from '../call-results.ts'
 import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
@@ -57,7 +57,6 @@ async function complete(
   const { value, bytes } = await jsonBodyOf(http)
   const request = chatRequestOf(value)
   const agent = namedAgent(context.agents, request.model)
-  assertClientTools(context.agents, agent, request.tools)
   const asked = { principal, agent, request, body: bytes }
   const answering =
     request.message === undefined
@@ -156,7 +155,13 @@ async function answer(
     ...{ id: `chatcmpl-${messageId}`, model: modelPrefix + agent, conversation: shown },
     ...{ created: Math.floor(context.clock.now() / 1_000), includesUsage: request.includesUsage },
   }
-  const headers = { 'x-weir-conversation': encodeURIComponent(shown) }
+  // Chat clients such as Open WebUI declare their tools in each request. The model gets none of them.
+  const known = clientToolsOf(context.agents, agent)
+  const leftOut = request.tools.filter((name) => !known.has(name)).map(encodeURIComponent)
+  const headers = {
+    'x-weir-conversation': encodeURIComponent(shown),
+    ...(leftOut.length > 0 && { 'x-weir-tools-left-out': leftOut.slice(0, 64).join(',') }),
+  }
   const keep = (text: string) =>
     histories.keep(principal, [...said, { role: 'assistant', text }], shown)
   if (request.streams)

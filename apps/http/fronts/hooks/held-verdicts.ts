@@ -29,25 +29,41 @@ export async function strictestOf(
   )
 }
 
-/** Guards in the same process answer within this time. */
-const firstWaitMs = 250
+/**
+ * The looks at a round with a call that waits. Each one writes a record. Guards in the same process
+ * answer within the first, and most others within the next two.
+ */
+const earlyLooksMs = [250, 2_000, 30_000]
+const looksMs = [
+  ...earlyLooksMs,
+  limits.guestHoldMs - earlyLooksMs.reduce((sum, waitMs) => sum + waitMs),
+]
 
 /** Asks for the verdicts at once. `answer` resolves when the calls of the answer are known. */
 export function heldVerdicts(
   conversation: GuestConversation,
   answer: Promise<GuestAnswer>,
 ): HeldVerdicts {
-  const first = answer.then((known) => conversation.afterModel(known, { waitMs: firstWaitMs }))
-  const last = first.then(async (verdicts) =>
-    verdicts.some(({ verdict }) => verdict === 'wait')
-      ? conversation.afterModel(await answer, { waitMs: limits.guestHoldMs })
-      : verdicts,
-  )
-  last.catch(() => {}) // each hook that waits gets the error
+  const looks: Promise<CallVerdict[]>[] = []
+  let newest = Promise.resolve<CallVerdict[] | undefined>(undefined)
+  for (const waitMs of looksMs) {
+    const look = newest.then(async (verdicts) =>
+      verdicts === undefined || verdicts.some(({ verdict }) => verdict === 'wait')
+        ? conversation.afterModel(await answer, { waitMs })
+        : verdicts,
+    )
+    look.catch(() => {}) // each hook that waits gets the error
+    looks.push(look)
+    newest = look
+  }
   return {
     async verdictAt(index) {
-      const verdict = (await first)[index]
-      return verdict?.verdict === 'wait' ? (await last)[index] : verdict
+      let verdict: CallVerdict | undefined
+      for (const look of looks) {
+        verdict = (await look)[index]
+        if (verdict?.verdict !== 'wait') break
+      }
+      return verdict
     },
   }
 }

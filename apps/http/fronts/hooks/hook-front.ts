@@ -60,6 +60,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
       switch (event.kind) {
         case 'prompt':
           seen.prompt = { turn, text: event.text }
+          if (turn === undefined) seen.ended = undefined // this host names no turns
           return undefined
         case 'pre':
           return holdCall(seen, conversation, payload, event.call, signal)

@@ -2,6 +2,7 @@
 // ANSWER-COPY-1. The copy is read once the answer is over. The client's bytes never wait for it.
 // ANSWER-COPY-2. An answer that is cut, broken, an error or above the bound is no round.
 
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { foldResponse } from '../../../../services/accumulator/response.ts'
 import type { Finished, Streamed } from '../../../../services/llm-gateway/providers/provider.ts'
@@ -9,6 +10,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { PartEvent, Response as Round } from '../../../../shared/contract/messages.ts'
 import type { ProxyApi } from './api.ts'
 import { decoded } from './encodings.ts'
+import { withJoinedDeltas } from './joined-deltas.ts'
 
 /** Why an answer is no round: a constant text for the log. */
 export type NoRound = { reason: string }
@@ -46,7 +48,7 @@ export function copyOf(answer: IncomingMessage): Promise<Buffer | NoRound> {
 /** Enough for most answers with a call. */
 const copyBytes = 16 * 1024
 
-/** Reads the bytes of a whole answer as the gateway does. */
+/** Reads the bytes of a whole answer as the gateway does, with joined deltas. */
 export async function roundIn(
   api: ProxyApi,
   bytes: Buffer,
@@ -55,7 +57,9 @@ export async function roundIn(
   const text = await decoded(bytes, headers['content-encoding'], limits.roundPartsBytesMax)
   if (text === undefined) return { reason: 'the answer has an unknown encoding' }
   const contentType = headers['content-type'] ?? ''
-  const answer = { headers: new Headers({ 'content-type': contentType }), body: [text] }
+  const isStream = contentType.includes('text/event-stream') && isUtf8(text)
+  const body = isStream ? Buffer.from(withJoinedDeltas(text.toString('utf8'))) : text
+  const answer = { headers: new Headers({ 'content-type': contentType }), body: [body] }
   return foldedRound(api.read(answer as unknown as Response))
 }
 

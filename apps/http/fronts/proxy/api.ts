@@ -2,6 +2,7 @@
 
 import type { GuestFormat } from '../../../../client/guard/guest-conversation.ts'
 import type { Streamed } from '../../../../services/llm-gateway/providers/provider.ts'
+import type { Stop } from '../../../../shared/contract/messages.ts'
 
 export type Json = Record<string, unknown>
 
@@ -39,6 +40,7 @@ export type ProxyApi = {
 export type ReadResponse = {
   text: string
   finish: string
+  stop: Stop
   calls: readonly { id: string; name: string; raw: string }[]
   usage: {
     inputTokens: number

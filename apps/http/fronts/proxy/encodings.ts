@@ -3,13 +3,13 @@
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 
-const decoders: Record<string, (bytes: Buffer, bytesMax: number) => Promise<Buffer>> = {
-  gzip: decoder(zlib.gunzip),
-  'x-gzip': decoder(zlib.gunzip),
-  deflate: decoder(zlib.inflate),
-  br: decoder(zlib.brotliDecompress),
-  zstd: decoder(zlib.zstdDecompress),
-}
+const decoders = new Map([
+  ['gzip', decoder(zlib.gunzip)],
+  ['x-gzip', decoder(zlib.gunzip)],
+  ['deflate', decoder(zlib.inflate)],
+  ['br', decoder(zlib.brotliDecompress)],
+  ['zstd', decoder(zlib.zstdDecompress)],
+])
 
 /** Undefined: the encoding is unknown, or the bytes are broken or more than `bytesMax`. */
 export async function decoded(
@@ -19,7 +19,9 @@ export async function decoded(
 ): Promise<Buffer | undefined> {
   const name = (encoding ?? '').trim().toLowerCase()
   if (name === '' || name === 'identity') return bytes
-  return decoders[name]?.(bytes, bytesMax).catch(() => undefined)
+  return decoders
+    .get(name)?.(bytes, bytesMax)
+    .catch(() => undefined)
 }
 
 type Decode = (

@@ -4,6 +4,7 @@ import { messageReading } from '../../../../services/llm-gateway/providers/anthr
 import { receivedAnswer } from '../../../../services/llm-gateway/wire/streamed-answer.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { boundedJson } from '../../../../shared/lib/json/bounded-json.ts'
+import { isToolOfClient } from '../../../../shared/transcript/anthropic.ts'
 import { eventStream, type Json, listIn, type ProxyApi, textIn } from './api.ts'
 
 export const messages: ProxyApi = {
@@ -11,8 +12,7 @@ export const messages: ProxyApi = {
   format: 'anthropic',
   history: 'messages',
   isElsewhere: () => false,
-  // A tool that runs at the provider has no schema.
-  hasTools: ({ tools }) => listIn(tools).some(({ input_schema: schema }) => schema !== undefined),
+  hasTools: ({ tools }) => listIn(tools).some(isToolOfClient),
   isCall: ({ role, content }) =>
     role === 'assistant' && listIn(content).some(({ type }) => type === 'tool_use'),
   isOfModel: ({ role }) => role === 'assistant',

@@ -41,8 +41,11 @@ export const responses: ProxyApi = {
 
   read: (answer) => receivedAnswer(responseReading({ secret: [], model: '' }), answer),
 
-  assembled: ({ text, calls, usage }) => ({
-    ...{ object: 'response', status: 'completed' },
+  assembled: ({ text, calls, usage, stop }) => ({
+    object: 'response',
+    ...(stop === 'length'
+      ? { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
+      : { status: 'completed' }),
     output: [
       ...(text === ''
         ? []
@@ -59,9 +62,11 @@ export const responses: ProxyApi = {
   }),
 }
 
-/** Other tools run at the provider. */
+/** A tool of an unknown type may be the client's. */
 function isOfClient(type: unknown): boolean {
-  return /^(function|custom|local_shell|shell|apply_patch|namespace)$/.test(String(type))
+  return !/^(web_search|file_search|code_interpreter|image_generation|mcp$|tool_search)/.test(
+    String(type),
+  )
 }
 
 function eventsOf(

@@ -62,6 +62,7 @@ type Open = {
 
 function connection(server: McpServer, log: Logger | undefined): McpConnection {
   let opening: Promise<Open> | undefined
+  let newest: Open | undefined
   let changed = (): void => {}
   let listed: { tools: readonly ServerTool[]; until: number } | undefined
   /** The lists that are being read, and the bytes that each may still take. */
@@ -76,10 +77,12 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
   }
 
   async function client(): Promise<Client> {
+    if (newest?.isOver === false) return newest.client
     const known = await opening?.catch(() => undefined)
     if (known !== undefined && !known.isOver) return known.client
     opening = open()
-    return (await opening).client
+    newest = await opening
+    return newest.client
   }
 
   async function open(): Promise<Open> {
@@ -108,7 +111,7 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
       opened.isOver = true
     }
     made.onerror = ({ message }) =>
-      log?.debug({ server: server.name, fault: tokenMask(server)(message) }, 'of the MCP server')
+      log?.debug({ server: server.name, fault: hidden(message) }, 'of the MCP server')
     try {
       await made.connect(transport, { timeout: limits.mcpConnectMsMax })
       return opened
@@ -122,10 +125,14 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
   }
 
   function unreachable(error: unknown, program: ProgramState | undefined): Error {
-    const hide = tokenMask(server)
-    const stack = hide(error instanceof Error ? (error.stack ?? '') : String(error))
+    const stack = hidden(error instanceof Error ? (error.stack ?? '') : String(error))
     log?.debug({ server: server.name, stack }, 'the MCP server cannot be reached')
-    return new Error(hide(connectFault(server, error, program)))
+    return new Error(hidden(connectFault(server, error, program)))
+  }
+
+  /** Keeps TOKEN-FILE-1. */
+  function hidden(text: string): string {
+    return tokenMask(server)?.(text) ?? text
   }
 
   function forget(): void {

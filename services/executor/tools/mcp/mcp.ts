@@ -97,6 +97,7 @@ export function startMcpCall(
 /** Keeps TOKEN-FILE-1. */
 function withoutTokens(server: McpServer, ending: ToolEnding): ToolEnding {
   const hide = tokenMask(server)
+  if (hide === undefined) return ending
   const { text, reason, fault } = ending
   return {
     ...{ ...ending, text: hide(text), reason: hide(reason) },

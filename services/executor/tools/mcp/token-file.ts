@@ -112,9 +112,9 @@ function tokenIn(file: string): string {
 type Mask = (text: string) => string
 const masks = new Map<string, { values: string; hide: Mask }>()
 
-/** Hides the values of the server's `tokenFile`, as they are now. */
-export function tokenMask({ run }: McpServer): Mask {
-  if (run.kind !== 'url' || run.auth === undefined || !('tokenFile' in run.auth)) return asItIs
+/** Hides the values of the server's `tokenFile`, as they are now. Undefined: it has none. */
+export function tokenMask({ run }: McpServer): Mask | undefined {
+  if (run.kind !== 'url' || run.auth === undefined || !('tokenFile' in run.auth)) return undefined
   const { tokenFile } = run.auth
   const values = valuesIn(tokenFile)
   const known = masks.get(tokenFile)
@@ -125,8 +125,6 @@ export function tokenMask({ run }: McpServer): Mask {
   masks.set(tokenFile, { values: key, hide })
   return hide
 }
-
-const asItIs: Mask = (text) => text
 
 function valuesIn(file: string): string[] {
   try {

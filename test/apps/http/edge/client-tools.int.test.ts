@@ -185,6 +185,17 @@ describe('Chat Completions', () => {
     expect((await edge.weir.conversations()).conversations).toHaveLength(1)
   })
 
+  it('leaves the own tools of a chat client out, and names them', async () => {
+    await using edge = await edgeServer([says('Hello.')], { tools })
+    const named = (name: string) => ({ type: 'function', function: { name, parameters: schema } })
+    const body = { model, messages: [question], tools: [named('pick'), named('get_weather')] }
+    const response = await post(`${edge.url}/v1/chat/completions`, body)
+    expect(response.headers.get('x-weir-tools-left-out')).toBe('get_weather')
+    expect(edge.model.requests[0]?.tools.toSorted()).toEqual(['clock', 'pick'])
+    const forced = { ...body, tool_choice: 'required' }
+    expect((await post(`${edge.url}/v1/chat/completions`, forced)).status).toBe(400)
+  })
+
   it('streams them, and refuses the result of an unknown call', async () => {
     await using edge = await edgeServer(script, { tools })
     const { completions } = clientOf(edge.url).chat

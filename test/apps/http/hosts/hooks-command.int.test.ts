@@ -100,6 +100,7 @@ describe('weir hooks install', () => {
     ['codex', { url: "http://127.0.0.1/'; true" }, /no user, password, blank or quote/],
     ['codex', { url: 'http://user:secret@127.0.0.1' }, /no user, password/],
     ['codex', { agent: '../x' }, /--agent is/],
+    ['codex', { agent: 'My.Agent' }, /--agent is "My\.Agent"; must be 1 to 64 of a-z, 0-9 and -/],
   ])('refuses %s with %j', async (name, options, reason) => {
     await expect(run(installHooks, name, options)).rejects.toThrow(reason)
   })

@@ -1,6 +1,9 @@
 import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
@@ -172,6 +175,19 @@ describe('the webhook', () => {
       ...{ type: 'budget.reached', timestamp: '2027-01-15T08:00:00.000Z' },
       data: { budget: 'acme/tenant/day/usd', tenant: 'acme', soft: 5e9, used: 6e9 },
     })
+  })
+
+  it('reads its secret from a file that no other user can read', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-webhook-'))
+    const file = join(folder, 'secret.txt')
+    const flags = { webhookUrl: 'https://example.com/hook', webhookSecretFile: file }
+    writeFileSync(file, `${secret}\n`, { mode: 0o644 })
+    expect(() => edgeOptionsOf(flags)).toThrow('other users can read')
+    chmodSync(file, 0o600)
+    expect(edgeOptionsOf(flags).webhook?.url.host).toBe('example.com')
+    writeFileSync(file, 'too short')
+    expect(() => edgeOptionsOf(flags)).toThrow('base64 of 24 bytes')
+    rmSync(folder, { recursive: true })
   })
 
   it.each([

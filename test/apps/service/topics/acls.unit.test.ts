@@ -41,7 +41,7 @@ describe('weir topics acls', () => {
   it('gives each principal these rights to read, write, join groups and create topics', () => {
     expect(summary('', ['shell'])).toMatchInlineSnapshot(`
 "
-intake: client-messages policies > conversation-events guest-events history dead-letters; intake
+intake: client-messages policies > conversation-events guest-events rounds-cleared history dead-letters; intake
 conversation: conversation-events policies > conversation-events guest-events model-requests rounds-checked rounds-cleared history activity dead-letters; conversation
 guest: guest-events policies > conversation-events guest-events rounds-proposed rounds-checked rounds-cleared history activity dead-letters; guest
 llm-gateway: model-requests history policies budgets > conversation-events guest-events model-requests model-deltas history budgets activity dead-letters; llm-gateway

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { createEncryption, type Encryption } from '../../../../shared/bus/encryption/encryption.ts'
+import { tenantKeysOf } from '../../../../shared/bus/encryption/key-command.ts'
 import {
   addTenantKey,
   deleteTenantKeys,
@@ -150,7 +151,7 @@ describe('the file of the keys', () => {
     folder = mkdtempSync(join(tmpdir(), 'weir-keys-'))
   })
   afterAll(() => rmSync(folder, { recursive: true }))
-  const read = (file: string) => readTenantKeys({ file, command: '' })
+  const read = readTenantKeys
   const namesIn = (file: string) =>
     [...read(file)].map(([tenant, keys]) => [tenant, keys.map(({ name }) => name)])
 
@@ -203,12 +204,12 @@ describe('the file of the keys', () => {
   it('may be the output of a command, whose text is never shown', () => {
     const file = join(folder, 'printed.json')
     addTenantKey(file, 'acme', new Date(0))
-    expect(readTenantKeys({ file: '', command: `cat  ${file}` })).toEqual(read(file))
+    expect(tenantKeysOf(`cat  ${file}`)).toEqual(read(file))
     const script = join(folder, 'fails.js')
     writeFileSync(script, 'console.log("s3cret"); process.exit(3)')
-    const failing = () => readTenantKeys({ file: '', command: `${process.execPath} ${script}` })
+    const failing = () => tenantKeysOf(`${process.execPath} ${script}`)
     expect(failing).toThrow('it ended with 3')
     expect(failing).not.toThrow('s3cret')
-    expect(() => readTenantKeys({ file: '', command: 'no-such-program' })).toThrow('ENOENT')
+    expect(() => tenantKeysOf('no-such-program')).toThrow('ENOENT')
   })
 })

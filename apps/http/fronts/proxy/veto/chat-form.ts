@@ -15,16 +15,23 @@ export const chatForm: VetoForm = {
     answer.kind === 'whole'
       ? usageIn(answer.body.usage)
       : usageIn(answer.events.findLast(({ data }) => usageIn(data.usage))?.data.usage),
-  calls: (answer) => {
-    const { tool_calls: calls, function_call: call } = JSON.parse(messageOf(answer)) as Json
-    const others = Array.isArray(calls) ? calls.length : calls ? 1 : 0
-    return others + (isObject(call) ? 1 : 0)
-  },
+  calls: (answer) => messagesIn(answer).reduce((sum, message) => sum + callsIn(message), 0),
   repeated: (answer, results) => {
     const message = messageOf(answer)
     return [message, ...results.map((result) => JSON.stringify(resultOf(result, message)))]
   },
   clientStream,
+}
+
+/** A whole answer may have choices that the request did not name. */
+function messagesIn(answer: WholeAnswer): Json[] {
+  if (answer.kind === 'streamed') return [joined(answer.events)]
+  return listIn(answer.body.choices).flatMap(({ message }) => (isObject(message) ? [message] : []))
+}
+
+function callsIn({ tool_calls: calls, function_call: call }: Json): number {
+  const others = Array.isArray(calls) ? calls.length : calls ? 1 : 0
+  return others + (isObject(call) ? 1 : 0)
 }
 
 /** A call without an id is of the older form, which has one call and no list. */

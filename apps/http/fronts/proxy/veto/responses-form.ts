@@ -153,8 +153,10 @@ function clientStream(model: string): ClientStream {
       if (type === 'error') return true
       if (/^response\.(created|in_progress|queued)$/.test(`${type}`))
         return isObject(response) && listIn(response.output).length === 0
+      const isUnheld = isObject(item) && unheld.test(`${item.type}`)
+      if (item !== undefined && !isUnheld) return false
       if (type !== 'response.output_item.added') return index !== undefined && passing.has(index)
-      if (!isObject(item) || !unheld.test(`${item.type}`)) return false
+      if (!isUnheld) return false
       passing.add(index)
       return true
     },

@@ -321,6 +321,22 @@ describe('a hook behind a call', () => {
     expect(await alone(hook('pre', { ...pre('c3'), prompt_id: 't2' }))).toBeUndefined()
   })
 
+  it('refuses no call behind the next prompt of a host that names no turns', async () => {
+    const guard = scriptedGuard({
+      after: runAll,
+      before: () => ({ rung: 'end', reason: 'No progress.' }),
+    })
+    const hook = hooksOf(guard)
+    const unnamed = { prompt_id: undefined }
+    await alone(hook('pre', { ...pre('c1'), ...unnamed }))
+    await hook('post', { ...post('c1', 'a'), ...unnamed })
+    expect(await hook('pre', { ...pre('c2'), ...unnamed })).toEqual(
+      denied(expect.stringContaining('Weir has ended this turn')),
+    )
+    await hook('prompt', { ...prompt('Try again.'), ...unnamed })
+    expect(await alone(hook('pre', { ...pre('c3'), ...unnamed }))).toBeUndefined()
+  })
+
   it('asks for advice with the refusal of a round in which no call runs', async () => {
     const guard = scriptedGuard({
       after: () => [refuse('c1', 'Not now.')],

@@ -47,6 +47,12 @@ describe.each(apiCases)('the proxy with $name', ({ path, request, first, answer 
     expect(guard.asked.map(({ kind }) => kind)).toEqual(['before', 'after'])
   })
 
+  it('passes a request unjudged whose encoding is the name of a member of every object', async () => {
+    proxy = await proxied(scriptedGuard(), (_, response) => sendJson(response, answer))
+    const answered = await post(path, request, { 'content-encoding': 'constructor' })
+    expect([answered.status, answered.headers.get('x-weir')]).toEqual([200, 'unjudged'])
+  })
+
   it('reports the calls of the answer under the conversation of the next request', async () => {
     const guard = scriptedGuard()
     proxy = await proxied(guard, (_, response) => sendJson(response, answer))
@@ -203,6 +209,34 @@ describe('the proxy', () => {
       expect(guard.asked).toEqual([])
     },
   )
+
+  it.each([
+    [{ type: 'bash_20250124', name: 'bash' }, messagesCase],
+    [{ type: 'memory_20250818', name: 'memory' }, messagesCase],
+    [{ type: 'computer_use_preview', display_width: 10, display_height: 10 }, responsesCase],
+  ])(
+    'judges the answers to a request whose only tool is one that the API defines for clients: %j',
+    async (tool, api) => {
+      const guard = scriptedGuard()
+      proxy = await proxied(guard, (_, response) => sendJson(response, api.answer))
+      const request = { ...(JSON.parse(api.first) as object), tools: [tool] }
+      await post(api.path, JSON.stringify(request))
+      await proxy.settled()
+      expect(guard.asked.map(({ kind }) => kind)).toEqual(['after'])
+    },
+  )
+
+  it.each([
+    [{ type: 'web_search_20250305', name: 'web_search' }, messagesCase],
+    [{ type: 'web_search' }, responsesCase],
+  ])('passes a request unjudged whose only tool runs at the provider: %j', async (tool, api) => {
+    const guard = scriptedGuard()
+    proxy = await proxied(guard, (_, response) => sendJson(response, api.answer))
+    const request = { ...(JSON.parse(api.first) as object), tools: [tool] }
+    await post(api.path, JSON.stringify(request))
+    await proxy.settled()
+    expect(guard.asked).toEqual([])
+  })
 
   it('passes a request without tools and calls, such as for a title', async () => {
     const guard = scriptedGuard()

@@ -103,6 +103,17 @@ describe('Chat Completions', () => {
     expect(stream.passes({ choices: [{ index: 0, delta }] })).toBe(false)
   })
 
+  it('count the calls of every choice of a whole answer', () => {
+    const message = { tool_calls: [{ id: 'c1', function: { name: 'exec', arguments: '{}' } }] }
+    const body = {
+      choices: [
+        { index: 0, message: {} },
+        { index: 1, message },
+      ],
+    }
+    expect(chatForm.calls({ kind: 'whole', text: JSON.stringify(body), body })).toBe(1)
+  })
+
   it('answer a call of the older form in its form', () => {
     const delta = { function_call: { name: 'exec', arguments: '{}' } }
     const [, result] = chatForm.repeated(
@@ -143,6 +154,15 @@ describe('Responses', () => {
       expect(responsesForm.calls(streamed(done({ type })))).toBe(1)
     },
   )
+
+  it('hold an item that begins as a text and ends as a call', () => {
+    const stream = responsesForm.clientStream('m')
+    const message = { type: 'message', content: [] }
+    const added = { type: 'response.output_item.added', output_index: 0, item: message }
+    expect(stream.passes(added)).toBe(true)
+    expect(stream.passes(done({ type: 'function_call', call_id: 'c1' }))).toBe(false)
+    expect(stream.passes(done(message))).toBe(true)
+  })
 
   it('become a list in a repeat if the history is one text', () => {
     const text = '{"input" : "hi","store":false}'

@@ -1,8 +1,9 @@
 // Removes the folders of Unix sockets that killed processes left among the temporary files.
 // LEFT-SOCKETS-1. A folder is removed only if it is this user's, closed to others, and holds nothing
-//     but the expected name. The system must refuse each socket: then no process of this machine
+//     but the expected name.
+// LEFT-SOCKETS-2. The system must refuse each socket of the folder. Then no process of this machine
 //     listens, in any container.
-// LEFT-SOCKETS-2. A young folder stays: its process may be about to listen.
+// LEFT-SOCKETS-3. A young folder stays: its process may be about to listen.
 
 import { lstat, readdir, rmdir, unlink } from 'node:fs/promises'
 import { createConnection } from 'node:net'

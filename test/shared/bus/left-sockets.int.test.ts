@@ -14,7 +14,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from '@jest/globals'
-import { removeLeftSockets } from '../../../shared/lib/left-sockets.ts'
+import { removeLeftSockets } from '../../../shared/bus/embedded/left-sockets.ts'
 
 let parent: string
 let servers: Server[]

@@ -1,0 +1,47 @@
+// A kind of bus whose buses encrypt, outside of everything else that they do. So values are encrypted
+// wherever they go.
+
+import type { Bus } from '../../contract/bus.ts'
+import type { BusKind, BusSettings, LocalBus } from '../kind.ts'
+import { encryptedBus } from './encrypted-bus.ts'
+import { createEncryption } from './encryption.ts'
+import { readTenantKeys, type TenantKeys } from './tenant-keys.ts'
+
+export function encryptedKind<Kind extends BusKind>(kind: Kind): Kind {
+  const { open, openReadOnly, openBeside } = kind
+  return {
+    ...kind,
+    open: (settings, options) => opened(settings, () => open(settings, options)),
+    openReadOnly: (settings, options) => opened(settings, () => openReadOnly(settings, options)),
+    openBeside: (settings, options) => opened(settings, () => openBeside(settings, options)),
+  }
+}
+
+export function encryptedLocalKind(kind: LocalBus): LocalBus {
+  const { openBesideWriter, openLinked } = kind
+  return {
+    ...encryptedKind(kind),
+    openBesideWriter: (settings, log) => opened(settings, () => openBesideWriter(settings, log)),
+    openLinked: (settings, ...more) => opened(settings, () => openLinked(settings, ...more)),
+  }
+}
+
+/**
+ * Without keys too: a stage must not go on without the keys of its records. Throws before the bus
+ * opens if the keys cannot be used.
+ */
+async function opened<Opened extends Bus | undefined>(
+  settings: BusSettings,
+  open: () => Promise<Opened>,
+): Promise<Opened | Bus> {
+  const encryption = createEncryption(await keysOf(settings), settings.topicPrefix)
+  const bus = await open()
+  return bus === undefined ? bus : encryptedBus(bus, encryption)
+}
+
+async function keysOf({ encryptionKeys, encryptionCommand }: BusSettings): Promise<TenantKeys> {
+  if (encryptionKeys !== '') return readTenantKeys(encryptionKeys)
+  if (encryptionCommand === '') return new Map()
+  const { tenantKeysOf } = await import('./key-command.ts')
+  return tenantKeysOf(encryptionCommand)
+}

@@ -1,0 +1,29 @@
+// The keys of tenants as the output of a command, such as the client of a secret store.
+
+import { execFileSync } from 'node:child_process'
+import { invalid, keysIn, type TenantKeys } from './tenant-keys.ts'
+
+const waitMsMax = 30_000
+const outputBytesMax = 16 * 1024 * 1024
+
+/**
+ * `command`: a program and its arguments, separated by spaces, that prints the content of a file of
+ * keys. Throws `settings.invalid`.
+ */
+export function tenantKeysOf(command: string): TenantKeys {
+  return keysIn(`the output of ${command}`, outputOf(command))
+}
+
+function outputOf(command: string): string {
+  const [program = '', ...args] = command.split(' ').filter((part) => part !== '')
+  try {
+    return execFileSync(program, args, {
+      ...{ encoding: 'utf8', timeout: waitMsMax, maxBuffer: outputBytesMax },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+  } catch (cause) {
+    // Not the cause: its text has the output.
+    const { status, code } = cause as { status?: number | null; code?: string }
+    throw invalid(command, `it ended with ${code ?? status ?? 'a signal'}`)
+  }
+}
