@@ -1,5 +1,6 @@
 // The JSON body of a request to the edge, bounded before it is parsed.
 
+import { refuseUnknownKeys } from '../../../client/known-keys.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { HttpError } from '../http-error.ts'
@@ -24,6 +25,13 @@ export async function jsonBodyOf(context: HttpContext): Promise<JsonBody> {
   } catch {} // reported below
   if (!isObject(value)) throw new HttpError(400, 'http.body', 'the body must be a JSON object')
   return { value, bytes }
+}
+
+/** As jsonBodyOf. Throws 400 for a field that is none of `known`: it would have no effect. */
+export async function fieldsOf(context: HttpContext, known: readonly string[]): Promise<JsonBody> {
+  const body = await jsonBodyOf(context)
+  refuseUnknownKeys(body.value, known, { code: 'usage', subject: 'the body' })
+  return body
 }
 
 const [quote, backslash] = [0x22, 0x5c]

@@ -11,11 +11,13 @@ import { decideFor, waitingFor } from '../approval-decisions.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { namedAgent } from '../named-agent.ts'
 import { conversationIn, type Principal, type Role, requireRole } from '../principal.ts'
-import { jsonBodyOf, optionalText, textIfGiven } from '../request-json.ts'
+import { fieldsOf, optionalText, textIfGiven } from '../request-json.ts'
 import { messageOfFields, questionFields } from '../request-message.ts'
 import { feedOf } from './event-feed.ts'
 
 export const nativeProtocol: Protocol = { name: 'native', routes }
+
+const messageFields = ['text', 'agent', 'system', 'messageId', 'images', 'files']
 
 function routes(context: EdgeContext): HttpApp {
   const { weir, agents } = context
@@ -28,7 +30,7 @@ function routes(context: EdgeContext): HttpApp {
 
   app.post('/v1/conversations/:id/messages', async (http) => {
     const principal = author(http, 'ask')
-    const { value, bytes } = await jsonBodyOf(http)
+    const { value, bytes } = await fieldsOf(http, messageFields)
     const given = http.req.param('id')
     const content = messageOfFields(requiredText(value, 'text'), value)
     const { text } = content
@@ -57,7 +59,7 @@ function routes(context: EdgeContext): HttpApp {
 
   app.post('/v1/conversations/:id/cancel', async (http) => {
     const principal = author(http, 'ask')
-    const { value } = await jsonBodyOf(http)
+    const { value } = await fieldsOf(http, ['messageId'])
     const conversation = conversationIn(principal, http.req.param('id'))
     const messageId = optionalText(value, 'messageId')
     const turns = await weir.conversation(conversation).turns({ limit: 1, ends: false })
@@ -70,7 +72,7 @@ function routes(context: EdgeContext): HttpApp {
 
   app.post('/v1/conversations/:id/results', async (http) => {
     const principal = author(http, 'ask')
-    const { value } = await jsonBodyOf(http)
+    const { value } = await fieldsOf(http, ['turn', 'round', 'ordinal', 'text', 'isError'])
     const { turn, round, ordinal, isError = false } = value
     const isPlace = [turn, round, ordinal].every((one) => Number.isSafeInteger(one))
     if (!isPlace || typeof isError !== 'boolean')
@@ -93,7 +95,7 @@ function routes(context: EdgeContext): HttpApp {
   for (const answer of ['approve', 'reject'] as const)
     app.post(`/v1/approvals/:id/${answer}`, async (http) => {
       const principal = author(http, 'approve')
-      const { value } = await jsonBodyOf(http)
+      const { value } = await fieldsOf(http, ['reason', 'hash'])
       const [reason, hash] = [optionalText(value, 'reason'), textIfGiven(value, 'hash')]
       const outcome = await decideFor(context, principal, {
         ...{ id: http.req.param('id'), approve: answer === 'approve' },

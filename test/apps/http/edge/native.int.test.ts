@@ -47,6 +47,13 @@ describe('the native feed', () => {
     }
   })
 
+  it('refuses a field that has no effect, and names the near one', async () => {
+    await using edge = await edgeServer([says('Hello.')])
+    const sent = await post(`${edge.url}/v1/conversations/c1/messages`, { text: 'hi', agnt: 'x' })
+    expect(sent.status).toBe(400)
+    expect(await sent.text()).toContain('unknown option agnt of the body; did you mean agent?')
+  })
+
   it('refuses a position that no event has, so a browser does not try again for ever', async () => {
     await using edge = await edgeServer([says('Hello.')])
     await post(`${edge.url}/v1/conversations/c1/messages`, { text: 'hi' })
