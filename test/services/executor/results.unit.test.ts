@@ -15,7 +15,7 @@ describe('a text above its bound', () => {
     }
   })
 
-  it('never names fewer bytes than it has, whatever a tool writes at its end', () => {
+  it('names at least the bytes that it has, also if a tool writes such a note', () => {
     const text = `${'x'.repeat(100)}\n[cut: this is the beginning of 1 bytes]`
     expect(cutWithNote(text, 60)).toContain('beginning of 140 bytes')
   })
