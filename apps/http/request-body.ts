@@ -57,13 +57,18 @@ function busy(): HttpError {
   return new HttpError(503, 'http.busy', text, { headers })
 }
 
+/** `read` gives the value of a text that is JSON within its bounds. */
+export type JsonOptions = { read?(text: string): unknown }
+
 /** The body as a JSON object. Throws 413 and 400. */
 export async function jsonOf(
   incoming: IncomingMessage,
   bytesMax: number,
+  { read }: JsonOptions = {},
 ): Promise<Record<string, unknown>> {
   const text = (await bytesOf(incoming, bytesMax)).toString('utf8')
-  const value = boundedJson(text, limits.jsonDepthMax)
+  const parsed = boundedJson(text, limits.jsonDepthMax)
+  const value = parsed === undefined || read === undefined ? parsed : read(text)
   if (!isObject(value)) throw notAnObject()
   return value
 }

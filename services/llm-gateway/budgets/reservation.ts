@@ -1,7 +1,7 @@
 // The reservation of a model request under budgets, and its settle or release.
 // RESERVATION-1. The model request starts only after its reservation was read back as granted (R6).
-// RESERVATION-2. An attempt without a settle counts in full. So only an answer with a count settles
-//     less, and only a refusal before any answer releases.
+// RESERVATION-2. An attempt without a settle counts in full. So only an answer that counts its
+//     input settles less, and only a refusal before any answer releases.
 
 import type { Agent } from '../../../shared/agents/agents.ts'
 import type { AttemptId } from '../../../shared/contract/ids.ts'
@@ -71,7 +71,7 @@ export async function reserve(options: ReservationOptions): Promise<Reservation 
   return {
     kind: 'reserved',
     async settle(usage) {
-      const isCounted = tokensOf(usage) > 0
+      const isCounted = tokensOf({ ...usage, outputTokens: 0 }) > 0 // a request has some input
       const used = isCounted ? usage : bound
       const cost = isCounted ? priceOf(agent.model, used) : price
       const settled: BudgetSettled = {

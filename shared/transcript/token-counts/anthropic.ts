@@ -1,6 +1,7 @@
 // Anthropic's token counts in our terms.
 
 import type { Usage } from '../../contract/messages.ts'
+import { isCount, isUnreadable, noTokens } from './count.ts'
 
 const fields = [
   ['inputTokens', 'input_tokens'],
@@ -9,13 +10,10 @@ const fields = [
   ['cacheWriteTokens', 'cache_creation_input_tokens'],
 ] as const
 
-/** Only the counts that `usage` has. */
+/** Only the counts that `usage` has. Keeps TOKEN-COUNT-1. */
 export function messagesUsage(usage: Record<string, unknown>): Partial<Usage> {
+  if (fields.some(([, sent]) => isUnreadable(usage[sent]))) return noTokens
   return Object.fromEntries(
     fields.flatMap(([field, sent]) => (isCount(usage[sent]) ? [[field, usage[sent]]] : [])),
   )
-}
-
-function isCount(value: unknown): boolean {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

@@ -2,6 +2,7 @@
 
 import type { Usage } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
+import { countOf, isUnreadable, noTokens } from './count.ts'
 
 type Json = Record<string, unknown>
 
@@ -15,9 +16,12 @@ export function usageIn(chunk: Json, choice: Json | undefined): Json | undefined
   return isObject(chunk.x_groq) && isObject(chunk.x_groq.usage) ? chunk.x_groq.usage : undefined
 }
 
+/** Keeps TOKEN-COUNT-1. The counts of a cache are parts of the prompt's. */
 export function usageOf(usage: Json): Usage {
+  const { prompt_tokens, completion_tokens, total_tokens } = usage
+  if ([prompt_tokens, completion_tokens, total_tokens].some(isUnreadable)) return noTokens
   const details = isObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {}
-  const prompt = countOf(usage.prompt_tokens)
+  const prompt = countOf(prompt_tokens)
   const cacheReadTokens =
     countOf(details.cached_tokens) ||
     countOf(usage.prompt_cache_hit_tokens) ||
@@ -27,12 +31,8 @@ export function usageOf(usage: Json): Usage {
     // The prompt's count includes cached tokens; ours does not.
     inputTokens: Math.max(prompt - cacheReadTokens - cacheWriteTokens, 0),
     // Some servers count thinking only in the total.
-    outputTokens: Math.max(countOf(usage.completion_tokens), countOf(usage.total_tokens) - prompt),
+    outputTokens: Math.max(countOf(completion_tokens), countOf(total_tokens) - prompt),
     cacheReadTokens,
     cacheWriteTokens,
   }
-}
-
-function countOf(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
 }

@@ -2,8 +2,11 @@
 
 import type { Usage } from '../../contract/messages.ts'
 import { isObject } from '../../lib/json/json-object.ts'
+import { countOf, isUnreadable, noTokens } from './count.ts'
 
+/** Keeps TOKEN-COUNT-1. The counts of a cache are parts of the input's. */
 export function responsesUsage(usage: Record<string, unknown>): Usage {
+  if (isUnreadable(usage.input_tokens) || isUnreadable(usage.output_tokens)) return noTokens
   const details = isObject(usage.input_tokens_details) ? usage.input_tokens_details : {}
   const cacheReadTokens = countOf(details.cached_tokens)
   const cacheWriteTokens = countOf(details.cache_write_tokens)
@@ -14,8 +17,4 @@ export function responsesUsage(usage: Record<string, unknown>): Usage {
     cacheReadTokens,
     cacheWriteTokens,
   }
-}
-
-function countOf(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
 }

@@ -5,6 +5,7 @@
 import type { Logger } from 'pino'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
+import { withExactNumbers } from '../../../../shared/lib/json/raw-numbers.ts'
 import type { GuardsByAgent } from '../../guards-by-agent.ts'
 import { HttpError } from '../../http-error.ts'
 import { jsonOf } from '../../request-body.ts'
@@ -28,7 +29,10 @@ export function hookRoutes(options: HookRoutesOptions): (app: HttpApp) => void {
       const kind = hookKinds.find((name) => name === context.req.param('kind'))
       if (kind === undefined)
         throw new HttpError(404, 'http.path', `the hooks are: ${hookKinds.join(', ')}`)
-      const body = await jsonOf(context.env.incoming, limits.hookBodyBytesMax)
+      // A payload has no number of Weir's own. The host runs its call with each digit.
+      const body = await jsonOf(context.env.incoming, limits.hookBodyBytesMax, {
+        read: withExactNumbers,
+      })
       const payload = hookPayloadOf(kind, body)
       const guard = await options.guardOf(context.req.param('agent'))
       try {

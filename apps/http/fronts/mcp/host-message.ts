@@ -37,7 +37,10 @@ function addText(message: unknown, path: Path, textAt: (path: Path) => string | 
 /** The text of a call's arguments. Throws for a message that did not pass this file. */
 export function argumentsIn(meta: Record<string, unknown> | undefined): string {
   const text = meta?.[argumentsKey]
-  if (typeof text !== 'string') throw new Error('the call nests too deep')
+  if (typeof text !== 'string')
+    throw new Error(
+      `the call nests deeper than ${limits.jsonDepthMax} levels: send flatter arguments`,
+    )
   return text
 }
 

@@ -31,7 +31,7 @@ describe('the MCP servers of an agent', () => {
       argv: [process.execPath, quiet, marker, program],
     }
     expect(await mcpChecks(agentsOf({ ...well, run }))).toEqual([
-      { name: 'mcp', state: 'ok', finding: 'a/test: 14 tools' },
+      { name: 'mcp', state: 'ok', finding: 'a/test: 15 tools' },
     ])
     const programs = () => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
     for (let i = 0; i < 100 && programs().includes(marker); i += 1)
@@ -48,7 +48,7 @@ describe('the MCP servers of an agent', () => {
         /^a\/gone: the MCP server gone cannot be reached: its program ended with code 1: .*missing\.mjs.*; run its command/,
       ),
     })
-    expect(second?.finding).toMatch(/^a\/test: 14 tools, 4 left out: /)
+    expect(second?.finding).toMatch(/^a\/test: 15 tools, 4 left out: /)
   })
 
   it('are odd with each tool that is left out, and the reason', async () => {

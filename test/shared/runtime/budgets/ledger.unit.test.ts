@@ -133,6 +133,14 @@ describe('a reservation', () => {
     })
   })
 
+  it('keeps its use of the window while it is removed, and with another amount', () => {
+    const without = reserve('without', { budgets: [] })
+    const again = reserve('again', { budgets: [{ ...perDay, hard: 80 }] })
+    expect(
+      decisionAfter(reserve('a'), settle('a', 90), without, settle('without', 5), again),
+    ).toMatchObject({ kind: 'refused', hard: { used: 90 } })
+  })
+
   it('reports a soft budget once in its window', () => {
     const budgets = [{ ...perDay, soft: 50, hard: null }]
     const of = (attempt: string) => reserve(attempt, { budgets })

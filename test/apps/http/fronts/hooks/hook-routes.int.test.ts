@@ -50,6 +50,15 @@ describe('the route of hooks', () => {
     expect([answer.status, await answer.text()]).toEqual([200, ''])
   })
 
+  it('shows the guard each digit of a call, as the host runs it', async () => {
+    const guard = scriptedGuard({ after: () => [{ ...verdict, verdict: 'run' }] })
+    const hook = await serve(guard)
+    const text = '{"account":9007199254740993,"limit":1e999}'
+    await hook('claude-code/pre', JSON.stringify(pre).replace('{"command":"ls"}', text))
+    const judged = guard.asked.find(({ kind }) => kind === 'after')
+    expect(JSON.stringify(judged)).toContain(text)
+  })
+
   it('answers a refused call with the JSON of a denial', async () => {
     const hook = await serve(
       scriptedGuard({ after: () => [{ ...verdict, verdict: 'refuse', text: 'No.' }] }),

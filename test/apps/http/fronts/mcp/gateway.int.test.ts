@@ -187,10 +187,10 @@ describe('weir mcp', () => {
       JSON.parse('{"__proto__": {"city": "x"}}'),
       { city: '\ud800' },
       { city: 5 },
-      deep,
       { city: 'x', other: '\u001b[2J' },
     ]
     for (const args of hostile) await textOf(client, 'weather', args)
+    await expect(textOf(client, 'weather', deep)).rejects.toThrow('levels: send flatter arguments')
     expect(await textOf(client, 'weather', { city: 'Rome' })).toMatchObject({ isError: false })
   })
 

@@ -437,10 +437,21 @@ describe('the end', () => {
       read(
         begin,
         { type: 'message_delta', delta: {}, usage: sent },
-        { type: 'message_delta', usage: { output_tokens: -1 } },
+        { type: 'message_delta', usage: { output_tokens: 10 } },
       ).usage,
     ).toEqual({
-      ...{ inputTokens: 7, outputTokens: 9, cacheReadTokens: 3, cacheWriteTokens: 2 },
+      ...{ inputTokens: 7, outputTokens: 10, cacheReadTokens: 3, cacheWriteTokens: 2 },
+    })
+  })
+
+  it('has no count of the input behind a count that cannot be', () => {
+    const { usage } = read(
+      begin,
+      { type: 'message_delta', delta: {}, usage: { output_tokens: -1 } },
+      { type: 'message_delta', usage: { output_tokens: 9 } },
+    )
+    expect(usage).toEqual({
+      ...{ inputTokens: 0, outputTokens: 9, cacheReadTokens: 0, cacheWriteTokens: 0 },
     })
   })
 })

@@ -1131,8 +1131,9 @@ describe('tokens', () => {
         total_tokens: '9',
         prompt_tokens_details: { cached_tokens: 7 },
       },
-      [0, 0, 7, 0],
+      [0, 0, 0, 0],
     ],
+    ['with one that cannot be', { prompt_tokens: 1e308, completion_tokens: 1 }, [0, 0, 0, 0]],
   ])(
     'are counted %s',
     (_, usage, [inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens]) => {
