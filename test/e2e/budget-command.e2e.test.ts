@@ -44,7 +44,16 @@ describe('weir budget', () => {
     const set = await run(['budget', 'set', '--tenant', 'acme', '--window', 'day', '--tokens', '1'])
     expect(set).toMatchObject({ code: 0, errors: '' })
     expect(set.out).not.toContain('replaces')
-    const again = await run(['budget', 'set', '--tenant', 'acme', '--window', 'day', '--tokens', '1'])
+    const again = await run([
+      'budget',
+      'set',
+      '--tenant',
+      'acme',
+      '--window',
+      'day',
+      '--tokens',
+      '1',
+    ])
     expect(again.out).toContain('it replaces: no model request from 1 tokens in a day (UTC)')
     expect(server.requests).toHaveLength(2)
 
