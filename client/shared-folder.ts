@@ -146,7 +146,7 @@ export function createSharedFolder(options: SharedFolderOptions): SharedFolder {
   /** Keeps SHARED-FOLDER-5. */
   function leave(): boolean {
     if (stages === 'here') throw guardsAlone(dataFolder)
-    if (role.kind !== 'owner') return true
+    if (role.kind !== 'owner' || closing.signal.aborted) return true // stop closes them
     const { bus, running } = role
     role = { kind: 'none' }
     taking = handOver(bus, running).catch(fail)

@@ -9,7 +9,10 @@ import { encryptedByte } from '../../codec/codec.ts'
 import type { Bus, PartitionReader, StoredRecord } from '../../contract/bus.ts'
 import type { Encryption } from './encryption.ts'
 
-export function encryptedBus(bus: Bus, { encrypted, decrypted, addedBytesMax }: Encryption): Bus {
+export function encryptedBus(
+  bus: Bus,
+  { encrypted, decrypted, addedBytesMax, isOfClients }: Encryption,
+): Bus {
   const readable = (records: StoredRecord[]) => opened(records, 'leave')
   return {
     ...bus,
@@ -19,7 +22,7 @@ export function encryptedBus(bus: Bus, { encrypted, decrypted, addedBytesMax }: 
       bus.subscribe({
         ...options,
         assign: async (assignment) =>
-          reading(await options.assign(assignment), options.topic.endsWith('client-messages')),
+          reading(await options.assign(assignment), isOfClients(options.topic)),
       }),
     read: async (range) => readable(await bus.read(range)),
     async *follow(range) {
@@ -32,12 +35,12 @@ export function encryptedBus(bus: Bus, { encrypted, decrypted, addedBytesMax }: 
     },
   }
 
-  function reading(reader: PartitionReader, isOfClients: boolean): PartitionReader {
+  function reading(reader: PartitionReader, areOfClients: boolean): PartitionReader {
     return {
       ...reader,
       async read(records) {
         const { outputs, commit } = await reader.read(
-          opened(records, isOfClients ? 'leave' : 'throw'),
+          opened(records, areOfClients ? 'leave' : 'throw'),
         )
         return { outputs: outputs.map(encrypted), commit }
       },

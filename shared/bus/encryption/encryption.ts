@@ -30,6 +30,8 @@ const algorithm = 'aes-256-gcm'
 export type Encryption = {
   /** The bytes that it adds to a value, at most. 0: it has no key. */
   readonly addedBytesMax: number
+  /** Whether clients write the topic, which is given with its prefix. */
+  isOfClients(topic: string): boolean
   /** Throws `encryption.deleted` for a message of a client whose tenant has no keys any more. */
   encrypted<One extends RecordToAppend>(record: One): One
   /**
@@ -48,6 +50,7 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
 
   return {
     addedBytesMax: byTenant.size === 0 ? 0 : addedBytesMax,
+    isOfClients,
 
     encrypted(record) {
       if (byTenant.size === 0) return record
@@ -56,7 +59,7 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
       if (value === null || tenant === undefined || value[0] === encryptedByte) return record
       const key = byTenant.get(tenant) ?? byTenant.get(everyTenant)
       if (key === undefined) return record
-      if (key.name === deletedName && nameOf(record.topic) === 'client-messages')
+      if (key.name === deletedName && isOfClients(record.topic))
         throw new WeirError(
           'encryption.deleted',
           `the keys of the tenant ${tenant} were deleted, so it accepts no messages: send them for a tenant with keys (encryptionKeys)`,
@@ -84,6 +87,10 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
         `a record in ${topic}/${partition} of ${JSON.stringify(record.key.slice(0, 80))} is encrypted with the key ${parts.name}, which this process does not have: give it the keys of all tenants (encryptionKeys)`,
       )
     },
+  }
+
+  function isOfClients(topic: string): boolean {
+    return nameOf(topic) === 'client-messages'
   }
 
   function nameOf(topic: string): string {
