@@ -3,6 +3,7 @@
 
 import { type ErrorCode, WeirError } from '../shared/lib/errors.ts'
 import { alternatives, shown } from '../shared/settings/mistake.ts'
+import { mistakesOfGuards } from './guard-mistakes.ts'
 import { refuseUnknownKeys } from './known-keys.ts'
 
 type Asked = { code: ErrorCode; subject: string }
@@ -25,7 +26,7 @@ export function needOneOf(name: string, value: unknown, known: readonly string[]
   )
 }
 
-/** Throws `settings.invalid` for guards in another form than that of `WeirOptions`. */
+/** Throws `settings.invalid` for another form than that of `WeirOptions`, `guard.invalid` for a guard. */
 export function checkGuards(
   given: { guards: readonly unknown[]; mode?: string } | undefined,
 ): void {
@@ -38,4 +39,6 @@ export function checkGuards(
     )
   refuseUnknownKeys(given, ['guards', 'mode'], { code: 'settings.invalid', subject: 'guards' })
   needOneOf('guards.mode', given.mode, ['shadow', 'enforce'])
+  const mistakes = mistakesOfGuards(given.guards, 'guards.guards')
+  if (mistakes.length > 0) throw new WeirError('guard.invalid', mistakes.join('\n'))
 }

@@ -28,6 +28,42 @@ it.each([
   })
 })
 
+const guard = {
+  ...{ name: 'no', version: '1', tools: ['pay'], deadlineMs: 500, onTimeout: 'reject' },
+  judge: () => ({ state: undefined, verdicts: [] }),
+}
+
+it.each([
+  ['an empty object', [{}], 'guards.guards[0]: name is missing; must be a text'],
+  ['nothing', [undefined], 'guards.guards[0] is missing; must be a guard'],
+  ['a function', [() => guard], 'guards.guards[0] is a function; must be a guard'],
+  ['no judge', [{ ...guard, judge: undefined }], 'judge is missing; must be a function'],
+  ['a misspelt key', [{ ...guard, judg: 1 }], 'no key here; did you mean judge?'],
+  ['a version that is no text', [{ ...guard, version: 1 }], 'version is 1; must be a text'],
+  ['a number among its tools', [{ ...guard, tools: [5] }], 'tools[0] is 5; must be a pattern'],
+  ['another onTimeout', [{ ...guard, onTimeout: 'x' }], 'onTimeout is "x"; must be'],
+  ['a name out of range', [{ ...guard, name: 'A b' }], 'guards.guards[0]: its name is "A b"'],
+  [
+    'one name twice',
+    [guard, guard],
+    'guards.guards[1].name is "no", as is that of guards.guards[0]',
+  ],
+  [
+    'mistakes in two guards',
+    [
+      { ...guard, tools: 'pay' },
+      { ...guard, name: 'b', deadlineMs: '5' },
+    ],
+    'guards.guards[0]: tools is "pay"; must be a list of patterns\nguards.guards[1]: deadlineMs is "5"; must be a number',
+  ],
+])('Weir.open refuses guards with %s', async (_, guards, message) => {
+  const options = { agents: [agent], guards: { guards } } as unknown as WeirOptions
+  await expect(Weir.open(options)).rejects.toMatchObject({
+    code: 'guard.invalid',
+    message: expect.stringContaining(message),
+  })
+})
+
 it('ask refuses a text that is none, and a question that is no object', async () => {
   const dataFolder = mkdtempSync(join(tmpdir(), 'weir-options-'))
   {
