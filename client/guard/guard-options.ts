@@ -11,7 +11,7 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { alternatives, shown } from '../../shared/settings/mistake.ts'
 import type { KafkaBusChoice } from '../bus-choice.ts'
-import { checkGuards, needOneOf, needOptions } from '../given-options.ts'
+import { checkGuards, needLogger, needOneOf, needOptions, needText } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
 import { type StagesChoice, stagesChoices } from '../stages-choice.ts'
 import type { WeirOptions } from '../weir.ts'
@@ -85,8 +85,8 @@ export function checkGuardOptions(given: GuardOptions): void {
       code,
       `answerWithinMs is ${shown(answerWithinMs)}; must be a number of milliseconds from 0 on`,
     )
-  if (dataFolder !== undefined && typeof dataFolder !== 'string')
-    throw new WeirError(code, `dataFolder is ${shown(dataFolder)}; must be the path of a folder`)
+  needText('dataFolder', dataFolder)
+  needLogger(given.log)
   if (kafka !== undefined)
     needOptions(kafka, { code, subject: 'kafka', example: "{ bootstrapServer: 'HOST:9092' }" })
 }

@@ -113,11 +113,7 @@ describe('the options of a guard', () => {
       { agent, answerWithinMs: '5' },
       'answerWithinMs is "5"; must be a number of',
     ],
-    [
-      'a number as folder',
-      { agent, dataFolder: 5 },
-      'dataFolder is 5; must be the path of a folder',
-    ],
+    ['a number as folder', { agent, dataFolder: 5 }, 'dataFolder is 5; must be a text'],
     ['a text as Kafka', { agent, kafka: 'h:1' }, 'kafka needs an object of options, such as'],
   ])('refuses %s and names the values that it accepts', async (_, given, message) => {
     const error = { code: 'settings.invalid', message: expect.stringContaining(message) }
