@@ -47,14 +47,20 @@ export function bounded(result: CallResult, bytesMax: number = limits.resultByte
   return text === result.text && reason === result.reason ? result : { ...result, text, reason }
 }
 
-/** Truncates a text above the bound, with a note if the bound leaves room for it. */
+/**
+ * Truncates a text above the bound, with a note if the bound leaves room for it. The note of a text
+ * that was cut before keeps its number.
+ */
 export function cutWithNote(text: string, bytesMax: number): string {
   if (cutToBytes(text, bytesMax) === text) return text
-  const note = `\n[cut: this is the beginning of ${Buffer.byteLength(text)} bytes]`
+  const bytes = Math.max(Buffer.byteLength(text), Number(cutBefore.exec(text)?.[1] ?? 0))
+  const note = `\n[cut: this is the beginning of ${bytes} bytes]`
   return note.length > bytesMax
     ? cutToBytes(text, bytesMax)
     : cutToBytes(text, bytesMax - note.length) + note
 }
+
+const cutBefore = /\n\[cut: this is the beginning of (\d{1,15}) bytes\](\n\[[^\n]*\])?$/
 
 /** Bytes that `bounded` bounds. */
 export function bytesOf(result: CallResult): number {

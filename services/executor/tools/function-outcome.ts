@@ -44,7 +44,20 @@ function textOf(result: unknown): string {
   if (typeof result === 'string') return result
   const text: string | undefined = JSON.stringify(result)
   if (text === undefined) throw new TypeError(`a ${typeof result} has no JSON`)
+  if (text === '{}' && !isPlainObject(result))
+    throw new TypeError(`${classOf(result)} has no JSON: return a text, a list or a plain object`)
   return text
+}
+
+/** A Map, a Response or a generator would look like an empty object. */
+function isPlainObject(value: unknown): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+function classOf(value: unknown): string {
+  const name = (value as { constructor?: { name?: unknown } }).constructor?.name
+  return typeof name === 'string' && name !== '' ? name : 'a generator'
 }
 
 /** Describes any thrown value, also one that throws again when read. */

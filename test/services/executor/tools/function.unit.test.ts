@@ -89,6 +89,29 @@ describe('a function tool', () => {
     expect(await tool.ended).toMatchObject({ status: 'error' })
   })
 
+  it.each([
+    ['a Map', () => new Map([['a', 1]]), 'Map has no JSON'],
+    ['an error', () => new Error('x'), 'Error has no JSON'],
+    [
+      'a generator',
+      async function* () {
+        yield 1
+      },
+      'a generator has no JSON',
+    ],
+  ])('ends with an error if its result is %s, which would look empty', async (_, run, reason) => {
+    const { tool } = started(run)
+    expect(await tool.ended).toMatchObject({
+      status: 'error',
+      reason: expect.stringContaining(reason),
+    })
+  })
+
+  it.each([{}, { a: undefined }, Object.create(null)])('may return %j', async (result) => {
+    const { tool } = started(() => result)
+    expect(await tool.ended).toMatchObject({ status: 'ok', text: '{}' })
+  })
+
   it('aborts its signal at the timeout and may end in the grace', async () => {
     const { clock, tool } = started(untilAborted)
     await settled()
