@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
+import { scriptedModel } from '../../client/testing/testing.ts'
 import {
   anthropic,
   asTool,
@@ -178,6 +179,10 @@ it.each([
 ])('asTool refuses the caps %j', (caps, message) => {
   const options = { name: 'b', description: 'd', caps: caps as object }
   expect(() => asTool(agent, options)).toThrow(message)
+})
+
+it.each([['Hello'], [5], [undefined]])('scriptedModel refuses the reply %j', (reply) => {
+  expect(() => scriptedModel(reply as never)).toThrow("; must be a reply such as says('Hello')")
 })
 
 it('asTool refuses an option that does not exist', () => {
