@@ -1,6 +1,7 @@
 // Checks of options that several functions of the package have. Types keep a program in TypeScript
 // from most of these mistakes, and JavaScript has none.
 
+import { guardModes } from '../shared/contract/guard.ts'
 import { type ErrorCode, WeirError } from '../shared/lib/errors.ts'
 import { alternatives, shown } from '../shared/settings/mistake.ts'
 import { mistakesOfGuards } from './guard-mistakes.ts'
@@ -63,7 +64,7 @@ export function checkGuards(
       `guards is ${shown(given)}; must be an object with a list, such as ${example}`,
     )
   refuseUnknownKeys(given, ['guards', 'mode'], { code: 'settings.invalid', subject: 'guards' })
-  needOneOf('guards.mode', given.mode, ['shadow', 'enforce'])
+  needOneOf('guards.mode', given.mode, guardModes)
   const mistakes = mistakesOfGuards(given.guards, 'guards.guards')
   if (mistakes.length > 0) throw new WeirError('guard.invalid', mistakes.join('\n'))
 }

@@ -26,7 +26,7 @@ export type McpAgents<Some extends Agents = Agents> = {
   close(): Promise<void>
 }
 
-/** Keeps MCP-AGENTS-1: the agents that are kept up to date, with the way to ask for it. */
+/** Keeps MCP-AGENTS-1: the agents that are kept up to date, with the function that reads their lists. */
 const kept = new WeakMap<Agent, () => void>()
 
 /**

@@ -12,7 +12,7 @@ import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { GuardsByAgent } from './guards-by-agent.ts'
 import { HttpError } from './http-error.ts'
-import { jsonOf } from './request-body.ts'
+import { jsonOf, textIn } from './request-body.ts'
 import type { HttpApp, HttpContext } from './server.ts'
 
 type Body = Record<string, unknown>
@@ -106,13 +106,6 @@ function resultsIn({ results }: Body): GuestResult[] {
 function nameIn(body: Body, name: string): string {
   const value = textIn(body, name)
   if (value === '') throw new HttpError(400, 'http.body', `${name} must not be empty`)
-  return value
-}
-
-function textIn(body: Body, name: string, where = ''): string {
-  const value = body[name]
-  if (typeof value !== 'string')
-    throw new HttpError(400, 'http.body', `${where}${name} must be a text`)
   return value
 }
 

@@ -73,6 +73,17 @@ export async function jsonOf(
   return value
 }
 
+/** Throws 400. */
+export function textIn(body: Record<string, unknown>, name: string, where = ''): string {
+  return textAt(body[name], `${where}${name}`)
+}
+
+/** Throws 400. */
+export function textAt(value: unknown, where: string): string {
+  if (typeof value === 'string') return value
+  throw new HttpError(400, 'http.body', `${where} must be a text`)
+}
+
 export function notAnObject(): HttpError {
   const most = `with at most ${limits.jsonDepthMax} levels`
   return new HttpError(400, 'http.body', `the body must be a JSON object ${most}`)

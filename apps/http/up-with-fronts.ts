@@ -36,8 +36,9 @@ export type UpWithFrontsOptions = UpOptions &
 /** As `up`. Throws `usage` also for flags of fronts that cannot be used. */
 export async function upWithFronts(options: UpWithFrontsOptions): Promise<0 | 1> {
   if (isGatewayAlone(options)) {
-    const { httpPort = '', ...rest } = options
-    return upWithFronts({ ...rest, frontPort: httpPort })
+    const { httpPort, ...rest } = options
+    const alone = frontsBeside({ ...rest, frontPort: httpPort }, '--http-port')
+    return up(rest, alone === undefined ? [] : [alone])
   }
   const fronts = frontsBeside(options)
   const edge = edgeBeside(options, fronts === undefined ? frontsOnEdge(options) : undefined)
@@ -45,7 +46,8 @@ export async function upWithFronts(options: UpWithFrontsOptions): Promise<0 | 1>
   return up(options, parts)
 }
 
-function frontsBeside(options: UpWithFrontsOptions): Beside | undefined {
+/** `portFlag`: the flag that gave the port, for errors. */
+function frontsBeside(options: UpWithFrontsOptions, portFlag = '--front-port'): Beside | undefined {
   const { frontPort, frontHost = '127.0.0.1', frontAgent = 'guest', upstream } = options
   if (frontPort === undefined) {
     const alone = frontFlags.find(([key]) => options[key] !== undefined)
@@ -56,7 +58,7 @@ function frontsBeside(options: UpWithFrontsOptions): Beside | undefined {
     )
   }
   refuseOpenAddress(frontHost, { flag: '--front-host', allowRemote: options.allowRemote })
-  const port = portOf(frontPort, '--front-port')
+  const port = portOf(frontPort, portFlag)
   parseGuestName(frontAgent)
   const found = frontsOf(options)
   return {
@@ -67,7 +69,7 @@ function frontsBeside(options: UpWithFrontsOptions): Beside | undefined {
       const { routes, close } = await openFrontsInUp(place, { ...found, agent: frontAgent })
       const server = await startHttpServer({
         ...{ host: frontHost, port, log, routes },
-        advice: 'give another address with --front-host and --front-port (0: any free port)',
+        advice: `give another address with --front-host and ${portFlag} (0: any free port)`,
       }).catch(async (error: unknown) => {
         await close()
         throw error

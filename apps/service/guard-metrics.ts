@@ -2,6 +2,7 @@
 // started with, so it is bounded.
 
 import type { Registry } from 'prom-client'
+import { guardModes } from '../../shared/contract/guard.ts'
 import type { GuardVerdict } from '../../shared/contract/messages.ts'
 import type { Clock } from '../../shared/lib/clock.ts'
 import type { GuardInstruments } from '../../shared/runtime/guards/guard-instruments.ts'
@@ -21,7 +22,6 @@ const judgeBuckets = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 
 /** The codes of answers that the runner of guards makes (shared/runtime/guards/judgement.ts). */
 const failureCodes = ['guard.threw', 'guard.stuck', 'guard.unusable']
 
-const modes = ['enforce', 'shadow'] as const
 const verdicts = ['pass', 'reject', 'ask'] as const
 
 export const guardMetricTable = {
@@ -67,7 +67,7 @@ export function createGuardMetrics({
   const counters = createInstruments(registry, guardMetricTable)
   for (const guard of guards) {
     for (const counter of [counters.rounds, counters.late]) counter.inc({ guard }, 0)
-    for (const mode of modes)
+    for (const mode of guardModes)
       for (const verdict of verdicts) counters.verdicts.inc({ guard, mode, verdict }, 0)
     for (const code of failureCodes) counters.failures.inc({ guard, code }, 0)
   }

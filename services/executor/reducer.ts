@@ -55,6 +55,7 @@ import {
 } from '../../shared/contract/stage.ts'
 import { clientOwner, guestOwner, isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { stopOfCall, stoppedCall } from '../../shared/runtime/stops.ts'
 import { cancelledAtClient, offered, resultOf } from './client-calls.ts'
 import {
@@ -363,7 +364,8 @@ function onResult(turn: Turn | undefined, message: ResultSent, time: Millisecond
   if (phase.kind !== 'claimed' || phase.owner !== clientOwner) return { state: turn }
   if (time >= claimDeadline(round, phase)) return { state: turn }
   const result = resultOf(message, Math.max(0, time - phase.time))
-  const finished = finishCall(turn, round, open, result, message.resultId)
+  const resultId = cutToBytes(message.resultId, limits.messageIdBytesMax)
+  const finished = finishCall(turn, round, open, result, resultId)
   return reportFinishedRounds(turn, [finished], time)
 }
 

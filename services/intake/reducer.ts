@@ -1,6 +1,6 @@
 // Intake: copies the messages of clients into the conversation's inbox, the results of calls that
-// clients ran into the executor's, and images and files into the history. So a client needs no write access to the inbox of a stage or to the history,
-// where it could forge the records of others.
+// clients ran into the executor's, and images and files into the history. So a client needs no write
+// access to the inbox of a stage or to the history, where it could forge the records of others.
 // Reads: client-messages.
 // Writes: user-message and cancel-requested to conversation-events, cancel-requested to guest-events,
 // content-kept to history, result-sent to rounds-cleared.

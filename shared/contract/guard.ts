@@ -9,7 +9,9 @@
 
 import type { Milliseconds } from '../lib/clock.ts'
 import type { RoundId } from './ids.ts'
-import type { ArgumentSource, Declaration } from './messages.ts'
+import type { ArgumentSource, Declaration, GuardMode } from './messages.ts'
+
+export const guardModes = ['shadow', 'enforce'] as const satisfies readonly GuardMode[]
 
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
 export type JsonObject = { [name: string]: JsonValue }

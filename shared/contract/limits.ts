@@ -577,7 +577,8 @@ export const limits = {
   consoleLettersMax: 200,
   /**
    * The console: recent turns that it keeps, those of one what-if, and the records that a what-if
-   * reads at most, all of them and between two pauses. `consoleTurnChangesMax`: the changed turns that it shows for a value.
+   * reads at most, all of them and between two pauses. `consoleTurnChangesMax`: the changed turns
+   * that it shows for a value.
    */
   consoleRecentTurnsMax: 2_000,
   consoleWhatIfTurnsMax: 200,

@@ -1,7 +1,8 @@
 // Files of keys: readable by this user only.
 
-import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { WeirError } from './errors.ts'
+import { replaceFile } from './whole-file.ts'
 
 /**
  * The text of a file that no other user can read or write. A file of root, as Kubernetes mounts a
@@ -33,9 +34,7 @@ export function othersReach(
   return (mode & 0o077 & ~mayRead) !== 0
 }
 
-/** Writes JSON. A process that is killed leaves the old content or the new one. */
+/** Writes JSON, whole or not at all. Throws `output.unwritable`. */
 export function writeSecretFile(file: string, content: object): void {
-  const beside = `${file}.${process.pid}.new`
-  writeFileSync(beside, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
-  renameSync(beside, file)
+  replaceFile(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
 }

@@ -1,7 +1,7 @@
 // An operator's stop: its id, its words, and the calls and turns that it stops. Every place that
 // checks a stop uses this file.
-// STOPS-1. A stop of all, of an agent, of a tenant or of a conversation stops model requests and calls. A stop
-//     of tools stops calls only, so the turn goes on.
+// STOPS-1. A stop of all, of an agent, of a tenant or of a conversation stops model requests and
+//     calls. A stop of tools stops calls only, so the turn continues.
 
 import { policyOf } from '../agents/agents.ts'
 import { type CallEnding, outcomeUnknown } from '../contract/call-endings.ts'

@@ -225,8 +225,7 @@ export const settingTable: Record<SettingKey, Setting> = {
   },
   agents: {
     variable: 'WEIR_AGENTS',
-    description:
-      'for weir up: an agent file or a folder of them; the stages llm-gateway and executor need it',
+    description: 'an agent file or a folder of them; the stages llm-gateway and executor need it',
     secret: false,
     isPath: true,
     schema: { type: 'string', default: '' },

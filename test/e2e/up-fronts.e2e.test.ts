@@ -77,6 +77,7 @@ describe('weir up with the port of the fronts', () => {
 
   it.each([
     [['--front-port', '70000'], '--front-port is "70000"'],
+    [['--http-port', '70000', '--mcp', 'servers.yaml'], '--http-port is "70000"'],
     [['--upstream', 'http://h'], '--upstream needs the server of the fronts'],
     [['--mcp', 'mcp.json'], '--mcp needs the server of the fronts'],
     [['--front-port', '0', '--mcp', 'mcp.json'], 'mcp.json'],

@@ -36,8 +36,6 @@ export const ownStages: SettingKey[] = [
   'dataFolderBytesMax',
 ]
 
-export const guardModes = ['shadow', 'enforce']
-
 /** The heading of the flags that many commands share. */
 const settingsHeading = 'Settings:'
 

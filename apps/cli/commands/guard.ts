@@ -1,8 +1,9 @@
 // weir guard run, register, mode, list, remove.
 
 import { Argument, type Command, Option } from 'commander'
+import { guardModes } from '../../../shared/contract/guard.ts'
 import { endWith } from '../../terminal/ending.ts'
-import { guardModes, keeping, listed, settingsOf, whichBus, withSettings } from './flags.ts'
+import { keeping, listed, settingsOf, whichBus, withSettings } from './flags.ts'
 
 export function addGuard(program: Command): void {
   const guard = program

@@ -55,12 +55,15 @@ export function addHistory(program: Command): void {
 
   withSettings(program.command('conversations'), [...whichBus, 'topicPrefix'])
     .description(
-      'List the latest active conversations: questions, turns, tokens, their ends and notable facts.',
+      'List the latest active conversations: questions, turns, tokens, money, their ends and notable facts.',
     )
     .option('--limit <number>', 'the number of conversations', '20')
     .addOption(whereOption())
     .addOption(bundleOption())
-    .option('--json', 'print one JSON object per line; see client/history/summary.ts')
+    .option(
+      '--json',
+      'print one JSON object per line; see PricedConversation in apps/history/conversations/conversations.ts',
+    )
     .action(async (options) =>
       (await import('../../history/conversations/conversations.ts')).listConversations(
         await settingsBeside(options.bundle, options),

@@ -2,15 +2,8 @@
 
 import { type Command, Option } from 'commander'
 import { stagesChoices } from '../../../client/stages-choice.ts'
-import {
-  guardModes,
-  listed,
-  ownStages,
-  rawFlag,
-  runImportedFlag,
-  settingsOf,
-  withSettings,
-} from './flags.ts'
+import { guardModes } from '../../../shared/contract/guard.ts'
+import { listed, ownStages, rawFlag, runImportedFlag, settingsOf, withSettings } from './flags.ts'
 
 const guardText =
   'run this guard in this process, on the embedded bus: flow, opa, shell, spend or a file, optionally with =OPTIONS, a JSON file; repeat for more. It stays registered, with its mode'

@@ -1,9 +1,10 @@
 // weir up: run the stages.
 
 import { type Command, Option } from 'commander'
+import { guardModes } from '../../../shared/contract/guard.ts'
 import { settingKeys } from '../../../shared/settings/settings.ts'
 import { endWith } from '../../terminal/ending.ts'
-import { guardModes, listed, runImportedFlag, withSettings } from './flags.ts'
+import { listed, runImportedFlag, withSettings } from './flags.ts'
 import { withEdge } from './serve.ts'
 
 export function addUp(program: Command): void {

@@ -21,13 +21,14 @@ import type { EdgeContext } from '../edge/edge-context.ts'
 import { requireRole } from '../edge/principal.ts'
 import { sseResponse } from '../edge/sse.ts'
 import { HttpError } from '../http-error.ts'
+import { textIn } from '../request-body.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
 import { consoleAssets, consolePath, pagePolicy } from './console-assets.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import { conversationData } from './conversation-data.ts'
 import { conversationEvents, stateEvents } from './live-events.ts'
 import { operatorApi } from './operator-routes.ts'
-import { bodyOf, textIn, within } from './route-parts.ts'
+import { bodyOf, within } from './route-parts.ts'
 
 /** The files of the page. They hold no data. */
 export function consoleFiles(): HttpApp {
@@ -110,7 +111,7 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
     const body = await bodyOf(context)
     const answer = textIn(body, 'answer')
     if (answer !== 'approve' && answer !== 'reject')
-      throw new HttpError(400, 'console.body', 'answer must be approve or reject')
+      throw new HttpError(400, 'http.body', 'answer must be approve or reject')
     const decision = { id: textIn(body, 'id'), hash: textIn(body, 'hash') }
     const approve = answer === 'approve'
     const reason = approve ? '' : textIn(body, 'reason')
@@ -157,5 +158,5 @@ function refuseOtherSites({ req }: HttpContext): void {
   if (!isOwn)
     throw new HttpError(403, 'console.origin', 'only the page of this server may change something')
   if (!/^application\/json\b/.test(req.header('content-type') ?? ''))
-    throw new HttpError(415, 'console.body', 'the body must be application/json')
+    throw new HttpError(415, 'http.body', 'the body must be application/json')
 }

@@ -4,6 +4,7 @@
 // CONSOLE-OPERATOR-2. One change is written at a time.
 
 import { Hono } from 'hono'
+import { guardModes } from '../../../shared/contract/guard.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
@@ -22,18 +23,18 @@ import { scopeOf } from '../../service/stops/scope.ts'
 import { storedStops } from '../../service/stops/stored.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
 import { requireRole } from '../edge/principal.ts'
+import { textIn } from '../request-body.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import { guardsData } from './guards-data.ts'
 import type { BudgetsData, GuardsData, PoliciesData } from './page/operator-state.ts'
-import { bodyOf, oneOf, textIn, within } from './route-parts.ts'
+import { bodyOf, oneOf, within } from './route-parts.ts'
 import { whatIfData } from './what-if-data.ts'
 
 type Table = Parameters<Parameters<typeof withExistingRegistry>[1]>[0]
 
 const stopScopes = ['all', 'tenant', 'agent', 'tool', 'conversation'] as const
 const stopModes = ['drain', 'now'] as const
-const guardModes = ['enforce', 'shadow'] as const
 
 /** Under the path and the checks of the console's other routes. */
 export function operatorApi(

@@ -1,5 +1,4 @@
-// The parts that all routes of the console share: one piece of work at a time, and the fields of a
-// body.
+// The parts that all routes of the console share: one piece of work at a time, and the body.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Slots } from '../../../shared/lib/slots.ts'
@@ -24,13 +23,6 @@ export function bodyOf(context: HttpContext): Promise<Record<string, unknown>> {
 }
 
 /** Throws 400. */
-export function textIn(body: Record<string, unknown>, name: string): string {
-  const value = body[name]
-  if (typeof value === 'string') return value
-  throw new HttpError(400, 'console.body', `${name} must be a text`)
-}
-
-/** Throws 400. */
 export function oneOf<T extends string>(
   body: Record<string, unknown>,
   name: string,
@@ -38,5 +30,5 @@ export function oneOf<T extends string>(
 ): T {
   const value = accepted.find((one) => one === body[name])
   if (value !== undefined) return value
-  throw new HttpError(400, 'console.body', `${name} must be one of ${accepted.join(', ')}`)
+  throw new HttpError(400, 'http.body', `${name} must be one of ${accepted.join(', ')}`)
 }

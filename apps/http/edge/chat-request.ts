@@ -21,8 +21,8 @@ export type Answer = { id: string; approve: boolean; reason?: string }
 
 /**
  * `conversation`: as the principal names it. `earlier`: the messages of the user before `message`.
- * Without a message the request only answers. `results`: those of all calls in the sent history. `abandoned`: approvals that the client gives up, with
- * their turn. `isAgain`: the client wants another answer to the same message.
+ * Without a message the request only answers. `results`: those of all calls in the sent history.
+ * `abandoned`: approvals that the client gives up, with their turn. `isAgain`: the client wants another answer to the same message.
  */
 export type ChatRequest = {
   conversation: string
@@ -90,10 +90,4 @@ export function objectAt(value: unknown, where: string): Record<string, unknown>
 export function listAt(value: unknown, where: string): unknown[] {
   if (Array.isArray(value)) return value
   throw new HttpError(400, 'http.body', `${where} must be a list`)
-}
-
-/** Throws 400. */
-export function textAt(value: unknown, where: string): string {
-  if (typeof value === 'string') return value
-  throw new HttpError(400, 'http.body', `${where} must be a text`)
 }

@@ -14,6 +14,7 @@ export type WebhookFeed = {
   caughtUp(): void
 }
 
+/** An event that will be sent, unless a later record ends its wait. */
 type Held = { event: WebhookEvent; conversation: string; turn: number; until: Milliseconds | null }
 
 export function webhookFeed(
@@ -23,33 +24,30 @@ export function webhookFeed(
   const startedAt = clock.now()
   let held: Held[] | undefined = []
 
-  function hold(all: Held[], message: Message, events: WebhookEvent[]): void {
+  function hold(all: Held[], message: Message, about: Parameters<WebhookFeed['add']>[1]): void {
     if (!('turn' in message) || typeof message.turn !== 'number') return
     const { conversation, turn } = message
     const until = message.type === 'approval-pending' ? message.until : null
-    for (const event of events) all.push({ event, conversation, turn, until })
+    const isDue =
+      until === null ? about.time >= startedAt - limits.webhookLateMs : until > startedAt
+    if (!isDue) return
+    for (const event of webhookEvents(message, about))
+      all.push({ event, conversation, turn, until })
     if (all.length > limits.webhookQueueMax) all.splice(0, all.length - limits.webhookQueueMax)
   }
 
   return {
     add(message, about) {
-      const events = webhookEvents(message, about)
       if (held === undefined) {
-        for (const event of events) webhook.send(event)
+        for (const event of webhookEvents(message, about)) webhook.send(event)
         return
       }
       if (message.type === 'approval-decided' || message.type === 'turn-finished')
         held = held.filter((one) => !isOver(one, message))
-      hold(held, message, events)
+      hold(held, message, about)
     },
     caughtUp() {
-      for (const { event, until } of held ?? []) {
-        const isDue =
-          until === null
-            ? Date.parse(event.timestamp) >= startedAt - limits.webhookLateMs
-            : until > startedAt
-        if (isDue) webhook.send(event)
-      }
+      for (const { event } of held ?? []) webhook.send(event)
       held = undefined
     },
   }

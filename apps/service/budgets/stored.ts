@@ -58,6 +58,7 @@ export function accountsReader({ bus, topicPrefix }: AccountsLog): () => Promise
       const known = ledgers.get(partition)
       const from = known?.next ?? (await firstOffsetSince(bus, range, ledgerSince(now)))
       const ledger = known?.ledger ?? emptyLedger()
+      ledgers.delete(partition) // a read that fails in the middle begins again
       for await (const records of batchesOf(bus, { ...range, from }))
         for (const record of records) {
           const message = messageOf(record)

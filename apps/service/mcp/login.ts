@@ -117,7 +117,8 @@ function clientOf({ clientId, clientSecret }: LoginOptions): KnownClient {
   if (secret === undefined || secret === '')
     throw new WeirError(
       'usage',
-      `--client-secret names a variable, and ${printable(clientSecret)} is not set`,
+      // Without its value: somebody may have given the secret in place of the name.
+      'the variable that --client-secret names is not set: set it, and give its name',
     )
   return { id: clientId, secret }
 }

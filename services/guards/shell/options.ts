@@ -52,7 +52,7 @@ const checks: Record<
   home: [isFolder, aFolder],
   onlyCommands: [isListOf(isText), 'names of commands, or leave it out to allow any'],
   deadlineMs: [
-    (value) => Number(value) >= 1 && Number(value) <= limits.guardDeadlineMsMax,
+    (value) => typeof value === 'number' && value >= 1 && value <= limits.guardDeadlineMsMax,
     `milliseconds from 1 to ${limits.guardDeadlineMsMax}`,
   ],
 }

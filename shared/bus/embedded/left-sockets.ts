@@ -53,7 +53,7 @@ async function areRefused(paths: readonly string[]): Promise<boolean> {
   return true
 }
 
-/** Keeps LEFT-SOCKETS-1. Any other fault, such as a missing right, proves nothing. */
+/** Keeps LEFT-SOCKETS-2. Any other fault, such as a missing right, proves nothing. */
 function isRefused(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = createConnection(path)

@@ -27,7 +27,7 @@ export function encryptedLocalKind(kind: LocalBus): LocalBus {
 }
 
 /**
- * Without keys too: a stage must not go on without the keys of its records. Throws before the bus
+ * Without keys too: a stage must not continue without the keys of its records. Throws before the bus
  * opens if the keys cannot be used.
  */
 async function opened<Opened extends Bus | undefined>(

@@ -5,7 +5,7 @@
 // tag. Keys of records, ids and types stay readable, because the bus and its readers need them.
 // ENCRYPTION-1. The tag covers the topic and the key of the record too, so a value cannot move to
 //     another place.
-// ENCRYPTION-2. A tenant with deleted keys gets no readable record any more. A record that a stage
+// ENCRYPTION-2. A tenant with deleted keys gets no readable record. A record that a stage
 //     still writes for it is encrypted with a key of this process alone, which is in no file.
 
 import { createCipheriv, createDecipheriv, randomBytes, randomFillSync } from 'node:crypto'
@@ -59,7 +59,7 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
       if (key.name === deletedName && nameOf(record.topic) === 'client-messages')
         throw new WeirError(
           'encryption.deleted',
-          `the keys of the tenant ${tenant} were deleted, so it takes no messages any more`,
+          `the keys of the tenant ${tenant} were deleted, so it accepts no messages: send them for a tenant with keys (encryptionKeys)`,
         )
       const hidden = encryptedValue(key, nonces(), value, placeOf(record))
       ours.set(hidden, value)

@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import { startExecutor } from '../../../services/executor/performer.ts'
 import { executor } from '../../../services/executor/reducer.ts'
 import type { Agents, ValueCheck } from '../../../shared/agents/agents.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import type {
   CallResult,
   Declaration,
@@ -73,6 +74,13 @@ describe('a call of a client', () => {
     expect(resultsIn(folded.to('verdict'))).toEqual([ok('blue', { durationMs: 2_500 })])
     expect(folded.to('activity')).toMatchObject([
       { type: 'call-finished', status: 'ok', result: 'blue', resultId: 'id of blue' },
+    ])
+  })
+
+  it('finishes with a bounded id if the id of its result is too long', () => {
+    const folded = offered.when(at(1_001, sent('blue', { resultId: 'x'.repeat(100_000) })))
+    expect(folded.to('activity')).toMatchObject([
+      { type: 'call-finished', resultId: 'x'.repeat(limits.messageIdBytesMax) },
     ])
   })
 

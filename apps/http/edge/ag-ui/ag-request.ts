@@ -1,9 +1,11 @@
 // The input of an AG-UI run. Only the newest message of the user, the answers to interrupts and the
-// results of calls that the client runs count: the log has the history. The other messages are read to send them back.
+// results of calls that the client runs count: the log has the history. The other messages are read
+// to send them back.
 
 import { HttpError } from '../../http-error.ts'
+import { textAt } from '../../request-body.ts'
 import type { CallAnswer } from '../call-results.ts'
-import { type Answer, type ChatRequest, listAt, objectAt, textAt } from '../chat-request.ts'
+import { type Answer, type ChatRequest, listAt, objectAt } from '../chat-request.ts'
 import { messageOfContent, textOfContent, toolNames } from '../request-message.ts'
 import type { AgMessage } from './ag-event.ts'
 import type { AgRun } from './ag-fold.ts'

@@ -155,12 +155,10 @@ async function answer(
     ...{ id: `chatcmpl-${messageId}`, model: modelPrefix + agent, conversation: shown },
     ...{ created: Math.floor(context.clock.now() / 1_000), includesUsage: request.includesUsage },
   }
-  // Chat clients such as Open WebUI declare their tools in each request. The model gets none of them.
-  const known = clientToolsOf(context.agents, agent)
-  const leftOut = request.tools.filter((name) => !known.has(name)).map(encodeURIComponent)
+  const leftOut = leftOutOf(request.tools, clientToolsOf(context.agents, agent))
   const headers = {
     'x-weir-conversation': encodeURIComponent(shown),
-    ...(leftOut.length > 0 && { 'x-weir-tools-left-out': leftOut.slice(0, 64).join(',') }),
+    ...(leftOut !== '' && { 'x-weir-tools-left-out': leftOut }),
   }
   const keep = (text: string) =>
     histories.keep(principal, [...said, { role: 'assistant', text }], shown)
@@ -180,6 +178,23 @@ async function answer(
   }
   throw new HttpError(503, 'edge.interrupted', 'the turn has no end: send the request again')
 }
+
+/**
+ * Chat clients such as Open WebUI declare their tools in each request. The model gets none of them.
+ * The names fit in a header that all clients can read.
+ */
+function leftOutOf(declared: readonly string[], known: ReadonlySet<string>): string {
+  let text = ''
+  for (const name of declared) {
+    if (known.has(name)) continue
+    const next = `${text === '' ? '' : `${text},`}${encodeURIComponent(name.toWellFormed())}`
+    if (next.length > leftOutCharactersMax) break
+    text = next
+  }
+  return text
+}
+
+const leftOutCharactersMax = 4096
 
 /** Calls `end` with the whole text in front of the end. */
 async function* kept(

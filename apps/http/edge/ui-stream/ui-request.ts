@@ -3,13 +3,13 @@
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { HttpError } from '../../http-error.ts'
+import { textAt } from '../../request-body.ts'
 import type { CallAnswer } from '../call-results.ts'
 import {
   type Answer,
   type ChatRequest,
   listAt,
   objectAt,
-  textAt,
   type UserMessage,
 } from '../chat-request.ts'
 import { messageOfContent, textOfContent } from '../request-message.ts'

@@ -13,7 +13,10 @@ import type { Clock } from '../../../../shared/lib/clock.ts'
 
 export type Forwarded = { answer: CallToolResult; status: GuestResult['status']; text: string }
 
-/** `input`: the text of the arguments. `signal` aborts when the host cancels: the server gets a cancel. Never rejects. */
+/**
+ * `input`: the text of the arguments. `signal` aborts when the host cancels: the server gets a cancel.
+ * Never rejects.
+ */
 export async function forwardCall(
   run: McpTool,
   input: string,

@@ -70,14 +70,20 @@ export function tokenProvider(
   { name, url }: { name: string; url: string },
   file: string,
 ): AuthProvider | OAuthClientProvider {
-  if ('token' in readTokenFile(file)) return { token: async () => tokenIn(file) }
+  const first = readTokenFile(file)
   let refused: string | undefined
-  const login = (): Login => {
-    const found = readTokenFile(file)
-    if (!('login' in found) || found.login.server !== url)
-      throw new LoginFault(`its tokenFile is a login of another server; run weir mcp login ${name}`)
-    return found.login
+  const loginIn = (found: ReturnType<typeof readTokenFile>): Login => {
+    if ('login' in found && found.login.server === url) return found.login
+    throw new LoginFault(`its tokenFile is a login of another server; run weir mcp login ${name}`)
   }
+  const login = () => loginIn(readTokenFile(file))
+  if ('token' in first)
+    return {
+      async token() {
+        const found = readTokenFile(file)
+        return 'token' in found ? found.token : loginIn(found).tokens.access_token
+      },
+    }
   const needsLogin = () => {
     throw new LoginFault(`its login is over; run weir mcp login ${name}`)
   }
@@ -103,11 +109,6 @@ export function tokenProvider(
 
 /** The SDK wants one, and uses it for a login only. */
 const unusedRedirect = 'http://127.0.0.1/callback'
-
-function tokenIn(file: string): string {
-  const found = readTokenFile(file)
-  return 'token' in found ? found.token : found.login.tokens.access_token
-}
 
 type Mask = (text: string) => string
 const masks = new Map<string, { values: string; hide: Mask }>()

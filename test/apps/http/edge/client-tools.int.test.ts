@@ -196,6 +196,19 @@ describe('Chat Completions', () => {
     expect((await post(`${edge.url}/v1/chat/completions`, forced)).status).toBe(400)
   })
 
+  it('answers a client whose own tools have broken names, or names beyond a header', async () => {
+    await using edge = await edgeServer([says('Hello.'), says('Hello.')], { tools })
+    const named = (name: string) => ({ type: 'function', function: { name } })
+    const leftOut = async (names: string[]) => {
+      const body = { model, messages: [question], tools: names.map(named) }
+      const response = await post(`${edge.url}/v1/chat/completions`, body)
+      expect(response.status).toBe(200)
+      return response.headers.get('x-weir-tools-left-out')
+    }
+    expect(await leftOut(['a\ud800'])).toBe('a%EF%BF%BD')
+    expect(await leftOut(['clock_of_mine', 'x'.repeat(100_000)])).toBe('clock_of_mine')
+  })
+
   it('streams them, and refuses the result of an unknown call', async () => {
     await using edge = await edgeServer(script, { tools })
     const { completions } = clientOf(edge.url).chat

@@ -209,6 +209,7 @@ describe('the source of a command, and its start', () => {
     ['workingFolder', { workingFolder: '~' }],
     ['onlyCommands', { onlyCommands: [] }],
     ['deadlineMs', { deadlineMs: 0 }],
+    ['deadlineMs', { deadlineMs: '500' as never }],
     ['argument', { argument: '' }],
   ])('refuses to start with a wrong %s', (option, options) => {
     expect(() => shellGuard({ ...usual, ...options })).toThrow(`the shell guard's ${option} is`)
