@@ -131,7 +131,7 @@ function refuseForeign(headers: IncomingHttpHeaders, origins: ReadonlySet<string
     throw new HttpError(
       403,
       'http.host',
-      'this server answers on this machine only: call it as 127.0.0.1, or start it with --host',
+      'this server answers on this machine only: call it as 127.0.0.1, or let it listen on another address',
     )
   refuseOrigin(headers, asked.host, origins)
 }

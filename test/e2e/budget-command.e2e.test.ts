@@ -43,6 +43,18 @@ describe('weir budget', () => {
     expect((await run(['tail', 'budgets', '--from', 'beginning'])).out).toBe('')
     const set = await run(['budget', 'set', '--tenant', 'acme', '--window', 'day', '--tokens', '1'])
     expect(set).toMatchObject({ code: 0, errors: '' })
+    expect(set.out).not.toContain('replaces')
+    const again = await run([
+      'budget',
+      'set',
+      '--tenant',
+      'acme',
+      '--window',
+      'day',
+      '--tokens',
+      '1',
+    ])
+    expect(again.out).toContain('it replaces: no model request from 1 tokens in a day (UTC)')
     expect(server.requests).toHaveLength(2)
 
     const first = await run(ask('acme', 'c'))

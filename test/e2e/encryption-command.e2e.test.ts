@@ -87,6 +87,9 @@ describe('the log of a tenant with a key', () => {
     await run(['keys', 'tenant', 'acme', '--file', 'keys.json'])
     await ask('acme', { environment })
     await ask('other', { environment })
+    const unknown = await run(['keys', 'tenant', 'nobody', '--file', 'keys.json', '--delete'])
+    expect(unknown).toMatchObject({ code: 2 })
+    expect(unknown.errors).toContain('keys.json has no keys of the tenant nobody')
     const deletion = await run(['keys', 'tenant', 'acme', '--file', 'keys.json', '--delete'])
     expect(deletion.out).toContain('deleted 1 key of acme')
 

@@ -11,6 +11,7 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'approval.unknown': 404,
   'approval.ambiguous': 409,
   'conversation.unknown': 404,
+  'encryption.deleted': 403,
   'call.unknown': 404,
   'call.over': 409,
   'guard.unknown': 404,

@@ -27,9 +27,15 @@ export async function jsonBodyOf(context: HttpContext): Promise<JsonBody> {
   return { value, bytes }
 }
 
-/** As jsonBodyOf. Throws 400 for a field that is none of `known`: it would have no effect. */
+/**
+ * As jsonBodyOf, with no body as an empty object. Throws 400 for a field that is none of `known`: it
+ * would have no effect.
+ */
 export async function fieldsOf(context: HttpContext, known: readonly string[]): Promise<JsonBody> {
-  const body = await jsonBodyOf(context)
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } =
+    context.env.incoming.headers
+  const isEmpty = length === '0' && encoding === undefined
+  const body = isEmpty ? { value: {}, bytes: Buffer.alloc(0) } : await jsonBodyOf(context)
   refuseUnknownKeys(body.value, known, { code: 'usage', subject: 'the body' })
   return body
 }

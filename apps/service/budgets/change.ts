@@ -42,9 +42,10 @@ export async function setBudget(
 ): Promise<void> {
   const budget = budgetOf(options)
   const id = budgetId(budget)
-  await withExistingRegistry(settings, async ({ bus, topicPrefix }) => {
+  const before = await withExistingRegistry(settings, async ({ bus, topicPrefix }) => {
     const budgets = await storedBudgets({ bus, topicPrefix })
-    if (budgets.length >= limits.budgetsMax && !budgets.some((known) => known.id === id))
+    const known = budgets.find((one) => one.id === id)
+    if (budgets.length >= limits.budgetsMax && known === undefined)
       throw new WeirError(
         'usage',
         `${budgets.length} budgets are in force, which is the limit; remove one (weir budget remove)`,
@@ -56,8 +57,10 @@ export async function setBudget(
       setAt: bus.clock.now(),
     } as const
     await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
+    return known?.budget
   })
   out.write(`${printable(id)}: ${effectOf(budget)}\n`)
+  if (before !== undefined) out.write(`it replaces: ${effectOf(before)}\n`)
   out.write(`it counts from now on; to remove it: weir budget remove '${printable(id)}'\n`)
 }
 

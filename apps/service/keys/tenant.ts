@@ -1,10 +1,12 @@
 // `weir keys tenant`: adds a key to the file that encrypts the records of tenants, or deletes the keys
 // of one. Exit code 0: the file is written.
 
+import { existsSync } from 'node:fs'
 import {
   addTenantKey,
   deleteTenantKeys,
   everyTenant,
+  readTenantKeys,
 } from '../../../shared/bus/encryption/tenant-keys.ts'
 import { isTenant, tenantRule } from '../../../shared/contract/tenant.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -27,6 +29,8 @@ export function changeTenantKeys(
   if (isDeletion) {
     if (tenant === everyTenant)
       throw new WeirError('usage', `name the tenant whose keys to delete, not '${everyTenant}'`)
+    if (!existsSync(file) || !readTenantKeys(file).has(tenant))
+      throw new WeirError('usage', `${printable(file)} has no keys of the tenant ${tenant}`)
     const deleted = deleteTenantKeys(file, tenant)
     out.write(
       `deleted ${count(deleted, 'key')} of ${tenant} from ${printable(file)}\n` +

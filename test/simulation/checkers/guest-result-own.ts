@@ -18,6 +18,7 @@ export const guestResultOwn: Checker = {
     const written = resultsWritten(evidence)
     const runs = new Map(evidence.ledger.guests.runs.map((run) => [run.text, run]))
     const facts = guestFacts(evidence)
+    const visible = visibleRounds(evidence)
     for (const { message } of evidence.all('guest-events', 'round-outcome'))
       for (const { ordinal, status, text } of message.results) {
         if (!reported.has(status)) continue
@@ -34,7 +35,7 @@ export const guestResultOwn: Checker = {
             conversation,
           })
         const run = runs.get(text)
-        if (run !== undefined && !belongs(run, message, ordinal, facts.nameOf(message)))
+        if (run !== undefined && !belongs(run, message, ordinal, facts.nameOf(message), visible))
           findings.push({
             problem: `${place} has the result of ${JSON.stringify(run)}`,
             conversation,
@@ -53,15 +54,31 @@ function resultsWritten(evidence: Evidence): ReadonlySet<string> {
   return written
 }
 
+/**
+ * A turn that comes back is read from the visible history, where a round behind hidden ones with the
+ * same words has a lower number than when it ran.
+ */
+function visibleRounds(evidence: Evidence): ReadonlySet<string> {
+  const visible = new Set<string>()
+  for (const { message } of evidence.all('guest-events', 'guest-round'))
+    if (!message.hides) visible.add(JSON.stringify([message.conversation, message.key]))
+  return visible
+}
+
 /** A text that several calls have belongs to all of them. */
 function belongs(
   run: GuestRun,
   { conversation, response }: MessageOf<'round-outcome'>,
   ordinal: number,
   turnKey: string | undefined,
+  visible: ReadonlySet<string>,
 ): boolean {
   if (!run.text.startsWith('result ')) return true
-  const isSameRound = run.key === undefined || run.key === response.attempt
+  const isVisible = visible.has(JSON.stringify([conversation, response.attempt]))
+  const isSameRound =
+    run.key === undefined ||
+    run.key === response.attempt ||
+    (isVisible && hashOfKey(run.key) === hashOfKey(response.attempt))
   const call = response.calls.find((call) => call.ordinal === ordinal)
   return (
     run.conversation === conversation &&

@@ -47,6 +47,14 @@ describe('the native feed', () => {
     }
   })
 
+  it('cancels without a body', async () => {
+    await using edge = await edgeServer([says('Hello.')])
+    await post(`${edge.url}/v1/conversations/c1/messages`, { text: 'hi' })
+    await untilFinished(await openedFeed(edge.url, 'c1'))
+    const url = `${edge.url}/v1/conversations/c1/cancel`
+    expect((await fetch(url, { method: 'POST' })).status).toBe(202)
+  })
+
   it('refuses a field that has no effect, and names the near one', async () => {
     await using edge = await edgeServer([says('Hello.')])
     const sent = await post(`${edge.url}/v1/conversations/c1/messages`, { text: 'hi', agnt: 'x' })
