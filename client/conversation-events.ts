@@ -9,11 +9,15 @@ import type { Offset, StoredRecord } from '../shared/contract/bus.ts'
 import type { ConversationId } from '../shared/contract/ids.ts'
 import type { Part } from '../shared/contract/messages.ts'
 import { historyPrefix, historyTurn, isGuest } from '../shared/contract/topology.ts'
+import { WeirError } from '../shared/lib/errors.ts'
+import { shown } from '../shared/settings/mistake.ts'
 import { type Activity, activityIn, type Streamed } from './edge.ts'
 import { createEventFold, type EventFold } from './event-fold.ts'
 import { positionIn, resumeAfter } from './event-resume.ts'
 import type { Received } from './feed.ts'
 import type { FollowKey } from './followed-key.ts'
+import { needOptions, needSignal, needText } from './given-options.ts'
+import { refuseUnknownKeys } from './known-keys.ts'
 import { openingOf, type Place } from './opening.ts'
 import { createPartsFirst } from './parts-first.ts'
 import type { TurnEvent } from './turn-event.ts'
@@ -33,12 +37,20 @@ export type EventsOptions = {
 /** Batches of one topic that wait for the caller. */
 const waitingMax = 4
 
-/** Goes on until `signal` aborts or the caller leaves. Throws `usage` for a bad position. */
+/** Goes on until `signal` aborts or the caller leaves. Throws `usage` for bad options. */
 export async function* conversationEvents(
   { followKey, ...place }: Place & { followKey: FollowKey },
   conversation: ConversationId,
-  { after, turn: least, reasoning = false, signal }: EventsOptions,
+  options: EventsOptions,
 ): AsyncGenerator<TurnEvent, void> {
+  const asked = { code: 'usage', subject: 'events' } as const
+  needOptions(options, { ...asked, example: '{ turn: 0 }' })
+  refuseUnknownKeys(options, ['after', 'turn', 'reasoning', 'signal'], asked)
+  const { after, turn: least, reasoning = false, signal } = options
+  needText('after', after, 'usage')
+  needSignal(signal, 'usage')
+  if (least !== undefined && !(Number.isSafeInteger(least) && least >= 0))
+    throw new WeirError('usage', `turn is ${shown(least)}; must be the number of a turn, from 0 on`)
   const { bus, topicPrefix, partition } = place
   const topic = `${topicPrefix}activity`
   const behind = after === undefined ? (event: TurnEvent) => [event] : resumeAfter(after)

@@ -8,6 +8,10 @@ import { limits } from '../shared/contract/limits.ts'
 import type { TurnFinished } from '../shared/contract/messages.ts'
 import { historyPrefix, historyTurn } from '../shared/contract/topology.ts'
 import type { Milliseconds } from '../shared/lib/clock.ts'
+import { WeirError } from '../shared/lib/errors.ts'
+import { shown } from '../shared/settings/mistake.ts'
+import { needOptions } from './given-options.ts'
+import { refuseUnknownKeys } from './known-keys.ts'
 import { openingOf, type Place } from './opening.ts'
 
 /** `agent`, `text`: of the message. Times are those of the log. `end` undefined: it is open. */
@@ -26,12 +30,21 @@ export type ConversationTurn = {
  */
 export type TurnsOptions = { limit?: number; ends?: boolean }
 
-/** The newest first, at most `limit` and `limits.recentMessageIdsMax`. Empty: no such conversation. */
+/**
+ * The newest first, at most `limit` and `limits.recentMessageIdsMax`. Empty: no such conversation.
+ * Throws `usage` for bad options.
+ */
 export async function turnsOf(
   place: Place,
   conversation: ConversationId,
-  { limit = 20, ends: withEnds = true }: TurnsOptions = {},
+  options: TurnsOptions = {},
 ): Promise<ConversationTurn[]> {
+  const asked = { code: 'usage', subject: 'turns' } as const
+  needOptions(options, { ...asked, example: '{ limit: 20 }' })
+  refuseUnknownKeys(options, ['limit', 'ends'], asked)
+  const { limit = 20, ends: withEnds = true } = options
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new WeirError('usage', `limit is ${shown(limit)}; must be a whole number from 1 on`)
   const numbers = await newestTurns(place, conversation)
   const turns: ConversationTurn[] = []
   for (const turn of numbers.slice(0, limit)) {

@@ -4,6 +4,7 @@
 import { type ConversationId, parseConversationId } from '../shared/contract/ids.ts'
 import { limits } from '../shared/contract/limits.ts'
 import { partitionOf } from '../shared/contract/partition.ts'
+import { isTenant, tenantRule } from '../shared/contract/tenant.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { shown } from '../shared/settings/mistake.ts'
 import type { ExportOptions } from './bundle/exported-conversation.ts'
@@ -128,6 +129,9 @@ export async function conversationsIn(
       'usage',
       `limit is ${limit} and after is ${JSON.stringify(after)}: give a whole number from 1, and \`next\` of a page, up to ${limits.conversationsListedMax} conversations`,
     )
+  for (const tenant of [conditions.tenant ?? []].flat())
+    if (!isTenant(String(tenant)))
+      throw new WeirError('usage', `where.tenant is ${shown(tenant)}: ${tenantRule}`)
   const accepted = whereIn(conditions, ['since', 'until'])
   const readable: ReadableLog = { ...log, progress: { expect: () => {}, read: () => {} } }
   const found = await newestConversations(readable, max, accepted, { since, until })

@@ -4,6 +4,7 @@
 import { guardModes } from '../shared/contract/guard.ts'
 import { type ErrorCode, WeirError } from '../shared/lib/errors.ts'
 import { alternatives, shown } from '../shared/settings/mistake.ts'
+import { mistakesOfGuards } from './guard-mistakes.ts'
 import { refuseUnknownKeys } from './known-keys.ts'
 
 type Asked = { code: ErrorCode; subject: string }
@@ -26,7 +27,32 @@ export function needOneOf(name: string, value: unknown, known: readonly string[]
   )
 }
 
-/** Throws `settings.invalid` for guards in another form than that of `WeirOptions`. */
+/** Throws if an option is no text. Undefined is the default. */
+export function needText(name: string, value: unknown, code: ErrorCode = 'settings.invalid'): void {
+  if (value === undefined || typeof value === 'string') return
+  throw new WeirError(code, `${name} is ${shown(value)}; must be a text`)
+}
+
+/** Throws `settings.invalid` for a logger without the methods of pino, such as `console`. */
+export function needLogger(log: unknown): void {
+  if (log === undefined) return
+  const missing = ['child', 'debug', 'info', 'warn', 'error'].filter(
+    (name) => typeof (log as Record<string, unknown> | null)?.[name] !== 'function',
+  )
+  if (missing.length === 0) return
+  throw new WeirError(
+    'settings.invalid',
+    `log is ${typeof log === 'object' && log !== null ? `an object without ${alternatives(missing, 'and')}` : shown(log)}; must be a pino logger`,
+  )
+}
+
+/** Throws if a signal is none. */
+export function needSignal(signal: unknown, code: ErrorCode): void {
+  if (signal === undefined || signal instanceof AbortSignal) return
+  throw new WeirError(code, `signal is ${shown(signal)}; must be an AbortSignal`)
+}
+
+/** Throws `settings.invalid` for another form than that of `WeirOptions`, `guard.invalid` for a guard. */
 export function checkGuards(
   given: { guards: readonly unknown[]; mode?: string } | undefined,
 ): void {
@@ -39,4 +65,6 @@ export function checkGuards(
     )
   refuseUnknownKeys(given, ['guards', 'mode'], { code: 'settings.invalid', subject: 'guards' })
   needOneOf('guards.mode', given.mode, guardModes)
+  const mistakes = mistakesOfGuards(given.guards, 'guards.guards')
+  if (mistakes.length > 0) throw new WeirError('guard.invalid', mistakes.join('\n'))
 }

@@ -17,7 +17,7 @@ import { WeirError } from '../shared/lib/errors.ts'
 import { shown } from '../shared/settings/mistake.ts'
 import type { Agent, Agents } from './agents-in-files.ts'
 import type { DefinedAgent } from './define/define-agent.ts'
-import { needOptions } from './given-options.ts'
+import { needOptions, needSignal, needText } from './given-options.ts'
 import { refuseUnknownKeys } from './known-keys.ts'
 import { jsonOf } from './plain-json.ts'
 import { contentsOf, type FileInput, type ImageInput } from './question-contents.ts'
@@ -112,6 +112,8 @@ export function checkedQuestion(given: GivenQuestion, agents: Agents): CheckedQu
   needOptions(given, { ...asked, example: "{ agent: 'ops', text: 'Hello' }" })
   refuseUnknownKeys(given, questionNames, asked)
   const { text, system, output, context, record = false, signal } = given
+  needText('system', system, 'message.invalid')
+  needSignal(signal, 'message.invalid')
   const contents = contentsOf(given.images, given.files)
   const { messageId } = given
   const conversation = inTenant(given.tenant, given.conversation ?? newId())

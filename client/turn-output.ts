@@ -2,6 +2,7 @@
 
 import type { TurnFinished } from '../shared/contract/messages.ts'
 import { WeirError } from '../shared/lib/errors.ts'
+import { shown } from '../shared/settings/mistake.ts'
 import {
   checkBy,
   isStandardSchema,
@@ -15,14 +16,17 @@ export type OutputSchema<Output> = StandardSchema<Output> | JsonSchema
 
 /** The schema as the text of a record. Throws `message.invalid`. */
 export function outputText(schema: OutputSchema<unknown>): string {
+  if (typeof schema === 'string') throw invalid(`is ${shown(schema)}; ${expected}`)
   const found = isStandardSchema(schema) ? jsonSchemaOf(schema) : schema
   if (typeof found === 'string') throw invalid(found)
   if (typeof found !== 'object' || found === null || Array.isArray(found))
-    throw invalid('is no schema; must be a Standard Schema or a JSON Schema')
+    throw invalid(`is no schema; ${expected}`)
   const slip = found === schema ? objectOfSchemas(found) : undefined
   if (slip !== undefined) throw invalid(slip)
   return JSON.stringify(found)
 }
+
+const expected = 'must be a Standard Schema or a JSON Schema'
 
 function invalid(text: string): WeirError {
   return new WeirError('message.invalid', `output ${text}`)

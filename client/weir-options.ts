@@ -15,7 +15,7 @@ import {
 } from '../shared/settings/settings.ts'
 import type { AgentsOption } from './agents-in-files.ts'
 import { type BusChoice, choiceOfSettings, flagsOfChoice } from './bus-choice.ts'
-import { checkGuards, needOptions } from './given-options.ts'
+import { checkGuards, needLogger, needOptions, needText } from './given-options.ts'
 import { refuseUnknownKeys } from './known-keys.ts'
 import { type StagesChoice, stagesChoices } from './stages-choice.ts'
 
@@ -102,8 +102,18 @@ const asked = { code: 'settings.invalid', subject: 'Weir.open' } as const
 export function checkOptions(options: WeirOptions): void {
   needOptions(options, { ...asked, example: '{ agents: [yours] }' })
   refuseUnknownKeys(options, optionNames, asked)
+  for (const name of texts) needText(name, options[name])
+  if (options.bus !== undefined)
+    needOptions(options.bus, {
+      code: 'settings.invalid',
+      subject: 'bus',
+      example: "{ kind: 'kafka', bootstrapServer: 'HOST:9092' }",
+    })
   checkGuards(options.guards)
+  needLogger(options.log)
 }
+
+const texts = ['dataFolder', 'topicPrefix', 'encryptionKeys', 'encryptionCommand'] as const
 
 const optionNames = Object.keys({
   ...{ agents: 1, bus: 1, stages: 1, dataFolder: 1, synchronous: 1, partitions: 1 },

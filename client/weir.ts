@@ -38,6 +38,7 @@ import { openFolder, openShared } from './open-place.ts'
 import { type CheckedQuestion, checkedQuestion, parseText, type Question } from './question.ts'
 import type { SharedFolder } from './shared-folder.ts'
 import { askTurn, type Turn } from './turn.ts'
+import { unmatchedPatterns } from './unmatched-patterns.ts'
 import { checkOptions, settingsOf, stagesOf, type WeirOptions } from './weir-options.ts'
 
 export type { DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
@@ -196,6 +197,7 @@ async function open(options: WeirOptions): Promise<Weir> {
   const log = options.log ?? createLog({ level: 'warn', secrets: secretsOf(written) })
   const mcp = await openMcpAgents(written, log)
   const parts = { options, settings, agents: mcp.agents, log }
+  for (const text of unmatchedPatterns(options, mcp.agents)) log.warn(text)
   const opening = kind.isLocal
     ? openFolder({ ...parts, kind, stages })
     : openShared({ ...parts, stages })

@@ -35,6 +35,8 @@ export function writtenAgent(agent: unknown, calls: Pick<AgentCalls, 'run'>): Wr
 
 /** A model without its `fetch`, and that. */
 function writtenModel(model: unknown, refuse: Refuse): { data: unknown; fetch?: Model['fetch'] } {
+  if (isObject(model) && model.apiKey === '')
+    refuse(['model', 'apiKey'], 'is empty; must be a key. Leave it out for a server without keys')
   if (!isObject(model) || model.fetch === undefined) return { data: model }
   const { fetch, ...data } = model
   if (typeof fetch === 'function') return { data, fetch: fetch as Model['fetch'] }

@@ -4,9 +4,10 @@
 import type { Declaration } from '../../shared/contract/messages.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import { alternatives, shown } from '../../shared/settings/mistake.ts'
+import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
 import { answerOfAiSdk, readAiSdk } from '../../shared/transcript/ai-sdk.ts'
 import { answerOfMessages, readAnthropic } from '../../shared/transcript/anthropic.ts'
+import { errorAnswer, furtherChoice, notPutTogether } from '../../shared/transcript/json-fields.ts'
 import { answerOfLangchain, readLangchain } from '../../shared/transcript/langchain.ts'
 import { answerOfOpenai, readOpenai } from '../../shared/transcript/openai.ts'
 import { itemListNames, readOpenaiAgents } from '../../shared/transcript/openai-agents.ts'
@@ -26,6 +27,14 @@ const readers: Record<GuestFormat, GuestReader> = {
   'ai-sdk': { read: readAiSdk, answer: answerOfAiSdk },
   langchain: { read: readLangchain, answer: answerOfLangchain },
   'openai-agents': { read: readOpenaiAgents, answer: answerOfOpenai },
+}
+
+/** Throws `guest.format` for a request that is no object with a format. */
+export function checkRequest(given: unknown, method: string): void {
+  if (isObject(given) && 'format' in given) return
+  throw formatError(
+    `${method} needs the request of the agent, such as { format: 'openai-chat', body }, and got ${given === undefined ? 'none' : kindOf(given)}`,
+  )
 }
 
 /** `tools`: those that the request offers. Undefined: it lists none. */
@@ -59,10 +68,36 @@ const listNames = [
   ...itemListNames,
 ]
 
-/** Throws `guest.format` with the path into the answer. */
+/**
+ * Throws `guest.format` with the path into the answer. An answer that cannot be read whole may have
+ * calls, and no verdict would name them (R6).
+ */
 export function readAnswer(format: GuestFormat, answer: unknown): Piece[] {
-  return named(() => readerOf(format).answer(answer, 'answer'))
+  const reader = readerOf(format)
+  const expected = `must be ${answers[format]}, whole and parsed`
+  if (typeof answer === 'string' || answer === null || typeof answer !== 'object')
+    throw formatError(`answer is ${answer === undefined ? 'missing' : kindOf(answer)}; ${expected}`)
+  if (answer instanceof Promise) throw formatError(`answer is a promise: await it; ${expected}`)
+  const pieces = named(() => reader.answer(answer, 'answer'))
+  for (const piece of pieces)
+    if (piece.kind === 'left-out' && unreadAnswers.includes(piece.what))
+      throw formatError(
+        piece.what === furtherChoice
+          ? `${piece.where.replace(' ', '.')} is a further choice; Weir judges one answer: request it with n: 1`
+          : `${piece.where} is ${piece.what === errorAnswer ? 'an error' : kindOf(answer)}; ${expected}`,
+      )
+  return pieces
 }
+
+const answers: Record<GuestFormat, string> = {
+  anthropic: 'the message of the API, with content',
+  'openai-chat': 'the response of the API, with choices, or its message',
+  'openai-responses': 'the response of the API, with output',
+  'ai-sdk': 'the result of the model, with content',
+  langchain: 'the AI message',
+  'openai-agents': 'the response of the model, with output',
+}
+const unreadAnswers: readonly string[] = [notPutTogether, errorAnswer, furtherChoice]
 
 function readerOf(format: GuestFormat): GuestReader {
   const reader = Object.hasOwn(readers, format) ? readers[format] : undefined

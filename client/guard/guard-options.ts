@@ -1,12 +1,17 @@
 // The options of openGuard, and their checks before anything is opened.
 
 import type { Logger } from 'pino'
-import { type GuestAgent, type RecordedParts, recordedParts } from '../../shared/agents/guest.ts'
+import {
+  defaultGuestSettings,
+  type GuestAgent,
+  type RecordedParts,
+  recordedParts,
+} from '../../shared/agents/guest.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { shown } from '../../shared/settings/mistake.ts'
+import { alternatives, shown } from '../../shared/settings/mistake.ts'
 import type { KafkaBusChoice } from '../bus-choice.ts'
-import { checkGuards, needOneOf, needOptions } from '../given-options.ts'
+import { checkGuards, needLogger, needOneOf, needOptions, needText } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
 import { type StagesChoice, stagesChoices } from '../stages-choice.ts'
 import type { WeirOptions } from '../weir.ts'
@@ -69,6 +74,7 @@ export function checkGuardOptions(given: GuardOptions): void {
       code,
       `agent is ${agent === undefined ? 'missing' : shown(agent)}; must be the name of a guest, the path of its file, or an object with its name`,
     )
+  if (!isName) checkAgent(agent)
   needOneOf('mode', mode, ['blocking', 'observing'])
   needOneOf('record', given.record, recordedParts)
   needOneOf('onUnavailable', onUnavailable, ['run', 'refuse'])
@@ -79,10 +85,33 @@ export function checkGuardOptions(given: GuardOptions): void {
       code,
       `answerWithinMs is ${shown(answerWithinMs)}; must be a number of milliseconds from 0 on`,
     )
-  if (dataFolder !== undefined && typeof dataFolder !== 'string')
-    throw new WeirError(code, `dataFolder is ${shown(dataFolder)}; must be the path of a folder`)
+  needText('dataFolder', dataFolder)
+  needLogger(given.log)
   if (kafka !== undefined)
     needOptions(kafka, { code, subject: 'kafka', example: "{ bootstrapServer: 'HOST:9092' }" })
+}
+
+const agentKeys = Object.keys({ name: 1, settings: 1, hints: 1, record: 1 } satisfies Record<
+  keyof GuestAgent,
+  1
+>)
+
+function checkAgent({ settings, hints, record, ...rest }: GuestAgent): void {
+  refuseUnknownKeys({ settings, hints, record, ...rest }, agentKeys, { code, subject: 'agent' })
+  needOneOf('agent.record', record, recordedParts)
+  if (hints !== undefined)
+    needOptions(hints, { code, subject: 'agent.hints', example: '{ exec: { idempotent: true } }' })
+  if (settings === undefined) return
+  const example = '{ ...defaultGuestSettings }'
+  needOptions(settings, { code, subject: 'agent.settings', example })
+  const names = Object.keys(defaultGuestSettings)
+  refuseUnknownKeys(settings, names, { code, subject: 'agent.settings' })
+  const missing = names.filter((name) => Reflect.get(settings, name) === undefined)
+  if (missing.length > 0)
+    throw new WeirError(
+      code,
+      `agent.settings has no ${alternatives(missing, 'and')}: begin with ${example}`,
+    )
 }
 
 /** Throws `message.invalid` for an id of a conversation that is no text. */

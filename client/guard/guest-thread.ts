@@ -20,10 +20,13 @@ import type { Response, GuestResult as ResultRecord } from '../../shared/contrac
 import { newestTurn } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
+import { isObject } from '../../shared/lib/json/json-object.ts'
 import { newest } from '../../shared/lib/newest.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
+import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
 import { roundKey, type Words } from '../../shared/transcript/round-key.ts'
 import { adviceEdits, withEdits } from './advice-edits.ts'
+import { checkRequest, formatError } from './formats.ts'
 import {
   type Front,
   type GuestTurn,
@@ -36,6 +39,7 @@ import {
 import type {
   Advice,
   CallVerdict,
+  GuestAnswer,
   GuestConversation,
   GuestRequest,
   GuestResult,
@@ -125,6 +129,7 @@ export function createThreads({
 
     return {
       async beforeModel(request, signal) {
+        checkRequest(request, 'beforeModel')
         const history = histories.read(id, request)
         const rounds = history.rounds.map((round) => ({
           key: round.key,
@@ -157,6 +162,10 @@ export function createThreads({
       },
 
       async afterModel(answer, { waitMs, signal } = {}) {
+        checkRequest(
+          (answer as GuestAnswer | undefined)?.request,
+          'afterModel({ request, answer })',
+        )
         const history = histories.read(id, answer.request)
         const { spoken, words, n } = answeredRound(answer, history)
         const place = turnIn(history)
@@ -195,6 +204,7 @@ export function createThreads({
       },
 
       async reportResults(results) {
+        checkResults(results)
         const records = results.map((result) =>
           resultRecord(result, keys.get(`${id} ${result.callId}`) ?? ''),
         )
@@ -224,6 +234,30 @@ const statuses = {
   unknown: 'outcome_unknown',
   'not-run': 'skipped',
 } as const
+
+/** Throws `guest.format` with the first mistake and its place. */
+function checkResults(results: unknown): void {
+  if (!Array.isArray(results))
+    throw formatError(
+      `results is ${results === undefined ? 'missing' : kindOf(results)}; must be a list`,
+    )
+  for (const [at, result] of results.entries()) {
+    const place = `results[${at}]`
+    if (!isObject(result)) throw formatError(`${place} is ${kindOf(result)}; must be an object`)
+    const { callId, nth = 0, status, text } = result
+    for (const [name, value] of Object.entries({ callId, text }))
+      if (typeof value !== 'string')
+        throw formatError(
+          `${place}.${name} is ${value === undefined ? 'missing' : kindOf(value)}; must be a text`,
+        )
+    if (typeof status !== 'string' || !Object.hasOwn(statuses, status))
+      throw formatError(
+        `${place}.status is ${status === undefined ? 'missing' : shown(status)}; must be ${alternatives(Object.keys(statuses))}`,
+      )
+    if (!Number.isSafeInteger(nth) || Number(nth) < 0)
+      throw formatError(`${place}.nth is ${shown(nth)}; must be a whole number from 0 on`)
+  }
+}
 
 function resultRecord({ callId, nth = 0, status, text }: GuestResult, key: string): ResultRecord {
   return {

@@ -34,7 +34,8 @@ export type ShownContent = {
 
 /**
  * `note`: a text of Weir. `kind` nudge: for the model, in front of the response of its round. `kind`
- * failure: the reason why the round has no response, or that calls may have run.
+ * failure: the reason why the round has no response, or that calls may have run. The fallback of such
+ * a turn is no message: `turns()` has it as `end.reply`.
  */
 export type ConversationMessage =
   | { role: 'user'; turn: number; text: string; contents: ShownContent[] }

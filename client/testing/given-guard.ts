@@ -1,11 +1,18 @@
 // A guard without a pipeline: given these rounds, this is its answer to the next one. The answer is
 // checked as in production, and its state passes through JSON as in production.
 
-import type { Guard, GuardedRound, JsonObject, Verdict } from '../../shared/contract/guard.ts'
-import { registrationFault } from '../../shared/contract/guard-registration.ts'
+import type {
+  AnyGuard,
+  Guard,
+  GuardedRound,
+  JsonObject,
+  Verdict,
+} from '../../shared/contract/guard.ts'
 import type { ArgumentSource, ToolHints } from '../../shared/contract/messages.ts'
 import { answeredBy } from '../../shared/runtime/guards/judgement.ts'
 import { matchesPattern } from '../../shared/runtime/guards/tool-pattern.ts'
+import { kindOf } from '../../shared/settings/mistake.ts'
+import { guardMistakes } from '../guard-mistakes.ts'
 
 /** A call. `arguments`: default {}. `schema`: that of the tool; default: any object. */
 export type GivenCall = {
@@ -48,19 +55,21 @@ const firstTime = Date.UTC(2026, 0, 1)
 
 /**
  * Judges these rounds of one conversation in order, and the result answers for the last one.
- * Throws an Error for a guard that cannot be registered, for a round without a call of its tools, and
+ * Throws an Error for an external guard and one that cannot be registered, for a round without a call of its tools, and
  * for an answer that Weir would refuse.
  */
 export function given<State>(
   guard: Guard<State>,
   ...rounds: readonly GivenRound[]
 ): JudgedRound<State> {
-  const fault = registrationFault({
-    ...{ name: guard.name, version: guard.version, deadlineMs: guard.deadlineMs },
-    ...{ onTimeout: guard.onTimeout, rules: null },
-    tools: guard.tools.map((pattern) => ({ pattern, mode: 'enforce' })),
-  })
-  if (fault !== undefined) throw new Error(`the guard cannot be registered: ${fault}`)
+  if (typeof guard !== 'object' || guard === null)
+    throw new Error(`the guard is ${guard === undefined ? 'missing' : kindOf(guard)}`)
+  const mistakes = guardMistakes(guard)
+  if (mistakes.length > 0) throw new Error(`the guard cannot be registered: ${mistakes.join('; ')}`)
+  if ((guard as AnyGuard).external)
+    throw new Error(
+      'given judges no external guard, because it may answer later: await its judge(undefined, round, { signal })',
+    )
   return rounds.reduce<JudgedRound<State>>(
     (judged, round) => judged.when(round),
     judgedAs(guard, { state: undefined, verdicts: [], intervention: undefined }, []),

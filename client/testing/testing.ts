@@ -5,6 +5,8 @@
 //     that nobody wrote. `always` as the last reply answers every further request.
 
 import { WeirError } from '../../shared/lib/errors.ts'
+import { isObject } from '../../shared/lib/json/json-object.ts'
+import { shown } from '../../shared/settings/mistake.ts'
 import { anthropic, type DefinedModel } from '../define/models.ts'
 import { type Block, eventsOf, sentEvent, stopReasonOf } from './anthropic-stream.ts'
 
@@ -97,6 +99,12 @@ export function always(reply: ScriptedReply): LastingReply {
  * order of their requests. `always` is allowed as the last entry.
  */
 export function scriptedModel(...replies: (ScriptedReply | LastingReply)[]): ScriptedModel {
+  for (const [at, reply] of replies.entries())
+    if (typeof reply !== 'function' && !isObject(reply))
+      throw new WeirError(
+        'usage',
+        `reply ${at + 1} of scriptedModel is ${shown(reply)}; must be a reply such as says('Hello')`,
+      )
   const lasting = replies.findIndex((reply) => isLasting(reply))
   if (lasting !== -1 && lasting !== replies.length - 1)
     throw new WeirError(

@@ -88,8 +88,8 @@ export type ExternalGuard = Omit<Guard, 'external' | 'stateKeptMs' | 'judge'> & 
   external: true
   /**
    * `signal` aborts at the guard's deadline, and when the guard stops. A round that has no answer
-   * then, or whose promise rejects, counts as failed: the calls of an enforcing guard are vetoed. A
-   * process that ends before the answer is in the log calls it again, so it must have no effect.
+   * then has the verdict of `onTimeout`. If the promise rejects before, the calls of an enforcing
+   * guard are vetoed. A process that ends before the answer is in the log calls it again, so it must have no effect.
    */
   judge(
     state: undefined,

@@ -6,6 +6,7 @@ import { alternatives, shown } from '../settings/mistake.ts'
 import { finishWord } from './finish-reasons.ts'
 import {
   argumentTextAt,
+  errorAnswer,
   isPlain,
   type Json,
   listAt,
@@ -47,7 +48,7 @@ export function answerOfMessages(value: unknown, where: string): Piece[] {
   const answer = isObject(value) && isObject(value.message) ? value.message : value
   const content = isObject(answer) ? answer.content : answer
   if (isObject(answer) && (answer.type === 'error' || isObject(answer.error)))
-    return [{ kind: 'left-out', what: 'an answer that is an error', where }]
+    return [{ kind: 'left-out', what: errorAnswer, where }]
   if (
     Array.isArray(content)
       ? content.every((block) => isObject(block) && !('delta' in block) && !('role' in block))

@@ -83,6 +83,8 @@ export function readsAsError(text: string): boolean {
   }
 }
 
+export const errorAnswer = 'an answer that is an error'
+export const furtherChoice = 'a further choice of an answer'
 export const notPutTogether =
   'an answer in a form that Weir does not know, such as a stream of chunks: log it as a whole'
 

@@ -4,7 +4,16 @@
 import type { Declaration, Usage } from '../contract/messages.ts'
 import { isObject } from '../lib/json/json-object.ts'
 import { finishWord } from './finish-reasons.ts'
-import { isPlain, type Json, listAt, notPutTogether, objectAt, textAt } from './json-fields.ts'
+import {
+  errorAnswer,
+  furtherChoice,
+  isPlain,
+  type Json,
+  listAt,
+  notPutTogether,
+  objectAt,
+  textAt,
+} from './json-fields.ts'
 import { piecesOfMessage } from './openai-chat.ts'
 import { piecesOfItem } from './openai-items.ts'
 import { usageOf } from './token-counts/openai-chat.ts'
@@ -84,9 +93,7 @@ export function answerOfOpenai(value: unknown, where: string): Piece[] {
   const message = isObject(value.message) ? value.message : value
   if (message.role === 'assistant') return [...piecesOfSaid(message, where), endedOf(value)]
   const what =
-    isObject(value.error) || typeof value.error === 'string'
-      ? 'an answer that is an error'
-      : notPutTogether
+    isObject(value.error) || typeof value.error === 'string' ? errorAnswer : notPutTogether
   return [{ kind: 'left-out', what, where }]
 }
 
@@ -100,7 +107,7 @@ function choiceOf(answer: Json, [first, ...others]: unknown[], where: string): P
     ...others.map(
       (_, at): Piece => ({
         kind: 'left-out',
-        what: 'a further choice of an answer',
+        what: furtherChoice,
         where: `${where} choices[${at + 1}]`,
       }),
     ),

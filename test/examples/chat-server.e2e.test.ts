@@ -92,6 +92,20 @@ describe.each([
     })
   })
 
+  const withProvider = 'ANTHROPIC_API_KEY' in key ? it : it.skip
+  withProvider('shows the reply of a failed turn in the history too', async () => {
+    const { events } = await ask('ada', 'failed', { question: 'A wrong key' })
+    const { reply: fallback } = events.at(-1) as { reply: string }
+    expect(fallback).toContain('I could not complete this request.')
+    expect(JSON.parse(await get('ada', '/chats/failed'))).toEqual({
+      running: null,
+      messages: [
+        expect.objectContaining({ role: 'user', text: 'A wrong key' }),
+        { role: 'note', turn: expect.any(Number), text: fallback },
+      ],
+    })
+  })
+
   it('answers a repeated request with the same turn, and gives its events again', async () => {
     const first = await ask('ada', 'twice', { question, messageId: 'm1' })
     const again = await ask('ada', 'twice', { question, messageId: 'm1' })

@@ -93,9 +93,16 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     const turn = Number(searchParams.get('turn'))
     await stream(weir.conversation(conversation).events({ turn }), response)
   } else {
-    const messages = await weir.conversation(conversation).messages()
-    const [newest] = await weir.conversation(conversation).turns({ limit: 1 })
-    const running = newest !== undefined && newest.end === undefined ? newest.turn : null
+    const known = await weir.conversation(conversation).messages()
+    const turns = await weir.conversation(conversation).turns({ limit: 64 })
+    const running = turns[0] !== undefined && turns[0].end === undefined ? turns[0].turn : null
+    const notes = turns.flatMap(({ turn, end }) =>
+      end === undefined || end.outcome === 'answered'
+        ? []
+        : [{ role: 'note', turn, text: end.reply }],
+    )
+    const shown = known.filter(({ role }) => role !== 'note') // those are for you, not for users
+    const messages = [...shown, ...notes].sort((a, b) => a.turn - b.turn)
     response.end(JSON.stringify({ messages, running }))
   }
 }

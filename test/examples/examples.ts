@@ -4,7 +4,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
+import { type Reply, startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
 import { call, says, text } from '../support/script.ts'
 
 /** `printed`: the expected output. */
@@ -53,13 +53,18 @@ export const examples: Example[] = [
     printed: { out: 'You have seat 14A.\n', errors: 'pick_seat: picked 14A on LH 12\n' },
   },
   {
+    name: 'approve-a-call.ts',
+    printed: { out: 'money: refund {"order":17}\nDone: paid back order 17.\n', errors: '' },
+  },
+  {
     name: 'stop-an-agent.ts',
     printed: { out: 'cancelled\nAs you like.\n', errors: 'wait: outcome_unknown\n' },
   },
 ]
 
 /** The model's behaviour follows the user's last message. */
-const model = (userText: string) => {
+const model = (userText: string): Reply => {
+  if (userText.includes('A wrong key')) return { kind: 'error', status: 401, message: 'wrong key' }
   if (userText.includes('Which files are here?')) return says(text('I look.'), call('list', {}))
   if (userText.includes('Wait an hour.')) return says(call('wait', {}))
   if (userText.includes('Write about weirs'))

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from '@jest/globals'
 import { startLoopingChat } from './looping-chat.ts'
 
-it.each(['guard-ai-sdk.ts', 'guard-langchain.ts', 'guard-openai-agents.ts'])(
+it.each(['guard-ai-sdk.ts', 'guard-langchain.ts', 'guard-openai-agents.ts', 'guard-own-loop.ts'])(
   '%s ends the loop of an empty call in text after at most five requests',
   async (name) => {
     const chat = await startLoopingChat()

@@ -113,6 +113,13 @@ export function makeFolder(file: string): string[] {
 }
 
 function folderRefused(folder: string, cause: Error): WeirError {
+  const { code } = cause as NodeJS.ErrnoException
+  if (code === 'EEXIST' || code === 'ENOTDIR')
+    return new WeirError(
+      'bus.unwritable',
+      `the data folder ${folder} is a file, or a part of its path is: name a folder`,
+      { cause },
+    )
   return new WeirError(
     'bus.unwritable',
     `the folder ${folder} cannot be created (${cause.message}): name another one, or make its parent writable`,

@@ -232,11 +232,15 @@ export function readGuardPartition({
     const { conversation, turn } = round
     const { verdicts, fault } =
       answered ?? failedAnswer(round.calls, 'guard.stuck', 'it was not judged')
-    if (fault !== undefined)
+    if (fault !== undefined) {
+      const isLate = clock.now() >= record.time + inForce.deadlineMs
       log.error(
         { conversation, turn, round: round.round, fault },
-        'the guard failed on a round; its calls are rejected',
+        isLate && inForce.onTimeout === 'allow'
+          ? 'the guard failed on a round after its deadline; onTimeout allows its calls'
+          : 'the guard failed on a round; its calls are rejected',
       )
+    }
     const intervention = answered?.fault === undefined ? (answered?.intervention ?? null) : null
     const enforces = round.calls
       .filter(({ tool }) => modeFor(inForce, tool) === 'enforce')

@@ -52,6 +52,8 @@ export function answeredBy(judgement: unknown, { calls }: GuardedRound): Answere
   const missing = calls.find(({ ordinal }) => !byOrdinal.has(ordinal))
   if (missing !== undefined) return unusable(`it has no verdict for call ${missing.ordinal}`)
   const text = state === undefined ? undefined : JSON.stringify(state)
+  if (state !== undefined && text === undefined)
+    return unusable(`its state is a ${typeof state}; must be data that JSON can hold`)
   if (text !== undefined && Buffer.byteLength(text) > limits.guardStateBytesMax)
     return unusable(
       `its state has ${Buffer.byteLength(text)} bytes; at most ${limits.guardStateBytesMax} are kept`,

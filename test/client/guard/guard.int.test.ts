@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { defaultGuestSettings, type GuardOptions, openGuard } from '../../../client/guard/guard.ts'
-import type { Guard } from '../../../client/guard/guest-conversation.ts'
+import type { Guard, GuestFormat } from '../../../client/guard/guest-conversation.ts'
 import { anthropic, defineAgent, Weir } from '../../../client/weir.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { decode } from '../../../shared/codec/codec.ts'
@@ -56,6 +56,21 @@ describe('the options of a guard', () => {
     ],
     ['no agent', {}, 'agent is missing; must be the name of a guest'],
     ['a number as agent', { agent: 5 }, 'agent is 5; must be the name of a guest'],
+    [
+      'an unknown option of the agent',
+      { agent: { name: 'ops', hint: {} } },
+      'unknown option hint of agent; did you mean hints?',
+    ],
+    [
+      'settings with another name',
+      { agent: { name: 'ops', settings: { ...defaultGuestSettings, polcy: {} } } },
+      'unknown option polcy of agent.settings; did you mean policy?',
+    ],
+    [
+      'settings that are not whole',
+      { agent: { name: 'ops', settings: { ...defaultGuestSettings, policy: undefined } } },
+      'agent.settings has no policy: begin with { ...defaultGuestSettings }',
+    ],
     ['another mode', { agent, mode: 'block' }, 'mode is "block"; must be blocking or observing'],
     [
       'a misspelt folder',
@@ -98,11 +113,7 @@ describe('the options of a guard', () => {
       { agent, answerWithinMs: '5' },
       'answerWithinMs is "5"; must be a number of',
     ],
-    [
-      'a number as folder',
-      { agent, dataFolder: 5 },
-      'dataFolder is 5; must be the path of a folder',
-    ],
+    ['a number as folder', { agent, dataFolder: 5 }, 'dataFolder is 5; must be a text'],
     ['a text as Kafka', { agent, kafka: 'h:1' }, 'kafka needs an object of options, such as'],
   ])('refuses %s and names the values that it accepts', async (_, given, message) => {
     const error = { code: 'settings.invalid', message: expect.stringContaining(message) }
@@ -208,6 +219,66 @@ describe('a guard in memory', () => {
     const body = { messages: [{ role: 'robot' }] }
     await expect(conversation.beforeModel({ format: 'anthropic', body })).rejects.toMatchObject({
       code: 'guest.format',
+    })
+  })
+
+  const chatCall = {
+    message: {
+      ...{ role: 'assistant', content: null },
+      tool_calls: [{ id: 'a', type: 'function', function: { name: 'exec', arguments: '{}' } }],
+    },
+  }
+  const chatAnswer = { choices: [chatCall] }
+  const response = 'must be the response of the API, with choices, or its message'
+  it.each<[string, GuestFormat, unknown, string]>([
+    ['a text', 'openai-chat', JSON.stringify(chatAnswer), `answer is a text; ${response}`],
+    ['no answer', 'openai-chat', undefined, `answer is missing; ${response}`],
+    ['a promise', 'openai-chat', Promise.resolve(chatAnswer), 'answer is a promise: await it'],
+    ['the wrapper of a client', 'openai-chat', { data: chatAnswer }, `is a mapping; ${response}`],
+    ['a chunk of a stream', 'openai-chat', { choices: [{ delta: chatCall.message }] }, response],
+    [
+      'a second choice',
+      'openai-chat',
+      { choices: [{ message: { role: 'assistant', content: 'Hi' } }, chatCall] },
+      'answer.choices[1] is a further choice',
+    ],
+    ['an answer of OpenAI', 'anthropic', chatAnswer, 'must be the message of the API'],
+    ['an event of a stream', 'openai-responses', { type: 'response.completed' }, 'with output'],
+    ['an error', 'anthropic', { type: 'error', error: {} }, 'answer is an error; must be the'],
+    ['calls without content', 'ai-sdk', { toolCalls: [{}] }, 'must be the result of the model'],
+    ['a number', 'langchain', 7, 'answer is a number; must be the AI message'],
+  ])('refuses an answer that is %s in the format %s', async (_, format, answer, message) => {
+    const conversation = (await guardWith()).conversation('t')
+    const messages = [{ role: 'user', content: 'Go.' }]
+    const body = format === 'openai-responses' ? { input: 'Go.' } : { messages }
+    await expect(
+      conversation.afterModel({ request: { format, body }, answer }),
+    ).rejects.toMatchObject({ code: 'guest.format', message: expect.stringContaining(message) })
+  })
+
+  it.each([
+    ['beforeModel', undefined, 'beforeModel needs the request of the agent, such as { format:'],
+    ['afterModel', undefined, 'afterModel({ request, answer }) needs the request of the agent'],
+    ['reportResults', undefined, 'results is missing; must be a list'],
+    ['reportResults', {}, 'results is a mapping; must be a list'],
+    ['reportResults', [null], 'results[0] is empty; must be an object'],
+    ['reportResults', [{ text: '', status: 'ok' }], 'results[0].callId is missing; must be a text'],
+    [
+      'reportResults',
+      [{ callId: 'c', text: '', status: 'fine' }],
+      'results[0].status is "fine"; must be ok, error, unknown or not-run',
+    ],
+    [
+      'reportResults',
+      [{ callId: 'c', text: '', status: 'ok', nth: -1 }],
+      'results[0].nth is -1; must be a whole number from 0 on',
+    ],
+  ])('%s refuses %j', async (name, argument, message) => {
+    const conversation = (await guardWith()).conversation('t')
+    const call = Reflect.get(conversation, name) as (given: unknown) => Promise<unknown>
+    await expect(call(argument)).rejects.toMatchObject({
+      code: 'guest.format',
+      message: expect.stringContaining(message),
     })
   })
 

@@ -69,6 +69,17 @@ describe('given(guard, ...rounds)', () => {
     )
   })
 
+  it.each([
+    [undefined, 'the guard is missing'],
+    [
+      { ...counting, judge: undefined, tools: 'pay_*' },
+      'tools is "pay_*"; must be a list of patterns; judge is missing',
+    ],
+    [{ ...counting, external: true }, 'given judges no external guard'],
+  ])('refuses the guard %j', (guard, message) => {
+    expect(() => given(guard as unknown as Guard, [{ tool: 'pay_rent' }])).toThrow(message)
+  })
+
   it('refuses a time that is none', () => {
     expect(() => given(counting, { calls: [{ tool: 'pay_rent' }], at: 'Friday' })).toThrow(
       'Friday is no time; write an ISO date or milliseconds',

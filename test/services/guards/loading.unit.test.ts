@@ -94,7 +94,7 @@ describe('a custom guard', () => {
   it('is refused with all its mistakes at once', async () => {
     const source = `export default { name: 'own', version: 1, tools: '*', deadlineMs: 500, onTimout: 'allow' }`
     await expect(loadGuard(written('wrong', source))).rejects.toThrow(
-      /"onTimout".*; a guard has a name and a version, both text; tools must be a list of patterns; onTimeout must be 'reject' or 'allow'; judge must be a function$/,
+      /"onTimout".*; version is 1; must be a text; tools is "\*"; must be a list of patterns; onTimeout is missing; must be 'reject' or 'allow'; judge is missing; must be a function$/,
     )
   })
 

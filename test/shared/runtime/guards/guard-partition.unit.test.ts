@@ -278,6 +278,11 @@ describe('a guard on its partition', () => {
       /rejection of call 0 has no text/,
     ],
     [
+      'a state that JSON cannot hold',
+      { state: () => 1, verdicts: [{ ordinal: 0, verdict: 'pass' }] },
+      /its state is a function; must be data/,
+    ],
+    [
       'a state that is too large',
       { state: 'x'.repeat(70_000), verdicts: [{ ordinal: 0, verdict: 'pass' }] },
       /its state has 70002 bytes/,
@@ -476,6 +481,15 @@ describe('an external guard', () => {
       ])
     },
   )
+
+  it('logs that onTimeout allows the calls if it fails after its deadline', async () => {
+    const failing = reader(external(() => Promise.reject(new Error('down'))))
+    const guards = [{ ...inForce, onTimeout: 'allow' as const }]
+    await failing.read(logOf(cleared(['pay'], { policy: { ...defaultPolicy, guards } })))
+    expect(failing.lines.join('')).toContain(
+      'the guard failed on a round after its deadline; onTimeout allows its calls',
+    )
+  })
 
   it('gives no answer to its open rounds when it stops, and commits nothing', async () => {
     const stopping = new AbortController()
