@@ -27,6 +27,9 @@ export type KafkaBusChoice = {
 
 export type BusChoice = EmbeddedBusChoice | KafkaBusChoice
 
+/** For error texts. */
+export const exampleChoice = "{ kind: 'kafka', bootstrapServer: 'HOST:9092' }"
+
 /** Translates a program's choice to settings, and back. */
 type Translation<Choice extends BusChoice> = {
   toFlags(choice: Choice): SettingFlagValues

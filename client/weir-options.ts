@@ -14,7 +14,7 @@ import {
   type Settings,
 } from '../shared/settings/settings.ts'
 import type { AgentsOption } from './agents-in-files.ts'
-import { type BusChoice, choiceOfSettings, flagsOfChoice } from './bus-choice.ts'
+import { type BusChoice, choiceOfSettings, exampleChoice, flagsOfChoice } from './bus-choice.ts'
 import { checkGuards, needLogger, needOptions, needText } from './given-options.ts'
 import { refuseUnknownKeys } from './known-keys.ts'
 import { type StagesChoice, stagesChoices } from './stages-choice.ts'
@@ -107,7 +107,7 @@ export function checkOptions(options: WeirOptions): void {
     needOptions(options.bus, {
       code: 'settings.invalid',
       subject: 'bus',
-      example: "{ kind: 'kafka', bootstrapServer: 'HOST:9092' }",
+      example: exampleChoice,
     })
   checkGuards(options.guards)
   needLogger(options.log)

@@ -5,9 +5,9 @@
 //     offers neither sampling nor roots.
 // MCP-CONNECTION-3. A result is never checked against the server's own output schema. Its pattern
 //     could block this process, and the call has run in any case.
-// MCP-CONNECTION-4. The headers of the agent file go to its URL only. A client secret goes to the
-//     authorization server that the agent file names, by default the server's own origin. The server
-//     cannot choose another.
+// MCP-CONNECTION-4. The headers of the agent file go to its URL only.
+// MCP-CONNECTION-5. A client secret goes to the authorization server that the agent file names, by
+//     default the server's own origin. The server cannot choose another.
 
 import type {
   CallToolResult,
