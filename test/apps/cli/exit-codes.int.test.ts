@@ -102,7 +102,7 @@ describe('an unusable folder', () => {
     [['replay', '--data-folder', 'nowhere'], 'there is no log at nowhere'],
     [
       ['import', bundleFile('i3-no-termination'), '--data-folder', 'there.html/d'],
-      'the folder there.html/d cannot be created',
+      'the data folder there.html/d is a file, or a part of its path is',
     ],
     [
       ['export', '--bundle', bundleFile('i3-no-termination'), '-o', 'there.html/new.weir'],

@@ -236,7 +236,7 @@ it('another guard cannot have the name of the approval guard', async () => {
     guards: { guards: [guard] },
   }
   await expect(Weir.open(options)).rejects.toMatchObject({
-    code: 'guard.taken',
+    code: 'guard.invalid',
     message: expect.stringContaining("Weir's own guard"),
   })
 })
