@@ -6,7 +6,8 @@
 //     `codec.encrypted`.
 
 import { encryptedByte } from '../../codec/codec.ts'
-import type { Bus, PartitionReader, StoredRecord } from '../../contract/bus.ts'
+import type { Bus, StoredRecord } from '../../contract/bus.ts'
+import { readerThrough } from '../reader-through.ts'
 import type { Encryption } from './encryption.ts'
 
 export function encryptedBus(
@@ -21,8 +22,11 @@ export function encryptedBus(
     subscribe: (options) =>
       bus.subscribe({
         ...options,
-        assign: async (assignment) =>
-          reading(await options.assign(assignment), isOfClients(options.topic)),
+        async assign(assignment) {
+          const missing = isOfClients(options.topic) ? 'leave' : 'throw'
+          const incoming = (records: StoredRecord[]) => opened(records, missing)
+          return readerThrough(await options.assign(assignment), incoming, encrypted)
+        },
       }),
     read: async (range) => readable(await bus.read(range)),
     async *follow(range) {
@@ -33,18 +37,6 @@ export function encryptedBus(
       const record = await bus.get(table)
       return record && decrypted(record, 'leave')
     },
-  }
-
-  function reading(reader: PartitionReader, areOfClients: boolean): PartitionReader {
-    return {
-      ...reader,
-      async read(records) {
-        const { outputs, commit } = await reader.read(
-          opened(records, areOfClients ? 'leave' : 'throw'),
-        )
-        return { outputs: outputs.map(encrypted), commit }
-      },
-    }
   }
 
   function opened(records: StoredRecord[], missing: 'leave' | 'throw'): StoredRecord[] {

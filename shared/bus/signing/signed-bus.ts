@@ -4,8 +4,9 @@
 //     fold writes its dead letter. A follower does not get it. `read` gives the log as it is.
 
 import type { Logger } from 'pino'
-import type { Bus, PartitionReader, StoredRecord, SubscribeOptions } from '../../contract/bus.ts'
+import type { Bus, StoredRecord, SubscribeOptions } from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'
+import { readerThrough } from '../reader-through.ts'
 import type { Signing } from './signing.ts'
 
 export function signedBus(bus: Bus, signing: Signing, log: Logger): Bus {
@@ -21,7 +22,9 @@ export function signedBus(bus: Bus, signing: Signing, log: Logger): Bus {
         ...options,
         async assign(assignment) {
           const reader = await options.assign(assignment)
-          return checks(options.topic) ? checking(reader) : signingOutputs(reader)
+          const isChecked = checks(options.topic)
+          const incoming = (records: StoredRecord[]) => (isChecked ? records.map(checked) : records)
+          return readerThrough(reader, incoming, signed)
         },
       })
     },
@@ -41,21 +44,6 @@ export function signedBus(bus: Bus, signing: Signing, log: Logger): Bus {
       'settings.invalid',
       `this process has no keys to check ${topic}: recordSigning names the keys of another principal`,
     )
-  }
-
-  function signingOutputs(reader: PartitionReader): PartitionReader {
-    return {
-      ...reader,
-      async read(records) {
-        const { outputs, commit } = await reader.read(records)
-        return { outputs: outputs.map(signed), commit }
-      },
-    }
-  }
-
-  function checking(reader: PartitionReader): PartitionReader {
-    const outer = signingOutputs(reader)
-    return { ...outer, read: (records) => outer.read(records.map(checked)) }
   }
 
   function checked(record: StoredRecord): StoredRecord {
