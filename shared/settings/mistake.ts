@@ -2,6 +2,7 @@
 // it on a terminal, so it names the place, the problem and the accepted values. It may quote the
 // file, except where secrets can stand, and never the value of an environment variable.
 
+import { everyInvisible } from '../contract/arguments/name-text.ts'
 import { WeirError } from '../lib/errors.ts'
 
 /** Keys and indexes, from the top of a file. */
@@ -90,8 +91,5 @@ function bounded(text: string): string {
 
 /** Escapes control characters and characters that make a text look like another one. */
 function visible(text: string): string {
-  return text.replace(
-    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu,
-    (found) => `\\u{${found.codePointAt(0)?.toString(16)}}`,
-  )
+  return text.replace(everyInvisible, (found) => `\\u{${found.codePointAt(0)?.toString(16)}}`)
 }

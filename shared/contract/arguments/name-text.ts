@@ -4,7 +4,7 @@
 /** Control characters and others without a shape, half surrogate pairs, foreign line ends. */
 export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
 
-const everyInvisible = new RegExp(invisible.source, 'gu')
+export const everyInvisible = new RegExp(invisible.source, 'gu')
 const shownCharactersMax = 100
 const listedMax = 5
 
