@@ -177,18 +177,24 @@ describe('a key that cannot approve', () => {
   })
 })
 
+/** A server with this key as its JWKS, and the options of an edge that accepts its tokens. */
+async function issuerOf(publicKey: Parameters<typeof exportJWK>[0]) {
+  const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }
+  const issuer = createServer((_, answer) => answer.end(JSON.stringify({ keys: [jwk] })))
+  await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/`
+  const oidc = {
+    ...{ issuer: url, audience: 'weir', jwks: new URL(url) },
+    ...{ tenantClaim: 'tenant', rolesClaim: 'roles' },
+  }
+  return { issuer, url, oidc }
+}
+
 describe('a token', () => {
   it('ends the streams of its reader when it expires', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256')
-    const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }
-    const issuer = createServer((_, answer) => answer.end(JSON.stringify({ keys: [jwk] })))
-    await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve))
+    const { issuer, url, oidc } = await issuerOf(publicKey)
     try {
-      const url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/`
-      const oidc = {
-        ...{ issuer: url, audience: 'weir', jwks: new URL(url) },
-        ...{ tenantClaim: 'tenant', rolesClaim: 'roles' },
-      }
       const waits: { delayMs: number; fire: () => void }[] = []
       const clock: Clock = {
         ...systemClock,
@@ -219,15 +225,8 @@ describe('a token', () => {
   it('counts with its issuer, audience, time and tenant, and not otherwise', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256')
     const stranger = await generateKeyPair('ES256')
-    const jwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256' }
-    const issuer = createServer((_, answer) => answer.end(JSON.stringify({ keys: [jwk] })))
-    await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve))
+    const { issuer, url, oidc } = await issuerOf(publicKey)
     try {
-      const url = `http://127.0.0.1:${(issuer.address() as AddressInfo).port}/`
-      const oidc = {
-        ...{ issuer: url, audience: 'weir', jwks: new URL(url) },
-        ...{ tenantClaim: 'tenant', rolesClaim: 'roles' },
-      }
       await using edge = await edgeServer([], { access: { oidc } })
       const now = Math.floor(Date.now() / 1_000)
       const good = { iss: url, aud: 'weir', sub: 'alice', exp: now + 600, tenant: 'acme' }
