@@ -11,7 +11,9 @@ import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
+import { endWithout } from '../terminal/ending.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
+import { hiddenText } from './hidden-text.ts'
 
 export type OpenLog = ReadableLog & {
   progress: Progress
@@ -41,8 +43,15 @@ export async function withLog<T>(
     return await read(log)
   } finally {
     log.progress.end()
+    reportHidden(log.bus)
     await log.bus.close()
   }
+}
+
+/** Records whose key was deleted are no failure: nobody can get them. */
+function reportHidden(bus: Bus): void {
+  for (const group of bus.hidden?.() ?? [])
+    endWithout(hiddenText(group), { isFailure: group.reason !== 'deleted' })
 }
 
 /** As withLog. The caller closes the bus. `progress`: default: none. */

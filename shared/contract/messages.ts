@@ -391,6 +391,8 @@ export type BudgetSettled = {
   usd: number | null
   /** the version of the prices; empty: the price is unknown */
   prices: string
+  /** whether a budget in money was in force; false: the price did not matter */
+  priced: boolean
 }
 
 /** Activity: a call has its result. Derived, written by the executor. */

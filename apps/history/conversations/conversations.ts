@@ -48,7 +48,7 @@ export async function listConversations(
   else printList({ found, max, isFiltered: where.size > 0 }, out)
 }
 
-/** `money`: null: no model request was under a budget. */
+/** `money`: null: no model request was under a budget in money. */
 export type PricedConversation = ConversationSummary & { money: Money | null }
 
 export async function withMoney(

@@ -17,6 +17,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { isRepeat, type Marks, moveMark, parseId } from '../../../shared/runtime/derived-id.ts'
+import { hiddenText } from '../../history/hidden-text.ts'
 import { addToInbox, beginInbox, shownInbox } from './inbox.ts'
 import { addToTurns, beginTurns, shownTurns, turnOf } from './open-turns.ts'
 import type { ConsoleState } from './page/console-state.ts'
@@ -125,7 +126,13 @@ export async function openConsoleReader({
     const own = { version, turns: shownTurns(turns, now), stops: shownStops(stops, now) }
     const inboxNow = shownInbox(inbox, now)
     const [left, letters] = await Promise.all([behind(), deadLetters()])
-    const health = { behind: left, deadLetters: letters, newestAt, problem }
+    const hidden = (bus.hidden?.() ?? []).map(hiddenText)
+    const health = {
+      behind: left,
+      deadLetters: letters,
+      newestAt,
+      problem: problem ?? (hidden.join('. ') || null),
+    }
     return { now, ...own, health: { ...health, viewers: viewers.count }, inbox: inboxNow }
   }
 

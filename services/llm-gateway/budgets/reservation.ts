@@ -77,6 +77,7 @@ export async function reserve(options: ReservationOptions): Promise<Reservation 
       const settled: BudgetSettled = {
         ...{ type: 'budget-settled', ...own, counted: isCounted ? 'usage' : 'bound', usage },
         ...{ tokens: tokensOf(used), usd: cost?.usd ?? null, prices: cost?.version ?? '' },
+        priced: isPriced,
       }
       await write(context, tenant, settled)
     },
