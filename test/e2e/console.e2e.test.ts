@@ -149,6 +149,38 @@ withBrowser('the console', () => {
     expect(page.problems).toEqual([])
   })
 
+  it('shows a call that waits for its client, the use without progress, and the stages', async () => {
+    const fail = defineTool({
+      ...{ name: 'fail', description: 'Fails.', parameters: { type: 'object' } },
+      run() {
+        throw new Error('no such file')
+      },
+    })
+    const pick = defineTool({
+      ...{ name: 'pick', description: 'Picks.', parameters: { type: 'object' }, client: true },
+    })
+    const looping = Array.from({ length: 3 }, () => says(call('fail', { path: '/a' })))
+    const replies = [...looping, says('Done.'), says(call('pick')), says('Done.')]
+    await using server = await consoleServer(replies, { tools: [fail, pick] })
+    await server.weir.ask({ agent: 'helper', text: 'go', conversation: 'a' }).finished
+    const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'b' })
+    await using context = await browser.newContext({ viewport: { width: 390, height: 800 } })
+    const page = await tab(context, `${server.url}/console`)
+    const row = page.locator('tr:has(.badge.client)')
+    await row.waitFor()
+    expect(await row.textContent()).toMatch(/pick \(call-\d+-1-0\)/)
+    expect(await page.textContent('[data-spend=helper] td:nth-child(3)')).toBe('2')
+    const stage = page.locator('[data-stage=validator]')
+    await stage.waitFor()
+    expect(await stage.textContent()).toContain('running')
+    expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false)
+    for await (const event of turn)
+      if (event.type === 'call-offered')
+        await server.weir.conversation('b').sendResult(event, { text: 'today' })
+    await page.waitForSelector('text=No turn is open')
+    expect(page.problems).toEqual([])
+  })
+
   it('shows dead letters with their records, and writes one again after a confirmation by keys', async () => {
     await using server = await consoleServer([says('Hello.')], { fill: writeLetterOfBytes })
     const hostile = `<img src=x onerror="document.body.dataset.obeyed=7">\u202Egnp.exe`

@@ -84,6 +84,7 @@ export function openLog({ clock, onDatabase, ...options }: LogOptions): Log {
     ...createWrites({ database, topics, commits, clock }),
     committed: commits.committed,
     commitsOf: commits.commitsOf,
+    offsetsOf: commits.offsetsOf,
 
     trim({ from, keepFrom, olderThan, ...name }) {
       const partition = topics.partition(name)

@@ -14,6 +14,8 @@ import { guardsPage } from './guards-page.ts'
 import { html } from './html.ts'
 import { inboxKey, inboxView } from './inbox-view.ts'
 import { nowView } from './now-view.ts'
+import type { StagesData } from './operator-state.ts'
+import { polled } from './poll.ts'
 import { type ReportPage, reportPage } from './report-view.ts'
 import { follow, RequestError, read, send, setKey } from './server.ts'
 import { type Stopping, stopDialog } from './stop-dialog.ts'
@@ -56,6 +58,7 @@ const confirming = confirmations(() => draw())
 const guards = guardsPage(() => draw(), confirming)
 const stops = stopsPage(() => draw(), confirming)
 const budgets = budgetsPage(() => draw())
+const stages = polled<StagesData>(() => draw(), 5_000)
 
 // ── The address ──
 
@@ -79,11 +82,13 @@ function show(): void {
   guards.leave()
   stops.leave()
   budgets.leave()
+  stages.leave()
   confirming.forget()
   report = undefined
   problem = null
   const { name, conversation } = pageNow()
   if (name === 'conversation') openReport(conversation)
+  if (name === 'now') stages.open('stages')
   if (name === 'letters') letters.load()
   if (name === 'guards') guards.open()
   if (name === 'stops') stops.open()
@@ -258,7 +263,7 @@ function content(name: PageName) {
   if (name === 'budgets') return budgets.view()
   if (state === undefined) return html`<main><p class="faint">Reading the log.</p></main>`
   if (name === 'approvals') return inboxView(state, { now, busy, notes, decide })
-  return nowView(state, { now, onCancel: openStop })
+  return nowView(state, { now, stages, onCancel: openStop })
 }
 
 function openStop({ conversation, agent }: Stopping): void {
