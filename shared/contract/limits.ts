@@ -559,6 +559,9 @@ export const limits = {
   consoleTurnsShownMax: 200,
   consoleDecisionsMax: 50,
   consolePairsMax: 200,
+  /** Rounds of an open turn whose tokens the console keeps, and rounds whose money it keeps. */
+  consoleRoundsKept: 64,
+  consoleRoundsPricedMax: 20_000,
   /** Waiting calls of the console's inbox, and the bytes of the arguments that it shows at once. */
   consoleInboxMax: 1_000,
   consoleInboxBytesMax: 4 * MiB,

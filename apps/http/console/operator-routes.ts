@@ -1,4 +1,4 @@
-// The routes of the console for operators: guards, policies, what-ifs and the stop switch.
+// The routes of the console for operators: guards, policies, what-ifs, stages, the stop switch.
 // CONSOLE-OPERATOR-1. Each change needs the role `operate`. Its record carries the name of the
 //     principal; a record without an author is named in the server's log.
 // CONSOLE-OPERATOR-2. One change is written at a time.
@@ -29,6 +29,7 @@ import type { ConsoleParts } from './console-parts.ts'
 import { guardsData } from './guards-data.ts'
 import type { BudgetsData, GuardsData, PoliciesData } from './page/operator-state.ts'
 import { bodyOf, oneOf, within } from './route-parts.ts'
+import { stagesReader } from './stages-data.ts'
 import { whatIfData } from './what-if-data.ts'
 
 type Table = Parameters<Parameters<typeof withExistingRegistry>[1]>[0]
@@ -48,6 +49,7 @@ export function operatorApi(
   const whatIfs = createSlots(1)
   const changes = createSlots(1)
   const readAccounts = accountsReader(log)
+  const readStages = stagesReader({ log, settings })
   let known: { at: number; guards: Promise<GuardsData> } | undefined
 
   /** Keeps CONSOLE-OPERATOR-1 and CONSOLE-OPERATOR-2. */
@@ -110,6 +112,8 @@ export function operatorApi(
   app.get(`${api}/stops`, async (context) =>
     context.json({ stops: (await storedStops(log)).map(shownStop) }),
   )
+
+  app.get(`${api}/stages`, async (context) => context.json(await readStages()))
 
   app.get(`${api}/budgets`, async (context) => {
     const budgets = await storedBudgets(log)

@@ -5,6 +5,7 @@ import type { Decision } from '../../../replay/what-if/change.ts'
 import type { ShownBudget } from '../../../service/budgets/list.ts'
 import type { ListedGuard } from '../../../service/guards/list.ts'
 import type { ShownPolicy } from '../../../service/policy/shown-policy.ts'
+import type { StageProgress } from '../../../service/stage-progress.ts'
 import type { ShownStop } from '../../../service/stops/list.ts'
 
 /**
@@ -56,3 +57,8 @@ export type WhatIfData = {
 export type BudgetsData = { budgets: (ShownBudget & { more: number })[] }
 
 export type StopsData = { stops: ShownStop[] }
+
+/** `idleSince`: the first look without a process; null: one runs it. */
+export type ConsoleStage = StageProgress & { idleSince: number | null }
+
+export type StagesData = { stages: ConsoleStage[] }

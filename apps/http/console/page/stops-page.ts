@@ -1,7 +1,7 @@
 // The stop switch: the stops in force, a new stop, and a release.
 
 import { shellWord } from '../../../terminal/shell-word.ts'
-import { span } from './ago.ts'
+import { personName, span } from './ago.ts'
 import type { Change, Confirmations } from './confirmation.ts'
 import { html } from './html.ts'
 import type { StopsData } from './operator-state.ts'
@@ -82,7 +82,7 @@ export function stopsPage(onChange: () => void, confirmations: Confirmations): S
       <header>
         <h2 id=${title}><code>${id}</code></h2>
         ${mode !== null && html`<span class="badge">${mode}</span>`}
-        ${setAt !== null && html`<span class="faint deadline">${span(now - setAt)} ago by ${setBy}</span>`}
+        ${setAt !== null && html`<span class="faint deadline">${span(now - setAt)} ago by ${personName(setBy ?? '')}</span>`}
       </header>
       <p class="reason">${reason ?? 'The record cannot be read. Nothing starts until it is released.'}</p>
       <p class="buttons">
