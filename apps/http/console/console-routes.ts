@@ -66,20 +66,20 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
       )
     requireRole(principal, 'read')
     if (context.req.method !== 'GET') refuseOtherSites(context)
+    context.env.outgoing.setHeader('cache-control', 'no-store')
+    context.env.outgoing.setHeader('x-content-type-options', 'nosniff')
     await next()
-    context.header('cache-control', 'no-store')
-    context.header('x-content-type-options', 'nosniff')
   })
 
   app.route('/', operatorApi(edge, parts, api))
 
   app.get(`${api}/state`, async (context) => context.json(await reader.state()))
 
-  app.get(`${api}/live`, () => stream((signal) => stateEvents(reader, signal)))
+  app.get(`${api}/live`, (context) => stream(context, (signal) => stateEvents(reader, signal)))
 
   app.get(`${api}/conversation-live`, (context) => {
     const id = parseConversationId(context.req.query('id') ?? '')
-    return stream((signal) => conversationEvents(reader, id, signal))
+    return stream(context, (signal) => conversationEvents(reader, id, signal))
   })
 
   app.get(`${api}/conversation`, async (context) => {
@@ -141,11 +141,18 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
     return context.json({ text, isWritten })
   })
 
-  function stream(events: (signal: AbortSignal) => ReturnType<typeof stateEvents>): Response {
+  function stream(
+    { env }: HttpContext,
+    events: (signal: AbortSignal) => ReturnType<typeof stateEvents>,
+  ): Response {
     if (reader.viewers.count >= limits.consoleViewersMax)
       throw new HttpError(429, 'console.viewers', 'too many pages of the console are open')
     const gone = new AbortController()
-    return sseResponse(edge, events(gone.signal), { onLeave: () => gone.abort() })
+    return sseResponse(edge, env.outgoing, {
+      items: events(gone.signal),
+      eventsOf: (event) => [event],
+      onLeave: () => gone.abort(),
+    })
   }
 
   return app

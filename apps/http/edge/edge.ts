@@ -3,7 +3,8 @@
 // Owns: access, rates, the form of errors. Does not own: the routes, or any decision about a turn.
 
 import type { ServerResponse } from 'node:http'
-import { Hono } from 'hono'
+import type { HttpBindings } from '@hono/node-server'
+import { Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import type { Logger } from 'pino'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -101,6 +102,23 @@ function endAt(
   outgoing.once('close', stop)
 }
 
+/** The headers of CORS, for a request that names its origin. Keeps DIRECT-ANSWER-1. */
+function sharedWith(allowed: ReadonlySet<string>): MiddlewareHandler<{ Bindings: HttpBindings }> {
+  const add = cors({
+    origin: (origin) => (allowed.has(origin) ? origin : null),
+    exposeHeaders: ['x-weir-conversation', 'x-weir-turn', 'retry-after'],
+  })
+  return async (http, next) => {
+    const { incoming, outgoing } = http.env
+    outgoing.setHeader('vary', 'Origin')
+    if (incoming.headers.origin === undefined && incoming.method !== 'OPTIONS') return next()
+    return add(http, () => {
+      for (const [name, value] of http.res.headers) outgoing.setHeader(name, value)
+      return next()
+    })
+  }
+}
+
 type Checks = {
   all: readonly Protocol[]
   allowed: ReadonlySet<string>
@@ -126,19 +144,15 @@ function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: 
     refuseOrigin(env.incoming.headers, req.header('host') ?? '', allowed)
     await next()
   })
-  app.use(
-    cors({
-      origin: (origin) => (allowed.has(origin) ? origin : null),
-      exposeHeaders: ['x-weir-conversation', 'x-weir-turn', 'retry-after'],
-    }),
-  )
+  app.use(sharedWith(allowed))
   for (const { publicRoutes } of all)
     if (publicRoutes !== undefined) app.route('/', publicRoutes(context))
-  app.use(async ({ env, req, header }, next) => {
+  app.use(async ({ env, req }, next) => {
     const principal = await access(env.incoming)
     authors.set(req.raw, principal)
     endAt(principal.until, env.outgoing, context.clock)
-    for (const [name, value] of Object.entries(rate(principal.name))) header(name, value)
+    for (const [name, value] of Object.entries(rate(principal.name)))
+      env.outgoing.setHeader(name, value)
     await next()
   })
   for (const { routes } of all) app.route('/', routes(context))

@@ -30,7 +30,7 @@ function routes(context: EdgeContext): HttpApp {
       fold: createAgFold(run),
       failed: ({ message, code }) => ({ type: 'RUN_ERROR', message, code }),
     }
-    return chatTurn(context, { principal, agent, request, body: bytes, stream })
+    return chatTurn(context, http, { principal, agent, request, body: bytes, stream })
   })
   return app
 }

@@ -1,6 +1,7 @@
 // Chat Completions of OpenAI: `POST /v1/chat/completions` and `GET /v1/models`.
 
 import { Hono } from 'hono'
+import { answerJson } from '../../direct-answer.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import { type AnswerPiece, createAnswerFold } from '../answer-pieces.ts'
@@ -16,7 +17,7 @@ import { sentTurn } from '../sent-turn.ts'
 import { sseResponse } from '../sse.ts'
 import { placeOfCall } from '../turn-calls.ts'
 import { turnChunks } from '../turn-chunks.ts'
-import { callsCompletion, chatChunks, chatCompletion } from './chat-chunks.ts'
+import { callsCompletion, chatCompletion, chatStream } from './chat-chunks.ts'
 import {
   type ChatRequest,
   chatRequestOf,
@@ -34,10 +35,10 @@ function routes(context: EdgeContext): HttpApp {
   const histories = createKnownHistories()
 
   app.get('/v1/models', (http) =>
-    http.json({ object: 'list', data: [...context.agents.keys()].map(modelOf) }),
+    answerJson(http, { object: 'list', data: [...context.agents.keys()].map(modelOf) }),
   )
   app.get('/v1/models/:model{.+}', (http) =>
-    http.json(modelOf(namedAgent(context.agents, http.req.param('model')))),
+    answerJson(http, modelOf(namedAgent(context.agents, http.req.param('model')))),
   )
   app.post('/v1/chat/completions', (http) => complete(context, histories, http))
   return app
@@ -72,7 +73,7 @@ type Answering = {
   messageId: string
   shown: string
   said: Resent[]
-  pieces: AsyncIterable<AnswerPiece>
+  pieces: AsyncIterable<AnswerPiece[]>
   leave: () => void
 }
 
@@ -163,19 +164,23 @@ async function answer(
   const keep = (text: string) =>
     histories.keep(principal, [...said, { role: 'assistant', text }], shown)
   if (request.streams)
-    return sseResponse(context, chatChunks(kept(pieces, keep), head), { headers, onLeave: leave })
+    return sseResponse(context, http.env.outgoing, {
+      ...{ items: pieces, headers, onLeave: leave },
+      ...chatStream(head, keep),
+    })
   whenLeft(http, leave)
   let text = ''
   let reasoning = ''
-  for await (const piece of pieces) {
-    if (piece.kind === 'text') text += piece.text
-    if (piece.kind === 'reasoning') reasoning += piece.text
-    if (piece.kind === 'calls')
-      return http.json(callsCompletion(piece, { text, reasoning }, head), 200, headers)
-    if (piece.kind !== 'end') continue
-    keep(piece.finished.reply)
-    return http.json(chatCompletion(piece.finished, reasoning, head), 200, headers)
-  }
+  for await (const some of pieces)
+    for (const piece of some) {
+      if (piece.kind === 'text') text += piece.text
+      if (piece.kind === 'reasoning') reasoning += piece.text
+      if (piece.kind === 'calls')
+        return answerJson(http, callsCompletion(piece, { text, reasoning }, head), { headers })
+      if (piece.kind !== 'end') continue
+      keep(piece.finished.reply)
+      return answerJson(http, chatCompletion(piece.finished, reasoning, head), { headers })
+    }
   throw new HttpError(503, 'edge.interrupted', 'the turn has no end: send the request again')
 }
 
@@ -195,19 +200,6 @@ function leftOutOf(declared: readonly string[], known: ReadonlySet<string>): str
 }
 
 const leftOutCharactersMax = 4096
-
-/** Calls `end` with the whole text in front of the end. */
-async function* kept(
-  pieces: AsyncIterable<AnswerPiece>,
-  end: (answer: string) => void,
-): AsyncGenerator<AnswerPiece> {
-  let answer = ''
-  for await (const piece of pieces) {
-    if (piece.kind === 'text') answer += piece.text
-    if (piece.kind === 'end') end(answer)
-    yield piece
-  }
-}
 
 /**
  * `held`: the conversation has the resent history. `new`: it begins with it. `fork`: it has another
