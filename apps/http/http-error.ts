@@ -21,17 +21,24 @@ export class HttpError extends Error {
   readonly code: string
   /** Of the answer, beside those of its body. */
   readonly headers: Record<string, string>
+  /** The type of the error in a provider's API. Undefined: the code is its type. */
+  readonly type: string | undefined
 
   constructor(
     status: ErrorStatus,
     code: string,
     message: string,
-    { headers = {}, ...options }: ErrorOptions & { headers?: Record<string, string> } = {},
+    {
+      headers = {},
+      type,
+      ...options
+    }: ErrorOptions & { headers?: Record<string, string>; type?: string } = {},
   ) {
     super(message, options)
     this.name = 'HttpError'
     this.status = status
     this.code = code
     this.headers = headers
+    this.type = type
   }
 }

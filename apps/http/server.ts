@@ -151,9 +151,13 @@ export function refuseOrigin(
   throw new HttpError(403, 'http.origin', 'this server does not answer pages of other sites')
 }
 
-function answerOf(context: HttpContext, { status, code, message, headers }: HttpError): Response {
+function answerOf(
+  context: HttpContext,
+  { status, code, type, message, headers }: HttpError,
+): Response {
   // The form of both Anthropic's and OpenAI's errors: SDKs of both show the message.
-  return context.json({ type: 'error', error: { type: code, message } }, status, headers)
+  const names = type === undefined ? { type: code } : { type, code }
+  return context.json({ type: 'error', error: { ...names, message } }, status, headers)
 }
 
 async function listening(

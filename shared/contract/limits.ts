@@ -24,6 +24,10 @@ export const limits = {
   guestHistoriesSizeMax: 32 * MiB,
   /** Keys of closed turns that a guest's unit keeps, and names of one turn. */
   guestTurnsKeptMax: 16,
+  /** A guest's request whose use was not reported by then counts with the most that it could use. */
+  guestRequestMs: 60 * minute,
+  /** Tokens of an answer to a guest's request that names no bound. */
+  guestOutputTokens: 32_000,
   /** How long an open turn of a guest waits for its next record. */
   guestIdleMs: 60 * minute,
   /** The same after advice to end the turn. A guest that goes on meanwhile gets the advice again. */

@@ -306,7 +306,7 @@ export type AttemptStarted = {
 
 /**
  * Activity: the use of a soft budget reached its amount in this window, for the first time.
- * Observed, written by the gateway.
+ * Observed, written by the gateway; derived for a guest.
  */
 export type BudgetReached = {
   type: 'budget-reached'
@@ -326,7 +326,7 @@ export type BudgetReached = {
 
 /**
  * An attempt used nothing: its provider refused the request before any answer. Observed, written by
- * the gateway.
+ * the gateway, or by the front of a guest.
  */
 export type BudgetReleased = {
   type: 'budget-released'
@@ -344,7 +344,7 @@ export type BudgetReleased = {
 
 /**
  * An attempt reserves the most that its model request can use. The records before it decide whether
- * it is granted. Observed, written by the gateway.
+ * it is granted. Observed, written by the gateway, or by the front of a guest.
  */
 export type BudgetReserved = {
   type: 'budget-reserved'
@@ -368,7 +368,10 @@ export type BudgetReserved = {
   expiresAt: number
 }
 
-/** The use of an attempt, instead of its reservation. Observed, written by the gateway. */
+/**
+ * The use of an attempt, instead of its reservation. Observed, written by the gateway, or by the
+ * front of a guest.
+ */
 export type BudgetSettled = {
   type: 'budget-settled'
   /** the tenant: the key of the record */
@@ -785,6 +788,10 @@ export type GuestResults = {
   blocking: boolean
   /** the policy in force; its caps count also before the first round */
   policy: Policy
+  /** soft budgets that a request of the turn found reached first */
+  reached: BudgetUse[]
+  /** at turn_end: the budget that refused the request; empty: none did */
+  refusal: string
 }
 
 /**
@@ -1635,6 +1642,14 @@ export type BudgetScope = 'tenant' | 'agent' | 'conversation'
  * dollar.
  */
 export type BudgetUnit = 'tokens' | 'usd'
+
+/** The use of a budget. */
+export type BudgetUse = {
+  /** the budget */
+  budget: BudgetInForce
+  /** the amount that is used, in the unit of the budget */
+  used: number
+}
 
 /**
  * The time after which a budget begins again: with each turn, at each day or each month in UTC. A

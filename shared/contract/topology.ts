@@ -199,9 +199,9 @@ export const topics: Record<TopicName, Topic> = {
   budgets: {
     kind: 'log',
     records: {
-      'budget-reserved': ['llm-gateway performer'],
-      'budget-settled': ['llm-gateway performer'],
-      'budget-released': ['llm-gateway performer'],
+      'budget-reserved': ['llm-gateway performer', 'front'],
+      'budget-settled': ['llm-gateway performer', 'front'],
+      'budget-released': ['llm-gateway performer', 'front'],
     },
   },
   activity: {
@@ -212,7 +212,7 @@ export const topics: Record<TopicName, Topic> = {
       'guest-advice': ['guest'],
       'guest-verdicts': ['executor'],
       'model-retry': ['llm-gateway'],
-      'budget-reached': ['llm-gateway performer'],
+      'budget-reached': ['llm-gateway performer', 'guest'],
       'model-answered': ['loop-detector'],
       'call-rejected': ['loop-detector'],
       'intervention-raised': ['loop-detector'],

@@ -117,7 +117,7 @@ const loops = (rounds: number[], shadow = false): Message => {
   const evidence = rounds.map((round) => ({ round, ordinal: 0 }))
   return { ...raised, intervention: { ...raised.intervention, evidence } }
 }
-const settled = (round: number, usd: number | null, attempt = `a${round}`): BudgetSettled => ({
+const settled = (round: number, priced: true, usd: number | null, attempt = `a${round}`): BudgetSettled => ({
   ...{ type: 'budget-settled', tenant: 'default', ...place, round, attempt, counted: 'usage' },
   usage: { inputTokens: 1, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
   ...{ tokens: 1, usd, prices: usd === null ? '' : '1' },
