@@ -69,7 +69,7 @@ const pending = (call: Partial<PendingCall> = {}, until = start + 3_600_000): Me
   calls: [
     {
       ...{ ordinal: 0, name: 'exec', arguments: '{"a":1}', id: 'k7f3', hash: 'h', rule: 'r' },
-      ...{ source: null, program: null, ...call },
+      ...{ source: null, program: null, question: null, ...call },
     },
   ],
 })
