@@ -45,6 +45,7 @@ export function toolsIn(message: Message): Tools {
 
 function placeOf(name: string, fields: Record<string, unknown>): RedactionPlace | undefined {
   if (name === 'raw' || name === 'arguments' || name === 'sent') return 'arguments'
+  if (name === 'values') return 'user'
   if (name === 'reasoning') return 'reasoning'
   if (name === 'user' || ((name === 'system' || name === 'context') && 'policy' in fields))
     return 'user'

@@ -48,6 +48,8 @@ const contentFields = new Set([
   'raw',
   'sent',
   'arguments',
+  'question',
+  'values',
   'result',
   'reason',
   'note',

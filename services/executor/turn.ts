@@ -9,6 +9,7 @@ import type {
   CallResult,
   Declaration,
   GuardWish,
+  InputGiven,
   Outcome,
   RoundCleared,
   StopInForce,
@@ -51,6 +52,9 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
   holders: number[]
   /** Whether the programs of the calls that a person may decide are known. */
   programsKnown: boolean
+  /** The number of questions of its tools to a person, and those without an answer. */
+  inputs: number
+  openInputs: { ordinal: number; input: number }[]
   interventions: GuardWish[]
   /** The verdicts that a guest's front was shown last. */
   verdictsShown?: string
@@ -90,8 +94,18 @@ export type Phase =
       cancelled: boolean
       /** The operator's stop that cancelled it. */
       stop?: StopInForce
+      /** The newest question of its tool to a person. */
+      question?: Question
     }
   | { kind: 'done'; result: CallResult }
+
+/** `number`: in its try. `input`: in its round. `since`: its append time. */
+export type Question = {
+  number: number
+  input: number
+  since: Milliseconds
+  answer?: Pick<InputGiven, 'answer' | 'values'>
+}
 
 export function opened({ conversation, turn }: TurnId): Turn {
   return { conversation, turn, cancelled: false, roundNewest: 0, rounds: [], closesAt: 0 }

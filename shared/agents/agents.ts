@@ -122,6 +122,8 @@ export type McpServer = {
   outputBytesMax?: number
   /** Each call gets its place in the trace of its turn, in `_meta`. Default: none. */
   traceparent?: boolean
+  /** No question of it can reach a person: it is of a gateway. */
+  noPerson?: true
 }
 
 /** Another process reaches it. */

@@ -349,6 +349,16 @@ export const limits = {
   /** Bytes of the reason of a person's decision, and of the person's name. */
   approvalReasonBytesMax: 2 * KiB,
   approvalByBytesMax: 256,
+  /** Bytes of a question of a running tool to a person, and of the values of its answer. */
+  inputQuestionBytesMax: 32 * KiB,
+  inputValuesBytesMax: 16 * KiB,
+  /** Questions of one try of a call. */
+  inputsOfTryMax: 16,
+  /**
+   * A question ends this much before its tool, or after three quarters of a short time. So the tool
+   * can still finish.
+   */
+  inputEndMs: 10 * second,
   /**
    * Bytes of a request from another process to the one that writes the embedded bus: an answer of a
    * guard, in base64.

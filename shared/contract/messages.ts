@@ -38,6 +38,8 @@ export type Message =
   | GuestVerdicts
   | HistoryEntry
   | HistorySummary
+  | InputGiven
+  | InputRequested
   | InterventionRaised
   | Lapsed
   | ModelAnswered
@@ -115,6 +117,13 @@ export type ApprovalAnswered = {
   by: string
   /** the reason, for the model; may be empty */
   reason: string
+  /**
+   * the number of a question of a running tool in its round, from 1; 0: the record is about
+   * approvals
+   */
+  input: number
+  /** the values for a question, a JSON object; null: none */
+  values: string | null
 }
 
 /**
@@ -143,6 +152,11 @@ export type ApprovalAsked = {
   deadlineMs: number
   /** append time in milliseconds at which the executor stops waiting */
   until: number
+  /**
+   * the number of a question of a running tool in its round, from 1; 0: the record is about
+   * approvals
+   */
+  input: number
 }
 
 /** Activity: a call that waited for a person is decided. Derived, written by the approval stage. */
@@ -201,6 +215,11 @@ export type ApprovalWithdrawn = {
   round: number
   /** by ordinal */
   calls: WithdrawnCall[]
+  /**
+   * the number of a question of a running tool in its round, from 1; 0: the record is about
+   * approvals
+   */
+  input: number
 }
 
 /** An attempt failed. Only this record counts as a try. Observed, written by the gateway. */
@@ -896,6 +915,54 @@ export type HistorySummary = {
   text: string
   /** the reason why there is no summary; empty: none was wanted, or there is one */
   note: string
+}
+
+/**
+ * The answer to a question of a running tool. Derived, written by the approval stage. The executor
+ * copies it into its inbox.
+ */
+export type InputGiven = {
+  type: 'input-given'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the call */
+  ordinal: number
+  /** the number of the question in its round, from 1 */
+  input: number
+  /** the answer */
+  answer: InputAnswer
+  /** the values of an accepted question, a JSON object; otherwise empty */
+  values: string
+}
+
+/**
+ * A running tool has a question to a person. Observed, written by the executor that claimed the
+ * call.
+ */
+export type InputRequested = {
+  type: 'input-requested'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the call */
+  ordinal: number
+  /** the try, from 1 */
+  try: number
+  /** the writer, new for every assignment of the partition (R4) */
+  owner: string
+  /** the number of the question in its try, from 1 */
+  number: number
+  /** the question, as JSON (input-question.ts) */
+  question: string
+  /** how long the tool waits for the answer, in milliseconds */
+  waitMs: number
 }
 
 /**
@@ -1607,6 +1674,11 @@ export type AskedCall = {
    * whether a person must
    */
   requested: string | null
+  /**
+   * the question of the running tool to the person, as JSON (input-question.ts); null: the call
+   * waits for an approval
+   */
+  question: string | null
 }
 
 /**
@@ -1996,6 +2068,12 @@ export type HiddenRounds = {
 }
 
 /**
+ * The answer to a question of a running tool. `cancel`: nobody answered. A reader that does not
+ * know a newer symbol reads the default.
+ */
+export type InputAnswer = 'accept' | 'decline' | 'cancel'
+
+/**
  * An action of the conversation against a lack of progress. It is part of round-outcome, so it
  * always reaches the next request.
  */
@@ -2141,6 +2219,11 @@ export type PendingCall = {
    * null, if an older version wrote this
    */
   program: string | null
+  /**
+   * the question of the running tool to the person, as JSON (input-question.ts); null: the call
+   * waits for an approval
+   */
+  question: string | null
 }
 
 /**

@@ -158,6 +158,8 @@ export const topics: Record<TopicName, Topic> = {
       lapsed: ['executor performer'],
       'programs-hashed': ['executor performer'],
       'calls-stopped': ['executor performer'],
+      'input-requested': ['executor performer'],
+      'input-given': ['executor performer'],
       'guard-verdict': ['executor performer'],
       tick: ['runtime'],
     },
@@ -172,7 +174,10 @@ export const topics: Record<TopicName, Topic> = {
     },
   },
   // The executor's relay reads it, like every guard's topic.
-  'guard-verdicts.approval': { kind: 'log', records: { 'guard-verdict': ['approval'] } },
+  'guard-verdicts.approval': {
+    kind: 'log',
+    records: { 'guard-verdict': ['approval'], 'input-given': ['approval'] },
+  },
   history: {
     kind: 'table',
     records: {

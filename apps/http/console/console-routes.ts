@@ -115,7 +115,9 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
     const decision = { id: textIn(body, 'id'), hash: textIn(body, 'hash') }
     const approve = answer === 'approve'
     const reason = approve ? '' : textIn(body, 'reason')
-    return context.json(await decideFor(edge, principal, { ...decision, approve, reason }))
+    const values = approve && 'values' in body ? { values: textIn(body, 'values') } : {}
+    const answered = { ...decision, approve, reason, ...values }
+    return context.json(await decideFor(edge, principal, answered))
   })
 
   app.post(`${api}/cancel`, async (context) => {

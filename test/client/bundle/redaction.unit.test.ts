@@ -287,12 +287,19 @@ describe('a pattern', () => {
 })
 
 it('redacts the text of a guard that requests an approval, in the question and for the person', () => {
-  const call = { ordinal: 0, name: 'send', arguments: '{}', source: null, program: null }
+  const call = {
+    ordinal: 0,
+    name: 'send',
+    arguments: '{}',
+    source: null,
+    program: null,
+    question: null,
+  }
   const requested = 'guard opa: no mail to ann@example.com'
   const times = { version: '1', clearedAt: 0, deadlineMs: 1, until: 1 }
   const place = { conversation: 'c', turn: 1, round: 1 }
   const asked: Message = {
-    ...{ type: 'approval-asked', ...place, agent: 'a', rules: '[]', ...times },
+    ...{ type: 'approval-asked', ...place, agent: 'a', rules: '[]', ...times, input: 0 },
     calls: [{ ...call, requested }],
   }
   const pending: Message = {

@@ -73,6 +73,8 @@ rounds-cleared (log) -> executor, a unit is turn
     lapsed <- executor performer
     programs-hashed <- executor performer
     calls-stopped <- executor performer
+    input-requested <- executor performer
+    input-given <- executor performer
     guard-verdict <- executor performer
     tick <- runtime
 approvals (log) -> approval, a unit is round
@@ -82,6 +84,7 @@ approvals (log) -> approval, a unit is round
     tick <- runtime
 guard-verdicts.approval (log)
     guard-verdict <- approval
+    input-given <- approval
 history (table)
     history-entry <- conversation, guest
     content-kept <- intake, executor performer

@@ -96,12 +96,14 @@ function routes(context: EdgeContext): HttpApp {
   for (const answer of ['approve', 'reject'] as const)
     app.post(`/v1/approvals/:id/${answer}`, async (http) => {
       const principal = author(http, 'approve')
-      const { value } = await fieldsOf(http, ['reason', 'hash'])
+      const { value } = await fieldsOf(http, ['reason', 'hash', 'values'])
+      const { values } = value
       const [reason, hash] = [optionalText(value, 'reason'), textIfGiven(value, 'hash')]
       const outcome = await decideFor(context, principal, {
         ...{ id: http.req.param('id'), approve: answer === 'approve' },
         ...(reason !== undefined && { reason }),
         ...(hash !== undefined && { hash }),
+        ...(values !== undefined && { values: JSON.stringify(values) }),
       })
       return answerJson(http, outcome, { status: outcome.counted ? 200 : 409 })
     })

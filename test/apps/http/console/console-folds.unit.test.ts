@@ -96,7 +96,7 @@ const pending = (call: Partial<PendingCall> = {}, until = start + 3_600_000): Me
   calls: [
     {
       ...{ ordinal: 0, name: 'exec', arguments: '{"a":1}', id: 'k7f3', hash: 'h', rule: 'r' },
-      ...{ source: null, program: null, ...call },
+      ...{ source: null, program: null, question: null, ...call },
     },
   ],
 })
@@ -117,10 +117,10 @@ const loops = (rounds: number[], shadow = false): Message => {
   const evidence = rounds.map((round) => ({ round, ordinal: 0 }))
   return { ...raised, intervention: { ...raised.intervention, evidence } }
 }
-const settled = (round: number, priced: true, usd: number | null, attempt = `a${round}`): BudgetSettled => ({
+const settled = (round: number, usd: number | null, attempt = `a${round}`): BudgetSettled => ({
   ...{ type: 'budget-settled', tenant: 'default', ...place, round, attempt, counted: 'usage' },
   usage: { inputTokens: 1, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
-  ...{ tokens: 1, usd, prices: usd === null ? '' : '1' },
+  ...{ tokens: 1, usd, priced: true, prices: usd === null ? '' : '1' },
 })
 
 describe('the open turns', () => {

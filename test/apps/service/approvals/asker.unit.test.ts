@@ -24,6 +24,7 @@ function pending(...ids: string[]): MessageOf<'approval-pending'> {
     rule: 'r',
     source: null,
     program: null,
+    question: null,
   }))
   return { type: 'approval-pending', ...place, calls, until: 9_000 }
 }

@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { createRelay } from '../../../../services/executor/guards/verdict-relay.ts'
+import {
+  createRelay,
+  type RelayedAnswer,
+} from '../../../../services/executor/guards/verdict-relay.ts'
 import type { VerdictTask } from '../../../../services/executor/tasks.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../../shared/contract/bus.ts'
@@ -43,7 +46,7 @@ function world() {
   const topics = new Map<string, StoredRecord[]>()
   const reads: { guard: string; since: number }[] = []
   const lines: string[] = []
-  const written: GuardVerdict[] = []
+  const written: RelayedAnswer[] = []
   const wakers = new Set<() => void>()
   let broken = false
 
