@@ -2,9 +2,8 @@
 // the next use after the server ended. The SDK is loaded then.
 // MCP-CONNECTION-1. A message is sent once. No failure sends it again. A call that needs input goes
 //     on with a further message, as its server requests.
-// MCP-CONNECTION-2. Requests of the server for the model or for files are declined: this client
-//     offers neither sampling nor roots. Requests to a person are questions of one call. If the
-//     server does not name the call and several run, the request is cancelled.
+// MCP-CONNECTION-2. Sampling and roots are declined. A request to a person is a question of one
+//     call. If the server does not name the call and several run, the request is cancelled.
 // MCP-CONNECTION-3. A result is never checked against the server's own output schema. Its pattern
 //     could block this process, and the call has run in any case.
 // MCP-CONNECTION-4. The headers of the agent file go to its URL only.
