@@ -573,6 +573,8 @@ export const limits = {
   consoleTurnsShownMax: 200,
   consoleDecisionsMax: 50,
   consolePairsMax: 200,
+  /** Removals of settings that `policies` keeps with their authors. */
+  settingsRemovedKept: 20,
   /** Rounds of an open turn whose tokens the console keeps, and rounds whose money it keeps. */
   consoleRoundsKept: 64,
   consoleRoundsPricedMax: 20_000,

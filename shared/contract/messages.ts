@@ -62,6 +62,7 @@ export type Message =
   | RoundOutcome
   | RoundProposed
   | RoundStarted
+  | SettingRemoved
   | Tick
   | ToolStarted
   | TurnEnded
@@ -662,6 +663,11 @@ export type GuardRegistration = {
   registeredAt: number
   /** the rules of the approval guard, as JSON; null for any other guard */
   rules: string | null
+  /**
+   * the author's name as they gave it, for people; empty: a program registered the guard at its
+   * start, or an older version wrote this
+   */
+  setBy: string
 }
 
 /**
@@ -1446,6 +1452,23 @@ export type RoundStarted = {
   key: string
   /** the front's name for a guest's turn, as in the record that this answers; empty: not a guest */
   turnKey: string
+}
+
+/**
+ * An operator removed a setting from the table policies: the tombstone has no author. Observed,
+ * written by an operator into the same table. The newest limits.settingsRemovedKept are kept.
+ */
+export type SettingRemoved = {
+  type: 'setting-removed'
+  /**
+   * the key of the removed record, such as stop:agent:bank; the key of this record is removed: and
+   * that key
+   */
+  setting: string
+  /** the author's name as they gave it, for people */
+  setBy: string
+  /** time of writing in milliseconds, by the writer's clock, for people */
+  setAt: number
 }
 
 /**

@@ -1,6 +1,6 @@
 // The routes of the console for operators: guards, policies, what-ifs, stages, the stop switch.
 // CONSOLE-OPERATOR-1. Each change needs the role `operate`. Its record carries the name of the
-//     principal; a record without an author is named in the server's log.
+//     principal.
 // CONSOLE-OPERATOR-2. One change is written at a time.
 
 import { Hono } from 'hono'
@@ -20,7 +20,7 @@ import { storedPolicies } from '../../service/policy/stored.ts'
 import { placeStop, releaseStop } from '../../service/stops/change.ts'
 import { shownStop } from '../../service/stops/list.ts'
 import { scopeOf } from '../../service/stops/scope.ts'
-import { storedStops } from '../../service/stops/stored.ts'
+import { releasedStops, storedStops } from '../../service/stops/stored.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
 import { requireRole } from '../edge/principal.ts'
 import { textIn } from '../request-body.ts'
@@ -110,7 +110,9 @@ export function operatorApi(
   })
 
   app.get(`${api}/stops`, async (context) =>
-    context.json({ stops: (await storedStops(log)).map(shownStop) }),
+    context.json({
+      ...{ stops: (await storedStops(log)).map(shownStop), released: await releasedStops(log) },
+    }),
   )
 
   app.get(`${api}/stages`, async (context) => context.json(await readStages()))
@@ -143,8 +145,8 @@ export function operatorApi(
   )
 
   app.post(`${api}/guard-mode`, (context) =>
-    change(context, (table, body) =>
-      switchGuard(table, textIn(body, 'guard'), oneOf(body, 'mode', guardModes)),
+    change(context, (table, body, by) =>
+      switchGuard(table, textIn(body, 'guard'), { mode: oneOf(body, 'mode', guardModes), by }),
     ),
   )
 
@@ -159,8 +161,8 @@ export function operatorApi(
   )
 
   app.post(`${api}/release`, (context) =>
-    change(context, async (table, body) => {
-      await releaseStop(table, textIn(body, 'id'))
+    change(context, async (table, body, by) => {
+      await releaseStop(table, textIn(body, 'id'), by)
       return {}
     }),
   )

@@ -98,6 +98,7 @@ policies (table)
     operator-stop <- operator
     operator-budget <- operator
     operator-prices <- operator
+    setting-removed <- operator
     (tombstone) <- operator
 budgets (log)
     budget-reserved <- llm-gateway performer, front

@@ -48,6 +48,7 @@ export function stopsPage(onChange: () => void, confirmations: Confirmations): S
     view(now) {
       const { data, problem } = polling
       const stops = data?.stops ?? []
+      const released = data?.released ?? []
       const title =
         data === undefined
           ? 'Stops'
@@ -71,6 +72,15 @@ export function stopsPage(onChange: () => void, confirmations: Confirmations): S
             ${(Object.keys(scopes) as Scope[]).map((scope) => html`<button type="button" class="reject" onClick=${() => confirmations.open(newStop(scope, '', polling.refresh))}>${scopes[scope].label}…</button>`)}
           </p>
         </section>
+        ${
+          released.length > 0 &&
+          html`<section aria-labelledby="released">
+            <h2 id="released">Released lately</h2>
+            <ul class="decided">
+              ${released.map((one) => html`<li key=${one.id} data-released=${one.id}><code>${one.id}</code> <span>by ${personName(one.releasedBy)}</span> <span class="faint">${span(now - one.releasedAt)} ago</span></li>`)}
+            </ul>
+          </section>`
+        }
       </main>`
     },
   }
