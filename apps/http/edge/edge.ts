@@ -129,7 +129,12 @@ function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: 
   app.use(
     cors({
       origin: (origin) => (allowed.has(origin) ? origin : null),
-      exposeHeaders: ['x-weir-conversation', 'x-weir-turn', 'retry-after'],
+      exposeHeaders: [
+        'x-weir-conversation',
+        'x-weir-outcome',
+        'x-weir-tools-left-out',
+        'retry-after',
+      ],
     }),
   )
   for (const { publicRoutes } of all)

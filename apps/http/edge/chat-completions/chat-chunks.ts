@@ -1,5 +1,5 @@
 // The answers of Chat Completions: whole, and in chunks. With tool_calls only for tools that the client
-// runs.
+// runs. The last chunk, or the whole answer, has the end of the turn as `weir`.
 
 import type { TurnFinished } from '../../../../client/weir.ts'
 import type { AnswerPiece } from '../answer-pieces.ts'
@@ -20,10 +20,15 @@ export async function* chatChunks(
   pieces: AsyncIterable<AnswerPiece>,
   { includesUsage, conversation, ...head }: ChatHead,
 ): AsyncGenerator<ServerSentEvent> {
-  const chunk = (delta: object, finish: string | null = null): ServerSentEvent => ({
+  const chunk = (
+    delta: object,
+    finish: string | null = null,
+    more: object = {},
+  ): ServerSentEvent => ({
     data: JSON.stringify({
       ...{ ...head, object: 'chat.completion.chunk' },
       choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+      ...more,
     }),
   })
   yield chunk({ role: 'assistant', content: '' })
@@ -36,7 +41,7 @@ export async function* chatChunks(
         yield chunk({ tool_calls: calls.map((call, index) => ({ index, ...call })) })
         yield chunk({}, 'tool_calls')
       } else {
-        yield chunk({}, finishReason(piece.finished))
+        yield chunk({}, finishReason(piece.finished), { weir: piece.data })
         const usage = usageOf(piece.finished)
         const body = { ...head, object: 'chat.completion.chunk', choices: [], usage }
         if (includesUsage) yield { data: JSON.stringify(body) }
@@ -52,7 +57,7 @@ export async function* chatChunks(
 
 /** The whole answer. `reasoning`: the text of all rounds. */
 export function chatCompletion(
-  finished: TurnFinished,
+  { finished, data }: Extract<AnswerPiece, { kind: 'end' }>,
   reasoning: string,
   { id, model, created }: ChatHead,
 ): object {
@@ -62,7 +67,8 @@ export function chatCompletion(
   }
   const choice = { index: 0, message, logprobs: null, finish_reason: finishReason(finished) }
   const usage = usageOf(finished)
-  return { id, object: 'chat.completion', created, model, choices: [choice], usage }
+  const body = { id, object: 'chat.completion', created, model, choices: [choice], usage }
+  return { ...body, weir: data }
 }
 
 /** The answer that ends with calls of the client. The usage is known at the end of the turn. */

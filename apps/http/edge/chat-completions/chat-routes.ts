@@ -16,6 +16,7 @@ import { sentTurn } from '../sent-turn.ts'
 import { sseResponse } from '../sse.ts'
 import { placeOfCall } from '../turn-calls.ts'
 import { turnChunks } from '../turn-chunks.ts'
+import { outcomeHeader } from '../turn-data.ts'
 import { callsCompletion, chatChunks, chatCompletion } from './chat-chunks.ts'
 import {
   type ChatRequest,
@@ -174,7 +175,8 @@ async function answer(
       return http.json(callsCompletion(piece, { text, reasoning }, head), 200, headers)
     if (piece.kind !== 'end') continue
     keep(piece.finished.reply)
-    return http.json(chatCompletion(piece.finished, reasoning, head), 200, headers)
+    const ended = { ...headers, ...outcomeHeader(piece.data) }
+    return http.json(chatCompletion(piece, reasoning, head), 200, ended)
   }
   throw new HttpError(503, 'edge.interrupted', 'the turn has no end: send the request again')
 }

@@ -25,7 +25,12 @@ import {
   wholeResponse,
 } from './response-events.ts'
 import { type NamedResponse, responseIdOf, responseNamed, unknownResponse } from './response-id.ts'
-import { type ResponseHead, responseObject } from './response-object.ts'
+import {
+  endHeaders,
+  type ResponseHead,
+  type ResponseObject,
+  responseObject,
+} from './response-object.ts'
 import { type ResponseRequest, responseRequestOf } from './response-request.ts'
 
 export const responsesProtocol: Protocol = { name: 'responses', routes }
@@ -41,7 +46,8 @@ function routes(context: EdgeContext): HttpApp {
     const { conversation, turn } = found
     if (turn.end === undefined)
       await context.weir.cancel({ conversation, messageId: turn.messageId })
-    return http.json(await endOf(context, http, found, principal))
+    const end = await endOf(context, http, found, principal)
+    return http.json(end, 200, endHeaders(end))
   })
   return app
 }
@@ -129,7 +135,8 @@ async function answer(
     })
   if (isBackground) return http.json({ ...begun, background: true })
   whenLeft(http, leave)
-  return http.json((await wholeResponse(responseEvents(context, answering))) ?? begun)
+  const whole = (await wholeResponse(responseEvents(context, answering))) ?? begun
+  return http.json(whole, 200, endHeaders(whole))
 }
 
 /**
@@ -187,12 +194,12 @@ async function retrieve(context: EdgeContext, http: HttpContext): Promise<Respon
   if (after !== undefined && !/^\d{1,16}$/.test(after))
     throw bad('starting_after must be the sequence_number of an event')
   const found = await foundResponse(context, principal, http.req.param('id') ?? '')
-  if (http.req.query('stream') !== 'true')
-    return http.json(
-      (await isRunning(context, principal, found))
-        ? responseObject(found.head, { status: 'in_progress', output: [] })
-        : await endOf(context, http, found, principal),
-    )
+  if (http.req.query('stream') !== 'true') {
+    const response = (await isRunning(context, principal, found))
+      ? responseObject(found.head, { status: 'in_progress', output: [] })
+      : await endOf(context, http, found, principal)
+    return http.json(response, 200, endHeaders(response))
+  }
   const { leave, ...answering } = logged(context, found, principal)
   const from = after === undefined ? -1 : Number(after)
   return sseResponse(context, sent(context, behind(responseEvents(context, answering), from)), {
@@ -269,7 +276,7 @@ async function endOf(
   http: HttpContext,
   found: FoundResponse,
   principal: Principal,
-): Promise<object> {
+): Promise<ResponseObject> {
   const { leave, ...answering } = logged(context, found, principal)
   whenLeft(http, leave)
   const whole = await wholeResponse(responseEvents(context, answering))
