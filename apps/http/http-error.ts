@@ -21,17 +21,24 @@ export class HttpError extends Error {
   readonly code: string
   /** Of the answer, beside those of its body. */
   readonly headers: Record<string, string>
+  /** Further fields of the error, for programs. */
+  readonly fields: object
 
   constructor(
     status: ErrorStatus,
     code: string,
     message: string,
-    { headers = {}, ...options }: ErrorOptions & { headers?: Record<string, string> } = {},
+    {
+      headers = {},
+      fields = {},
+      ...options
+    }: ErrorOptions & { headers?: Record<string, string>; fields?: object } = {},
   ) {
     super(message, options)
     this.name = 'HttpError'
     this.status = status
     this.code = code
     this.headers = headers
+    this.fields = fields
   }
 }

@@ -9,7 +9,7 @@
 import type { TurnEvent } from '../../../../client/weir.ts'
 import { createTurnCalls } from '../turn-calls.ts'
 import type { TurnFold } from '../turn-chunks.ts'
-import { createTurnEnd, type TurnData } from '../turn-data.ts'
+import { createTurnEnd } from '../turn-data.ts'
 import {
   type CallItem,
   callId,

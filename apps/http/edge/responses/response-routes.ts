@@ -16,7 +16,7 @@ import { jsonBodyOf } from '../request-json.ts'
 import { bad, questionFields } from '../request-message.ts'
 import { sentTurn } from '../sent-turn.ts'
 import { type ServerSentEvent, sseResponse } from '../sse.ts'
-import { callIdOf } from '../turn-calls.ts'
+import { callIdOf, placeOfCall } from '../turn-calls.ts'
 import { turnChunks } from '../turn-chunks.ts'
 import {
   beginOf,
@@ -32,6 +32,8 @@ import {
   responseObject,
 } from './response-object.ts'
 import { type ResponseRequest, responseRequestOf } from './response-request.ts'
+
+const resultForm = { name: 'a function_call_output with its call_id' }
 
 export const responsesProtocol: Protocol = { name: 'responses', routes }
 
@@ -67,7 +69,12 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
     ...{ principal, conversation: request.conversation ?? previous?.conversation },
     ...{ key: http.req.header('idempotency-key'), body: bytes, text: content.text },
   })
-  if (previous !== undefined) await assertLast(context, message, previous.messageId)
+  if (earlier === undefined) {
+    if (previous !== undefined) await assertLast(context, message, previous.messageId)
+    const named = conversationFor(principal, message.conversation) ?? ''
+    const answers = { conversation: named, results: [], form: resultForm }
+    await sendResults(context, principal, { ...answers, with: 'new message' })
+  }
   const fields = { ...questionFields(content), ...(system !== '' && { system }) }
   const question = { agent, ...fields, ...message }
   const isUnread = request.isBackground && !request.streams
@@ -101,12 +108,20 @@ async function resume(
   const principal = context.principalOf(http.req.raw)
   const given = request.conversation ?? previous?.conversation ?? ''
   const conversation = conversationIn(principal, given)
-  const [turn] = await context.weir.conversation(conversation).turns({ limit: 1 })
+  const read = { limit: previous === undefined ? 1 : 64, ends: false }
+  const turns = await context.weir.conversation(conversation).turns(read)
+  const isNamed = ({ messageId }: ConversationTurn) => messageId === previous?.messageId
+  const turn = previous === undefined ? turns[0] : turns.find(isNamed)
   if (turn === undefined) throw unknownResponse()
-  if (previous !== undefined && turn.messageId !== previous.messageId) throw notLast()
   assertClientTools(context.agents, turn.agent, request.tools)
-  await decideAnswers(context, principal, { conversation: given, answers, abandoned: [] })
-  const sent = await sendResults(context, principal, { conversation: given, results })
+  // A repeated request may come behind the next message. It can answer nothing of that one's turn.
+  const isLast = turn === turns[0]
+  if (!isLast && results.some(({ callId }) => placeOfCall(callId)?.turn !== turn.turn))
+    throw notLast()
+  if (isLast)
+    await decideAnswers(context, principal, { conversation: given, answers, abandoned: [] })
+  const own = { conversation: given, results, form: resultForm }
+  const sent = await sendResults(context, principal, own)
   const answered = [...answers.map(({ id }) => id), ...sent]
   const head = headOf(turn, { conversation: given, answered })
   const found = logged(context, { conversation, turn, head, answered }, principal)
