@@ -23,6 +23,8 @@ export class HttpError extends Error {
   readonly headers: Record<string, string>
   /** The type of the error in a provider's API. Undefined: the code is its type. */
   readonly type: string | undefined
+  /** Further fields of the error, for programs. */
+  readonly fields: object
 
   constructor(
     status: ErrorStatus,
@@ -31,8 +33,9 @@ export class HttpError extends Error {
     {
       headers = {},
       type,
+      fields = {},
       ...options
-    }: ErrorOptions & { headers?: Record<string, string>; type?: string } = {},
+    }: ErrorOptions & { headers?: Record<string, string>; type?: string; fields?: object } = {},
   ) {
     super(message, options)
     this.name = 'HttpError'
@@ -40,5 +43,6 @@ export class HttpError extends Error {
     this.code = code
     this.headers = headers
     this.type = type
+    this.fields = fields
   }
 }

@@ -16,11 +16,13 @@ import { sentTurn } from './sent-turn.ts'
 import { sseResponse } from './sse.ts'
 import { type TurnFold, turnChunks } from './turn-chunks.ts'
 
-/** The stream of a protocol. `failed`: the chunk of an error. `end`: the data behind the last one. */
+/** The stream of a protocol. `failed`: the chunk of an error. `end`: the data behind the last one.
+ * `result`: the name of a result of a call in it. */
 export type ChatStream<Chunk> = {
   fold: TurnFold<Chunk>
   failed(error: HttpError): Chunk
   end?: string
+  result: string
   headers?: Record<string, string>
 }
 
@@ -51,8 +53,11 @@ export async function chatTurn<Chunk>(
   if (isAbandoned && newest !== undefined)
     await weir.cancel({ conversation: id, messageId: newest.messageId })
   const isOnlyAnswer = message === undefined && answers.length + abandoned.length === 0
-  const results = { conversation, results: request.results, isHistory: true }
-  const sent = await sendResults(context, principal, { ...results, isNeeded: isOnlyAnswer })
+  const isNew = message !== undefined && repeated === undefined
+  const sent = await sendResults(context, principal, {
+    ...{ conversation, results: request.results, isHistory: true, form: { name: stream.result } },
+    with: isOnlyAnswer ? 'nothing' : isNew ? 'new message' : 'other',
+  })
   if (message === undefined) {
     const answered = new Set([...answers.map((answer) => answer.id), ...abandoned, ...sent])
     return joinedTurn(context, http, stream, { id, turn: newest?.turn ?? 0, answered })

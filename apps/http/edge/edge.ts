@@ -106,7 +106,12 @@ function endAt(
 function sharedWith(allowed: ReadonlySet<string>): MiddlewareHandler<{ Bindings: HttpBindings }> {
   const add = cors({
     origin: (origin) => (allowed.has(origin) ? origin : null),
-    exposeHeaders: ['x-weir-conversation', 'x-weir-turn', 'retry-after'],
+    exposeHeaders: [
+      'x-weir-conversation',
+      'x-weir-outcome',
+      'x-weir-tools-left-out',
+      'retry-after',
+    ],
   })
   return async (http, next) => {
     const { incoming, outgoing } = http.env
@@ -130,12 +135,12 @@ type Checks = {
 function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: Checks): HttpApp {
   const app: HttpApp = new Hono()
   app.onError((error, { env, header, json, req }) => {
-    const { status, code, message, headers } = httpErrorOf(error)
+    const { status, code, message, headers, fields } = httpErrorOf(error)
     const isGone = env.incoming.readableAborted // nobody gets the answer
     if (status >= 500 && !isGone)
       context.log.error({ err: error, path: req.path }, 'a request failed')
     // The form of both Anthropic's and OpenAI's errors: SDKs of both show the message.
-    const body = { type: 'error', error: { type: code, code, message, param: null } }
+    const body = { type: 'error', error: { type: code, code, message, param: null, ...fields } }
     // SDKs of OpenAI repeat a request after 409, and the answer would be the same.
     if (status === 409) header('x-should-retry', 'false')
     return json(body, status, headers)

@@ -84,7 +84,7 @@ describe('a guest under a hard budget', () => {
     await conversation.afterModel(counted(9))
     expect(await conversation.beforeModel(asked([said]))).toMatchObject({ rung: 'none' })
     expect((await conversationOf('u').beforeModel(asked([]))).rung).toBe('end')
-    await removeBudget('default/tenant/day/tokens', settings, out())
+    await removeBudget('default/tenant/day/tokens', {}, settings, out())
     expect((await conversationOf('u').beforeModel(asked([]))).rung).toBe('none')
   })
 

@@ -28,6 +28,7 @@ function routes(context: EdgeContext): HttpApp {
     assertClientTools(context.agents, agent, tools)
     const stream: ChatStream<AgEvent> = {
       fold: createAgFold(run),
+      result: 'a message of the role tool with its toolCallId',
       failed: ({ message, code }) => ({ type: 'RUN_ERROR', message, code }),
     }
     return chatTurn(context, http, { principal, agent, request, body: bytes, stream })

@@ -1,5 +1,5 @@
 // The answers of Chat Completions: whole, and in chunks. With tool_calls only for tools that the client
-// runs.
+// runs. The last chunk, or the whole answer, has the end of the turn as `weir`.
 
 import type { TurnFinished } from '../../../../client/weir.ts'
 import type { AnswerPiece } from '../answer-pieces.ts'
@@ -25,10 +25,11 @@ export function chatStream(
 ): Pick<SseOptions<AnswerPiece[]>, 'eventsOf' | 'begin' | 'failed' | 'end'> {
   const sent = (body: object): ServerSentEvent => ({ data: JSON.stringify(body) })
   const object = 'chat.completion.chunk'
-  const chunk = (delta: object, finish: string | null = null): ServerSentEvent =>
+  const chunk = (delta: object, finish: string | null = null, more: object = {}): ServerSentEvent =>
     sent({
       ...{ ...head, object },
       choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+      ...more,
     })
   let answer = ''
 
@@ -50,7 +51,7 @@ export function chatStream(
         keep(answer)
         const usage = usageOf(piece.finished)
         return [
-          chunk({}, finishReason(piece.finished)),
+          chunk({}, finishReason(piece.finished), { weir: piece.data }),
           ...(includesUsage ? [sent({ ...head, object, choices: [], usage })] : []),
         ]
       }
@@ -72,7 +73,7 @@ export function chatStream(
 
 /** The whole answer. `reasoning`: the text of all rounds. */
 export function chatCompletion(
-  finished: TurnFinished,
+  { finished, data }: Extract<AnswerPiece, { kind: 'end' }>,
   reasoning: string,
   { id, model, created }: ChatHead,
 ): object {
@@ -82,7 +83,8 @@ export function chatCompletion(
   }
   const choice = { index: 0, message, logprobs: null, finish_reason: finishReason(finished) }
   const usage = usageOf(finished)
-  return { id, object: 'chat.completion', created, model, choices: [choice], usage }
+  const body = { id, object: 'chat.completion', created, model, choices: [choice], usage }
+  return { ...body, weir: data }
 }
 
 /** The answer that ends with calls of the client. The usage is known at the end of the turn. */

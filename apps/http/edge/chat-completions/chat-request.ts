@@ -16,8 +16,8 @@ import type { Exchange } from '../resent-history.ts'
 export type Resent = { role: 'user' | 'assistant'; text: string }
 
 /**
- * `message` undefined: the request has results of calls only. `history`: the messages in front of it,
- * without calls and results. `tools`: the names of those that the client declares. `system`: its
+ * `message` undefined: the request has results of calls only. `results`: those at the end, in front of
+ * the message. `history`: the messages in front of it, without calls and results. `tools`: the names of those that the client declares. `system`: its
  * instructions, or ''.
  */
 export type ChatRequest = {
@@ -65,8 +65,9 @@ export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
     role === 'tool' || !isObject(newest)
       ? undefined
       : messageOfContent(newest.content, `messages[${messages.length - 1}].content`)
-  const lastOther = read.findLastIndex((one) => one.role !== 'tool')
-  const results = read.slice(lastOther + 1).filter((one) => one.role === 'tool')
+  const answered = role === 'user' ? read.slice(0, -1) : read
+  const lastOther = answered.findLastIndex((one) => one.role !== 'tool')
+  const results = answered.slice(lastOther + 1).filter((one) => one.role === 'tool')
   const system = read.filter(({ role }) => role === 'system').map(({ text }) => text)
   const spoken = read.filter(
     (one): one is Resent => one.role === 'user' || (one.role === 'assistant' && one.text !== ''),

@@ -5,7 +5,7 @@ import { answerJson } from '../../direct-answer.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import { type AnswerPiece, createAnswerFold } from '../answer-pieces.ts'
-import { clientToolsOf, sendResults } from '../call-results.ts'
+import { type CallAnswer, clientToolsOf, sendResults } from '../call-results.ts'
 import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
@@ -17,6 +17,7 @@ import { sentTurn } from '../sent-turn.ts'
 import { sseResponse } from '../sse.ts'
 import { placeOfCall } from '../turn-calls.ts'
 import { turnChunks } from '../turn-chunks.ts'
+import { outcomeHeader } from '../turn-data.ts'
 import { callsCompletion, chatCompletion, chatStream } from './chat-chunks.ts'
 import {
   type ChatRequest,
@@ -26,7 +27,7 @@ import {
   transcriptOf,
 } from './chat-request.ts'
 import { createKnownHistories, type KnownHistories } from './known-histories.ts'
-import { callNamed } from './tool-call-id.ts'
+import { callNamed, toolResultForm } from './tool-call-id.ts'
 
 export const chatProtocol: Protocol = { name: 'chat-completions', routes }
 
@@ -91,15 +92,21 @@ async function begun(
   const known = named ?? histories.find(principal, history)
   const idIn = async (conversation: string | undefined) => {
     const key = http.req.header('idempotency-key')
-    return (await context.messageIds.of({ principal, conversation, key, body, text })).message
+    return context.messageIds.of({ principal, conversation, key, body, text })
   }
-  let message = await idIn(known)
+  let { message, earlier } = await idIn(known)
   let start = await startOf(context, message, request, named !== undefined)
   if (start === 'fork') {
     if (named !== undefined) throw forkError('the messages differ from those of the conversation')
-    message = await idIn(undefined)
+    ;({ message, earlier } = await idIn(undefined))
     start = 'new'
   }
+  const shown = conversationFor(principal, message.conversation) ?? ''
+  if (earlier === undefined)
+    await sendResults(context, principal, {
+      ...{ conversation: shown, form: toolResultForm(shown), isHistory: true },
+      ...{ results: ownResults(request, shown), with: 'new message' },
+    })
   const instructions = [system, start === 'new' ? transcriptOf(history) : ''].filter(
     (one) => one !== '',
   )
@@ -109,11 +116,19 @@ async function begun(
   })
   return {
     messageId: message.messageId,
-    shown: conversationFor(principal, message.conversation) ?? '',
+    shown,
     said: [...history, { role: 'user', text }],
     pieces: turnChunks({ weir, events, fold: createAnswerFold(), decides: false }),
     leave: leaveHandler(context, principal, message),
   }
+}
+
+/** The results of the history for calls of this conversation. A client may have been elsewhere before. */
+function ownResults({ results }: ChatRequest, conversation: string): CallAnswer[] {
+  return results.flatMap(({ callId, text }) => {
+    const named = callId.includes('.') ? callNamed(callId) : undefined
+    return named?.conversation === conversation ? [{ callId: named.callId, text }] : []
+  })
 }
 
 /** The rest of a turn, behind the results of calls that the client ran. Throws 400, 404 and 409. */
@@ -126,7 +141,9 @@ async function resumed(
   if (first === undefined || named.some((one) => one.conversation !== first.conversation))
     throw bad('the results must be those of one conversation')
   const shown = first.conversation
-  const answered = await sendResults(context, principal, { conversation: shown, results: named })
+  const form = toolResultForm(shown)
+  const answers = { conversation: shown, results: named, form }
+  const answered = await sendResults(context, principal, answers)
   const id = conversationIn(principal, shown)
   const { weir } = context
   const turn = placeOfCall(answered[0] ?? '')?.turn ?? 0
@@ -179,7 +196,8 @@ async function answer(
         return answerJson(http, callsCompletion(piece, { text, reasoning }, head), { headers })
       if (piece.kind !== 'end') continue
       keep(piece.finished.reply)
-      return answerJson(http, chatCompletion(piece.finished, reasoning, head), { headers })
+      const ended = { ...headers, ...outcomeHeader(piece.data) }
+      return answerJson(http, chatCompletion(piece, reasoning, head), { headers: ended })
     }
   throw new HttpError(503, 'edge.interrupted', 'the turn has no end: send the request again')
 }

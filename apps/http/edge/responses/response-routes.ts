@@ -17,7 +17,7 @@ import { jsonBodyOf } from '../request-json.ts'
 import { bad, questionFields } from '../request-message.ts'
 import { sentTurn } from '../sent-turn.ts'
 import { type ServerSentEvent, sseResponse } from '../sse.ts'
-import { callIdOf } from '../turn-calls.ts'
+import { callIdOf, placeOfCall } from '../turn-calls.ts'
 import { turnChunks } from '../turn-chunks.ts'
 import {
   beginOf,
@@ -26,8 +26,15 @@ import {
   wholeResponse,
 } from './response-events.ts'
 import { type NamedResponse, responseIdOf, responseNamed, unknownResponse } from './response-id.ts'
-import { type ResponseHead, responseObject } from './response-object.ts'
+import {
+  endHeaders,
+  type ResponseHead,
+  type ResponseObject,
+  responseObject,
+} from './response-object.ts'
 import { type ResponseRequest, responseRequestOf } from './response-request.ts'
+
+const resultForm = { name: 'a function_call_output with its call_id' }
 
 export const responsesProtocol: Protocol = { name: 'responses', routes }
 
@@ -42,7 +49,8 @@ function routes(context: EdgeContext): HttpApp {
     const { conversation, turn } = found
     if (turn.end === undefined)
       await context.weir.cancel({ conversation, messageId: turn.messageId })
-    return answerJson(http, await endOf(context, http, found, principal))
+    const end = await endOf(context, http, found, principal)
+    return answerJson(http, end, { headers: endHeaders(end) })
   })
   return app
 }
@@ -62,7 +70,12 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
     ...{ principal, conversation: request.conversation ?? previous?.conversation },
     ...{ key: http.req.header('idempotency-key'), body: bytes, text: content.text },
   })
-  if (previous !== undefined) await assertLast(context, message, previous.messageId)
+  if (earlier === undefined) {
+    if (previous !== undefined) await assertLast(context, message, previous.messageId)
+    const named = conversationFor(principal, message.conversation) ?? ''
+    const answers = { conversation: named, results: [], form: resultForm }
+    await sendResults(context, principal, { ...answers, with: 'new message' })
+  }
   const fields = { ...questionFields(content), ...(system !== '' && { system }) }
   const question = { agent, ...fields, ...message }
   const isUnread = request.isBackground && !request.streams
@@ -96,12 +109,20 @@ async function resume(
   const principal = context.principalOf(http.req.raw)
   const given = request.conversation ?? previous?.conversation ?? ''
   const conversation = conversationIn(principal, given)
-  const [turn] = await context.weir.conversation(conversation).turns({ limit: 1 })
+  const read = { limit: previous === undefined ? 1 : 64, ends: false }
+  const turns = await context.weir.conversation(conversation).turns(read)
+  const isNamed = ({ messageId }: ConversationTurn) => messageId === previous?.messageId
+  const turn = previous === undefined ? turns[0] : turns.find(isNamed)
   if (turn === undefined) throw unknownResponse()
-  if (previous !== undefined && turn.messageId !== previous.messageId) throw notLast()
   assertClientTools(context.agents, turn.agent, request.tools)
-  await decideAnswers(context, principal, { conversation: given, answers, abandoned: [] })
-  const sent = await sendResults(context, principal, { conversation: given, results })
+  // A repeated request may come behind the next message. It can answer nothing of that one's turn.
+  const isLast = turn === turns[0]
+  if (!isLast && results.some(({ callId }) => placeOfCall(callId)?.turn !== turn.turn))
+    throw notLast()
+  if (isLast)
+    await decideAnswers(context, principal, { conversation: given, answers, abandoned: [] })
+  const own = { conversation: given, results, form: resultForm }
+  const sent = await sendResults(context, principal, own)
   const answered = [...answers.map(({ id }) => id), ...sent]
   const head = headOf(turn, { conversation: given, answered })
   const found = logged(context, { conversation, turn, head, answered }, principal)
@@ -127,7 +148,8 @@ async function answer(
   if (streams) return streamed(context, http, answering, -1)
   if (isBackground) return answerJson(http, { ...begun, background: true })
   whenLeft(http, leave)
-  return answerJson(http, (await wholeResponse(responseEvents(context, answering))) ?? begun)
+  const whole = (await wholeResponse(responseEvents(context, answering))) ?? begun
+  return answerJson(http, whole, { headers: endHeaders(whole) })
 }
 
 /**
@@ -184,13 +206,12 @@ async function retrieve(context: EdgeContext, http: HttpContext): Promise<Respon
   if (after !== undefined && !/^\d{1,16}$/.test(after))
     throw bad('starting_after must be the sequence_number of an event')
   const found = await foundResponse(context, principal, http.req.param('id') ?? '')
-  if (http.req.query('stream') !== 'true')
-    return answerJson(
-      http,
-      (await isRunning(context, principal, found))
-        ? responseObject(found.head, { status: 'in_progress', output: [] })
-        : await endOf(context, http, found, principal),
-    )
+  if (http.req.query('stream') !== 'true') {
+    const response = (await isRunning(context, principal, found))
+      ? responseObject(found.head, { status: 'in_progress', output: [] })
+      : await endOf(context, http, found, principal)
+    return answerJson(http, response, { headers: endHeaders(response) })
+  }
   const from = after === undefined ? -1 : Number(after)
   return streamed(context, http, logged(context, found, principal), from)
 }
@@ -264,7 +285,7 @@ async function endOf(
   http: HttpContext,
   found: FoundResponse,
   principal: Principal,
-): Promise<object> {
+): Promise<ResponseObject> {
   const { leave, ...answering } = logged(context, found, principal)
   whenLeft(http, leave)
   const whole = await wholeResponse(responseEvents(context, answering))

@@ -45,6 +45,7 @@ function uiStream({ agents }: EdgeContext, agent: string): ChatStream<UiChunk> {
   return {
     fold: createUiFold(clientToolsOf(agents, agent)),
     failed: ({ message }) => ({ type: 'error', errorText: message }),
+    result: 'its output (addToolOutput)',
     end: '[DONE]',
     headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
   }

@@ -17,6 +17,7 @@ export type EdgeServer = AsyncDisposable & {
 
 export type EdgeServerOptions = Partial<EdgeOptions> & {
   tools?: readonly DefinedTool[]
+  caps?: Parameters<typeof defineAgent>[0]['caps']
   approvals?: WeirOptions['approvals']
   dataFolder?: string
 }
@@ -24,12 +25,12 @@ export type EdgeServerOptions = Partial<EdgeOptions> & {
 /** The agent is `helper`. `replies`: as for scriptedModel. */
 export async function edgeServer(
   replies: Parameters<typeof scriptedModel>,
-  { tools = [], approvals, dataFolder, ...options }: EdgeServerOptions = {},
+  { tools = [], caps = {}, approvals, dataFolder, ...options }: EdgeServerOptions = {},
 ): Promise<EdgeServer> {
   const folder = dataFolder ?? mkdtempSync(join(tmpdir(), 'weir-edge-'))
   const model = scriptedModel(...replies)
   const log = pino({ level: 'silent' })
-  const agent = defineAgent({ name: 'helper', model, system: 'Help.', tools })
+  const agent = defineAgent({ name: 'helper', model, system: 'Help.', tools, caps })
   const weir = await Weir.open({
     ...{ agents: [agent], dataFolder: folder, partitions: 2, log },
     ...(approvals !== undefined && { approvals }),

@@ -122,7 +122,7 @@ describe.each(modes)('a proxy %s, under a hard budget', (_, veto) => {
     const headers = { 'x-weir-conversation': 'c' }
     const statusOf = async (body: string) => (await post(path, body, headers)).status
     expect([await statusOf(first), await statusOf(request)]).toEqual([200, 400])
-    await removeBudget('default/tenant/day/tokens', settings, out())
+    await removeBudget('default/tenant/day/tokens', {}, settings, out())
     expect(await statusOf(request)).toBe(200)
   })
 
