@@ -7,7 +7,7 @@ import type { Broker } from '../support/kafka/broker-options.ts'
 import type { Disturbance } from './evidence.ts'
 import type { Member } from './fleet.ts'
 import { type GuardWorld, inflictOnGuard, leftOut } from './guard-faults.ts'
-import { budgetAndRemoval, stopAndRelease } from './operator-faults.ts'
+import { budgetAndAmple, stopAndRelease } from './operator-faults.ts'
 import type { Fault } from './plan.ts'
 
 /** `signal` aborts when the run fails. `answered` counts turns so far. */
@@ -60,7 +60,7 @@ export async function inflict(fault: Fault, world: World): Promise<Inflicted> {
     case 'stop':
       return { kind, ...(await stopAndRelease(fault, world)) }
     case 'budget':
-      return { kind, ...(await budgetAndRemoval(fault, world)) }
+      return { kind, ...(await budgetAndAmple(fault, world)) }
     default:
       return { kind, ...(await inflictOnGuard(fault, world)) }
   }

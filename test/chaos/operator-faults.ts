@@ -23,16 +23,20 @@ export function stopAndRelease(
   return forATime({ begin, end: ['release', `${scope}:${name}`], forMs }, world)
 }
 
-/** A budget of all agents and guests that parallel requests use up, for its time. */
-export function budgetAndRemoval(
+/** A budget of all agents and guests that nobody can use up. So every request of a run is reserved. */
+export const ampleBudget = budgetOf(1_000_000_000)
+
+/** A budget in its place that parallel requests use up, for its time. */
+export function budgetAndAmple(
   { tokens, forMs }: BudgetFault,
   world: OperatorWorld,
 ): Promise<Seen> {
-  const begin = ['budget', 'set', '--window', 'day', '--tokens', `${tokens}`]
-  return forATime({ begin, end: ['budget', 'remove', budgetOfRun], forMs }, world)
+  return forATime({ begin: budgetOf(tokens), end: ampleBudget, forMs }, world)
 }
 
-const budgetOfRun = 'default/tenant/day/tokens'
+function budgetOf(tokens: number): string[] {
+  return ['budget', 'set', '--window', 'day', '--tokens', `${tokens}`]
+}
 
 async function forATime(
   { begin, end, forMs }: Change,

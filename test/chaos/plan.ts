@@ -29,7 +29,7 @@ export type StopFault = {
   forMs: number
 }
 
-/** A hard budget of the tenant, removed after `forMs`. */
+/** A small budget of the tenant, replaced by an ample one after `forMs`. */
 export type BudgetFault = { kind: 'budget'; tokens: number; forMs: number }
 
 /**
@@ -111,14 +111,13 @@ function stopFaults(random: Random): PlannedFault[] {
   ]
 }
 
-/** The second one finds the use of the first, and a higher amount. */
 function budgetFaults(random: Random): PlannedFault[] {
   const within = (from: number, to: number) => random.between(from * 1_000, to * 1_000)
-  return [28, 78].map((from, at) => ({
+  return [28, 78].map((from) => ({
     atMs: within(from, from + 6),
     fault: {
       kind: 'budget',
-      tokens: (at + 1) * random.between(4_000, 12_000),
+      tokens: random.between(4_000, 12_000),
       forMs: within(4, 8),
     },
   }))
