@@ -57,6 +57,7 @@ export type {
   Verdict,
 } from '../shared/contract/guard.ts'
 export type { ConversationId, MessageId } from '../shared/contract/ids.ts'
+export type { InputQuestion } from '../shared/contract/input-question.ts'
 export type {
   AgentSettings,
   Declaration,

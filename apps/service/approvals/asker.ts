@@ -11,6 +11,7 @@ import type { TurnEventBody } from '../../../client/turn-event.ts'
 import type { Weir } from '../../../client/weir.ts'
 import { idFrom } from '../../../services/approval/approval.ts'
 import type { MessageOf, PendingCall } from '../../../shared/contract/messages.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Screen } from '../../terminal/live-screen.ts'
 import { printable } from '../../terminal/printable.ts'
 import type { Streams } from '../../terminal/streams.ts'
@@ -51,10 +52,12 @@ export function createAsker(
       })
       .then(
         (late) => late !== undefined && screen.print(`  ${printable(late)}`),
-        (error: unknown) =>
-          screen.print(
-            `  the decision was not written: ${printable(error instanceof Error ? error.message : String(error))}`,
-          ),
+        (error: unknown) => {
+          const why = printable(error instanceof Error ? error.message : String(error))
+          screen.print(`  the decision was not written: ${why}`)
+          const isUnfit = error instanceof WeirError && error.code === 'message.invalid'
+          if (isUnfit && call.question !== null) queue.unshift(call)
+        },
       )
       .then(next)
   }
@@ -81,7 +84,7 @@ export function createAsker(
         const line = await prompt.question(question, {
           signal: AbortSignal.any([signal, stop.signal]),
         })
-        const answer = answerIn(line, id)
+        const answer = answerIn(line, id, asked !== null)
         if (answer !== undefined) return answer
       }
     } catch {
@@ -126,12 +129,13 @@ type Answer = { approve: true; values?: string } | { approve: false; reason: str
  * Reads `k7f3` or more of the id, with `{"city":"Rome"}` behind it for a question, `n`, or `no: not
  * today`. Undefined: none of these.
  */
-export function answerIn(line: string, id: string): Answer | undefined {
+export function answerIn(line: string, id: string, isQuestion = false): Answer | undefined {
   const no = /^\s*no?(?:\b[\s:,;.-]*(.*))?$/i.exec(line)
   if (no !== null) return { approve: false, reason: (no[1] ?? '').trim() }
   const [, begin = '', values] = /^([^{]*)(\{.*)?$/s.exec(line) ?? []
   const typed = idFrom(begin)
   if (typed.length < idCharactersMin || !id.startsWith(typed)) return undefined
+  if (values !== undefined && !isQuestion) return undefined
   return { approve: true, ...(values !== undefined && { values }) }
 }
 

@@ -177,7 +177,7 @@ function answerOf(
     return refuse(`it has ${bytes} bytes, but must have 1 to ${limits.guardVerdictBytesMax}`)
   try {
     const message = decode(value)
-    const isInput = message.type === 'input-given' && guard === approvalGuard
+    const isInput = message.type === 'input-given' && guard === approvalGuard && message.input > 0
     if (message.type !== 'guard-verdict' && !isInput)
       return refuse(`it is a ${message.type}, but must be a guard-verdict`)
     if (message.conversation !== key) return refuse('its key is not its conversation')

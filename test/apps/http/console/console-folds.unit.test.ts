@@ -262,6 +262,23 @@ describe('a stage without a process', () => {
 })
 
 describe('the inbox', () => {
+  it('shows the fields of a question, and compares its call with none', () => {
+    const schema = { properties: { seat: { enum: ['aisle'], default: 'aisle' } } }
+    const question = JSON.stringify({ server: 's', message: 'm', mode: 'form', schema })
+    const asked = pending({ question })
+    const { waiting } = folded([turnStarted(), asked]).inbox
+    expect(waiting).toMatchObject([
+      {
+        question: {
+          url: null,
+          fields: [{ name: 'seat', type: 'one of "aisle"', default: 'aisle' }],
+        },
+      },
+    ])
+    const later = folded([turnStarted(), asked, decided('approved'), pending()]).inbox
+    expect(later.waiting).toMatchObject([{ question: null, approved: null }])
+  })
+
   it('has the exact arguments of a call, and those of the last approved call of its tool', () => {
     const { inbox } = folded([
       ...[turnStarted(), pending({ arguments: '{"a":1}' }), decided('approved')],
