@@ -1,6 +1,7 @@
 // Reads the history of each of the newest conversations. Uses the index of the bus if there is one.
 // Otherwise it reads the partitions once, for all conversations together.
 
+import { messageOf } from '../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { HistoryEntry, Usage } from '../../shared/contract/messages.ts'
@@ -9,7 +10,6 @@ import { historyConversation, historyPrefix, isGuest } from '../../shared/contra
 import { withoutReminders } from '../guard/reminders.ts'
 import { contextIn } from './context-turns.ts'
 import { firstWords } from './first-words.ts'
-import { messageOf } from './message-of.ts'
 import { newestIds, type Window } from './newest-records.ts'
 import type { ReadableLog } from './readable-log.ts'
 import { scan } from './scan.ts'

@@ -1,11 +1,12 @@
 // `weir export -o FILE` writes conversations, or a stretch of time, into one file: a bundle to
 // keep, send, inspect and replay. The file exists only if the exit code is 0.
 
-import { type RedactionRule, readRedactionRules } from '../../../client/bundle/redaction-rules.ts'
+import { readRedactionRules } from '../../../client/bundle/redaction-rules.ts'
 import type { Selection } from '../../../client/bundle/selection.ts'
 import { type BundleContent, writeBundle } from '../../../client/bundle/written-bundle.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import type { RedactionRule } from '../../../shared/runtime/redaction/redaction-rule.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { listingCommand } from '../../history/conversations/listing-command.ts'
 import { missingBeginning } from '../../history/missing-beginning.ts'

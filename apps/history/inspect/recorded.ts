@@ -10,10 +10,10 @@
 // RECORDED-4. Memory: one batch, and the records of this conversation.
 
 import { contextIn } from '../../../client/history/context-turns.ts'
-import { messageOf } from '../../../client/history/message-of.ts'
 import { scan } from '../../../client/history/scan.ts'
 import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
