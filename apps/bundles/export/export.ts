@@ -6,7 +6,6 @@ import type { Selection } from '../../../client/bundle/selection.ts'
 import { type BundleContent, writeBundle } from '../../../client/bundle/written-bundle.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import type { RedactionRule } from '../../../shared/runtime/redaction/redaction-rule.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { listingCommand } from '../../history/conversations/listing-command.ts'
 import { missingBeginning } from '../../history/missing-beginning.ts'
@@ -21,6 +20,7 @@ export type ExportOptions = FilterOptions & {
   output: string
   force?: boolean
   redact?: string
+  unredacted?: boolean
   bundle?: string
 }
 
@@ -30,12 +30,12 @@ export async function exportBundle(
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<0 | 130> {
-  const { output, redact, conversation, since, until, where } = options
+  const { output, redact, unredacted, conversation, since, until, where } = options
   const filter = filterOf(options, systemClock.now())
   const rules = redact === undefined ? [] : readRedactionRules(redact)
   return makeBundle(options, out, async (bundle, signal) => {
     const order = {
-      ...{ filter, rules, bundle, source: settings.bus, signal },
+      ...{ filter, rules, unredacted, bundle, source: settings.bus, signal },
       asked: JSON.stringify({ conversation, since, until, where }),
       nothingFound: (selection: Selection) => nothingFound(options, selection),
     }
@@ -43,18 +43,26 @@ export async function exportBundle(
       bundle: options.bundle,
       signal,
     })
-    return content && `${output}: ${summaryOf(content, rules)}\n`
+    return content && `${output}: ${summaryOf(content)}\n`
   })
 }
 
 /** The line that the command prints. */
-function summaryOf(content: BundleContent, rules: RedactionRule[]): string {
-  const { conversations, turns, records, openTurns: open, cutTurns: cut, leftOut } = content
+function summaryOf(content: BundleContent): string {
+  const {
+    conversations,
+    turns,
+    records,
+    openTurns: open,
+    cutTurns: cut,
+    leftOut,
+    isRedacted,
+  } = content
   return [
     `${count(conversations, 'conversation')}, ${count(turns, 'turn')}, ${count(records, 'record')}`,
     ...(open > 0 ? [`; ${count(open, 'turn')} had not ended`] : []),
     ...(cut > 0 ? [`; ${missingBeginning(count(cut, 'turn'))}`] : []),
-    ...(rules.length > 0 ? ['; redacted, so a replay can decide differently from the log'] : []),
+    ...(isRedacted ? ['; redacted, so a replay can decide differently from the log'] : []),
     ...(leftOut > 0
       ? [
           `; left out (unreadable, late parts of a stream, or an image or a file in a redaction): ${count(leftOut, 'record')}`,

@@ -11,13 +11,18 @@ import type { Source } from './source.ts'
 const classNames = [...valueClasses.keys()]
 
 export function redactOf(source: Source, { redact = [] }: AgentContent): RedactRule[] {
-  const rules = redact.flatMap((given, at) =>
-    given === undefined ? [] : (ruleOf(source, ['redact', at], given) ?? []),
-  )
-  for (const [at, { name, pattern }] of rules.entries())
-    if (pattern !== null && rules.findIndex((rule) => rule.name === name) !== at)
-      source.refuse(['redact', at], `has the name ${shown(name)} of another rule; give it its own`)
-  return rules
+  const named = new Set<string>()
+  return redact.flatMap((given, at) => {
+    const rule = given && ruleOf(source, ['redact', at], given)
+    if (rule === undefined) return []
+    if (rule.pattern !== null && named.has(rule.name))
+      source.refuse(
+        ['redact', at, 'name'],
+        `is ${shown(rule.name)}, the name of another rule; give it its own`,
+      )
+    named.add(rule.name)
+    return [rule]
+  })
 }
 
 function ruleOf(source: Source, path: Path, given: RedactContent): RedactRule | undefined {
