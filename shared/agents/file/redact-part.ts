@@ -13,7 +13,7 @@ const classNames = [...valueClasses.keys()]
 export function redactOf(source: Source, { redact = [] }: AgentContent): RedactRule[] {
   const named = new Set<string>()
   return redact.flatMap((given, at) => {
-    const rule = given && ruleOf(source, ['redact', at], given)
+    const rule = given === undefined ? undefined : ruleOf(source, ['redact', at], given)
     if (rule === undefined) return []
     if (rule.pattern !== null && named.has(rule.name))
       source.refuse(
