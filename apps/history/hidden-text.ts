@@ -1,4 +1,4 @@
-// The text about records that a reader could not decrypt: the tenant, the number, the remedy.
+// The text about records that a reader could not decrypt: the tenant, the number, and the remedy.
 
 import type { HiddenRecords } from '../../shared/contract/bus.ts'
 import { count as counted } from '../terminal/quantities.ts'

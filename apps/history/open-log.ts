@@ -23,9 +23,13 @@ export type OpenLog = ReadableLog & {
 
 /**
  * `bundle`: a file of `weir export` to read instead of the log that the settings name. `signal`:
- * once it aborts, opening the bundle throws.
+ * once it aborts, opening the bundle throws. `unredacted`: see ReadableLog.
  */
-export type LogOptions = { bundle?: string | undefined; signal?: AbortSignal }
+export type LogOptions = {
+  bundle?: string | undefined
+  signal?: AbortSignal
+  unredacted?: boolean | undefined
+}
 
 /**
  * Opens the log for `read` and always closes it. Throws `bus.not-a-database` if the data folder has
@@ -35,12 +39,12 @@ export type LogOptions = { bundle?: string | undefined; signal?: AbortSignal }
 export async function withLog<T>(
   settings: Settings,
   read: (log: OpenLog) => Promise<T>,
-  { bundle, signal }: LogOptions = {},
+  { bundle, signal, unredacted }: LogOptions = {},
 ): Promise<T> {
-  if (bundle !== undefined) return withBundle(bundle, read, signal)
+  if (bundle !== undefined) return withBundle(bundle, (log) => read({ ...log, unredacted }), signal)
   const log = await openLog(settings, createProgress(process.stderr, systemClock, process.env))
   try {
-    return await read(log)
+    return await read({ ...log, unredacted })
   } finally {
     log.progress.end()
     reportHidden(log.bus)

@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import { agentsInFiles } from '../../client/agents-in-files.ts'
 import { type Activity, activityIn } from '../../client/edge.ts'
 import { endsOf } from '../../client/history/readable-log.ts'
+import { recordView } from '../../client/history/redacted.ts'
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
 import type { Bus, Offset, PartitionEnds, StoredRecord } from '../../shared/contract/bus.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
@@ -18,6 +19,7 @@ import { type OpenLog, withLog } from '../history/open-log.ts'
 import { instantOfFlag } from '../terminal/instant-text.ts'
 import { listenForInterrupts } from '../terminal/interrupts.ts'
 import { backendOf, type SendSpans, sender } from './send-spans.ts'
+import type { Span } from './span.ts'
 import { createTurnSpans, type SpanOptions } from './turn-spans.ts'
 
 export type TracesOptions = {
@@ -26,12 +28,13 @@ export type TracesOptions = {
   /** Ends at the end of the log. */
   once?: boolean
   content?: boolean
+  unredacted?: boolean
   bundle?: string | undefined
 }
 
 /** Resolves when a signal comes, or with `once` or a bundle when all traces are sent. */
 export async function traces(
-  { endpoint, since, once = false, content = false, bundle }: TracesOptions,
+  { endpoint, since, once = false, content = false, unredacted, bundle }: TracesOptions,
   settings: Settings,
 ): Promise<void> {
   const backend = backendOf(endpoint, process.env)
@@ -49,7 +52,7 @@ export async function traces(
     log,
   }
   try {
-    await withLog(settings, (opened) => sendTraces(opened, sending), { bundle })
+    await withLog(settings, (opened) => sendTraces(opened, sending), { bundle, unredacted })
   } catch (error) {
     if (!stop.signal.aborted) throw error
   } finally {
@@ -109,10 +112,12 @@ async function sendTraces(opened: OpenLog, sending: Sending): Promise<void> {
 type SentSpans = { spans: number; refused: number }
 
 async function sendPartition(
-  { bus, topicPrefix }: OpenLog,
+  opened: OpenLog,
   ends: PartitionEnds,
   { send, options, since, isOnce, signal, log }: Sending,
 ): Promise<SentSpans> {
+  const { bus, topicPrefix } = opened
+  const view = recordView(opened)
   const topic = `${topicPrefix}activity`
   const range = { topic, partition: ends.partition, from: ends.begin, to: ends.end }
   const from = await firstOffsetSince(bus, range, since - leadersApartMs)
@@ -124,12 +129,17 @@ async function sendPartition(
     : bus.follow({ topic, partition: ends.partition, from, signal })
   for await (const records of batches) {
     if (signal.aborted) break
-    const ended = records.flatMap((record) => {
+    const ended: Span[] = []
+    for (const record of records) {
       const activity = activityOf(record, (error) => {
         if (!isEncrypted(error)) warnOf(record, error, log)
       })
-      return activity === undefined ? [] : spans.read(activity, record.time)
-    })
+      if (activity === undefined) continue
+      // Other records of the activity have no such values, and no span has the text of the reply.
+      const isShown = options.content && activity.type === 'model-answered'
+      const shown = isShown ? await view(activity) : activity
+      ended.push(...spans.read(shown as Activity, record.time))
+    }
     warnOfHidden()
     if (ended.length > 0) sum.refused += ended.length - (await send(ended, signal))
     sum.spans += ended.length

@@ -894,6 +894,11 @@ export type HistoryEntry = {
   nudge: string | null
   /** the reason why there is no response, or a note that calls may have run */
   note: string | null
+  /**
+   * the agent's rules for values that readers of the log must not see; the history may outlive the
+   * records with the policy
+   */
+  redact: RedactRule[]
 }
 
 /**
@@ -2288,6 +2293,8 @@ export type Policy = {
   bindsPrograms: boolean
   /** the operator's stops in force for this round; only the gateway and fronts write them */
   stops: StopInForce[]
+  /** rules for values that readers of the log must not see */
+  redact: RedactRule[]
 }
 
 /** One setting of a policy, under the name that commands use. */
@@ -2321,6 +2328,19 @@ export type QueuedMessage = {
  * that does not know a newer symbol reads the default.
  */
 export type ReasoningRefusal = 'none' | 'missing' | 'unsigned' | 'unaccepted' | 'damaged'
+
+/**
+ * A rule for values that readers of the log must not see. With neither a pattern nor a path, its
+ * name is a class of values, such as email.
+ */
+export type RedactRule = {
+  /** its name, which stands in for the values */
+  name: string
+  /** the values to hide, as a regular expression of RE2; null: none */
+  pattern: string | null
+  /** the place of the values, such as arguments.password or results.customer.email; null: none */
+  path: string | null
+}
 
 /** A call of a guest that Weir kept from running. */
 export type RefusedCall = {

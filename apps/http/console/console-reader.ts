@@ -8,9 +8,9 @@
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { messageOf } from '../../../client/history/message-of.ts'
 import { endsOf } from '../../../client/history/readable-log.ts'
 import { firstOffsetSince, leadersApartMs } from '../../../shared/bus/range.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Bus, PartitionEnds, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { SentMessage } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'

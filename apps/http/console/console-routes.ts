@@ -5,6 +5,8 @@
 // CONSOLE-ROUTES-3. A decision names the hash of the arguments that the person saw, and carries the
 //     name of the principal.
 // CONSOLE-ROUTES-4. One retry of a dead letter runs at a time, so two pages write its record once.
+// CONSOLE-ROUTES-5. Values that the rules of agents hide need a role of their own. A call that waits for
+//     a person has its exact arguments.
 
 import { Hono } from 'hono'
 import { acceptedValues } from '../../../client/history/turn-filter.ts'
@@ -84,7 +86,9 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
 
   app.get(`${api}/conversation`, async (context) => {
     const id = parseConversationId(context.req.query('id') ?? '')
-    return context.json(await within(reports, () => conversationData(id, { log, source, clock })))
+    const unredacted = isUnredacted(context)
+    const opened = { log: { ...log, unredacted }, source, clock }
+    return context.json(await within(reports, () => conversationData(id, opened)))
   })
 
   app.get(`${api}/dead-letters`, async (context) =>
@@ -93,7 +97,8 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
 
   app.get(`${api}/dead-letter`, async (context) => {
     const place = context.req.query('place') ?? ''
-    return context.json(await within(reports, () => shownLetter(log, place)))
+    const unredacted = isUnredacted(context)
+    return context.json(await within(reports, () => shownLetter({ ...log, unredacted }, place)))
   })
 
   app.get(`${api}/filters`, (context) => context.json(acceptedValues()))
@@ -142,6 +147,13 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
     edge.log.info({ by: principal.name, place, isWritten }, 'a dead letter was retried')
     return context.json({ text, isWritten })
   })
+
+  /** Keeps CONSOLE-ROUTES-5. */
+  function isUnredacted(context: HttpContext): boolean {
+    if (context.req.query('unredacted') !== 'true') return false
+    requireRole(principalOf(context.req.raw), 'unredacted')
+    return true
+  }
 
   function stream(
     { env }: HttpContext,
