@@ -62,7 +62,7 @@ describe('the values that the rules of an agent name', () => {
     for (const secret of secrets) expect(last).toContain(secret)
   })
 
-  it('are hidden in each command that shows the log, unless it is asked for them', async () => {
+  it('are hidden in each command that shows the log, unless its options ask for them', async () => {
     await asked()
     const shows = [
       ['inspect', 'c', '--full'],
