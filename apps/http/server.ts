@@ -2,7 +2,8 @@
 // Owns: the socket, its limits, and the access to it. Does not own: the routes.
 // HTTP-SERVER-1. A server that listens on this machine only answers no other site: a foreign Host
 //     or Origin gets 403. Otherwise a web page could reach it through its own domain name.
-// HTTP-SERVER-2. Closing refuses new connections. Open answers get `limits.shutdownGraceMs`.
+// HTTP-SERVER-2. Closing refuses new connections. Open answers get `limits.shutdownGraceMs`, and their
+//     connections close behind them.
 // HTTP-SERVER-3. An unforeseen error of a route gets 500 with a constant text: it may hold secrets.
 
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
@@ -176,7 +177,11 @@ async function closed(server: Server, answering: ReadonlySet<ServerResponse>): P
   const { promise, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())
   server.closeIdleConnections()
-  for (const outgoing of answering) outgoing.shouldKeepAlive = false
+  for (const outgoing of answering) {
+    outgoing.shouldKeepAlive = false
+    // An answer that has its headers keeps its connection otherwise, for the client's next request.
+    outgoing.once('close', () => server.closeIdleConnections())
+  }
   const late = setTimeout(() => server.closeAllConnections(), limits.shutdownGraceMs)
   await promise
   clearTimeout(late)

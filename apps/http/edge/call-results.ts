@@ -20,7 +20,7 @@ export type ResultForm = { name: string; idOf?(callId: string): string }
 
 /**
  * `conversation`: as the principal names it. `isHistory`: the client sends all results that it knows,
- * and those of calls that wait for none are left out. `with`: what the request has beside them.
+ * and those of calls that wait for none are left out. `with`: the rest of the request.
  */
 export type CallAnswers = {
   conversation: string

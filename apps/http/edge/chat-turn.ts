@@ -7,7 +7,7 @@ import { sendResults } from './call-results.ts'
 import { type ChatRequest, decideAnswers, repeatedTurn } from './chat-request.ts'
 import { leaveHandler } from './disconnect.ts'
 import type { EdgeContext } from './edge-context.ts'
-import { httpErrorOf } from './edge-errors.ts'
+import { httpErrorOf, logFailure } from './edge-errors.ts'
 import { conversationIn, type Principal } from './principal.ts'
 import { questionFields } from './request-message.ts'
 import { forkError } from './resent-history.ts'
@@ -103,14 +103,14 @@ function streamed<Chunk>(
 }
 
 async function* sentEvents<Chunk>(
-  { log }: EdgeContext,
+  context: EdgeContext,
   { failed, end }: ChatStream<Chunk>,
   chunks: AsyncIterable<Chunk>,
 ): AsyncGenerator<ServerSentEvent> {
   try {
     for await (const chunk of chunks) yield { data: JSON.stringify(chunk) }
   } catch (error) {
-    log.error({ err: error }, 'the stream of a turn broke')
+    logFailure(context, error, { text: 'the stream of a turn broke' })
     yield { data: JSON.stringify(failed(httpErrorOf(error))) }
   }
   if (end !== undefined) yield { data: end }

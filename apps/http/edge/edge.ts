@@ -18,7 +18,7 @@ import {
 } from '../server.ts'
 import { type Access, type AccessOptions, accessOf } from './access.ts'
 import type { EdgeContext, Protocol } from './edge-context.ts'
-import { httpErrorOf } from './edge-errors.ts'
+import { httpErrorOf, logFailure } from './edge-errors.ts'
 import { createMessageIds } from './message-ids.ts'
 import type { Principal } from './principal.ts'
 import { protocols } from './protocols.ts'
@@ -115,7 +115,7 @@ function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: 
     const { status, code, message, headers, fields } = httpErrorOf(error)
     const isGone = env.incoming.readableAborted // nobody gets the answer
     if (status >= 500 && !isGone)
-      context.log.error({ err: error, path: req.path }, 'a request failed')
+      logFailure(context, error, { text: 'a request failed', path: req.path })
     // The form of both Anthropic's and OpenAI's errors: SDKs of both show the message.
     const body = { type: 'error', error: { type: code, code, message, param: null, ...fields } }
     // SDKs of OpenAI repeat a request after 409, and the answer would be the same.

@@ -16,7 +16,7 @@ export type InterventionData = {
 }
 
 /**
- * The end of a turn. `class`: null for an answered one. `rule`: the last rule that took the tools away
+ * The end of a turn. `class`: null for an answered one. `rule`: the last rule that removed the tools
  * or ended the turn; `guard` for a guard. Null: none did.
  */
 export type TurnData = Pick<TurnFinished, 'turn' | 'outcome' | 'class' | 'cap' | 'reason'> & {

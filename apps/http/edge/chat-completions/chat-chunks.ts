@@ -3,6 +3,7 @@
 
 import type { TurnFinished } from '../../../../client/weir.ts'
 import type { AnswerPiece } from '../answer-pieces.ts'
+import { interrupted } from '../edge-errors.ts'
 import type { ServerSentEvent } from '../sse.ts'
 import { toolCallId } from './tool-call-id.ts'
 
@@ -48,8 +49,8 @@ export async function* chatChunks(
       }
     }
   } catch {
-    const message = 'Weir cannot go on with this answer: send the same request again'
-    const error = { type: 'server_error', code: 'edge.interrupted', message, param: null }
+    const { code, message } = interrupted()
+    const error = { type: 'server_error', code, message, param: null }
     yield { data: JSON.stringify({ error }) }
   }
   yield { data: '[DONE]' }

@@ -1,12 +1,12 @@
 // Chat Completions of OpenAI: `POST /v1/chat/completions` and `GET /v1/models`.
 
 import { Hono } from 'hono'
-import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import { type AnswerPiece, createAnswerFold } from '../answer-pieces.ts'
 import { type CallAnswer, clientToolsOf, sendResults } from '../call-results.ts'
 import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
+import { answeredHere, interrupted } from '../edge-errors.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
 import { conversationFor, conversationIn, type Principal, requireRole } from '../principal.ts'
 import { jsonBodyOf } from '../request-json.ts'
@@ -182,19 +182,28 @@ async function answer(
   if (request.streams)
     return sseResponse(context, chatChunks(kept(pieces, keep), head), { headers, onLeave: leave })
   whenLeft(http, leave)
+  const { text, reasoning, last } = await answeredHere(context, wholeAnswer(pieces))
+  if (last.kind === 'calls')
+    return http.json(callsCompletion(last, { text, reasoning }, head), 200, headers)
+  keep(last.finished.reply)
+  const ended = { ...headers, ...outcomeHeader(last.data) }
+  return http.json(chatCompletion(last, reasoning, head), 200, ended)
+}
+
+type LastPiece = Extract<AnswerPiece, { kind: 'calls' | 'end' }>
+
+/** Throws 503 without an end. */
+async function wholeAnswer(
+  pieces: AsyncIterable<AnswerPiece>,
+): Promise<{ text: string; reasoning: string; last: LastPiece }> {
   let text = ''
   let reasoning = ''
   for await (const piece of pieces) {
     if (piece.kind === 'text') text += piece.text
-    if (piece.kind === 'reasoning') reasoning += piece.text
-    if (piece.kind === 'calls')
-      return http.json(callsCompletion(piece, { text, reasoning }, head), 200, headers)
-    if (piece.kind !== 'end') continue
-    keep(piece.finished.reply)
-    const ended = { ...headers, ...outcomeHeader(piece.data) }
-    return http.json(chatCompletion(piece, reasoning, head), 200, ended)
+    else if (piece.kind === 'reasoning') reasoning += piece.text
+    else return { text, reasoning, last: piece }
   }
-  throw new HttpError(503, 'edge.interrupted', 'the turn has no end: send the request again')
+  throw interrupted()
 }
 
 /**

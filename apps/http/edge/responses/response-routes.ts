@@ -9,7 +9,7 @@ import { assertClientTools, sendResults } from '../call-results.ts'
 import { decideAnswers } from '../chat-request.ts'
 import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
-import { httpErrorOf } from '../edge-errors.ts'
+import { answeredHere, httpErrorOf, interrupted, logFailure } from '../edge-errors.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
 import { conversationFor, conversationIn, type Principal, requireRole } from '../principal.ts'
 import { jsonBodyOf } from '../request-json.ts'
@@ -150,7 +150,8 @@ async function answer(
     })
   if (isBackground) return http.json({ ...begun, background: true })
   whenLeft(http, leave)
-  const whole = (await wholeResponse(responseEvents(context, answering))) ?? begun
+  const end = wholeResponse(responseEvents(context, answering))
+  const whole = (await answeredHere(context, end)) ?? begun
   return http.json(whole, 200, endHeaders(whole))
 }
 
@@ -294,9 +295,10 @@ async function endOf(
 ): Promise<ResponseObject> {
   const { leave, ...answering } = logged(context, found, principal)
   whenLeft(http, leave)
-  const whole = await wholeResponse(responseEvents(context, answering))
+  const end = wholeResponse(responseEvents(context, answering))
+  const whole = await answeredHere(context, end)
   if (whole?.status !== 'in_progress' && whole !== undefined) return whole
-  throw new HttpError(503, 'edge.interrupted', 'the end of the response cannot be read: try again')
+  throw interrupted()
 }
 
 /** A piece of text that the client has in part begins behind that part. */
@@ -316,7 +318,7 @@ async function* behind(
 
 /** An error ends the events with its own: a client must not take the end for one of the response. */
 async function* sent(
-  { log }: Pick<EdgeContext, 'log'>,
+  context: EdgeContext,
   events: AsyncIterable<ResponseEvent>,
 ): AsyncGenerator<ServerSentEvent> {
   let number = 0
@@ -327,7 +329,7 @@ async function* sent(
     }
   } catch (error) {
     const { code, message, status } = httpErrorOf(error)
-    if (status >= 500) log.error({ err: error }, 'the stream of a response broke')
+    if (status >= 500) logFailure(context, error, { text: 'the stream of a response broke' })
     const event = { type: 'error', sequence_number: number + 1, code, message, param: null }
     yield { event: event.type, data: JSON.stringify(event) }
   }
