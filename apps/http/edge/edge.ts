@@ -9,6 +9,7 @@ import type { Logger } from 'pino'
 import { limits } from '../../../shared/contract/limits.ts'
 import { type Clock, type Milliseconds, systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { errorBody } from '../http-error.ts'
 import {
   type HttpApp,
   type HttpServer,
@@ -112,15 +113,14 @@ type Checks = {
 function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: Checks): HttpApp {
   const app: HttpApp = new Hono()
   app.onError((error, { env, header, json, req }) => {
-    const { status, code, message, headers, fields } = httpErrorOf(error)
+    const answer = httpErrorOf(error)
+    const { status, headers } = answer
     const isGone = env.incoming.readableAborted // nobody gets the answer
     if (status >= 500 && !isGone)
       logFailure(context, error, { text: 'a request failed', path: req.path })
-    // The form of both Anthropic's and OpenAI's errors: SDKs of both show the message.
-    const body = { type: 'error', error: { type: code, code, message, param: null, ...fields } }
     // SDKs of OpenAI repeat a request after 409, and the answer would be the same.
     if (status === 409) header('x-should-retry', 'false')
-    return json(body, status, headers)
+    return json(errorBody(answer), status, headers)
   })
   app.use(async ({ env, req }, next) => {
     refuseOrigin(env.incoming.headers, req.header('host') ?? '', allowed)
