@@ -28,9 +28,9 @@ export async function jsonBodyOf(context: HttpContext): Promise<JsonBody> {
 function parsed(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'))
-  } catch {
+  } catch (cause) {
     const text = `the body has ${bytes.length} bytes that are no valid JSON: is it whole, and encoded as JSON?`
-    throw new HttpError(400, 'http.body', text)
+    throw new HttpError(400, 'http.body', text, { cause })
   }
 }
 
