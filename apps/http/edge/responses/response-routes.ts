@@ -194,7 +194,7 @@ async function assertLast(
   const turns = await weir.conversation(conversation).turns({ limit: 2, ends: false })
   const [last] = turns[0]?.messageId === messageId ? turns.slice(1) : turns
   if (last?.messageId === previous) return
-  throw last === undefined ? bad('previous_response_id names no response') : notLast()
+  throw last === undefined ? unknownResponse() : notLast()
 }
 
 function notLast(): HttpError {
