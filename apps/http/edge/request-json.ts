@@ -24,14 +24,19 @@ export async function jsonBodyOf(context: HttpContext): Promise<JsonBody> {
   return { value, bytes }
 }
 
-/** Throws 400. The parser's own text repeats the body. */
+/** Throws 400. */
 function parsed(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'))
   } catch (cause) {
-    const text = `the body has ${bytes.length} bytes that are no valid JSON: is it whole, and encoded as JSON?`
-    throw new HttpError(400, 'http.body', text, { cause })
+    throw notJson(bytes.length, cause)
   }
+}
+
+/** The parser's own text repeats the body. */
+function notJson(bytes: number, cause: unknown): HttpError {
+  const text = `the body has ${bytes} bytes that are no valid JSON: is it whole, and encoded as JSON?`
+  return new HttpError(400, 'http.body', text, { cause })
 }
 
 /**
