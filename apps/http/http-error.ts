@@ -46,3 +46,8 @@ export class HttpError extends Error {
     this.fields = fields
   }
 }
+
+/** The form of both Anthropic's and OpenAI's errors: SDKs of both show the message. */
+export function errorBody({ code, type = code, message, fields }: HttpError): object {
+  return { type: 'error', error: { type, code, message, param: null, ...fields } }
+}

@@ -6,6 +6,7 @@
 
 import { type Agents, WeirError } from '../../../client/weir.ts'
 import { limits } from '../../../shared/contract/limits.ts'
+import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { HttpError } from '../http-error.ts'
 import type { EdgeContext } from './edge-context.ts'
 import { conversationIn, type Principal } from './principal.ts'
@@ -104,8 +105,10 @@ export function assertClientTools(agents: Agents, agent: string, names: readonly
   const known = clientToolsOf(agents, agent)
   const unknown = names.find((name) => !known.has(name))
   if (unknown === undefined) return
+  const near = nearestName(unknown, [...known])
   const offered = known.size === 0 ? 'it has none' : `they are ${[...known].join(', ')}`
+  const advice = near === undefined ? offered : `did you mean ${near}?`
   throw bad(
-    `tools has ${JSON.stringify(unknown.slice(0, 64))}, and the agent ${agent} has no such tool with client: true: ${offered}`,
+    `tools has ${JSON.stringify(unknown.slice(0, 64))}, and the agent ${agent} has no such tool with client: true: ${advice}`,
   )
 }

@@ -10,6 +10,7 @@ import type { Logger } from 'pino'
 import { limits } from '../../../shared/contract/limits.ts'
 import { type Clock, type Milliseconds, systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { errorBody } from '../http-error.ts'
 import {
   type HttpApp,
   type HttpServer,
@@ -19,7 +20,7 @@ import {
 } from '../server.ts'
 import { type Access, type AccessOptions, accessOf } from './access.ts'
 import type { EdgeContext, Protocol } from './edge-context.ts'
-import { httpErrorOf } from './edge-errors.ts'
+import { httpErrorOf, logFailure } from './edge-errors.ts'
 import { createMessageIds } from './message-ids.ts'
 import type { Principal } from './principal.ts'
 import { protocols } from './protocols.ts'
@@ -135,15 +136,14 @@ type Checks = {
 function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: Checks): HttpApp {
   const app: HttpApp = new Hono()
   app.onError((error, { env, header, json, req }) => {
-    const { status, code, message, headers, fields } = httpErrorOf(error)
+    const answer = httpErrorOf(error)
+    const { status, headers } = answer
     const isGone = env.incoming.readableAborted // nobody gets the answer
     if (status >= 500 && !isGone)
-      context.log.error({ err: error, path: req.path }, 'a request failed')
-    // The form of both Anthropic's and OpenAI's errors: SDKs of both show the message.
-    const body = { type: 'error', error: { type: code, code, message, param: null, ...fields } }
+      logFailure(context, error, { text: 'a request failed', path: req.path })
     // SDKs of OpenAI repeat a request after 409, and the answer would be the same.
     if (status === 409) header('x-should-retry', 'false')
-    return json(body, status, headers)
+    return json(errorBody(answer), status, headers)
   })
   app.use(async ({ env, req }, next) => {
     refuseOrigin(env.incoming.headers, req.header('host') ?? '', allowed)

@@ -3,6 +3,7 @@
 
 import type { TurnFinished } from '../../../../client/weir.ts'
 import type { AnswerPiece } from '../answer-pieces.ts'
+import { interrupted } from '../edge-errors.ts'
 import type { ServerSentEvent, SseOptions } from '../sse.ts'
 import { toolCallId } from './tool-call-id.ts'
 
@@ -62,10 +63,8 @@ export function chatStream(
     begin: [chunk({ role: 'assistant', content: '' })],
     eventsOf: (pieces) => pieces.flatMap(chunksOf),
     failed() {
-      const message = 'Weir cannot go on with this answer: send the same request again'
-      return [
-        sent({ error: { type: 'server_error', code: 'edge.interrupted', message, param: null } }),
-      ]
+      const { code, message } = interrupted()
+      return [sent({ error: { type: 'server_error', code, message, param: null } })]
     },
     end: [{ data: '[DONE]' }],
   }

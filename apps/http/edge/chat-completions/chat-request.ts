@@ -4,10 +4,12 @@ import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import type { CallAnswer } from '../call-results.ts'
 import {
   bad,
+  isSwitch,
   type MessageContent,
   messageOfContent,
   refuseFields,
   textOfContent,
+  toolChoice,
   toolNames,
 } from '../request-message.ts'
 import type { Exchange } from '../resent-history.ts'
@@ -38,19 +40,20 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
   refuseFields(body, {
     functions: { accepts: isEmptyList, advice: 'declare tools' },
-    tool_choice: {
-      accepts: (value) => value === 'auto' || value === 'none',
-      advice: 'the model of the agent chooses its calls',
-    },
+    tool_choice: toolChoice,
+    stream: isSwitch,
     n: { accepts: (value) => value === 1, advice: 'a message has one answer' },
-    store: { accepts: (value) => value === true, advice: 'the log keeps every answer' },
+    store: {
+      accepts: (value) => value === true,
+      advice: 'the log keeps every answer. Leave it out',
+    },
     response_format: {
       accepts: (value) => isObject(value) && value.type === 'text',
-      advice: 'an answer is text',
+      advice: 'an answer is plain text. Leave it out',
     },
     modalities: {
       accepts: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
-      advice: 'an answer is text',
+      advice: 'an answer is plain text. Leave it out',
     },
   })
   const { model, messages, stream, stream_options: options, metadata } = body

@@ -2,12 +2,12 @@
 
 import { Hono } from 'hono'
 import { answerJson } from '../../direct-answer.ts'
-import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import { type AnswerPiece, createAnswerFold } from '../answer-pieces.ts'
 import { type CallAnswer, clientToolsOf, sendResults } from '../call-results.ts'
 import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
+import { answeredHere, interrupted } from '../edge-errors.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
 import { conversationFor, conversationIn, type Principal, requireRole } from '../principal.ts'
 import { jsonBodyOf } from '../request-json.ts'
@@ -186,20 +186,28 @@ async function answer(
       ...chatStream(head, keep),
     })
   whenLeft(http, leave)
+  const { text, reasoning, last } = await answeredHere(context, wholeAnswer(pieces))
+  if (last.kind === 'calls')
+    return answerJson(http, callsCompletion(last, { text, reasoning }, head), { headers })
+  keep(last.finished.reply)
+  const ended = { ...headers, ...outcomeHeader(last.data) }
+  return answerJson(http, chatCompletion(last, reasoning, head), { headers: ended })
+}
+
+type LastPiece = Extract<AnswerPiece, { kind: 'calls' | 'end' }>
+
+/** Throws 503 without an end. */
+async function wholeAnswer(
+  pieces: AsyncIterable<AnswerPiece[]>,
+): Promise<{ text: string; reasoning: string; last: LastPiece }> {
   let text = ''
   let reasoning = ''
   for await (const some of pieces)
-    for (const piece of some) {
+    for (const piece of some)
       if (piece.kind === 'text') text += piece.text
-      if (piece.kind === 'reasoning') reasoning += piece.text
-      if (piece.kind === 'calls')
-        return answerJson(http, callsCompletion(piece, { text, reasoning }, head), { headers })
-      if (piece.kind !== 'end') continue
-      keep(piece.finished.reply)
-      const ended = { ...headers, ...outcomeHeader(piece.data) }
-      return answerJson(http, chatCompletion(piece, reasoning, head), { headers: ended })
-    }
-  throw new HttpError(503, 'edge.interrupted', 'the turn has no end: send the request again')
+      else if (piece.kind === 'reasoning') reasoning += piece.text
+      else return { text, reasoning, last: piece }
+  throw interrupted()
 }
 
 /**

@@ -10,7 +10,7 @@ import { assertClientTools, sendResults } from '../call-results.ts'
 import { decideAnswers } from '../chat-request.ts'
 import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
-import { httpErrorOf } from '../edge-errors.ts'
+import { answeredHere, httpErrorOf, interrupted } from '../edge-errors.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
 import { conversationFor, conversationIn, type Principal, requireRole } from '../principal.ts'
 import { jsonBodyOf } from '../request-json.ts'
@@ -148,7 +148,8 @@ async function answer(
   if (streams) return streamed(context, http, answering, -1)
   if (isBackground) return answerJson(http, { ...begun, background: true })
   whenLeft(http, leave)
-  const whole = (await wholeResponse(responseEvents(context, answering))) ?? begun
+  const end = wholeResponse(responseEvents(context, answering))
+  const whole = (await answeredHere(context, end)) ?? begun
   return answerJson(http, whole, { headers: endHeaders(whole) })
 }
 
@@ -190,7 +191,7 @@ async function assertLast(
   const turns = await weir.conversation(conversation).turns({ limit: 2, ends: false })
   const [last] = turns[0]?.messageId === messageId ? turns.slice(1) : turns
   if (last?.messageId === previous) return
-  throw last === undefined ? bad('previous_response_id names no response') : notLast()
+  throw last === undefined ? unknownResponse() : notLast()
 }
 
 function notLast(): HttpError {
@@ -288,9 +289,10 @@ async function endOf(
 ): Promise<ResponseObject> {
   const { leave, ...answering } = logged(context, found, principal)
   whenLeft(http, leave)
-  const whole = await wholeResponse(responseEvents(context, answering))
+  const end = wholeResponse(responseEvents(context, answering))
+  const whole = await answeredHere(context, end)
   if (whole?.status !== 'in_progress' && whole !== undefined) return whole
-  throw new HttpError(503, 'edge.interrupted', 'the end of the response cannot be read: try again')
+  throw interrupted()
 }
 
 /** `after`: the number of the last event that the client has. */

@@ -56,7 +56,7 @@ describe('a message behind an open call of its client', () => {
     const headers = { 'x-weir-conversation': 'c' }
     const first = await completions.create({ model, messages: [user('a colour?')] }, { headers })
     const { message } = first.choices[0]!
-    const [{ id }] = message.tool_calls as unknown as [{ id: string }]
+    const id = message.tool_calls?.[0]?.id ?? ''
     const hurry = [user('a colour?'), message, user('hurry')]
     await expect(completions.create({ model, messages: hurry }, { headers })).rejects.toMatchObject(
       {
