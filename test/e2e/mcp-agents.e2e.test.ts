@@ -43,7 +43,8 @@ describe('a question of an MCP server', () => {
     await commands.close()
     commands = await openCommandFolder(script(says(call('test__ask', {})), says(text('Booked.'))))
     await writeAgent()
-    const asking = commands.start(['ask', '--agent', 'agent.yaml', 'Book a seat.'])
+    const ask = ['ask', '--agent', 'agent.yaml', '--conversation', 'c', 'Book a seat.']
+    const asking = commands.start(ask)
     await asking.shows('test__ask runs and needs input (the server test asks: Which seat?')
     const { out } = await commands.run(['approvals'])
     expect(out).toContain('    seat (one of "aisle", "window"; required): Where to sit\n')
@@ -59,6 +60,8 @@ describe('a question of an MCP server', () => {
       out: `Answered: ${id}. test__ask goes on with your values.\n`,
     })
     expect((await asking.ended).out).toContain('Booked.')
+    const shown = (await commands.run(['inspect', 'c'])).out
+    expect(shown).toMatch(/call 0 needed input: approved by \S+ \(claimed\) after /)
     expect(resultsOf(commands.server.requests[1])[0]).toContain('"seat":"window"')
   })
 
