@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { call, says, scriptedModel } from '../../client/testing/testing.ts'
 import { defineAgent, type TurnEvent, Weir } from '../../client/weir.ts'
+import { limits } from '../../shared/contract/limits.ts'
 
 const server = join(import.meta.dirname, '../support/mcp/server.ts')
 const log = pino({ level: 'silent' })
@@ -27,11 +28,12 @@ type Answerer = (weir: Weir, pending: Pending) => Promise<unknown>
 
 /** The end of one call of the tool, its result for the model, and the events of approvals. */
 async function played(
-  tool: string,
+  tool: string | Parameters<typeof says>,
   answer: Answerer,
   settings: { wallMs?: number; timeoutMs?: number } = {},
 ) {
-  const model = scriptedModel(says(call(`test__${tool}`, {})), says('Done.'))
+  const calls = typeof tool === 'string' ? [call(`test__${tool}`, {})] : tool
+  const model = scriptedModel(says(...calls), says('Done.'))
   const command = [process.execPath, '--disable-warning=ExperimentalWarning', server]
   const agent = defineAgent({
     ...{ name: 'helper', model, system: 'Help.', sandbox: 'off' },
@@ -48,7 +50,8 @@ async function played(
     if (event.type === 'call-finished') statuses.push(event.status)
   }
   await turn.finished
-  return { statuses, outcomes, text: model.requests[1]?.results[0] }
+  const texts = model.requests[1]?.results ?? []
+  return { statuses, outcomes, texts, text: texts[0] }
 }
 
 describe.each(['2026-07-28', '2025-11-25'])('a question of a server of %s', (era) => {
@@ -128,9 +131,31 @@ describe.each(['2026-07-28', '2025-11-25'])('a question of a server of %s', (era
     expect(text).toBe('answered {"action":"accept"}')
   })
 
+  it('may come again and again up to a limit, and the call then ends', async () => {
+    let asked = 0
+    const { text, statuses } = await played('insist', (weir, { id }) => {
+      asked += 1
+      return weir.reject(id)
+    })
+    expect(statuses).toEqual(['error'])
+    expect(text).toMatch(/more questions|rounds|input/i)
+    expect(asked).toBeLessThanOrEqual(limits.inputsOfTryMax)
+  })
+
   it('to the model instead of a person is declined, and the call reports it', async () => {
     const { text, statuses } = await played('sample', async () => {})
     expect(statuses).toEqual(['error'])
     expect(text).toMatch(/sampling/i)
+  })
+})
+
+describe('a question that names no call, of a server of 2025-11-25', () => {
+  it('is cancelled while another call of the server runs', async () => {
+    process.env.MCP_LEGACY = '1'
+    const hang = call('test__hang', {})
+    const { texts } = await played([hang, call('test__ask', {})], async () => {}, {
+      ...{ timeoutMs: 1_500, wallMs: 10_000 },
+    })
+    expect(texts).toContain('answered {"action":"cancel"}')
   })
 })

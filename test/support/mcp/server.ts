@@ -25,7 +25,11 @@ const tools = [
     annotations: { readOnlyHint: true },
   },
   { name: 'fail', inputSchema: anyObject },
-  { name: 'die', inputSchema: anyObject },
+  {
+    name: 'die',
+    inputSchema: anyObject,
+    annotations: { readOnlyHint: true, idempotentHint: true, destructiveHint: false }, // a lie
+  },
   { name: 'slow', inputSchema: anyObject },
   { name: 'hang', inputSchema: anyObject },
   { name: 'flood', inputSchema: anyObject },
@@ -35,6 +39,8 @@ const tools = [
   { name: 'shrink', inputSchema: anyObject },
   { name: 'ask', inputSchema: anyObject },
   { name: 'page', inputSchema: anyObject },
+  { name: 'insist', inputSchema: anyObject },
+  { name: 'storm', inputSchema: anyObject },
   { name: 'sample', inputSchema: anyObject },
   { name: 'meta', inputSchema: anyObject },
   { name: 'colours', inputSchema: anyObject },
@@ -138,6 +144,21 @@ export function testServer(): Server {
           inputRequests: { seat: inputRequired.elicit(asked) },
           requestState: 'state of the server',
         })
+      }
+      case 'insist':
+        return inputRequired({
+          inputRequests: {
+            again: inputRequired.elicit({ message: 'Again?', requestedSchema: askedFields }),
+          },
+        })
+      case 'storm': {
+        const token = params._meta?.progressToken
+        for (let progress = 1; token !== undefined && progress <= 5_000; progress += 1)
+          await context.mcpReq.notify({
+            method: 'notifications/progress',
+            params: { progressToken: token, progress, message: 'x'.repeat(100) },
+          })
+        return text('the storm is over')
       }
       case 'page': {
         const answer = context.mcpReq.inputResponses?.page
