@@ -62,7 +62,7 @@ describe('the values that the rules of an agent name', () => {
     for (const secret of secrets) expect(last).toContain(secret)
   })
 
-  it('are hidden in each command that shows the log, unless it is asked for them', async () => {
+  it('are hidden in each command that shows the log, but for the flag --unredacted', async () => {
     await asked()
     const shows = [
       ['inspect', 'c', '--full'],

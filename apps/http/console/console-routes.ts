@@ -5,7 +5,7 @@
 // CONSOLE-ROUTES-3. A decision names the hash of the arguments that the person saw, and carries the
 //     name of the principal.
 // CONSOLE-ROUTES-4. One retry of a dead letter runs at a time, so two pages write its record once.
-// CONSOLE-ROUTES-5. Values that the rules of agents hide need a role of their own. A call that waits for
+// CONSOLE-ROUTES-5. Values that the rules of agents hide need the role `unredacted`. A call that waits for
 //     a person has its exact arguments.
 
 import { Hono } from 'hono'
