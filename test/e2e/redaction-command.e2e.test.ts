@@ -2,6 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { call, resultsOf, says, text } from '../support/script.ts'
@@ -62,7 +64,7 @@ describe('the values that the rules of an agent name', () => {
     for (const secret of secrets) expect(last).toContain(secret)
   })
 
-  it('are hidden in each command that shows the log, unless its options ask for them', async () => {
+  it('are hidden in each command that shows the log, but for the flag --unredacted', async () => {
     await asked()
     const shows = [
       ['inspect', 'c', '--full'],
@@ -78,6 +80,28 @@ describe('the values that the rules of an agent name', () => {
     expect((await commands.run(['inspect', 'c'])).out).toContain('I am [email], where is [order]?')
     expect(await seenBy('conversations')).toEqual([])
     expect(await seenBy('conversations', '--unredacted')).toContain('ann@mail.example')
+  })
+
+  it('are hidden in traces with content, unless the flag is given', async () => {
+    await asked()
+    const bodies: string[] = []
+    const backend = createServer(async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk as Buffer)
+      bodies.push(Buffer.concat(chunks).toString())
+      response.end('{}')
+    })
+    await new Promise<void>((resolve) => backend.listen(0, '127.0.0.1', resolve))
+    const endpoint = `http://127.0.0.1:${(backend.address() as AddressInfo).port}`
+    const traces = ['traces', '--endpoint', endpoint, '--once', '--content']
+    expect(await commands.run(traces)).toMatchObject({ code: 0 })
+    const sent = bodies.splice(0).join('')
+    expect(sent).toContain('[password]')
+    expect(secrets.filter((secret) => sent.includes(secret))).toEqual([])
+    expect(await commands.run([...traces, '--unredacted'])).toMatchObject({ code: 0 })
+    expect(bodies.join('')).toContain('ann@mail.example')
+    backend.closeAllConnections()
+    backend.close()
   })
 
   it('are not in the results of activity, with any option', async () => {

@@ -4,9 +4,6 @@ import type { RedactRule } from '../messages.ts'
 import { valueClasses } from './value-classes.ts'
 import { everything, linearPattern, type ValuePattern } from './value-pattern.ts'
 
-/** The name stands in for the values: `[email]`. */
-export const ruleNamePattern = /^[a-z0-9-]{1,40}$/
-
 /** Steps into arguments, or into results that are JSON. `*`: each item of a list. */
 export type RedactPath = { of: 'arguments' | 'results'; steps: string[] }
 

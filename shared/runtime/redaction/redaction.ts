@@ -218,11 +218,9 @@ export function createRedaction(
       Object.entries(value).map(([name, field]) => {
         if (typeof field !== 'string' || name === skipped)
           return [name, redactFields(field, skipped)]
-        if (keepsIds && (isDigest(name, field) || (isOfApproval && name !== 'reason')))
-          return [name, field]
         if (isDigest(name, field) || (isOfApproval && name === 'hash'))
-          return [name, keyed(field).slice(0, field.length)]
-        if (isOfApproval && name === 'id') return [name, otherId(field)]
+          return [name, keepsIds ? field : keyed(field).slice(0, field.length)]
+        if (isOfApproval && name === 'id') return [name, keepsIds ? field : otherId(field)]
         return [name, isContent(name, value) ? redactText(field) : field]
       }),
     )

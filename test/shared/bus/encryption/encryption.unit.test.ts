@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
@@ -199,7 +199,7 @@ describe('the file of the keys', () => {
     const file = join(folder, 'open.json')
     writeFileSync(file, '{}', { mode: 0o644 })
     expect(() => read(file)).toThrow('run chmod 600 on it')
-    expect(() => read(join(folder, 'none.json'))).toThrow('it cannot be read')
+    expect(() => read(join(folder, 'none.json'))).toThrow('there is no such file')
   })
 
   it('may be the output of a command, whose text is never shown', () => {
@@ -209,9 +209,45 @@ describe('the file of the keys', () => {
     const script = join(folder, 'fails.js')
     writeFileSync(script, 'console.log("s3cret"); process.exit(3)')
     const failing = () => tenantKeysOf(`${process.execPath} ${script}`)
-    expect(failing).toThrow('it ended with 3')
+    expect(failing).toThrow('it ended with exit code 3')
     expect(failing).not.toThrow('s3cret')
     expect(() => tenantKeysOf('no-such-program')).toThrow('ENOENT')
+  })
+})
+
+describe('unusable keys', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-bad-keys-'))
+  const file = join(folder, 'keys.json')
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  function faultOf(tenants: unknown): string {
+    writeFileSync(file, JSON.stringify({ version: 1, tenants }), { mode: 0o600 })
+    try {
+      readTenantKeys(file)
+      return ''
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  const stored = (name: string, fill: number) => ({
+    ...{ name, key: Buffer.alloc(32, fill).toString('base64') },
+  })
+
+  it('are named: two keys under one name, no tenants, no file, a folder', () => {
+    expect(faultOf({ a: [stored('k1', 1)], b: [stored('k1', 2)] })).toContain(
+      'two keys have the name k1',
+    )
+    expect(faultOf({ a: [stored('k1', 1)], b: [stored('k1', 1)] })).toBe('')
+    expect(faultOf([])).toContain('it has no tenants')
+    expect(() => readTenantKeys(join(folder, 'none'))).toThrow('there is no such file')
+    const owned = join(folder, 'owned')
+    mkdirSync(owned, { mode: 0o700 })
+    expect(() => readTenantKeys(owned)).toThrow('it is a folder')
+  })
+
+  it('are named: a command that is missing, or that fails', () => {
+    expect(() => tenantKeysOf('weir-no-such-program')).toThrow('there is no program weir-no-such')
+    expect(() => tenantKeysOf('false')).toThrow('the output of false cannot be used: it ended with')
   })
 })
 
