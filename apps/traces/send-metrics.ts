@@ -25,6 +25,8 @@ export type SendMetrics = {
 }
 
 const everyMs = 10_000
+/** A person waits for the end of the command. */
+const endMs = 2_000
 
 export function metricsSender(
   backend: Backend,
@@ -69,7 +71,7 @@ export function metricsSender(
         isSending = false
       })
     },
-    end: () => send(new AbortController().signal),
+    end: () => send(AbortSignal.timeout(endMs)),
   }
 }
 
