@@ -27,26 +27,57 @@ const span: Fields = {
   status: [15, { message: [2, 'text'], code: [3, 'varint'] }],
 }
 
-const traceRequest: Fields = {
+const times: Fields = { startTimeUnixNano: [2, 'fixed64'], timeUnixNano: [3, 'fixed64'] }
+const sum: Fields = {
+  dataPoints: [1, { ...times, asInt: [6, 'fixed64'], attributes: [7, attribute] }],
+  aggregationTemporality: [2, 'varint'],
+  isMonotonic: [3, 'bool'],
+}
+const histogram: Fields = {
+  dataPoints: [
+    1,
+    {
+      ...times,
+      count: [4, 'fixed64'],
+      sum: [5, 'double'],
+      bucketCounts: [6, 'fixed64'],
+      explicitBounds: [7, 'double'],
+      attributes: [9, attribute],
+    },
+  ],
+  aggregationTemporality: [2, 'varint'],
+}
+const metric: Fields = {
+  name: [1, 'text'],
+  unit: [3, 'text'],
+  sum: [7, sum],
+  histogram: [9, histogram],
+}
+
+const resource: Fields = { attributes: [1, attribute] }
+const scope: Fields = { name: [1, 'text'], version: [2, 'text'] }
+
+/** ExportTraceServiceRequest and ExportMetricsServiceRequest: a request has one of the fields. */
+const requests: Fields = {
   resourceSpans: [
     1,
     {
-      resource: [1, { attributes: [1, attribute] }],
-      scopeSpans: [
-        2,
-        {
-          scope: [1, { name: [1, 'text'], version: [2, 'text'] }],
-          spans: [2, span],
-          schemaUrl: [3, 'text'],
-        },
-      ],
+      resource: [1, resource],
+      scopeSpans: [2, { scope: [1, scope], spans: [2, span], schemaUrl: [3, 'text'] }],
+    },
+  ],
+  resourceMetrics: [
+    1,
+    {
+      resource: [1, resource],
+      scopeMetrics: [2, { scope: [1, scope], metrics: [2, metric] }],
     },
   ],
 }
 
-/** `request`: an ExportTraceServiceRequest in OTLP/JSON. */
+/** `request`: of traces or of metrics, in OTLP/JSON. */
 export function protobufOf(request: object): Buffer {
-  return Buffer.concat(messageOf(request, traceRequest))
+  return Buffer.concat(messageOf(request, requests))
 }
 
 function messageOf(message: object, fields: Fields): Buffer[] {

@@ -85,6 +85,19 @@ function bodyOf(request: object, { isBinary }: { isBinary: boolean }): EncodedBo
     : { type: 'application/json', bytes: JSON.stringify(request) }
 }
 
+/** One try, in the form that the backend is known to take. Undefined: it accepted the request. */
+export async function sendRequest(
+  backend: Backend,
+  request: object,
+  signal: AbortSignal,
+): Promise<{ reason: string } | undefined> {
+  const isBinary = backend.encoding === 'protobuf'
+  const fault = await post(backend, bodyOf(request, { isBinary }), signal)
+  return fault?.takesNoJson && backend.encoding === 'auto'
+    ? post(backend, bodyOf(request, { isBinary: true }), signal)
+    : fault
+}
+
 async function post(
   { url, headers }: Backend,
   { type, bytes }: EncodedBody,

@@ -18,6 +18,7 @@ import { hiddenText } from '../history/hidden-text.ts'
 import { type OpenLog, withLog } from '../history/open-log.ts'
 import { instantOfFlag } from '../terminal/instant-text.ts'
 import { listenForInterrupts } from '../terminal/interrupts.ts'
+import { metricNamesIn, metricsSender, type SendMetrics } from './send-metrics.ts'
 import { backendOf, type SendSpans, sender } from './send-spans.ts'
 import type { Span } from './span.ts'
 import { createTurnSpans, type SpanOptions } from './turn-spans.ts'
@@ -29,15 +30,35 @@ export type TracesOptions = {
   once?: boolean
   content?: boolean
   unredacted?: boolean
+  /** Counts the turns that end from now on. */
+  metrics?: boolean
+  /** A file with other names of metrics. */
+  metricNames?: string
   bundle?: string | undefined
 }
 
 /** Resolves when a signal comes, or with `once` or a bundle when all traces are sent. */
 export async function traces(
-  { endpoint, since, once = false, content = false, unredacted, bundle }: TracesOptions,
+  {
+    endpoint,
+    since,
+    once = false,
+    content = false,
+    unredacted,
+    metrics = false,
+    metricNames,
+    bundle,
+  }: TracesOptions,
   settings: Settings,
 ): Promise<void> {
   const backend = backendOf(endpoint, process.env)
+  const isOnce = once || bundle !== undefined
+  if (metrics && isOnce)
+    throw new WeirError(
+      'usage',
+      '--metrics counts the turns that end while the command runs: leave --once and --bundle out',
+    )
+  const named = metricNamesIn(metricNames)
   const log = createLog({ level: settings.logLevel })
   const start = since === 'beginning' ? 0 : instantOfFlag('--since', since, Date.now())
   const models = modelsOf(settings.agents)
@@ -47,7 +68,8 @@ export async function traces(
     send: sender(backend, log),
     options: { content, modelOf: (agent) => models.get(agent) },
     since: start,
-    isOnce: once || bundle !== undefined,
+    counted: metrics ? metricsSender(backend, named, log) : undefined,
+    isOnce,
     signal: stop.signal,
     log,
   }
@@ -56,6 +78,7 @@ export async function traces(
   } catch (error) {
     if (!stop.signal.aborted) throw error
   } finally {
+    await sending.counted?.end()
     stopListening()
   }
 }
@@ -76,6 +99,8 @@ type Sending = {
   send: SendSpans
   options: SpanOptions
   since: Milliseconds
+  /** Undefined: no metrics are wanted. */
+  counted: SendMetrics | undefined
   isOnce: boolean
   signal: AbortSignal
   log: Logger
@@ -114,7 +139,7 @@ type SentSpans = { spans: number; refused: number }
 async function sendPartition(
   opened: OpenLog,
   ends: PartitionEnds,
-  { send, options, since, isOnce, signal, log }: Sending,
+  { send, counted, options, since, isOnce, signal, log }: Sending,
 ): Promise<SentSpans> {
   const { bus, topicPrefix } = opened
   const view = recordView(opened)
@@ -143,6 +168,7 @@ async function sendPartition(
     warnOfHidden()
     if (ended.length > 0) sum.refused += ended.length - (await send(ended, signal))
     sum.spans += ended.length
+    await counted?.count(ended, signal)
   }
   return sum
 }

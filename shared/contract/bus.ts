@@ -9,6 +9,7 @@
 // BUS-4. A commit is one atomic pair of offset and metadata.
 
 import type { Clock, Milliseconds } from '../lib/clock.ts'
+import type { TurnId } from './ids.ts'
 
 export type Offset = number
 
@@ -29,6 +30,10 @@ export type RecordToAppend = {
    * `weir-signature`.
    */
   signature?: string | undefined
+  /** The turn of the record, for traces. No bus keeps it. */
+  turn?: TurnId | undefined
+  /** The place in its trace. Kafka: the header `traceparent`, which no reader gets. */
+  traceparent?: string | undefined
 }
 
 /**

@@ -18,6 +18,7 @@ export const whichBus: SettingKey[] = [
   'commandProperty',
   'plaintextPassword',
   'recordSigning',
+  'traceHeaders',
   'encryptionKeys',
   'encryptionCommand',
 ]

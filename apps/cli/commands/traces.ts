@@ -28,6 +28,12 @@ export function addTraces(program: Command): void {
     .option('--once', 'end when the turns of now are sent')
     .option('--content', 'send arguments, results and texts of the model too')
     .addOption(unredactedOption())
+    .option('--metrics', 'send metrics of the turns that end from now on too')
+    .option(
+      '--metric-names <file>',
+      'a JSON file with other names of metrics, or null for those to leave out',
+      once,
+    )
     .addOption(bundleOption())
     .action(async ({ bundle, ...options }) =>
       (await import('../../traces/traces.ts')).traces(

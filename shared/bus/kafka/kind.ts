@@ -9,6 +9,7 @@ import { readKeys } from '../signing/keys.ts'
 import { acceptsSigned, signedBus } from '../signing/signed-bus.ts'
 import { createSigning } from '../signing/signing.ts'
 import { kafkaClient } from './client-of-settings.ts'
+import { tracedBus } from './traced-bus.ts'
 
 export const kafkaKind: SharedBus = {
   title: 'Kafka',
@@ -77,5 +78,6 @@ async function open(
     times: { sessionMs: settings.sessionTimeout },
     instanceId: settings.groupInstanceId || undefined,
   })
-  return signing === undefined ? bus : signedBus(bus, signing, log)
+  const signed = signing === undefined ? bus : signedBus(bus, signing, log)
+  return settings.traceHeaders === 'on' ? tracedBus(signed) : signed
 }
