@@ -197,9 +197,18 @@ export async function callTool(
   const _meta = { 'weir/idempotencyKey': idempotencyKey, ...(traceparent && { traceparent }) }
   return connected.callTool(
     { name, arguments: request.arguments, _meta },
-    { signal, onprogress: onProgress, timeout: timerMsMax },
+    {
+      ...{ signal, onprogress: onProgress, timeout: timerMsMax },
+      ...(server.run.kind === 'command' && { toolDefinition: { name, ...noDefinition } }),
+    },
   )
 }
+
+/**
+ * Keeps MCP-CONNECTION-3. Without it the SDK looks the tool up in its cached list: for its output
+ * schema, and for headers, which a program does not get.
+ */
+const noDefinition = { inputSchema: { type: 'object' } } as const
 
 /** The tool kind has its own deadlines, on the clock of the log. */
 const timerMsMax = 2 ** 31 - 1

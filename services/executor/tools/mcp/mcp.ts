@@ -6,6 +6,7 @@
 
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
 import type { McpServer, McpTool } from '../../../../shared/agents/agents.ts'
+import type { Milliseconds } from '../../../../shared/lib/clock.ts'
 import { withExactNumbers } from '../../../../shared/lib/json/raw-numbers.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from '../tool.ts'
 import { notReady, stopped, stoppedBefore, timedOut } from '../tool-endings.ts'
@@ -35,8 +36,8 @@ export function startMcpCall(
   let isSent = false
   let isOver = false
   const wallMs = Math.min(call.timeoutMs, server.wallMs)
-  const cancelWall = clock.after(wallMs, () => end({ kind: 'timeout', timeoutMs: wallMs }))
-  let cancelIdle = idle()
+  const wallEndsAt = clock.monotonic() + wallMs
+  let cancelTimer = untilDeadline(wallMs)
 
   callTool(
     server,
@@ -44,9 +45,9 @@ export function startMcpCall(
     {
       signal: controller.signal,
       onProgress(progress) {
-        cancelIdle()
         if (isOver) return
-        cancelIdle = idle()
+        cancelTimer()
+        cancelTimer = untilDeadline(wallEndsAt - clock.monotonic())
         onProgress?.(progress)
       },
       onSent() {
@@ -68,9 +69,11 @@ export function startMcpCall(
     stop: (_graceMs, why) => end({ kind: 'stop', why }), // the server gets a cancel, and decides
   }
 
-  function idle(): () => void {
-    const { timeoutMs } = server
-    return clock.after(timeoutMs, () => end({ kind: 'timeout', timeoutMs }))
+  /** The nearer one of two deadlines. Keeps MCP-2. */
+  function untilDeadline(wallLeftMs: Milliseconds): () => void {
+    const isWall = wallLeftMs <= server.timeoutMs
+    const timeoutMs = isWall ? wallMs : server.timeoutMs
+    return clock.after(isWall ? wallLeftMs : timeoutMs, () => end({ kind: 'timeout', timeoutMs }))
   }
 
   function end(cause: End): void {
@@ -87,8 +90,7 @@ export function startMcpCall(
   function finish(ending: ToolEnding): void {
     if (isOver) return
     isOver = true
-    cancelWall()
-    cancelIdle()
+    cancelTimer()
     started.resolve(false)
     ended.resolve(withoutTokens(server, ending))
   }
