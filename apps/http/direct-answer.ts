@@ -12,7 +12,7 @@ export type Outgoing = Pick<
   'write' | 'end' | 'on' | 'off' | 'writableNeedDrain' | 'destroyed'
 > & { writeHead(status: number, headers: Record<string, string | number>): unknown }
 
-/** The value of a route that has written its answer itself. */
+/** A route returns it behind its own answer. */
 export const alreadySent: Response = RESPONSE_ALREADY_SENT
 
 export type JsonAnswer = { status?: number; headers?: Record<string, string> }

@@ -215,7 +215,10 @@ export async function callTool(
   const { name, idempotencyKey, traceparent } = request
   const _meta = { 'weir/idempotencyKey': idempotencyKey, ...(traceparent && { traceparent }) }
   const params = { name, arguments: request.arguments, _meta }
-  const options = { signal, onprogress: onProgress, timeout: timerMsMax }
+  const options = {
+    ...{ signal, onprogress: onProgress, timeout: timerMsMax },
+    ...(server.run.kind === 'command' && { toolDefinition: { name, ...noDefinition } }),
+  }
   if (answer === undefined) return connected.callTool(params, options)
   asking.add(answer)
   try {
@@ -252,6 +255,12 @@ async function callWithInput(
 function isInputRequired(result: unknown): result is InputRequiredResult {
   return isObject(result) && result.resultType === 'input_required'
 }
+
+/**
+ * Keeps MCP-CONNECTION-3. Without it the SDK looks the tool up in its cached list: for its output
+ * schema, and for headers, which a program does not get.
+ */
+const noDefinition = { inputSchema: { type: 'object' } } as const
 
 /** The tool kind has its own deadlines, on the clock of the log. */
 const timerMsMax = 2 ** 31 - 1
