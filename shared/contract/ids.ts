@@ -90,6 +90,12 @@ export function callKey({ conversation, turn, round, ordinal }: CallId): string 
   return JSON.stringify([conversation, turn, round, ordinal])
 }
 
+/** `["c",3,1,"input",2]`; that of the round for `input` 0, which stands for its approvals. */
+export function inputKey(of: RoundId & { input: number }): string {
+  const { conversation, turn, round, input } = of
+  return input === 0 ? roundKey(of) : JSON.stringify([conversation, turn, round, 'input', input])
+}
+
 const ofCalls = 'call/'
 
 /**

@@ -101,6 +101,11 @@ export function bundleOption(): Option {
   return new Option('--bundle <file>', 'read this bundle from weir export instead of the log')
 }
 
+/** For a command that shows texts of a log. */
+export function unredactedOption(): Option {
+  return new Option('--unredacted', 'show the values that the rules of agents hide (redact)')
+}
+
 /** Conditions on turns (client/history/turn-filter.ts). */
 export function whereOption(): Option {
   return new Option(

@@ -88,6 +88,7 @@ export function openLog({ clock, onDatabase, ...options }: LogOptions): Log {
     }),
     committed: commits.committed,
     commitsOf: commits.commitsOf,
+    offsetsOf: commits.offsetsOf,
 
     trim({ from, keepFrom, olderThan, ...name }) {
       const partition = topics.partition(name)

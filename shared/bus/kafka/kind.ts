@@ -33,6 +33,10 @@ export const kafkaKind: SharedBus = {
     const { membersOfGroups } = await import('./cluster-survey.ts')
     return membersOfGroups(await kafkaClient(settings), groups, log)
   },
+  async progressOfGroups(settings, places, log) {
+    const { progressOfGroups } = await import('./group-admin.ts')
+    return progressOfGroups(await kafkaClient(settings), places, log)
+  },
   groups: {
     async commits(settings, place, partitions, log) {
       const { readCommits } = await import('./group-admin.ts')

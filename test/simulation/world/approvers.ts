@@ -64,7 +64,12 @@ export function startApprovers({
       },
       ...{ deadlineMs, onTimeout: 'reject', rules: JSON.stringify(rules) },
     }
-    land(`${topicPrefix}policies`, 0, { type: 'guard-registration', ...guard, registeredAt: start })
+    land(`${topicPrefix}policies`, 0, {
+      type: 'guard-registration',
+      ...guard,
+      registeredAt: start,
+      setBy: '',
+    })
   }
 
   function endRules(): void {
@@ -110,6 +115,7 @@ export function startApprovers({
           answer: own.chance(0.6) ? 'approve' : 'reject',
           by: own.pick(['ann', 'bob']),
           reason: 'simulated',
+          ...{ input: 0, values: null },
         },
       }
       scheduler.at(scheduler.now() + afterMs, () =>

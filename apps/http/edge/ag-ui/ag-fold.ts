@@ -192,10 +192,13 @@ function result(toolCallId: string, content: string): AgEvent {
   return { type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, role: 'tool' }
 }
 
-function interruptOf({ id, callId, name, rule, until }: WaitingCall): AgInterrupt {
+function interruptOf({ id, callId, name, rule, until, question }: WaitingCall): AgInterrupt {
+  const values = question?.mode === 'form' ? { values: question.schema } : {}
+  const properties = { ...responseSchema.properties, ...values }
   return {
-    ...{ id, reason: 'approval', toolCallId: callId, responseSchema },
-    message: `${name} waits for a person: ${rule}`,
+    ...{ id, reason: 'approval', toolCallId: callId },
+    responseSchema: { ...responseSchema, properties },
+    message: `${name} waits for a person: ${rule}${question?.mode === 'url' ? ` Open ${question.url}` : ''}`,
     expiresAt: new Date(until).toISOString(),
   }
 }

@@ -31,7 +31,7 @@ function routes(context: EdgeContext): HttpApp {
       result: 'a message of the role tool with its toolCallId',
       failed: ({ message, code }) => ({ type: 'RUN_ERROR', message, code }),
     }
-    return chatTurn(context, { principal, agent, request, body: bytes, stream })
+    return chatTurn(context, http, { principal, agent, request, body: bytes, stream })
   })
   return app
 }

@@ -1,6 +1,7 @@
 // Chat Completions of OpenAI: `POST /v1/chat/completions` and `GET /v1/models`.
 
 import { Hono } from 'hono'
+import { answerJson } from '../../direct-answer.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import { type AnswerPiece, createAnswerFold } from '../answer-pieces.ts'
 import { type CallAnswer, clientToolsOf, sendResults } from '../call-results.ts'
@@ -17,7 +18,7 @@ import { sseResponse } from '../sse.ts'
 import { placeOfCall } from '../turn-calls.ts'
 import { turnChunks } from '../turn-chunks.ts'
 import { outcomeHeader } from '../turn-data.ts'
-import { callsCompletion, chatChunks, chatCompletion } from './chat-chunks.ts'
+import { callsCompletion, chatCompletion, chatStream } from './chat-chunks.ts'
 import {
   type ChatRequest,
   chatRequestOf,
@@ -35,10 +36,10 @@ function routes(context: EdgeContext): HttpApp {
   const histories = createKnownHistories()
 
   app.get('/v1/models', (http) =>
-    http.json({ object: 'list', data: [...context.agents.keys()].map(modelOf) }),
+    answerJson(http, { object: 'list', data: [...context.agents.keys()].map(modelOf) }),
   )
   app.get('/v1/models/:model{.+}', (http) =>
-    http.json(modelOf(namedAgent(context.agents, http.req.param('model')))),
+    answerJson(http, modelOf(namedAgent(context.agents, http.req.param('model')))),
   )
   app.post('/v1/chat/completions', (http) => complete(context, histories, http))
   return app
@@ -73,7 +74,7 @@ type Answering = {
   messageId: string
   shown: string
   said: Resent[]
-  pieces: AsyncIterable<AnswerPiece>
+  pieces: AsyncIterable<AnswerPiece[]>
   leave: () => void
 }
 
@@ -180,29 +181,33 @@ async function answer(
   const keep = (text: string) =>
     histories.keep(principal, [...said, { role: 'assistant', text }], shown)
   if (request.streams)
-    return sseResponse(context, chatChunks(kept(pieces, keep), head), { headers, onLeave: leave })
+    return sseResponse(context, http.env.outgoing, {
+      ...{ items: pieces, headers, onLeave: leave },
+      ...chatStream(head, keep),
+    })
   whenLeft(http, leave)
   const { text, reasoning, last } = await answeredHere(context, wholeAnswer(pieces))
   if (last.kind === 'calls')
-    return http.json(callsCompletion(last, { text, reasoning }, head), 200, headers)
+    return answerJson(http, callsCompletion(last, { text, reasoning }, head), { headers })
   keep(last.finished.reply)
   const ended = { ...headers, ...outcomeHeader(last.data) }
-  return http.json(chatCompletion(last, reasoning, head), 200, ended)
+  return answerJson(http, chatCompletion(last, reasoning, head), { headers: ended })
 }
 
 type LastPiece = Extract<AnswerPiece, { kind: 'calls' | 'end' }>
 
 /** Throws 503 without an end. */
 async function wholeAnswer(
-  pieces: AsyncIterable<AnswerPiece>,
+  pieces: AsyncIterable<AnswerPiece[]>,
 ): Promise<{ text: string; reasoning: string; last: LastPiece }> {
   let text = ''
   let reasoning = ''
-  for await (const piece of pieces) {
-    if (piece.kind === 'text') text += piece.text
-    else if (piece.kind === 'reasoning') reasoning += piece.text
-    else return { text, reasoning, last: piece }
-  }
+  for await (const some of pieces)
+    for (const piece of some) {
+      if (piece.kind === 'text') text += piece.text
+      else if (piece.kind === 'reasoning') reasoning += piece.text
+      else return { text, reasoning, last: piece }
+    }
   throw interrupted()
 }
 
@@ -222,19 +227,6 @@ function leftOutOf(declared: readonly string[], known: ReadonlySet<string>): str
 }
 
 const leftOutCharactersMax = 4096
-
-/** Calls `end` with the whole text in front of the end. */
-async function* kept(
-  pieces: AsyncIterable<AnswerPiece>,
-  end: (answer: string) => void,
-): AsyncGenerator<AnswerPiece> {
-  let answer = ''
-  for await (const piece of pieces) {
-    if (piece.kind === 'text') answer += piece.text
-    if (piece.kind === 'end') end(answer)
-    yield piece
-  }
-}
 
 /**
  * `held`: the conversation has the resent history. `new`: it begins with it. `fork`: it has another

@@ -39,10 +39,10 @@ const preliminary = new Set(['text-delta', 'reasoning-delta', 'text-reset', 'tur
 
 /** The response of the last event. Undefined: the events have no end. */
 export async function wholeResponse(
-  events: AsyncIterable<ResponseEvent>,
+  events: AsyncIterable<ResponseEvent[]>,
 ): Promise<ResponseObject | undefined> {
   let last: ResponseEvent | undefined
-  for await (const event of events) last = event
+  for await (const some of events) last = some.at(-1)
   return last?.response as ResponseObject | undefined
 }
 

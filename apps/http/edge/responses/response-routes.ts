@@ -3,13 +3,14 @@
 import { Hono } from 'hono'
 import type { ConversationTurn, TurnEvent } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
+import { answerJson } from '../../direct-answer.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import { assertClientTools, sendResults } from '../call-results.ts'
 import { decideAnswers } from '../chat-request.ts'
 import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
-import { answeredHere, httpErrorOf, interrupted, logFailure } from '../edge-errors.ts'
+import { answeredHere, httpErrorOf, interrupted } from '../edge-errors.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
 import { conversationFor, conversationIn, type Principal, requireRole } from '../principal.ts'
 import { jsonBodyOf } from '../request-json.ts'
@@ -49,7 +50,7 @@ function routes(context: EdgeContext): HttpApp {
     if (turn.end === undefined)
       await context.weir.cancel({ conversation, messageId: turn.messageId })
     const end = await endOf(context, http, found, principal)
-    return http.json(end, 200, endHeaders(end))
+    return answerJson(http, end, { headers: endHeaders(end) })
   })
   return app
 }
@@ -144,15 +145,12 @@ async function answer(
 ): Promise<Response> {
   const { head, leave } = answering
   const begun = responseObject(head, { status: 'in_progress', output: [] })
-  if (streams)
-    return sseResponse(context, sent(context, responseEvents(context, answering)), {
-      onLeave: leave,
-    })
-  if (isBackground) return http.json({ ...begun, background: true })
+  if (streams) return streamed(context, http, answering, -1)
+  if (isBackground) return answerJson(http, { ...begun, background: true })
   whenLeft(http, leave)
   const end = wholeResponse(responseEvents(context, answering))
   const whole = (await answeredHere(context, end)) ?? begun
-  return http.json(whole, 200, endHeaders(whole))
+  return answerJson(http, whole, { headers: endHeaders(whole) })
 }
 
 /**
@@ -160,11 +158,10 @@ async function answer(
  * response. Throws 404 if `answered` names none of the turn's calls: the turn waits still, and the client
  * must not take that for an end.
  */
-async function* responseEvents(
+function responseEvents(
   { weir }: EdgeContext,
   { principal, events, turn, head, answered }: Omit<Answering, 'leave'>,
-): AsyncGenerator<ResponseEvent> {
-  yield* beginOf(head)
+): AsyncGenerator<ResponseEvent[]> {
   const whole = createResponseFold(head)
   let isBehind = answered.length === 0
   const fold: typeof whole = {
@@ -178,7 +175,7 @@ async function* responseEvents(
       throw new HttpError(404, 'approval.unknown', 'no call of this turn waits for this answer')
     },
   }
-  yield* turnChunks({
+  return turnChunks({
     ...{ weir, events, answered: new Set(answered), fold },
     decides: principal.roles.has('approve'),
     ...(turn !== undefined && { turn }),
@@ -214,13 +211,10 @@ async function retrieve(context: EdgeContext, http: HttpContext): Promise<Respon
     const response = (await isRunning(context, principal, found))
       ? responseObject(found.head, { status: 'in_progress', output: [] })
       : await endOf(context, http, found, principal)
-    return http.json(response, 200, endHeaders(response))
+    return answerJson(http, response, { headers: endHeaders(response) })
   }
-  const { leave, ...answering } = logged(context, found, principal)
   const from = after === undefined ? -1 : Number(after)
-  return sseResponse(context, sent(context, behind(responseEvents(context, answering), from)), {
-    onLeave: leave,
-  })
+  return streamed(context, http, logged(context, found, principal), from)
 }
 
 /** A turn whose call waits for the client or for the principal is not running. */
@@ -301,36 +295,42 @@ async function endOf(
   throw interrupted()
 }
 
-/** A piece of text that the client has in part begins behind that part. */
-async function* behind(
-  events: AsyncIterable<ResponseEvent>,
+/** `after`: the number of the last event that the client has. */
+function streamed(
+  context: EdgeContext,
+  http: HttpContext,
+  { leave, ...answering }: Answering,
   after: number,
-): AsyncGenerator<ResponseEvent> {
-  for await (const event of events) {
-    const left = event.sequence_number - after
-    if (left <= 0) continue
-    const { delta } = event
-    yield typeof delta === 'string' && delta.length > left
-      ? { ...event, delta: delta.slice(-left) }
-      : event
+): Response {
+  let number = 0
+  const eventsOf = (events: readonly ResponseEvent[]): ServerSentEvent[] => {
+    number = events.at(-1)?.sequence_number ?? number
+    return behind(events, after).map((event) => ({
+      event: event.type,
+      data: JSON.stringify(event),
+    }))
   }
+  return sseResponse(context, http.env.outgoing, {
+    items: responseEvents(context, answering),
+    begin: eventsOf(beginOf(answering.head)),
+    eventsOf,
+    /** A client must not take the end of the events for one of the response. */
+    failed(error) {
+      const { code, message } = httpErrorOf(error)
+      const event = { type: 'error', sequence_number: number + 1, code, message, param: null }
+      return [{ event: event.type, data: JSON.stringify(event) }]
+    },
+    onLeave: leave,
+  })
 }
 
-/** An error ends the events with its own: a client must not take the end for one of the response. */
-async function* sent(
-  context: EdgeContext,
-  events: AsyncIterable<ResponseEvent>,
-): AsyncGenerator<ServerSentEvent> {
-  let number = 0
-  try {
-    for await (const event of events) {
-      number = event.sequence_number
-      yield { event: event.type, data: JSON.stringify(event) }
-    }
-  } catch (error) {
-    const { code, message, status } = httpErrorOf(error)
-    if (status >= 500) logFailure(context, error, { text: 'the stream of a response broke' })
-    const event = { type: 'error', sequence_number: number + 1, code, message, param: null }
-    yield { event: event.type, data: JSON.stringify(event) }
-  }
+/** A piece of text that the client has in part begins behind that part. */
+function behind(events: readonly ResponseEvent[], after: number): ResponseEvent[] {
+  return events.flatMap((event) => {
+    const left = event.sequence_number - after
+    if (left <= 0) return []
+    const { delta } = event
+    const isPart = typeof delta === 'string' && delta.length > left
+    return [isPart ? { ...event, delta: delta.slice(-left) } : event]
+  })
 }

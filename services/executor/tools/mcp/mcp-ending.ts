@@ -8,6 +8,7 @@ import { described } from '../function-outcome.ts'
 import { keptBytes } from '../kept-output.ts'
 import type { ToolEnding } from '../tool.ts'
 import { notes, notStarted } from '../tool-endings.ts'
+import { UnknownInput } from './elicitation.ts'
 import { LoginFault } from './token-file.ts'
 
 /** The server's code for a tool that it does not have, and for arguments that it refuses. */
@@ -69,6 +70,12 @@ export function failed(error: unknown, isSent: boolean, server: string): ToolEnd
       status: 'error',
       text: `The server ${server} answers with an error: ${message}`,
       reason: `error ${code} of the server`,
+    }
+  if (error instanceof UnknownInput)
+    return {
+      status: 'error',
+      text: `The server ${server} asks for input that this agent declines (${message}). The call did not complete.`,
+      reason: 'needs input that no person gives',
     }
   if (code === 'UNSUPPORTED_RESULT_TYPE')
     return {

@@ -1,6 +1,6 @@
 // The tool kind `mcp`: one `tools/call` to a server. Connections are kept for later calls.
 // MCP-1. A request that was sent may take effect, also if its connection breaks. Nothing is sent
-//     twice.
+//     twice. The answers of a person go to the server in the form that it requested.
 // MCP-2. Progress extends the time of a call, up to the limit of the server's `wallMs`.
 // MCP-3. The server gets the numbers of the arguments digit by digit, as they were judged.
 
@@ -10,6 +10,7 @@ import { withExactNumbers } from '../../../../shared/lib/json/raw-numbers.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from '../tool.ts'
 import { notReady, stopped, stoppedBefore, timedOut } from '../tool-endings.ts'
 import { callTool } from './connection.ts'
+import { answerInput } from './elicitation.ts'
 import { answered, failed } from './mcp-ending.ts'
 import { tokenMask } from './token-file.ts'
 
@@ -28,7 +29,8 @@ export function startMcpCall(
   call: ToolCall,
   { onAnswer, onProgress }: McpObserver = {},
 ): RunningTool {
-  const { clock, idempotencyKey, traceparent } = call
+  const { clock, idempotencyKey, traceparent, ask } = call
+  const begunAt = clock.monotonic()
   const started = Promise.withResolvers<boolean>()
   const ended = Promise.withResolvers<ToolEnding>()
   const controller = new AbortController()
@@ -36,7 +38,19 @@ export function startMcpCall(
   let isOver = false
   const wallMs = Math.min(call.timeoutMs, server.wallMs)
   const cancelWall = clock.after(wallMs, () => end({ kind: 'timeout', timeoutMs: wallMs }))
+  let isWaiting = false
   let cancelIdle = idle()
+  let refused: string | undefined
+  const answer =
+    ask &&
+    answerInput({
+      ...{ server: server.name, ask, hide: tokenMask(server) ?? ((text) => text) },
+      leftMs: () => wallMs - (clock.monotonic() - begunAt),
+      onWait: pauseIdle,
+      onRefused: (fault) => {
+        refused = fault
+      },
+    })
 
   callTool(
     server,
@@ -46,13 +60,14 @@ export function startMcpCall(
       onProgress(progress) {
         cancelIdle()
         if (isOver) return
-        cancelIdle = idle()
+        if (!isWaiting) cancelIdle = idle()
         onProgress?.(progress)
       },
       onSent() {
         isSent = true
         started.resolve(true)
       },
+      answer,
     },
   ).then(
     (result) => {
@@ -66,6 +81,16 @@ export function startMcpCall(
     started: started.promise,
     ended: ended.promise,
     stop: (_graceMs, why) => end({ kind: 'stop', why }), // the server gets a cancel, and decides
+  }
+
+  /** A person may answer slowly. */
+  function pauseIdle(): () => void {
+    isWaiting = true
+    cancelIdle()
+    return () => {
+      isWaiting = false
+      if (!isOver) cancelIdle = idle()
+    }
   }
 
   function idle(): () => void {
@@ -90,7 +115,8 @@ export function startMcpCall(
     cancelWall()
     cancelIdle()
     started.resolve(false)
-    ended.resolve(withoutTokens(server, ending))
+    const fault = ending.fault ?? refused
+    ended.resolve(withoutTokens(server, { ...ending, ...(fault !== undefined && { fault }) }))
   }
 }
 

@@ -358,6 +358,24 @@ describe('a page of another site', () => {
   })
 })
 
+describe('the headers of an answer', () => {
+  it.each([false, true])('name the origin and the rate, streamed: %s', async (stream) => {
+    const listed = 'https://chat.example'
+    await using edge = await edgeServer([says('Hi.'), says('Hi.')], { origins: [listed] })
+    const body = { model: 'weir/helper', input: 'hi', stream }
+    const asked = await post(`${edge.url}/v1/responses`, body, { origin: listed })
+    await asked.text()
+    expect(asked.headers.get('access-control-allow-origin')).toBe(listed)
+    expect(asked.headers.get('access-control-expose-headers')).toContain('x-weir-conversation')
+    expect(asked.headers.get('vary')).toBe('Origin')
+    expect(asked.headers.get('x-ratelimit-remaining-requests')).toMatch(/^\d+$/)
+    const own = await post(`${edge.url}/v1/responses`, { ...body, input: 'ho' })
+    await own.text()
+    expect(own.headers.get('vary')).toBe('Origin')
+    expect(own.headers.get('access-control-allow-origin')).toBeNull()
+  })
+})
+
 describe('a hostile body', () => {
   it.each([
     ['cut', '{"text": "a', 400],

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { encryptedBus } from '../../../../shared/bus/encryption/encrypted-bus.ts'
 import { createEncryption, type Encryption } from '../../../../shared/bus/encryption/encryption.ts'
 import { tenantKeysOf } from '../../../../shared/bus/encryption/key-command.ts'
 import {
@@ -12,7 +13,7 @@ import {
   type TenantKeys,
 } from '../../../../shared/bus/encryption/tenant-keys.ts'
 import { decode, encode, typeIn } from '../../../../shared/codec/codec.ts'
-import type { RecordToAppend } from '../../../../shared/contract/bus.ts'
+import type { Bus, RecordToAppend } from '../../../../shared/contract/bus.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import { historyKey } from '../../../../shared/contract/topology.ts'
 
@@ -211,5 +212,33 @@ describe('the file of the keys', () => {
     expect(failing).toThrow('it ended with 3')
     expect(failing).not.toThrow('s3cret')
     expect(() => tenantKeysOf('no-such-program')).toThrow('ENOENT')
+  })
+})
+
+describe('a reader without the key of a record', () => {
+  it('counts each hidden record once, by tenant, key and reason', async () => {
+    const written = encryptionOf(of({ acme: [key('k1')], beta: [key('k2')] }))
+    const records = ['acme:1', 'acme:2', 'beta:1', 'none:1'].map((conversation, offset) => ({
+      ...written.encrypted(recordIn('activity', conversation)),
+      ...{ offset, time: 0 },
+    }))
+    const read = async (keys: TenantKeys) => {
+      const bus = { recordBytesMax: 1, read: async () => records } as unknown as Bus
+      const reader = encryptedBus(bus, createEncryption(keys, 'weir.'))
+      const range = { topic: 'weir.activity', partition: 0, from: 0, limit: 9 }
+      await reader.read(range)
+      await reader.read(range)
+      return reader
+        .hidden?.()
+        .map(({ tenant, name, reason, count }) => [tenant, name, reason, count])
+    }
+    expect(await read(of({}))).toEqual([
+      ['acme', 'k1', 'missing', 2],
+      ['beta', 'k2', 'missing', 1],
+    ])
+    expect(await read(of({ acme: [], beta: [key('k2')] }))).toEqual([['acme', 'k1', 'deleted', 2]])
+    expect(await read(of({ acme: [key('k1', 7)], beta: [key('k2')] }))).toEqual([
+      ['acme', 'k1', 'unfit', 2],
+    ])
   })
 })
