@@ -76,7 +76,11 @@ export async function startHttpServer({
   const answering = new Set<ServerResponse>()
   const server = createSocketServer(tls, (incoming, outgoing) => {
     answering.add(outgoing)
-    outgoing.once('close', () => answering.delete(outgoing))
+    outgoing.once('close', () => {
+      answering.delete(outgoing)
+      // A client keeps the connection for its next request, and a closing server would wait for that.
+      if (!server.listening) server.closeIdleConnections()
+    })
     void listener(incoming, outgoing)
   })
   server.maxConnections = limits.httpConnectionsMax
@@ -187,11 +191,7 @@ async function closed(server: Server, answering: ReadonlySet<ServerResponse>): P
   const { promise, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())
   server.closeIdleConnections()
-  for (const outgoing of answering) {
-    outgoing.shouldKeepAlive = false
-    // An answer that has its headers keeps its connection otherwise, for the client's next request.
-    outgoing.once('close', () => server.closeIdleConnections())
-  }
+  for (const outgoing of answering) outgoing.shouldKeepAlive = false
   const late = setTimeout(() => server.closeAllConnections(), limits.shutdownGraceMs)
   await promise
   clearTimeout(late)

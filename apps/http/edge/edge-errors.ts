@@ -26,15 +26,6 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'bus.locked': 503,
 }
 
-/** Logs the failure of a request. A server that closes breaks its open requests on purpose. */
-export function logFailure(
-  { log, closing }: Pick<EdgeContext, 'log' | 'closing'>,
-  error: unknown,
-  { text, ...fields }: { text: string; path?: string },
-): void {
-  if (!closing.aborted) log.error({ err: error, ...fields }, text)
-}
-
 /**
  * The end of an answer that is not streamed. When the server closes it rejects with 503 at once: SDKs
  * repeat the request, and another server or the next process answers it.

@@ -20,7 +20,7 @@ import {
 } from '../server.ts'
 import { type Access, type AccessOptions, accessOf } from './access.ts'
 import type { EdgeContext, Protocol } from './edge-context.ts'
-import { httpErrorOf, logFailure } from './edge-errors.ts'
+import { httpErrorOf } from './edge-errors.ts'
 import { createMessageIds } from './message-ids.ts'
 import type { Principal } from './principal.ts'
 import { protocols } from './protocols.ts'
@@ -139,8 +139,9 @@ function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: 
     const answer = httpErrorOf(error)
     const { status, headers } = answer
     const isGone = env.incoming.readableAborted // nobody gets the answer
-    if (status >= 500 && !isGone)
-      logFailure(context, error, { text: 'a request failed', path: req.path })
+    const isCut = context.closing.aborted // a server that closes breaks its open requests
+    if (status >= 500 && !isGone && !isCut)
+      context.log.error({ err: error, path: req.path }, 'a request failed')
     // SDKs of OpenAI repeat a request after 409, and the answer would be the same.
     if (status === 409) header('x-should-retry', 'false')
     return json(errorBody(answer), status, headers)
