@@ -187,6 +187,11 @@ export type Bus = {
    */
   endAhead?(place: { topic: string; partition: number }): Offset
   /**
+   * An end that a partition has reached, as far as this process knows without a request. 0: nothing is
+   * known. Absent: the same.
+   */
+  endSeen?(place: { topic: string; partition: number }): Offset
+  /**
    * The first offset of a partition whose record is not older than `time`. Undefined: there is
    * none. Absent: the bus has no index by time, and callers bisect the partition (range.ts).
    */

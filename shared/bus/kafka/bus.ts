@@ -106,13 +106,14 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
   const fetching = createFetching({
     cluster,
     log,
-    requestsMax: 4,
+    requestsMax: 8,
     partitionBytesMax: 1024 * 1024,
     bytesMax: 8 * 1024 * 1024,
   })
   const skew = createClockSkew(clock, log)
   const writer = createWriter({
     ...{ cluster, clock, log, recordBytesMax, skew },
+    onWritten: fetching.onWritten,
     queueBytesMax: options.queueBytesMax ?? queueBytesMaxDefault,
     deliverMs: options.deliverMs ?? 5 * minute,
   })
@@ -170,6 +171,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
     offsetSince: reading.offsetSince,
     read: reading.read,
     follow: reading.follow,
+    endSeen: fetching.endSeen,
     list: tables.list,
     get: tables.get,
     keys: tables.keys,
@@ -192,7 +194,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
       return subscriptions.add(
         startSubscription({
           ...subscribeOptions,
-          ...{ cluster, log, times: { ...timesDefault, ...options.times } },
+          ...{ cluster, fetching, log, times: { ...timesDefault, ...options.times } },
           write: writer.writeStep,
           instanceId: options.instanceId,
         }),

@@ -10,9 +10,11 @@
 //     again, it fails with the reason.
 // FETCHING-5. If a partition has records but returns none, fetching reconnects, and then the cursor
 //     fails.
+// FETCHING-6. A cursor gets records of this process when the broker has acknowledged them, if it
+//     stands right before them. A partition that this process alone writes is fetched less often.
 
 import type { Logger } from 'pino'
-import type { Offset } from '../../contract/bus.ts'
+import type { Offset, StoredRecord } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { BrokerConnection } from './broker-connection.ts'
 import type { Cluster } from './cluster.ts'
@@ -37,6 +39,10 @@ export type Fetching = {
   remove(cursor: Cursor): void
   /** A cursor has room again. */
   wake(): void
+  /** An end that the partition has reached, as far as this process knows. 0: nothing is known. */
+  endSeen(place: { topic: string; partition: number }): Offset
+  /** This process wrote these records to a partition, and all its replicas have them. */
+  onWritten(records: StoredRecord[]): void
   close(): void
 }
 
@@ -55,15 +61,31 @@ export type FetchingOptions = {
  * all requests are in flight (FETCHING-2).
  */
 const waitMs = 500
+/**
+ * A partition counts as written by this process alone for so long after its last write. Then requests
+ * for it start at multiples of `ownGapMs`, all of them together. So records of another writer may come
+ * later by that, once in each `ownMs`.
+ */
+const ownMs = 1_000
+const ownGapMs = 10
+
 export function createFetching(options: FetchingOptions): Fetching {
   const { cluster, log, requestsMax, partitionBytesMax, bytesMax } = options
   const { clock } = cluster
   const cursors = createFetchCursors(cluster, log)
   const connections = createFetchConnections(cluster.connect, requestsMax)
   const wakeSoon = onceSoon(wake)
+  const ends = createEndsSeen(cluster)
   let isClosed = false
   let cancelLater: (() => void) | undefined
-  const onResponse = createResponseHandler({ cluster, cursors, log, onFailure, wake: wakeSoon })
+  const onResponse = createResponseHandler({
+    cluster,
+    cursors,
+    log,
+    onFailure,
+    onOthers,
+    wake: wakeSoon,
+  })
 
   function refreshAndWake(): void {
     if (!isClosed) cluster.refresh().then(wakeSoon, wakeSoon)
@@ -94,17 +116,23 @@ export function createFetching(options: FetchingOptions): Fetching {
       const request = fetchRequest(partitions, { waitMs, bytesMax, partitionBytesMax })
       const responses = await connection.request((broker) => sendRaw(broker, request), waitMs)
       endFetch(states)
+      paceOwn(states, clock.monotonic())
       const byName = new Map(responses.map((response) => [partitionName(response), response]))
       for (const state of states) {
         const response = byName.get(partitionName(state.cursor))
-        if (response !== undefined && state.phase.kind !== 'removed')
-          onResponse(state, response, () => connection.reset())
+        if (response === undefined || state.phase.kind === 'removed') continue
+        if (response.errorCode === 0) ends.saw(response)
+        onResponse(state, response, () => connection.reset())
       }
     } catch (error) {
       endFetch(states)
       if (!isClosed) onFailure(states, error)
     }
     wake()
+  }
+
+  function onOthers({ written }: CursorState): void {
+    written.othersUntil = clock.monotonic() + ownMs
   }
 
   function onFailure(states: CursorState[], error: unknown): void {
@@ -120,6 +148,26 @@ export function createFetching(options: FetchingOptions): Fetching {
 
     remove: cursors.remove,
     wake: wakeSoon,
+    endSeen: ends.of,
+
+    onWritten(records) {
+      const [first] = records
+      const end = (records.at(-1)?.offset ?? 0) + 1
+      if (first === undefined) return
+      ends.saw({ ...first, end })
+      const now = clock.monotonic()
+      for (const state of cursors.of(first)) {
+        const { cursor, written, phase, topicId } = state
+        const wasFetched = cursor.next >= end
+        const isNext = cursor.next === first.offset && cursor.hasRoom()
+        const takes = isNext && topicId === cluster.known(cursor.topic)?.id
+        written.ownUntil = wasFetched || takes ? now + ownMs : 0
+        if (wasFetched) written.othersUntil = 0
+        if (!takes || phase.kind === 'removed') continue
+        cursor.next = end
+        cursor.onRecords(records, end)
+      }
+    },
 
     close() {
       isClosed = true
@@ -130,8 +178,37 @@ export function createFetching(options: FetchingOptions): Fetching {
   }
 }
 
-/** One request: by partition, the cursors that read it from the same offset. */
-type FetchPlan = { node: Node; sharers: Map<string, CursorState[]> }
+/** The ends that responses and writes showed. Those of a topic that was created again do not count. */
+function createEndsSeen(cluster: Cluster) {
+  const ends = new Map<string, { topicId: string | undefined; end: Offset }>()
+  const found = (place: { topic: string; partition: number }): Offset => {
+    const seen = ends.get(partitionName(place))
+    return seen !== undefined && seen.topicId === cluster.known(place.topic)?.id ? seen.end : 0
+  }
+  return {
+    of: found,
+    saw({ topic, partition, end }: { topic: string; partition: number; end: Offset }): void {
+      if (end <= found({ topic, partition })) return
+      const topicId = cluster.known(topic)?.id
+      ends.set(partitionName({ topic, partition }), { topicId, end })
+    },
+  }
+}
+
+/**
+ * One request: by partition, the cursors that read it from the same offset. `isOwn`: only partitions
+ * that this process alone writes. A request with both would end with each write of this process.
+ */
+type FetchPlan = { node: Node; isOwn: boolean; sharers: Map<string, CursorState[]> }
+
+function isOwnAlone({ written: { ownUntil, othersUntil } }: CursorState, now: Milliseconds) {
+  return ownUntil > now && othersUntil <= now
+}
+
+function paceOwn(states: CursorState[], now: Milliseconds): void {
+  for (const state of states)
+    if (isOwnAlone(state, now)) state.written.fetchAt = (Math.floor(now / ownGapMs) + 1) * ownGapMs
+}
 
 /** The requests for all cursors that can be read now. `nextAt`: when the next backoff ends. */
 function planRequests(
@@ -144,14 +221,22 @@ function planRequests(
   for (const state of states) {
     const { phase, cursor } = state
     if (phase.kind === 'in-flight' || phase.kind === 'removed' || !cursor.hasRoom()) continue
-    if (phase.kind === 'backoff' && phase.until > now) {
-      nextAt = Math.min(nextAt, phase.until)
+    const isOwn = isOwnAlone(state, now)
+    const at = phase.kind === 'backoff' ? phase.until : isOwn ? state.written.fetchAt : 0
+    if (at > now) {
+      nextAt = Math.min(nextAt, at)
       continue
     }
     const node = leaderOf(state)
     if (node === undefined) continue
-    if (requests.some((request) => request.node.id === node.id && joins(request, state))) continue
-    requests.push({ node, sharers: new Map([[partitionName(cursor), [state]]]) })
+    if (
+      requests.some(
+        (request) =>
+          request.node.id === node.id && request.isOwn === isOwn && joins(request, state),
+      )
+    )
+      continue
+    requests.push({ node, isOwn, sharers: new Map([[partitionName(cursor), [state]]]) })
   }
   return { requests, nextAt }
 }

@@ -3,7 +3,7 @@
 // Keeps KAFKA-WRITER-2.
 
 import type { Logger } from 'pino'
-import type { Offset, RecordToAppend } from '../../contract/bus.ts'
+import type { Offset, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import type { WeirError } from '../../lib/errors.ts'
 import { backoffMs } from './backoff.ts'
@@ -38,6 +38,7 @@ export type SendingOptions = {
   deliverMs: Milliseconds
   /** Measured by each response. */
   skew: Pick<MeasuredSkew, 'begin'>
+  onWritten(records: StoredRecord[]): void
   /** Called with the change in waiting bytes. */
   countBytes(bytes: number): void
 }
@@ -100,8 +101,10 @@ export function createSending(options: SendingOptions): Sending {
       end: response.baseOffset + batch.entries.length,
       topicId: cluster.known(topic)?.id,
     })
-    queue.acknowledged(batch, response.baseOffset, response.appendTime ?? time)
+    const { baseOffset, appendTime } = response
+    queue.acknowledged(batch, baseOffset, appendTime ?? time)
     queues.release(queue)
+    if (appendTime !== undefined) options.onWritten(storedRecords(batch, baseOffset, appendTime))
   }
 
   /** The batches stay first in their queues (KAFKA-WRITER-2). All retries share one wait. */
@@ -211,6 +214,14 @@ function connectionTo(
 function encodedBatch({ queue: { topic, partition }, batch }: Queued, time: Milliseconds) {
   const records = batch.entries.map(({ record }) => record)
   return { topic, partition, batch: encodeBatch(records, time) }
+}
+
+/** As a reader gets them from the broker. */
+function storedRecords(batch: Batch, baseOffset: Offset, time: Milliseconds): StoredRecord[] {
+  return batch.entries.map(({ record: { topic, partition, key, value, id, signature } }, n) => ({
+    ...{ topic, partition, key, value, id, signature },
+    ...{ offset: baseOffset + n, time },
+  }))
 }
 
 /** A batch fails alone if no retry can help. If its time is over, all behind it fail as well. */
