@@ -99,6 +99,25 @@ describe('the writer', () => {
     writer.close()
   })
 
+  it('gathers records for a moment behind a request of many callers, and not behind one of few', async () => {
+    const { writer, requests, clock } = start([one])
+    const append = (callers: number) => {
+      for (let n = 0; n < callers; n += 1) writer.append([record(0)]).catch(() => {})
+      return turns()
+    }
+    await append(5)
+    await requests[0]?.answer(produced(0, 0))
+    await append(1)
+    expect(requests).toHaveLength(1)
+    clock.advance(4)
+    await turns()
+    expect(requests).toHaveLength(2)
+    await requests[1]?.answer(produced(0, 5))
+    await append(1)
+    expect(requests).toHaveLength(3)
+    writer.close()
+  })
+
   it('reports records only when the broker has acknowledged them, with their offsets and the time of the broker', async () => {
     const { writer, requests, written } = start([one, one])
     const appended = writer.append([{ ...record(0), id: 'validator/0/1/0' }, record(1)])
