@@ -154,6 +154,13 @@ export type Bus = {
    */
   readonly provesFormerOwnersDead: boolean
   /**
+   * Notes that this process acts as `owner`, before it does. So a later process at the same place can
+   * prove its end. Absent: the bus cannot note it.
+   */
+  addOwner?(owner: string): void
+  /** The process that acted as `owner` has certainly ended. Absent: false. */
+  hasEnded?(owner: string): boolean
+  /**
    * One append is written completely, in order and over several partitions, or not at all. Absent:
    * false (as on Kafka).
    */

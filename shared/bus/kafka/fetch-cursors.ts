@@ -45,7 +45,7 @@ export type CursorState = {
   failing: { count: number; since: Milliseconds } | undefined
   /** Responses without progress although the partition has records (FETCHING-5). */
   stall: { since: Milliseconds | undefined; count: number }
-  /** The writers of the partition's newest records (FETCHING-6). */
+  /** The writers of the partition's newest records (OWN-RECORDS-2). */
   written: Written
 }
 

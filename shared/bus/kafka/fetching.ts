@@ -10,8 +10,6 @@
 //     again, it fails with the reason.
 // FETCHING-5. If a partition has records but returns none, fetching reconnects, and then the cursor
 //     fails.
-// FETCHING-6. A cursor gets records of this process when the broker has acknowledged them, if it
-//     stands right before them. A partition that this process alone writes is fetched less often.
 
 import type { Logger } from 'pino'
 import type { Offset, StoredRecord } from '../../contract/bus.ts'
@@ -31,6 +29,7 @@ import {
 import { fetchRequest } from './fetch-request.ts'
 import { createResponseHandler } from './fetch-responses.ts'
 import { onceSoon } from './once-soon.ts'
+import { createOwnRecords, isOwnAlone } from './own-records.ts'
 import { partitionName } from './partition-queues.ts'
 
 export type Fetching = {
@@ -61,13 +60,6 @@ export type FetchingOptions = {
  * all requests are in flight (FETCHING-2).
  */
 const waitMs = 500
-/**
- * A partition counts as written by this process alone for so long after its last write. Then requests
- * for it start at multiples of `ownGapMs`, all of them together. So records of another writer may come
- * later by that, once in each `ownMs`.
- */
-const ownMs = 1_000
-const ownGapMs = 10
 
 export function createFetching(options: FetchingOptions): Fetching {
   const { cluster, log, requestsMax, partitionBytesMax, bytesMax } = options
@@ -75,15 +67,12 @@ export function createFetching(options: FetchingOptions): Fetching {
   const cursors = createFetchCursors(cluster, log)
   const connections = createFetchConnections(cluster.connect, requestsMax)
   const wakeSoon = onceSoon(wake)
-  const ends = createEndsSeen(cluster)
+  const own = createOwnRecords(cluster, cursors)
   let isClosed = false
   let cancelLater: (() => void) | undefined
   const onResponse = createResponseHandler({
-    cluster,
-    cursors,
-    log,
-    onFailure,
-    onOthers,
+    ...{ cluster, cursors, log, onFailure },
+    onOthers: own.sawOthers,
     wake: wakeSoon,
   })
 
@@ -116,12 +105,12 @@ export function createFetching(options: FetchingOptions): Fetching {
       const request = fetchRequest(partitions, { waitMs, bytesMax, partitionBytesMax })
       const responses = await connection.request((broker) => sendRaw(broker, request), waitMs)
       endFetch(states)
-      paceOwn(states, clock.monotonic())
+      own.pace(states)
       const byName = new Map(responses.map((response) => [partitionName(response), response]))
       for (const state of states) {
         const response = byName.get(partitionName(state.cursor))
         if (response === undefined || state.phase.kind === 'removed') continue
-        if (response.errorCode === 0) ends.saw(response)
+        if (response.errorCode === 0) own.sawEnd(response)
         onResponse(state, response, () => connection.reset())
       }
     } catch (error) {
@@ -129,10 +118,6 @@ export function createFetching(options: FetchingOptions): Fetching {
       if (!isClosed) onFailure(states, error)
     }
     wake()
-  }
-
-  function onOthers({ written }: CursorState): void {
-    written.othersUntil = clock.monotonic() + ownMs
   }
 
   function onFailure(states: CursorState[], error: unknown): void {
@@ -148,26 +133,9 @@ export function createFetching(options: FetchingOptions): Fetching {
 
     remove: cursors.remove,
     wake: wakeSoon,
-    endSeen: ends.of,
+    endSeen: own.endSeen,
 
-    onWritten(records) {
-      const [first] = records
-      const end = (records.at(-1)?.offset ?? 0) + 1
-      if (first === undefined) return
-      ends.saw({ ...first, end })
-      const now = clock.monotonic()
-      for (const state of cursors.of(first)) {
-        const { cursor, written, phase, topicId } = state
-        const wasFetched = cursor.next >= end
-        const isNext = cursor.next === first.offset && cursor.hasRoom()
-        const takes = isNext && topicId === cluster.known(cursor.topic)?.id
-        written.ownUntil = wasFetched || takes ? now + ownMs : 0
-        if (wasFetched) written.othersUntil = 0
-        if (!takes || phase.kind === 'removed') continue
-        cursor.next = end
-        cursor.onRecords(records, end)
-      }
-    },
+    onWritten: own.onWritten,
 
     close() {
       isClosed = true
@@ -178,37 +146,11 @@ export function createFetching(options: FetchingOptions): Fetching {
   }
 }
 
-/** The ends that responses and writes showed. Those of a topic that was created again do not count. */
-function createEndsSeen(cluster: Cluster) {
-  const ends = new Map<string, { topicId: string | undefined; end: Offset }>()
-  const found = (place: { topic: string; partition: number }): Offset => {
-    const seen = ends.get(partitionName(place))
-    return seen !== undefined && seen.topicId === cluster.known(place.topic)?.id ? seen.end : 0
-  }
-  return {
-    of: found,
-    saw({ topic, partition, end }: { topic: string; partition: number; end: Offset }): void {
-      if (end <= found({ topic, partition })) return
-      const topicId = cluster.known(topic)?.id
-      ends.set(partitionName({ topic, partition }), { topicId, end })
-    },
-  }
-}
-
 /**
  * One request: by partition, the cursors that read it from the same offset. `isOwn`: only partitions
  * that this process alone writes. A request with both would end with each write of this process.
  */
 type FetchPlan = { node: Node; isOwn: boolean; sharers: Map<string, CursorState[]> }
-
-function isOwnAlone({ written: { ownUntil, othersUntil } }: CursorState, now: Milliseconds) {
-  return ownUntil > now && othersUntil <= now
-}
-
-function paceOwn(states: CursorState[], now: Milliseconds): void {
-  for (const state of states)
-    if (isOwnAlone(state, now)) state.written.fetchAt = (Math.floor(now / ownGapMs) + 1) * ownGapMs
-}
 
 /** The requests for all cursors that can be read now. `nextAt`: when the next backoff ends. */
 function planRequests(

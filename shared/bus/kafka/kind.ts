@@ -72,6 +72,7 @@ async function open(
     accepts: signing && acceptsSigned(signing, log),
     times: { sessionMs: settings.sessionTimeout },
     instanceId: settings.groupInstanceId || undefined,
+    placePath: keepsTables ? join(settings.dataFolder, 'processes', 'process') : undefined,
   })
   return signing === undefined ? bus : signedBus(bus, signing, log)
 }

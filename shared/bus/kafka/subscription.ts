@@ -33,6 +33,7 @@ export type SubscriptionTimes = {
 export type KafkaSubscriptionOptions = SubscribeOptions & {
   /** The name of a static member (MEMBERSHIP-5). */
   instanceId?: string | undefined
+  leaves?: boolean | undefined
   cluster: Cluster
   /** Shared by all readers of the bus. */
   fetching: Fetching
@@ -77,7 +78,8 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     onFailed: onPartitionFailed,
   })
   const membership: Membership = joinGroup({
-    ...{ cluster, log, group, topic, instanceId: options.instanceId, ...memberTimes },
+    ...{ cluster, log, group, topic, ...memberTimes },
+    ...{ instanceId: options.instanceId, leaves: options.leaves ?? true },
     onAssigned,
     onLost: () => onAssigned([]),
     beforeJoin: commits.flush,
