@@ -172,6 +172,13 @@ export type Bus = {
    */
   readonly provesFormerOwnersDead: boolean
   /**
+   * Notes that this process acts as `owner`, before it does. So a later process at the same place can
+   * prove its end. Absent: the bus cannot note it.
+   */
+  addOwner?(owner: string): void
+  /** The process that acted as `owner` has certainly ended. Absent: false. */
+  hasEnded?(owner: string): boolean
+  /**
    * One append is written completely, in order and over several partitions, or not at all. Absent:
    * false (as on Kafka).
    */
@@ -206,6 +213,11 @@ export type Bus = {
    * records. Absent: `ends` has it, because readers get written records only.
    */
   endAhead?(place: { topic: string; partition: number }): Offset
+  /**
+   * An end that a partition has reached, as far as this process knows without a request. 0: nothing is
+   * known. Absent: the same.
+   */
+  endSeen?(place: { topic: string; partition: number }): Offset
   /**
    * The first offset of a partition whose record is not older than `time`. Undefined: there is
    * none. Absent: the bus has no index by time, and callers bisect the partition (range.ts).

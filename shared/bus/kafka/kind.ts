@@ -77,6 +77,7 @@ async function open(
     accepts: signing && acceptsSigned(signing, log),
     times: { sessionMs: settings.sessionTimeout },
     instanceId: settings.groupInstanceId || undefined,
+    placePath: keepsTables ? join(settings.dataFolder, 'processes', 'process') : undefined,
   })
   const signed = signing === undefined ? bus : signedBus(bus, signing, log)
   return settings.traceHeaders === 'on' ? tracedBus(signed) : signed
