@@ -1,5 +1,6 @@
 // Starts the stages in the process of a program, with its guards and its rules for approvals.
 
+import { personHere } from '../services/approval/person.ts'
 import type { ApprovalSettings } from '../services/approval/registration.ts'
 import type { RunningStages, StagesOptions } from '../services/stages.ts'
 import type { AnyGuard } from '../shared/contract/guard.ts'
@@ -62,7 +63,7 @@ async function startExtras(
 ): Promise<RunningGuards | undefined> {
   if (approvals !== undefined) {
     const { keepApprovalRules } = await import('../services/approval/registration.ts')
-    await keepApprovalRules({ bus, topicPrefix }, approvals)
+    await keepApprovalRules({ bus, topicPrefix }, approvals, personHere())
   }
   if (guards === undefined) return undefined
   const { startGuards } = await import('../shared/runtime/guards/start-guards.ts')

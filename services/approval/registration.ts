@@ -48,13 +48,14 @@ export function approvalRegistration(settings: ApprovalSettings): GuardInForce {
   return registration
 }
 
-/** Sets rules from the next model response on. Throws `settings.invalid`. */
+/** Sets rules from the next model response on. `by`: the author's name. Throws `settings.invalid`. */
 export async function setApprovalRules(
   registry: Registry,
   settings: ApprovalSettings,
+  by: string,
 ): Promise<GuardInForce> {
   const registration = approvalRegistration(settings)
-  await write(registry, registration)
+  await write(registry, registration, by)
   return registration
 }
 
@@ -65,21 +66,22 @@ export async function setApprovalRules(
 export async function keepApprovalRules(
   registry: Registry,
   settings: ApprovalSettings,
+  by: string,
 ): Promise<void> {
   const registration = approvalRegistration(settings)
   const known = (await registeredGuards(registry)).find(({ name }) => name === approvalGuard)
   if (known?.version !== registration.version || known.deadlineMs !== registration.deadlineMs)
-    await write(registry, registration)
+    await write(registry, registration, by)
 }
 
 /** Refuses one guard too many: with it, no model request would work. */
-async function write(registry: Registry, registration: GuardInForce): Promise<void> {
+async function write(registry: Registry, registration: GuardInForce, by: string): Promise<void> {
   const others = (await registeredGuards(registry)).filter(({ name }) => name !== approvalGuard)
   if (others.length >= limits.guardsMax)
     throw invalid(
       `${others.length} guards are registered, the maximum. Remove one with weir guard remove`,
     )
-  await writeRegistration(registry, registration)
+  await writeRegistration(registry, registration, by)
 }
 
 function invalid(why: string): WeirError {

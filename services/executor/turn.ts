@@ -6,6 +6,7 @@ import type { TurnId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   Call,
+  CallFinished,
   CallResult,
   Declaration,
   GuardWish,
@@ -14,12 +15,14 @@ import type {
   RoundCleared,
   StopInForce,
 } from '../../shared/contract/messages.ts'
+import { valueCharactersMax } from '../../shared/contract/redaction/value-pattern.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
 import { clientOwner, guestOwner, isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
 import type { AwaitedGuard } from './guards/guard-answer.ts'
-import { bounded, bytesOf, cutWithNote } from './results.ts'
+import { bounded, bytesOf, cutNote, cutWithNote } from './results.ts'
 
 /** An open turn: with a running round, between its rounds, or only a cancel to remember. */
 export type Turn = TurnId & {
@@ -173,15 +176,17 @@ export function chargeResult(round: Round, result: CallResult): CallResult {
 
 export function callFinished(
   { conversation, turn }: Turn,
-  { round }: Round,
-  { ordinal, name }: Call,
+  { round, policy }: Round,
+  call: Call,
   result: CallResult,
   resultId = '',
 ): Output {
+  const { ordinal, name } = call
   const { status, reason, durationMs, text } = result
-  return {
-    to: 'activity',
-    message: {
+  const { redact } = policy
+  const begins = redact.length === 0 ? text : text.slice(0, redactedCharactersMax)
+  const message: CallFinished = redactedActivity(
+    {
       type: 'call-finished',
       conversation,
       turn,
@@ -191,9 +196,21 @@ export function callFinished(
       status,
       reason,
       durationMs,
-      result: cutWithNote(text, limits.activityResultBytesMax),
+      result: begins,
       resultBytes: Buffer.byteLength(text),
       resultId,
     },
-  }
+    redact,
+    [call],
+  )
+  // The end of a cut text may hold a part of a value, which no rule finds.
+  const shown =
+    begins === text
+      ? message.result
+      : message.result.slice(0, -valueCharactersMax) + cutNote(message.resultBytes)
+  const cut = cutWithNote(shown, limits.activityResultBytesMax)
+  return { to: 'activity', message: { ...message, result: cut } }
 }
+
+/** Of a text that is cut for `activity`. */
+const redactedCharactersMax = limits.activityResultBytesMax + 2 * valueCharactersMax

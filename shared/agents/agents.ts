@@ -352,8 +352,8 @@ export const defaultSettings: AgentSettings = {
 }
 
 /** An agent names no guards. The gateway adds the guards in force. */
-type PolicyContent = Omit<Policy, 'version' | 'guards' | 'shadowed' | 'bindsPrograms' | 'stops'> &
-  Partial<Pick<Policy, 'guards' | 'shadowed' | 'bindsPrograms' | 'stops'>>
+type PolicyContent = Omit<Policy, 'version' | Unset> & Partial<Pick<Policy, Unset>>
+type Unset = 'guards' | 'shadowed' | 'bindsPrograms' | 'stops' | 'redact'
 
 /** A policy with its version: the first 16 hex digits of the sha-256 of its content. */
 export function policyOf({
@@ -361,6 +361,7 @@ export function policyOf({
   shadowed = [],
   bindsPrograms = false,
   stops = [],
+  redact = [],
   ...content
 }: PolicyContent): Policy {
   // Older records have versions without these fields, so a policy without them keeps
@@ -371,6 +372,7 @@ export function policyOf({
     ...(shadowed.length > 0 && { shadowed }),
     ...(bindsPrograms && { bindsPrograms }),
     ...(stops.length > 0 && { stops }),
+    ...(redact.length > 0 && { redact }),
   })
   return {
     version: createHash('sha256').update(text).digest('hex').slice(0, 16),
@@ -379,5 +381,6 @@ export function policyOf({
     shadowed,
     bindsPrograms,
     stops,
+    redact,
   }
 }

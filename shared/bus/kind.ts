@@ -10,8 +10,8 @@ import type { Imported } from './embedded/import.ts'
 import type { OwnerLink } from './embedded/link.ts'
 import type { LockState } from './embedded/lock.ts'
 import type { LinkHost } from './embedded/owner-links.ts'
+import type { GroupPlace, GroupProgress } from './group-progress.ts'
 import type { ClusterSurvey } from './kafka/cluster-survey.ts'
-import type { GroupPlace } from './kafka/group-admin.ts'
 
 export type BusSettings = Pick<
   Settings,
@@ -24,6 +24,7 @@ export type BusSettings = Pick<
   | 'commandProperty'
   | 'plaintextPassword'
   | 'recordSigning'
+  | 'traceHeaders'
   | 'encryptionKeys'
   | 'encryptionCommand'
   | 'topicPrefix'
@@ -71,6 +72,12 @@ type Capabilities = {
   open(settings: BusSettings, options: OpenOptions): Promise<Bus>
   /** Opens an existing log. Nobody appends through this bus. */
   openReadOnly(settings: BusSettings, options: OpenOptions): Promise<Bus>
+  /** The progress of groups, in their order. Joins none, and changes nothing. */
+  progressOfGroups(
+    settings: BusSettings,
+    places: readonly GroupPlace[],
+    log: Logger,
+  ): Promise<GroupProgress[]>
   /** Opens the bus for a short command that appends while other processes run. */
   openBeside(settings: BesideSettings, options: OpenOptions): Promise<Bus>
 }

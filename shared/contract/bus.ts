@@ -9,6 +9,7 @@
 // BUS-4. A commit is one atomic pair of offset and metadata.
 
 import type { Clock, Milliseconds } from '../lib/clock.ts'
+import type { TurnId } from './ids.ts'
 
 export type Offset = number
 
@@ -29,6 +30,10 @@ export type RecordToAppend = {
    * `weir-signature`.
    */
   signature?: string | undefined
+  /** The turn of the record, for traces. No bus keeps it. */
+  turn?: TurnId | undefined
+  /** The place in its trace. Kafka: the header `traceparent`, which no reader gets. */
+  traceparent?: string | undefined
 }
 
 /**
@@ -138,6 +143,19 @@ export type ClockSkew = {
   readonly measuredMs: Milliseconds | undefined
 }
 
+/**
+ * Records that were read and could not be decrypted. `missing`: this process does not have the key
+ * `name`. `deleted`: the keys of the tenant were deleted. `unfit`: the key does not fit, or the bytes
+ * are damaged. `hasOthers`: this process has other keys for the tenant.
+ */
+export type HiddenRecords = {
+  tenant: string
+  name: string
+  reason: 'missing' | 'deleted' | 'unfit'
+  hasOthers: boolean
+  count: number
+}
+
 export type Bus = {
   /**
    * Its wall time is the bus's: close to the append time of a record that is written now, as far as
@@ -165,6 +183,8 @@ export type Bus = {
    * At the limit no new turn may begin. Absent: the bus has no such limit.
    */
   space?(): { bytes: number; bytesMax: number }
+  /** The records that this reader got encrypted, so far. Absent: no record is encrypted. */
+  hidden?(): readonly HiddenRecords[]
   /** The largest value in bytes that append accepts. The runtime checks it before (R7). */
   readonly recordBytesMax: number
   /**

@@ -143,6 +143,14 @@ export function isSameCall(a: CallId, b: CallId): boolean {
   return a.ordinal === b.ordinal && isSameRound(a, b)
 }
 
+/** The turn of a message. Undefined: it belongs to none, or opens one. */
+export function turnOfMessage(message: object): TurnId | undefined {
+  const { conversation, turn } = message as Partial<Record<keyof TurnId, unknown>>
+  return typeof conversation === 'string' && typeof turn === 'number'
+    ? { conversation, turn }
+    : undefined
+}
+
 // Only the fields of the id: for a new record that must not carry the rest.
 
 export function roundIdOf({ conversation, turn, round }: RoundId): RoundId {

@@ -24,6 +24,10 @@ export const limits = {
   guestHistoriesSizeMax: 32 * MiB,
   /** Keys of closed turns that a guest's unit keeps, and names of one turn. */
   guestTurnsKeptMax: 16,
+  /** A guest's request whose use was not reported by then counts with the most that it could use. */
+  guestRequestMs: 60 * minute,
+  /** Tokens of an answer to a guest's request that names no bound. */
+  guestOutputTokens: 32_000,
   /** How long an open turn of a guest waits for its next record. */
   guestIdleMs: 60 * minute,
   /** The same after advice to end the turn. A guest that goes on meanwhile gets the advice again. */
@@ -569,6 +573,11 @@ export const limits = {
   consoleTurnsShownMax: 200,
   consoleDecisionsMax: 50,
   consolePairsMax: 200,
+  /** Removals of settings that `policies` keeps with their authors. */
+  settingsRemovedKept: 20,
+  /** Rounds of an open turn whose tokens the console keeps, and rounds whose money it keeps. */
+  consoleRoundsKept: 64,
+  consoleRoundsPricedMax: 20_000,
   /** Waiting calls of the console's inbox, and the bytes of the arguments that it shows at once. */
   consoleInboxMax: 1_000,
   consoleInboxBytesMax: 4 * MiB,

@@ -62,6 +62,7 @@ export type Message =
   | RoundOutcome
   | RoundProposed
   | RoundStarted
+  | SettingRemoved
   | Tick
   | ToolStarted
   | TurnEnded
@@ -325,7 +326,7 @@ export type AttemptStarted = {
 
 /**
  * Activity: the use of a soft budget reached its amount in this window, for the first time.
- * Observed, written by the gateway.
+ * Observed, written by the gateway; derived for a guest.
  */
 export type BudgetReached = {
   type: 'budget-reached'
@@ -345,7 +346,7 @@ export type BudgetReached = {
 
 /**
  * An attempt used nothing: its provider refused the request before any answer. Observed, written by
- * the gateway.
+ * the gateway, or by the front of a guest.
  */
 export type BudgetReleased = {
   type: 'budget-released'
@@ -363,7 +364,7 @@ export type BudgetReleased = {
 
 /**
  * An attempt reserves the most that its model request can use. The records before it decide whether
- * it is granted. Observed, written by the gateway.
+ * it is granted. Observed, written by the gateway, or by the front of a guest.
  */
 export type BudgetReserved = {
   type: 'budget-reserved'
@@ -387,7 +388,10 @@ export type BudgetReserved = {
   expiresAt: number
 }
 
-/** The use of an attempt, instead of its reservation. Observed, written by the gateway. */
+/**
+ * The use of an attempt, instead of its reservation. Observed, written by the gateway, or by the
+ * front of a guest.
+ */
 export type BudgetSettled = {
   type: 'budget-settled'
   /** the tenant: the key of the record */
@@ -410,6 +414,8 @@ export type BudgetSettled = {
   usd: number | null
   /** the version of the prices; empty: the price is unknown */
   prices: string
+  /** whether a budget in money was in force; false: the price did not matter */
+  priced: boolean
 }
 
 /** Activity: a call has its result. Derived, written by the executor. */
@@ -657,6 +663,11 @@ export type GuardRegistration = {
   registeredAt: number
   /** the rules of the approval guard, as JSON; null for any other guard */
   rules: string | null
+  /**
+   * the author's name as they gave it, for people; empty: a program registered the guard at its
+   * start, or an older version wrote this
+   */
+  setBy: string
 }
 
 /**
@@ -802,6 +813,10 @@ export type GuestResults = {
   blocking: boolean
   /** the policy in force; its caps count also before the first round */
   policy: Policy
+  /** soft budgets that a request of the turn found reached first */
+  reached: BudgetUse[]
+  /** at turn_end: the budget that refused the request; empty: none did */
+  refusal: string
 }
 
 /**
@@ -879,6 +894,11 @@ export type HistoryEntry = {
   nudge: string | null
   /** the reason why there is no response, or a note that calls may have run */
   note: string | null
+  /**
+   * the agent's rules for values that readers of the log must not see; the history may outlive the
+   * records with the policy
+   */
+  redact: RedactRule[]
 }
 
 /**
@@ -1440,6 +1460,23 @@ export type RoundStarted = {
 }
 
 /**
+ * An operator removed a setting from the table policies: the tombstone has no author. Observed,
+ * written by an operator into the same table. The newest limits.settingsRemovedKept are kept.
+ */
+export type SettingRemoved = {
+  type: 'setting-removed'
+  /**
+   * the key of the removed record, such as stop:agent:bank; the key of this record is removed: and
+   * that key
+   */
+  setting: string
+  /** the author's name as they gave it, for people */
+  setBy: string
+  /** time of writing in milliseconds, by the writer's clock, for people */
+  setAt: number
+}
+
+/**
  * Time has passed for this unit: its stage checks it again. Observed, written by the runtime of the
  * partition's owner.
  */
@@ -1705,6 +1742,14 @@ export type BudgetScope = 'tenant' | 'agent' | 'conversation'
  * dollar.
  */
 export type BudgetUnit = 'tokens' | 'usd'
+
+/** The use of a budget. */
+export type BudgetUse = {
+  /** the budget */
+  budget: BudgetInForce
+  /** the amount that is used, in the unit of the budget */
+  used: number
+}
 
 /**
  * The time after which a budget begins again: with each turn, at each day or each month in UTC. A
@@ -2248,6 +2293,8 @@ export type Policy = {
   bindsPrograms: boolean
   /** the operator's stops in force for this round; only the gateway and fronts write them */
   stops: StopInForce[]
+  /** rules for values that readers of the log must not see */
+  redact: RedactRule[]
 }
 
 /** One setting of a policy, under the name that commands use. */
@@ -2281,6 +2328,19 @@ export type QueuedMessage = {
  * that does not know a newer symbol reads the default.
  */
 export type ReasoningRefusal = 'none' | 'missing' | 'unsigned' | 'unaccepted' | 'damaged'
+
+/**
+ * A rule for values that readers of the log must not see. With neither a pattern nor a path, its
+ * name is a class of values, such as email.
+ */
+export type RedactRule = {
+  /** its name, which stands in for the values */
+  name: string
+  /** the values to hide, as a regular expression of RE2; null: none */
+  pattern: string | null
+  /** the place of the values, such as arguments.password or results.customer.email; null: none */
+  path: string | null
+}
 
 /** A call of a guest that Weir kept from running. */
 export type RefusedCall = {

@@ -197,6 +197,7 @@ export const topics: Record<TopicName, Topic> = {
       'operator-stop': ['operator'],
       'operator-budget': ['operator'],
       'operator-prices': ['operator'],
+      'setting-removed': ['operator'],
     },
     tombstones: ['operator'],
   },
@@ -204,9 +205,9 @@ export const topics: Record<TopicName, Topic> = {
   budgets: {
     kind: 'log',
     records: {
-      'budget-reserved': ['llm-gateway performer'],
-      'budget-settled': ['llm-gateway performer'],
-      'budget-released': ['llm-gateway performer'],
+      'budget-reserved': ['llm-gateway performer', 'front'],
+      'budget-settled': ['llm-gateway performer', 'front'],
+      'budget-released': ['llm-gateway performer', 'front'],
     },
   },
   activity: {
@@ -217,7 +218,7 @@ export const topics: Record<TopicName, Topic> = {
       'guest-advice': ['guest'],
       'guest-verdicts': ['executor'],
       'model-retry': ['llm-gateway'],
-      'budget-reached': ['llm-gateway performer'],
+      'budget-reached': ['llm-gateway performer', 'guest'],
       'model-answered': ['loop-detector'],
       'call-rejected': ['loop-detector'],
       'intervention-raised': ['loop-detector'],
@@ -264,6 +265,9 @@ export const stopKeyPrefix = 'stop:'
 export function stopId({ scope, name }: Pick<OperatorStop, 'scope' | 'name'>): string {
   return scope === 'all' ? scope : `${scope}:${name}`
 }
+
+/** The prefix of the keys of removals in `policies`. The key of the removed setting follows it. */
+export const removedKeyPrefix = 'removed:'
 
 /** The prefix of the keys of budgets in `policies`. The id of the budget follows it. */
 export const budgetKeyPrefix = 'budget:'
@@ -492,6 +496,8 @@ export function keyOf(message: Message): string {
       return budgetKeyPrefix + budgetId(message)
     case 'operator-prices':
       return pricesKey
+    case 'setting-removed':
+      return removedKeyPrefix + message.setting
     case 'budget-reserved':
     case 'budget-settled':
     case 'budget-released':

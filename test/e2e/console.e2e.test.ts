@@ -1,14 +1,21 @@
 // The console in a real browser: approvals in two tabs, hostile text, a long list, the keys, and the
 // policy of the page.
 
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { createApiKey } from '../../apps/http/edge/api-keys.ts'
+import { setBudget } from '../../apps/service/budgets/change.ts'
 import { call, says } from '../../client/testing/testing.ts'
 import { defineTool } from '../../client/weir.ts'
+import { readSettings } from '../../shared/settings/settings.ts'
 import { consoleServer } from '../apps/http/console/console-server.ts'
 import { writeLetterOfBytes, writeMisplacedMessage } from '../apps/http/console/write-letters.ts'
 import { hostileTexts } from '../apps/report/hostile-conversation.ts'
 import { findChromium, type TraceEvent, tasksIn } from '../support/chromium.ts'
+import { output } from '../support/output.ts'
 
 const program = findChromium()
 const withBrowser = program === undefined ? describe.skip : describe
@@ -149,6 +156,38 @@ withBrowser('the console', () => {
     expect(page.problems).toEqual([])
   })
 
+  it('shows a call that waits for its client, the use without progress, and the stages', async () => {
+    const fail = defineTool({
+      ...{ name: 'fail', description: 'Fails.', parameters: { type: 'object' } },
+      run() {
+        throw new Error('no such file')
+      },
+    })
+    const pick = defineTool({
+      ...{ name: 'pick', description: 'Picks.', parameters: { type: 'object' }, client: true },
+    })
+    const looping = Array.from({ length: 3 }, () => says(call('fail', { path: '/a' })))
+    const replies = [...looping, says('Done.'), says(call('pick')), says('Done.')]
+    await using server = await consoleServer(replies, { tools: [fail, pick] })
+    await server.weir.ask({ agent: 'helper', text: 'go', conversation: 'a' }).finished
+    const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'b' })
+    await using context = await browser.newContext({ viewport: { width: 390, height: 800 } })
+    const page = await tab(context, `${server.url}/console`)
+    const row = page.locator('tr:has(.badge.client)')
+    await row.waitFor()
+    expect(await row.textContent()).toMatch(/pick \(call-\d+-1-0\)/)
+    expect(await page.textContent('[data-spend=helper] td:nth-child(3)')).toBe('2')
+    const stage = page.locator('[data-stage=validator]')
+    await stage.waitFor()
+    expect(await stage.textContent()).toContain('running')
+    expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false)
+    for await (const event of turn)
+      if (event.type === 'call-offered')
+        await server.weir.conversation('b').sendResult(event, { text: 'today' })
+    await page.waitForSelector('text=No turn is open')
+    expect(page.problems).toEqual([])
+  })
+
   it('shows dead letters with their records, and writes one again after a confirmation by keys', async () => {
     await using server = await consoleServer([says('Hello.')], { fill: writeLetterOfBytes })
     const hostile = `<img src=x onerror="document.body.dataset.obeyed=7">\u202Egnp.exe`
@@ -253,6 +292,49 @@ withBrowser('the console', () => {
     await second.click('dialog button[type=submit]')
     await first.waitForSelector('text=Nothing is stopped')
     expect([...first.problems, ...second.problems]).toEqual([])
+  })
+
+  it('asks for a key without an error, and reports an error after a wrong key', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-console-keys-'))
+    const file = join(folder, 'keys.json')
+    const key = createApiKey(file, { name: 'ann', tenant: null, roles: ['read'] })
+    await using server = await consoleServer([], { access: { apiKeys: file } })
+    await using context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(`${server.url}/console`)
+    await page.waitForSelector('text=This server asks for a key')
+    expect(await page.locator('[role=alert]').count()).toBe(0)
+    await page.fill('input[name=key]', 'wrong')
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('[role=alert]')
+    await page.fill('input[name=key]', key)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('text=No turn is open')
+    expect(await page.locator('[role=alert]').count()).toBe(0)
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('warns of a used budget, and shows rows before the filters on a phone', async () => {
+    await using server = await consoleServer([says('Hello.')])
+    const settings = readSettings({ dataFolder: server.folder }, {})
+    await setBudget({ window: 'day', tokens: '1' }, settings, output().stream)
+    await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c' }).finished
+    await using context = await browser.newContext({ viewport: { width: 390, height: 800 } })
+    const page = await tab(context, `${server.url}/console#/budgets`)
+    const use = page.locator('td:has(meter)')
+    await use.waitFor()
+    expect(await use.textContent()).toContain('used up')
+    expect(await use.getAttribute('class')).toBe('bad')
+    await page.keyboard.press('3')
+    await page.waitForSelector('.conversation-row')
+    const top = (await page.locator('.rows').boundingBox())?.y
+    expect(top).toBeLessThan(400)
+    expect(await page.locator('select[name=outcome]').isVisible()).toBe(false)
+    await page.click('button:has-text("Filters")')
+    await page.selectOption('select[name=outcome]', 'failed')
+    await page.waitForSelector('text=Filters (1)')
+    await page.waitForSelector('text=0 conversations')
+    expect(page.problems).toEqual([])
   })
 
   it('reports that a page without its server is old, and is live again without a reload', async () => {

@@ -85,13 +85,13 @@ describe('a guard', () => {
       )
       expect(await pipeline.starts()).toHaveLength(1)
 
-      await switchGuard(pipeline.wiring, 'no-removal', 'shadow')
+      await switchGuard(pipeline.wiring, 'no-removal', { mode: 'shadow', by: 'test' })
       const second = await pipeline.ask('second')
       expect(typesOf(second.activity)).toEqual(['tool-started', 'call-finished'])
       expect(await pipeline.starts()).toHaveLength(2)
       await until(async () => (await verdictsOf(pipeline, 'no-removal')).length === 2)
 
-      await removeGuard(pipeline.wiring, 'no-removal')
+      await removeGuard(pipeline.wiring, 'no-removal', 'test')
       await pipeline.ask('third')
       expect(await pipeline.starts()).toHaveLength(3)
       await guards.close()
@@ -198,7 +198,7 @@ describe('a guard', () => {
           outcome: 'failed',
           reason: expect.stringMatching(/policies/),
         })
-        await removeGuard(wiring, 'odd')
+        await removeGuard(wiring, 'odd', 'test')
         expect((await pipeline.ask('second')).finished).toMatchObject({ reply: 'Hello.' })
       },
     )

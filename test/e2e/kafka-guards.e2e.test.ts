@@ -184,10 +184,10 @@ describe('a guard over Kafka', () => {
             )
           expect(await statuses('first')).toEqual(['vetoed'])
           expect(await statuses('second')).toEqual(['ok'])
-          await switchGuard(place, 'no-removal', 'shadow')
+          await switchGuard(place, 'no-removal', { mode: 'shadow', by: 'test' })
           expect(await statuses('third')).toEqual(['ok'])
           expect(await starts()).toHaveLength(2)
-          await removeGuard(place, 'no-removal')
+          await removeGuard(place, 'no-removal', 'test')
           expect(await registeredGuards(place)).toEqual([])
           expect(await statuses('fourth')).toEqual(['ok'])
         } finally {

@@ -159,7 +159,7 @@ describe('one user per principal with the printed rights', () => {
       replace: false,
     })
     const rules = [{ name: 'production', tools: ['deploy'] }]
-    await setApprovalRules({ bus: operator, topicPrefix }, { rules })
+    await setApprovalRules({ bus: operator, topicPrefix }, { rules }, 'test')
 
     const running: (RunningStages | RunningGuards)[] = []
     let edge: Edge | undefined

@@ -146,7 +146,7 @@ describe('signed records on Kafka', () => {
     const bus = await busWith(keys)
     const stranger = await busWith('')
     try {
-      await writeRegistration({ bus, topicPrefix }, guard)
+      await writeRegistration({ bus, topicPrefix }, guard, 'test')
       const table = { topic: `${topicPrefix}policies`, partition: 0 }
       await stranger.append([{ ...table, key: 'guard:shell', value: null }])
       const listed = await bus.list({ ...table, prefix: 'guard:', upToNow: true })

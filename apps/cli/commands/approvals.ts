@@ -29,9 +29,11 @@ export function addApprovals(program: Command): void {
       '[file]',
       'JSON: {"rules": [{"name", "tools", "arguments", "pattern"}], "waitMs"}; see docs/guides/approvals.md',
     )
+    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .action(async (file, options) =>
       (await import('../../service/approvals/rules.ts')).approvalRules(
         file,
+        options,
         await settingsOf(options),
         process.stdout,
       ),

@@ -55,9 +55,11 @@ export function addBudgets(program: Command): void {
   withSettings(budget.command('remove'), [...writes])
     .description('Remove a budget, effective from the next model request.')
     .argument('<id>', 'the id that weir budget list shows, such as acme/tenant/day/usd')
+    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .action(async (id, options) =>
       (await import('../../service/budgets/change.ts')).removeBudget(
         id,
+        options,
         await settingsOf(options),
         process.stdout,
       ),

@@ -3,7 +3,7 @@
 import { Argument, type Command, Option } from 'commander'
 import { guardModes } from '../../../shared/contract/guard.ts'
 import { endWith } from '../../terminal/ending.ts'
-import { keeping, listed, settingsOf, whichBus, withSettings } from './flags.ts'
+import { keeping, listed, notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
 
 export function addGuard(program: Command): void {
   const guard = program
@@ -98,6 +98,7 @@ export function addGuard(program: Command): void {
     .argument('<name>', 'the name of the guard')
     .addArgument(new Argument('<mode>').choices(guardModes))
     .option('--tools <pattern>', 'only this pattern of tools; repeat for more', listed)
+    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .action(async (name, mode, options) =>
       (await import('../../service/guards/change.ts')).setGuardMode(
         name,
@@ -125,9 +126,11 @@ export function addGuard(program: Command): void {
   withSettings(guard.command('remove'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
     .description('Remove a guard, effective from the next model response. Keeps its topic.')
     .argument('<name>', 'the name of the guard')
+    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .action(async (name, options) =>
       (await import('../../service/guards/change.ts')).removeRegisteredGuard(
         name,
+        options,
         await settingsOf(options),
         process.stdout,
       ),

@@ -27,6 +27,7 @@ export function addStops(program: Command): void {
 
   withSettings(program.command('stops'), [...whichBus, 'topicPrefix'])
     .description('List the stops in force: id, mode, time, author and reason.')
+    .option('--released', 'list the newest releases instead: id, time and author')
     .option('--json', 'print one JSON object per line; see apps/service/stops/list.ts')
     .action(async (options) =>
       (await import('../../service/stops/list.ts')).listStops(
@@ -39,9 +40,11 @@ export function addStops(program: Command): void {
   withSettings(program.command('release'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
     .description('Release a stop. New questions run again, and turns that have ended stay ended.')
     .argument('<id>', 'the id that weir stops shows, such as agent:bank')
+    .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .action(async (id, options) =>
       (await import('../../service/stops/change.ts')).release(
         id,
+        options,
         await settingsOf(options),
         process.stdout,
       ),

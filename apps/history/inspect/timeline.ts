@@ -47,8 +47,8 @@ export type Timeline = {
    */
   troubles: Trouble[]
   /**
-   * The number of records that this Weir cannot decode: a newer one wrote them, or they are
-   * damaged.
+   * The number of records that cannot be read: they are encrypted without the key of the tenant, a
+   * newer Weir wrote them, or they are damaged.
    */
   unreadable: number
 }

@@ -1,5 +1,5 @@
-// Reads the activity for the console: all partitions, without a consumer group, so no stage is
-// rebalanced and no position is kept.
+// Reads the activity and the budgets for the console: all partitions, without a consumer group, so no
+// stage is rebalanced and no position is kept.
 // CONSOLE-READER-1. It begins one longest turn ago, so each open turn has its beginning. A restart
 //     reads the same records and has the same state.
 // CONSOLE-READER-2. Derived records that come twice count once, by their writer's mark (R3).
@@ -8,19 +8,22 @@
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { messageOf } from '../../../client/history/message-of.ts'
 import { endsOf } from '../../../client/history/readable-log.ts'
 import { firstOffsetSince, leadersApartMs } from '../../../shared/bus/range.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Bus, PartitionEnds, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { SentMessage } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { isRepeat, type Marks, moveMark, parseId } from '../../../shared/runtime/derived-id.ts'
+import { hiddenText } from '../../history/hidden-text.ts'
+import { budgetEnds, settledIn } from '../../history/money.ts'
 import { addToInbox, beginInbox, shownInbox } from './inbox.ts'
 import { addToTurns, beginTurns, shownTurns, turnOf } from './open-turns.ts'
 import type { ConsoleState } from './page/console-state.ts'
 import { addToRecent, beginRecent, type RecentTurn, recentTurnsOf } from './recent-turns.ts'
+import { addSettledToSpend, addToSpend, beginSpend, shownSpend } from './spend.ts'
 import { addToStops, beginStops, shownStops } from './stops.ts'
 
 export type ConsoleReader = {
@@ -43,6 +46,8 @@ export type ConsoleReader = {
   close(): Promise<void>
 }
 
+const moneyMs = 2 * 3_600_000
+
 type Known = { version: number; at: number; state: Promise<ConsoleState> }
 type Options = {
   bus: Bus
@@ -63,6 +68,7 @@ export async function openConsoleReader({
   const stop = new AbortController()
   const turns = beginTurns()
   const stops = beginStops()
+  const spend = beginSpend()
   const inbox = beginInbox()
   const recent = beginRecent()
   const next = new Map<number, number>()
@@ -74,7 +80,9 @@ export async function openConsoleReader({
   let problem: string | null = null
 
   const partitions = await endsOf({ bus, topicPrefix }, 'activity')
-  const reading = Promise.all(partitions.map(read)).catch((error: unknown) => {
+  const budgets = await budgetEnds({ bus, topicPrefix })
+  const all = [...partitions.map(read), ...budgets.map(readMoney)]
+  const reading = Promise.all(all).catch((error: unknown) => {
     if (stop.signal.aborted) return
     log.error({ err: error }, 'the console cannot read the activity any more')
     problem = 'the console cannot read the activity any more: restart it'
@@ -89,6 +97,21 @@ export async function openConsoleReader({
     for await (const records of bus.follow({ topic, partition, from, signal: stop.signal })) {
       for (const record of records) apply(record, marks)
       next.set(partition, (records.at(-1)?.offset ?? from) + 1)
+      wake()
+      await othersTurn()
+    }
+  }
+
+  /** The money of the hour that is shown, and of the rounds before it that the hour may name. */
+  async function readMoney({ partition, begin, end }: PartitionEnds): Promise<void> {
+    const place = { topic: `${topicPrefix}budgets`, partition }
+    const since = bus.clock.now() - moneyMs
+    const from = await firstOffsetSince(bus, { ...place, from: begin, to: end }, since)
+    for await (const records of bus.follow({ ...place, from, signal: stop.signal })) {
+      for (const { key, value } of records) {
+        const settled = settledIn(key, value)
+        if (settled !== undefined) addSettledToSpend(spend, settled)
+      }
       wake()
       await othersTurn()
     }
@@ -110,6 +133,7 @@ export async function openConsoleReader({
     const about = { agent: turn?.agent ?? 'unknown', time }
     addToInbox(inbox, message, about)
     onMessage(message, about)
+    addToSpend(spend, message, { turn, time })
     addToTurns(turns, message, time)
     addToRecent(recent, message, time)
   }
@@ -122,10 +146,19 @@ export async function openConsoleReader({
   let known: Known | undefined
 
   async function stateAt(now: number): Promise<ConsoleState> {
-    const own = { version, turns: shownTurns(turns, now), stops: shownStops(stops, now) }
+    const own = {
+      ...{ version, turns: shownTurns(turns, now), stops: shownStops(stops, now) },
+      spend: shownSpend(spend, now),
+    }
     const inboxNow = shownInbox(inbox, now)
     const [left, letters] = await Promise.all([behind(), deadLetters()])
-    const health = { behind: left, deadLetters: letters, newestAt, problem }
+    const hidden = (bus.hidden?.() ?? []).map(hiddenText)
+    const health = {
+      behind: left,
+      deadLetters: letters,
+      newestAt,
+      problem: problem ?? (hidden.join('. ') || null),
+    }
     return { now, ...own, health: { ...health, viewers: viewers.count }, inbox: inboxNow }
   }
 

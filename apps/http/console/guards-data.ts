@@ -41,10 +41,12 @@ export async function guardsData(log: OpenLog, now: Milliseconds): Promise<Guard
       minuteOf(guard, time).silent += 1
     },
   })
-  const rules = new Map((await registeredGuards(log)).map((one) => [one.name, one.rules]))
+  const registered = new Map((await registeredGuards(log)).map((one) => [one.name, one]))
   const guards = listed.map((guard) => ({
     ...guard,
-    rules: rules.get(guard.name) ?? null,
+    rules: registered.get(guard.name)?.rules ?? null,
+    setBy: registered.get(guard.name)?.setBy ?? '',
+    registeredAt: registered.get(guard.name)?.registeredAt ?? now,
     minutes: Array.from({ length: minutesShown }, (_, place) =>
       shownMinute(byGuard.get(guard.name)?.get(first + place) ?? emptyMinute(first + place)),
     ),

@@ -1,4 +1,5 @@
-// The open turns, by the place where each one is: with the model, a tool, a guard or a person. Pure.
+// The open turns, by the place where each one is: with the model, a tool, a guard, a person or the
+// client that runs a call. Pure.
 // CONSOLE-TURNS-1. Only `turn-started` opens a turn, so late records of an ended one change nothing.
 // CONSOLE-TURNS-2. At most `limits.consoleTurnsMax` turns are kept. Further ones are only counted.
 
@@ -6,6 +7,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { InterventionRaised, Message } from '../../../shared/contract/messages.ts'
 import { isGuest } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { callIdOf } from '../edge/turn-calls.ts'
 import {
   type ConsoleState,
   type ShownTurn,
@@ -13,7 +15,11 @@ import {
   turnStates,
 } from './page/console-state.ts'
 
-/** `tokens`: of the last response. `tools`, `persons`: ordinals. `since`: of the state. */
+/**
+ * `tokens`: of the last response. `tools`, `persons`, `clients`: by ordinal. `since`: of the state.
+ * `roundTokens`: of the newest rounds. `idle`: those of them without a new result (spend.ts), and
+ * `idleCount` of the whole turn.
+ */
 export type OpenTurn = {
   conversation: string
   turn: number
@@ -29,6 +35,11 @@ export type OpenTurn = {
   tools: Map<number, string>
   guards: Set<string>
   persons: Set<number>
+  /** The tool and the time of each call that waits for the client's result. */
+  clients: Map<number, { name: string; since: Milliseconds }>
+  roundTokens: Map<number, number>
+  idle: Set<number>
+  idleCount: number
   /** The loop-detector has ended it, or its calls. */
   isStopped: boolean
   state: TurnState
@@ -63,7 +74,7 @@ export function addToTurns(open: OpenTurns, message: Message, time: Milliseconds
   }
   if (turn === undefined) return
   turn.lastAt = Math.max(turn.lastAt, time)
-  move(turn, message)
+  move(turn, message, time)
   const state = placeOf(turn)
   if (state === turn.state) return
   turn.state = state
@@ -83,17 +94,19 @@ function begin(
   open.turns.set(keyOf(started), {
     ...{ conversation, turn, messageId, agent, startedAt: time, lastAt: time, since: time },
     ...{ round: 0, callsLeft: 0, calls: 0, tokens: 0, base: 'model', state: 'model' },
-    ...{ tools: new Map(), guards: new Set(), persons: new Set(), isStopped: false },
+    ...{ tools: new Map(), guards: new Set(), persons: new Set(), clients: new Map() },
+    ...{ roundTokens: new Map(), idle: new Set(), idleCount: 0, isStopped: false },
   })
 }
 
-function move(turn: OpenTurn, message: Message): void {
+function move(turn: OpenTurn, message: Message, time: Milliseconds): void {
   switch (message.type) {
     case 'round-started':
       Object.assign(turn, { round: message.round, callsLeft: message.callsLeft, base: 'model' })
       turn.tools.clear()
       turn.guards.clear()
       turn.persons.clear()
+      turn.clients.clear()
       return
     case 'intervention-raised':
       if (isStop(message)) turn.isStopped = true
@@ -105,6 +118,7 @@ function move(turn: OpenTurn, message: Message): void {
       const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = message.usage
       turn.tokens = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens
       turn.calls += message.calls.length
+      keepTokens(turn, message.round)
       turn.base = message.calls.length > 0 ? 'tool' : 'model'
       return
     }
@@ -123,10 +137,22 @@ function move(turn: OpenTurn, message: Message): void {
     case 'tool-started':
       turn.tools.set(message.ordinal, message.name)
       return
+    case 'call-offered':
+      turn.clients.set(message.ordinal, { name: message.name, since: time })
+      return
     case 'call-finished':
       turn.tools.delete(message.ordinal)
+      turn.clients.delete(message.ordinal)
       return
   }
+}
+
+function keepTokens({ roundTokens, idle, tokens }: OpenTurn, round: number): void {
+  roundTokens.set(round, tokens)
+  const [oldest] = roundTokens.keys()
+  if (roundTokens.size <= limits.consoleRoundsKept || oldest === undefined) return
+  roundTokens.delete(oldest)
+  idle.delete(oldest)
 }
 
 /** Whether the loop-detector ends the turn, or forbids it further calls. */
@@ -134,8 +160,9 @@ export function isStop({ intervention, shadow }: InterventionRaised): boolean {
   return !shadow && !intervention.ordinary && intervention.rung !== 'nudge'
 }
 
-function placeOf({ persons, guards, base }: OpenTurn): TurnState {
+function placeOf({ persons, clients, guards, base }: OpenTurn): TurnState {
   if (persons.size > 0) return 'person'
+  if (clients.size > 0) return 'client'
   return guards.size > 0 ? 'guard' : base
 }
 
@@ -157,16 +184,35 @@ export function shownTurns(
 }
 
 function shownTurn(turn: OpenTurn, now: Milliseconds): ShownTurn {
-  const { conversation, agent, round, startedAt, lastAt, tools, guards } = turn
-  const isStalled =
-    turn.state !== 'person' && !isGuest(conversation) && now - lastAt > limits.consoleStalledMs
-  const names =
-    turn.state === 'guard' ? [...guards] : turn.state === 'tool' ? [...tools.values()] : []
+  const { conversation, agent, round, startedAt, lastAt, idleCount } = turn
+  const isStalled = !waits.has(turn.state) && !isGuest(conversation) && now - lastAt > stalledMs
+  const names = namesOf(turn)
   const where = isStalled ? [turn.state, ...names] : names
   return {
-    ...{ conversation, agent, round, startedAt },
+    ...{ conversation, agent, round, startedAt, idle: idleCount },
     state: isStalled ? 'stalled' : turn.state,
     detail: [...new Set(where)].join(', '),
     since: isStalled ? lastAt : turn.since,
+  }
+}
+
+const stalledMs = limits.consoleStalledMs
+
+/** The deadline of a call ends these. */
+const waits: ReadonlySet<TurnState> = new Set(['person', 'client'])
+
+/** The running tools, the guards that have not answered, or the calls of the client by their ids. */
+function namesOf({ state, tools, guards, clients, turn, round }: OpenTurn): string[] {
+  switch (state) {
+    case 'guard':
+      return [...guards]
+    case 'tool':
+      return [...tools.values()]
+    case 'client':
+      return [...clients].map(
+        ([ordinal, { name }]) => `${name} (${callIdOf({ turn, round, ordinal })})`,
+      )
+    default:
+      return []
   }
 }

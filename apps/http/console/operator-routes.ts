@@ -1,6 +1,6 @@
-// The routes of the console for operators: guards, policies, what-ifs and the stop switch.
+// The routes of the console for operators: guards, policies, what-ifs, stages, the stop switch.
 // CONSOLE-OPERATOR-1. Each change needs the role `operate`. Its record carries the name of the
-//     principal; a record without an author is named in the server's log.
+//     principal.
 // CONSOLE-OPERATOR-2. One change is written at a time.
 
 import { Hono } from 'hono'
@@ -20,7 +20,7 @@ import { storedPolicies } from '../../service/policy/stored.ts'
 import { placeStop, releaseStop } from '../../service/stops/change.ts'
 import { shownStop } from '../../service/stops/list.ts'
 import { scopeOf } from '../../service/stops/scope.ts'
-import { storedStops } from '../../service/stops/stored.ts'
+import { releasedStops, storedStops } from '../../service/stops/stored.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
 import { requireRole } from '../edge/principal.ts'
 import { textIn } from '../request-body.ts'
@@ -29,6 +29,7 @@ import type { ConsoleParts } from './console-parts.ts'
 import { guardsData } from './guards-data.ts'
 import type { BudgetsData, GuardsData, PoliciesData } from './page/operator-state.ts'
 import { bodyOf, oneOf, within } from './route-parts.ts'
+import { stagesReader } from './stages-data.ts'
 import { whatIfData } from './what-if-data.ts'
 
 type Table = Parameters<Parameters<typeof withExistingRegistry>[1]>[0]
@@ -48,6 +49,7 @@ export function operatorApi(
   const whatIfs = createSlots(1)
   const changes = createSlots(1)
   const readAccounts = accountsReader(log)
+  const readStages = stagesReader({ log, settings })
   let known: { at: number; guards: Promise<GuardsData> } | undefined
 
   /** Keeps CONSOLE-OPERATOR-1 and CONSOLE-OPERATOR-2. */
@@ -108,8 +110,12 @@ export function operatorApi(
   })
 
   app.get(`${api}/stops`, async (context) =>
-    context.json({ stops: (await storedStops(log)).map(shownStop) }),
+    context.json({
+      ...{ stops: (await storedStops(log)).map(shownStop), released: await releasedStops(log) },
+    }),
   )
+
+  app.get(`${api}/stages`, async (context) => context.json(await readStages()))
 
   app.get(`${api}/budgets`, async (context) => {
     const budgets = await storedBudgets(log)
@@ -139,8 +145,8 @@ export function operatorApi(
   )
 
   app.post(`${api}/guard-mode`, (context) =>
-    change(context, (table, body) =>
-      switchGuard(table, textIn(body, 'guard'), oneOf(body, 'mode', guardModes)),
+    change(context, (table, body, by) =>
+      switchGuard(table, textIn(body, 'guard'), { mode: oneOf(body, 'mode', guardModes), by }),
     ),
   )
 
@@ -155,8 +161,8 @@ export function operatorApi(
   )
 
   app.post(`${api}/release`, (context) =>
-    change(context, async (table, body) => {
-      await releaseStop(table, textIn(body, 'id'))
+    change(context, async (table, body, by) => {
+      await releaseStop(table, textIn(body, 'id'), by)
       return {}
     }),
   )

@@ -2,21 +2,18 @@
 // the savings. Pure.
 // CONSOLE-STOPS-1. Savings are an upper bound: the rounds up to the turn's limit of calls, each with
 //     the tokens of its last response. Only the first stop of a turn by the loop-detector counts.
-// CONSOLE-STOPS-2. Memory: one entry for each pair of agent and rule in each of 60 minutes, at most
-//     `limits.consolePairsMax` pairs in a minute. Further pairs are one pair, `others`.
+// CONSOLE-STOPS-2. Memory: one entry for each pair of agent and rule in each minute (hour.ts).
 
 import { approvalGuard, withdrawnCode } from '../../../shared/contract/approval-guard.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { entryOf, type Hour, minutesOf } from './hour.ts'
 import { isStop, type OpenTurn } from './open-turns.ts'
 import type { ConsoleState, Stops, StopsBy } from './page/console-state.ts'
 
-const minuteMs = 60_000
-const minutesKept = 60
-
-/** By the number of the minute, then by agent and rule. */
-export type StopsFold = Map<number, Map<string, StopsBy>>
+/** By agent and rule. */
+export type StopsFold = Hour<StopsBy>
 
 export function beginStops(): StopsFold {
   return new Map()
@@ -71,19 +68,9 @@ function savingsOf(turn: OpenTurn | undefined): { rounds: number; tokens: number
 type Added = { agent: string; rule: string; counts: Partial<Stops> }
 
 function addTo(fold: StopsFold, time: Milliseconds, { agent, rule, counts }: Added): void {
-  const minute = Math.floor(time / minuteMs)
-  const pairs = fold.get(minute) ?? new Map<string, StopsBy>()
-  fold.set(minute, pairs)
-  const isFull = pairs.size >= limits.consolePairsMax
-  const given = JSON.stringify([agent, rule])
-  const names = isFull && !pairs.has(given) ? { agent: 'others', rule: 'others' } : { agent, rule }
-  const key = JSON.stringify([names.agent, names.rule])
-  pairs.set(key, { ...names, ...summed(pairs.get(key) ?? nothing, { ...nothing, ...counts }) })
-  if (fold.size > minutesKept + 1) forgetBefore(fold, Math.max(...fold.keys()) - minutesKept)
-}
-
-function forgetBefore(fold: StopsFold, first: number): void {
-  for (const minute of fold.keys()) if (minute < first) fold.delete(minute)
+  const given = { time, names: [agent, rule] as const, others: ['others', 'others'] as const }
+  const entry = entryOf(fold, given, ([agent, rule]) => ({ agent, rule, ...nothing }))
+  Object.assign(entry, summed(entry, { ...nothing, ...counts }))
 }
 
 function summed(one: Stops, other: Stops): Stops {
@@ -98,14 +85,12 @@ function summed(one: Stops, other: Stops): Stops {
 
 /** The stops of the hour before `now`. */
 export function shownStops(fold: StopsFold, now: Milliseconds): ConsoleState['stops'] {
-  const last = Math.floor(now / minuteMs)
   const by = new Map<string, StopsBy>()
-  const minutes = Array.from({ length: minutesKept }, (_, place) => {
-    const minute = last - minutesKept + 1 + place
-    const pairs = [...(fold.get(minute) ?? [])]
-    for (const [key, one] of pairs) by.set(key, { ...one, ...summed(by.get(key) ?? nothing, one) })
-    const { calls, turns } = pairs.reduce((sum, [, one]) => summed(sum, one), nothing)
-    return { at: minute * minuteMs, calls, turns }
+  const minutes = minutesOf(fold, now).map(({ at, entries }) => {
+    for (const [key, one] of entries)
+      by.set(key, { ...one, ...summed(by.get(key) ?? nothing, one) })
+    const { calls, turns } = entries.reduce((sum, [, one]) => summed(sum, one), nothing)
+    return { at, calls, turns }
   })
   const all = [...by.values()].sort(
     (a, b) => b.turns - a.turns || b.calls - a.calls || b.reminders - a.reminders,

@@ -1,6 +1,7 @@
 // `weir approvals rules`: the calls that wait for a person. With a file, it sets the rules of the
 // file; without one, it shows the rules in force.
 
+import { personHere } from '../../../services/approval/person.ts'
 import { type ApprovalSettings, setApprovalRules } from '../../../services/approval/registration.ts'
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
@@ -20,6 +21,7 @@ const rulesBytesMax = 1024 * 1024
  */
 export async function approvalRules(
   file: string | undefined,
+  { by = personHere() }: { by?: string },
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
@@ -29,7 +31,7 @@ export async function approvalRules(
     await registry.bus.ends(`${registry.topicPrefix}approvals`) // throws if the topic is missing: no question would reach a person
     const known = (await registeredGuards(registry)).find(({ name }) => name === approvalGuard)
     const wasOff = known !== undefined && modeOf(known) !== 'enforce'
-    return { ...(await setApprovalRules(registry, rules)), wasOff }
+    return { ...(await setApprovalRules(registry, rules, by)), wasOff }
   })
   const patterns = tools.map(({ pattern }) => pattern).join(', ')
   out.write(

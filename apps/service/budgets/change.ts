@@ -14,6 +14,7 @@ import { defaultTenant, isTenant, tenantOf, tenantRule } from '../../../shared/c
 import { budgetId, budgetKeyPrefix, eachName } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
+import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
 import { shownAmount } from '../../terminal/money-text.ts'
@@ -42,46 +43,61 @@ export async function setBudget(
 ): Promise<void> {
   const budget = budgetOf(options)
   const id = budgetId(budget)
-  const before = await withExistingRegistry(settings, async ({ bus, topicPrefix }) => {
-    const budgets = await storedBudgets({ bus, topicPrefix })
-    const known = budgets.find((one) => one.id === id)
-    if (budgets.length >= limits.budgetsMax && known === undefined)
-      throw new WeirError(
-        'usage',
-        `${budgets.length} budgets are in force, which is the limit; remove one (weir budget remove)`,
-      )
-    const message = {
-      type: 'operator-budget',
-      ...budget,
-      setBy: by,
-      setAt: bus.clock.now(),
-    } as const
-    await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
-    return known?.budget
-  })
+  const before = await withExistingRegistry(settings, (registry) =>
+    placeBudget(registry, budget, by),
+  )
   out.write(`${printable(id)}: ${effectOf(budget)}\n`)
   if (before !== undefined) out.write(`it replaces: ${effectOf(before)}\n`)
   out.write(`it counts from now on; to remove it: weir budget remove '${printable(id)}'\n`)
 }
 
+type BudgetsTable = Parameters<typeof removeSetting>[0]
+
+/** Writes the budget. Returns the one that it replaces. Throws `usage`. */
+export async function placeBudget(
+  { bus, topicPrefix }: BudgetsTable,
+  budget: NewBudget,
+  by: string,
+): Promise<OperatorBudget | undefined> {
+  const id = budgetId(budget)
+  const budgets = await storedBudgets({ bus, topicPrefix })
+  const known = budgets.find((one) => one.id === id)
+  if (budgets.length >= limits.budgetsMax && known === undefined)
+    throw new WeirError(
+      'usage',
+      `${budgets.length} budgets are in force, which is the limit; remove one (weir budget remove)`,
+    )
+  const setAt = bus.clock.now()
+  const message = { type: 'operator-budget', ...budget, setBy: by, setAt } as const
+  await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
+  return known?.budget
+}
+
+/** Throws `budget.unknown`. */
+export async function removeStoredBudget(
+  table: BudgetsTable,
+  id: string,
+  by: string,
+): Promise<void> {
+  const budgets = await storedBudgets(table)
+  if (!budgets.some((budget) => budget.id === id)) {
+    const ids = budgets.map((budget) => budget.id).join(', ')
+    throw new WeirError(
+      'budget.unknown',
+      printable(`no budget has the id ${id}; budgets in force: ${ids === '' ? 'none' : ids}`),
+    )
+  }
+  await removeSetting(table, budgetKeyPrefix + id, by)
+}
+
 /** Throws `budget.unknown`. */
 export async function removeBudget(
   id: string,
+  { by = personHere() }: { by?: string },
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  await withExistingRegistry(settings, async ({ bus, topicPrefix }) => {
-    const budgets = await storedBudgets({ bus, topicPrefix })
-    if (!budgets.some((budget) => budget.id === id)) {
-      const ids = budgets.map((budget) => budget.id).join(', ')
-      throw new WeirError(
-        'budget.unknown',
-        printable(`no budget has the id ${id}; budgets in force: ${ids === '' ? 'none' : ids}`),
-      )
-    }
-    const record = { topic: `${topicPrefix}policies`, partition: 0, key: budgetKeyPrefix + id }
-    await bus.append([{ ...record, value: null }])
-  })
+  await withExistingRegistry(settings, (registry) => removeStoredBudget(registry, id, by))
   out.write(`${printable(id)} is removed, effective from the next model request\n`)
 }
 

@@ -9,6 +9,7 @@ import type { ModelPrice } from '../../../shared/contract/messages.ts'
 import { pricesKey } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
+import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/printable.ts'
@@ -20,10 +21,11 @@ export async function setPrices(
   out: NodeJS.WriteStream,
 ): Promise<void> {
   const prices = file === undefined ? undefined : pricesOf(file)
-  await withExistingRegistry(settings, async ({ bus, topicPrefix }) => {
+  await withExistingRegistry(settings, async (registry) => {
+    const { bus, topicPrefix } = registry
     const topic = `${topicPrefix}policies`
     if (prices === undefined) {
-      await bus.append([{ topic, partition: 0, key: pricesKey, value: null }])
+      await removeSetting(registry, pricesKey, by)
       return
     }
     const version = `operator ${hash('sha256', JSON.stringify(prices)).slice(0, 12)}`

@@ -1,6 +1,7 @@
 // `weir guard mode` and `weir guard remove`: each writes one record to `policies`, effective from
 // the next model response.
 
+import { personHere } from '../../../services/approval/person.ts'
 import type { GuardMode } from '../../../shared/contract/messages.ts'
 import { removeGuard, switchGuard } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
@@ -11,12 +12,12 @@ import { printable } from '../../terminal/printable.ts'
 export async function setGuardMode(
   name: string,
   mode: GuardMode,
-  { tools = [] }: { tools?: string[] },
+  { tools = [], by = personHere() }: { tools?: string[]; by?: string },
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
   const guard = await withExistingRegistry(settings, (registry) =>
-    switchGuard(registry, name, mode, tools),
+    switchGuard(registry, name, { mode, by, patterns: tools }),
   )
   for (const { pattern, mode } of guard.tools)
     out.write(
@@ -27,10 +28,11 @@ export async function setGuardMode(
 /** Throws `guard.unknown`. */
 export async function removeRegisteredGuard(
   name: string,
+  { by = personHere() }: { by?: string },
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  await withExistingRegistry(settings, (registry) => removeGuard(registry, name))
+  await withExistingRegistry(settings, (registry) => removeGuard(registry, name, by))
   out.write(
     `${printable(name)} is removed; rounds that wait for it already wait until its deadline\n`,
   )

@@ -2,6 +2,7 @@
 // topic. A guard that Weir runs registers itself.
 
 import { partitionCount } from '../../../client/open-bus.ts'
+import { personHere } from '../../../services/approval/person.ts'
 import type { GuardMode } from '../../../shared/contract/messages.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
@@ -40,7 +41,17 @@ export async function registerElsewhere(
   const retentionMs = retentionMsOf(settings.retention)
   const inForce = await withRegistry(settings, async ({ bus, topicPrefix }) => {
     const partitions = await partitionCount(bus, topicPrefix)
-    return registerGuard({ bus, topicPrefix, partitions, retentionMs, guard, mode, modes, replace })
+    return registerGuard({
+      bus,
+      topicPrefix,
+      partitions,
+      retentionMs,
+      guard,
+      mode,
+      modes,
+      replace,
+      by: personHere(),
+    })
   })
   for (const { pattern, mode } of inForce.tools)
     out.write(

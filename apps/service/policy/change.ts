@@ -92,7 +92,7 @@ export async function removeValues(
 ): Promise<PolicyDifference[]> {
   const removed = keysOf(keys)
   if (removed.length === 0 && !(await isReadable(table))) {
-    await removePolicy(table, agent)
+    await removePolicy(table, agent, by)
     return []
   }
   const layers = await readLayers(agent, { agentFile }, table)
@@ -100,7 +100,7 @@ export async function removeValues(
   if (stored === undefined) throw nothingSet(agent, [...layers.stored.keys()])
   const entries =
     removed.length === 0 ? [] : stored.filter(({ key }) => !removed.includes(policyKey(key) ?? key))
-  if (entries.length === 0) await removePolicy(table, agent)
+  if (entries.length === 0) await removePolicy(table, agent, by)
   else if (entries.length < stored.length) await storePolicy(table, { agent, entries, setBy: by })
   return differencesOf(effective(agent, stored, layers), effective(agent, entries, layers))
 }

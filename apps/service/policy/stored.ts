@@ -7,6 +7,7 @@ import type { AgentPolicy, OperatorLimits } from '../../../shared/contract/messa
 import { everyAgent, policyKeyPrefix } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
+import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
 
 type Table = { bus: Pick<Bus, 'list'>; topicPrefix: string }
 
@@ -61,8 +62,9 @@ export async function storePolicy(
 
 /** Removes a record by its key, even an unreadable one. Throws `policy.unknown`. */
 export async function removePolicy(
-  { bus, topicPrefix }: { bus: Pick<Bus, 'append' | 'list'>; topicPrefix: string },
+  { bus, topicPrefix }: { bus: Pick<Bus, 'append' | 'list' | 'clock'>; topicPrefix: string },
   agent: string,
+  by: string,
 ): Promise<void> {
   const topic = `${topicPrefix}policies`
   const there = await bus.list({ topic, partition: 0, prefix: policyKeyPrefix })
@@ -70,7 +72,7 @@ export async function removePolicy(
     value === null ? [] : [key.slice(policyKeyPrefix.length)],
   )
   if (!agents.includes(agent)) throw nothingSet(agent, agents)
-  await bus.append([{ topic, partition: 0, key: policyKeyPrefix + agent, value: null }])
+  await removeSetting({ bus, topicPrefix }, policyKeyPrefix + agent, by)
 }
 
 /** `agents`: the agents with set values. */

@@ -3,8 +3,9 @@
 import { personHere } from '../../../services/approval/person.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { OperatorStop, StopMode } from '../../../shared/contract/messages.ts'
-import { stopId } from '../../../shared/contract/topology.ts'
+import { stopId, stopKeyPrefix } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { agentInLog } from '../../history/agents-in-log.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
@@ -13,7 +14,7 @@ import { instant } from '../../terminal/quantities.ts'
 import { shellWord } from '../../terminal/shell-word.ts'
 import { unseenText } from '../policy/layers.ts'
 import { type ScopeFlags, scopeOf } from './scope.ts'
-import { removeStop, type StoredStop, storedStops, storeStop } from './stored.ts'
+import { type StoredStop, storedStops, storeStop } from './stored.ts'
 
 export type StopOptions = ScopeFlags & {
   reason: string
@@ -53,7 +54,7 @@ export async function stop(
 
 type StopsTable = Parameters<typeof storedStops>[0] &
   Parameters<typeof storeStop>[0] &
-  Parameters<typeof removeStop>[0]
+  Parameters<typeof removeSetting>[0]
 
 /** Writes the stop. Throws `usage` for its reason, and `stop.taken`. */
 export async function placeStop(
@@ -75,19 +76,20 @@ export async function placeStop(
 }
 
 /** Throws `stop.unknown`. */
-export async function releaseStop(table: StopsTable, id: string): Promise<void> {
+export async function releaseStop(table: StopsTable, id: string, by: string): Promise<void> {
   const stops = await storedStops(table)
   if (!stops.some((stop) => stop.id === id)) throw unknownStop(id, stops)
-  await removeStop(table, id)
+  await removeSetting(table, stopKeyPrefix + id, by)
 }
 
 /** Throws `stop.unknown`. */
 export async function release(
   id: string,
+  { by = personHere() }: { by?: string },
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  await withExistingRegistry(settings, (registry) => releaseStop(registry, id))
+  await withExistingRegistry(settings, (registry) => releaseStop(registry, id, by))
   const effect = id.startsWith('tool:')
     ? 'its calls run again'
     : 'new questions run again, and turns that have ended stay ended'

@@ -1,11 +1,11 @@
-// `weir stops`: the stops in force, each with its author, time, mode and reason.
+// `weir stops`: the stops in force, each with its author, time, mode and reason, or the newest releases.
 
 import type { OperatorStop } from '../../../shared/contract/messages.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { instant } from '../../terminal/quantities.ts'
-import { type StoredStop, storedStops } from './stored.ts'
+import { releasedStops, type StoredStop, storedStops } from './stored.ts'
 
 /** `--json`: one object per line. The fields but `id` are null if the record cannot be read. */
 export type ShownStop = { id: string } & {
@@ -13,14 +13,29 @@ export type ShownStop = { id: string } & {
 }
 
 export async function listStops(
-  { json = false }: { json?: boolean },
+  { json = false, released = false }: { json?: boolean; released?: boolean },
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
+  if (released) return listReleases(json, settings, out)
   const stops = await withLog(settings, (log) => storedStops(log))
   if (json) for (const stop of stops) out.write(`${printableJson(shownStop(stop))}\n`)
   else if (stops.length === 0) out.write('nothing is stopped\n')
   else for (const stop of stops) out.write(`${printable(line(stop))}\n`)
+}
+
+/** `--json`: one ReleasedStop per line. */
+async function listReleases(
+  json: boolean,
+  settings: Settings,
+  out: NodeJS.WriteStream,
+): Promise<void> {
+  const releases = await withLog(settings, (log) => releasedStops(log))
+  if (releases.length === 0 && !json) out.write('no release is kept\n')
+  for (const one of releases) {
+    const text = `${one.id}  released ${instant(one.releasedAt)} by ${one.releasedBy}`
+    out.write(json ? `${printableJson(one)}\n` : `${printable(text)}\n`)
+  }
 }
 
 export function shownStop({ id, stop }: StoredStop): ShownStop {

@@ -5,6 +5,7 @@ import type { Bus, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { OperatorStop } from '../../../shared/contract/messages.ts'
 import { stopKeyPrefix } from '../../../shared/contract/topology.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
+import { removedSettings } from '../../../shared/runtime/removed-settings.ts'
 
 type Table = { bus: Pick<Bus, 'list'>; topicPrefix: string }
 
@@ -39,11 +40,13 @@ export async function storeStop(
   await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
 }
 
-/** Removes the record under this id, even an unreadable one. */
-export async function removeStop(
-  { bus, topicPrefix }: { bus: Pick<Bus, 'append'>; topicPrefix: string },
-  id: string,
-): Promise<void> {
-  const record = { topic: `${topicPrefix}policies`, partition: 0, key: stopKeyPrefix + id }
-  await bus.append([{ ...record, value: null }])
+/** The newest releases first. `id`: of the stop. */
+export async function releasedStops(table: Table): Promise<ReleasedStop[]> {
+  return (await removedSettings(table)).flatMap(({ setting, setBy, setAt }) =>
+    setting.startsWith(stopKeyPrefix)
+      ? [{ id: setting.slice(stopKeyPrefix.length), releasedBy: setBy, releasedAt: setAt }]
+      : [],
+  )
 }
+
+export type ReleasedStop = { id: string; releasedBy: string; releasedAt: number }

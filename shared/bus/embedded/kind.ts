@@ -7,12 +7,15 @@ import type { Bus } from '../../contract/bus.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { reachedByOthers } from '../../lib/private-files.ts'
+import type { GroupPlace, GroupProgress } from '../group-progress.ts'
 import type { BesideSettings, BusSettings, LocalBus, OpenOptions } from '../kind.ts'
 import { openBeside, openBesideOwner } from './beside.ts'
 import { openEmbeddedBus } from './bus.ts'
 import { importLog } from './import.ts'
 import { linkToOwner } from './link.ts'
 import { lockStateOf } from './lock.ts'
+import { createCommitTable } from './log-commits.ts'
+import { openDatabase } from './log-database.ts'
 import { filesOfLog, logFileIn } from './log-file.ts'
 import { answerOf, isOutsideRequest } from './outside-requests.ts'
 import { listenForLinks } from './owner-links.ts'
@@ -32,6 +35,7 @@ export const embeddedKind: LocalBus = {
   open: openOwned,
   openReadOnly: ({ dataFolder, dataFolderBytesMax: bytesMax }) =>
     openEmbeddedBus({ file: logFileIn(dataFolder), clock: systemClock, readOnly: true, bytesMax }),
+  progressOfGroups,
   openBeside: openOwnedOrBeside,
   logFile: ({ dataFolder }) => logFileIn(dataFolder),
   privatePaths,
@@ -96,6 +100,22 @@ async function openOwned(
         await bus.close()
       }
     },
+  }
+}
+
+/** The process that owns the file reads for all groups. */
+async function progressOfGroups(
+  { dataFolder }: BusSettings,
+  places: readonly GroupPlace[],
+): Promise<GroupProgress[]> {
+  const file = logFileIn(dataFolder)
+  const isRunning = (await ownerListens(file)) || lockStateOf(file).kind === 'held'
+  const database = openDatabase({ file, readOnly: true })
+  try {
+    const { offsetsOf } = createCommitTable(database)
+    return places.map((place) => ({ ...place, isRunning, commits: offsetsOf(place) }))
+  } finally {
+    database.close()
   }
 }
 

@@ -1,6 +1,6 @@
 // The commits of groups in a log.
 
-import type { Commit } from '../../contract/bus.ts'
+import type { Commit, Offset } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { LogDatabase } from './log-database.ts'
 import type { PartitionName } from './log-partition.ts'
@@ -14,6 +14,8 @@ export type StoredCommit = GroupCommit & { time: Milliseconds }
 export type LogCommits = {
   committed(name: PartitionName & { group: string }): Commit | undefined
   commitsOf(name: PartitionName): StoredCommit[]
+  /** The offsets of a group, by partition. */
+  offsetsOf(place: { group: string; topic: string }): Map<number, Offset>
 }
 
 export type CommitTable = LogCommits & {
@@ -27,6 +29,9 @@ export function createCommitTable({ db, guarded }: LogDatabase): CommitTable {
   )
   const commitsOf = db.prepare(
     'SELECT group_name, offset, metadata, time FROM commits WHERE topic = ? AND partition = ? ORDER BY group_name',
+  )
+  const offsetsOf = db.prepare(
+    'SELECT partition, offset FROM commits WHERE group_name = ? AND topic = ?',
   )
   const set = db.prepare(
     'INSERT OR REPLACE INTO commits (group_name, topic, partition, offset, metadata, time) VALUES (?, ?, ?, ?, ?, ?)',
@@ -48,6 +53,11 @@ export function createCommitTable({ db, guarded }: LogDatabase): CommitTable {
         metadata: String(row.metadata),
         time: Number(row.time),
       }))
+    },
+
+    offsetsOf({ group, topic }) {
+      const rows = guarded(() => offsetsOf.all(group, topic))
+      return new Map(rows.map((row) => [Number(row.partition), Number(row.offset)]))
     },
 
     set({ group, topic, partition, offset, metadata, time }) {

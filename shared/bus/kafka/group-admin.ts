@@ -6,13 +6,12 @@ import type { Logger } from 'pino'
 import type { Commit } from '../../contract/bus.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
+import type { GroupPlace, GroupProgress } from '../group-progress.ts'
 import { createCluster } from './cluster.ts'
 import { asAdmin } from './cluster-survey.ts'
 import { type Coordinator, createCoordinator } from './coordinator.ts'
 import { asBusError, protocolTypeOf } from './failure.ts'
 import { commitRequest, fetchCommits } from './group-commits.ts'
-
-export type GroupPlace = { group: string; topic: string }
 
 /** The commits of all partitions. Throws `bus.unreachable`, `bus.unauthorized`, `bus.refused`. */
 export function readCommits(
@@ -24,6 +23,32 @@ export function readCommits(
   return withCoordinator(client, place.group, log, (coordinator, cluster) =>
     fetchCommits({ cluster, ...place }, coordinator, partitions),
   )
+}
+
+/** As in Capabilities. One connection serves all groups. Throws as readCommits. */
+export function progressOfGroups(
+  client: KafkaConfig,
+  places: readonly GroupPlace[],
+  log: Logger,
+): Promise<GroupProgress[]> {
+  return asAdmin(client, log, 'look at consumer groups', async (admin) => {
+    const { groups } = await admin.describeGroups(places.map(({ group }) => group))
+    const running = new Set(
+      groups.filter(({ members }) => members.length > 0).map(({ groupId }) => groupId),
+    )
+    return Promise.all(
+      places.map(async ({ group, topic }) => {
+        const found = await admin.fetchOffsets({ groupId: group, topics: [topic] })
+        const commits = found.flatMap(({ partitions }) =>
+          partitions.map(({ partition, offset }) => [partition, Number(offset)] as const),
+        )
+        return {
+          ...{ group, topic, isRunning: running.has(group) },
+          commits: new Map(commits.filter(([, offset]) => offset >= 0)),
+        }
+      }),
+    )
+  })
 }
 
 /** Replaces commits. Throws `bus.refused` if the group has members, and as readCommits. */

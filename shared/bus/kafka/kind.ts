@@ -9,6 +9,7 @@ import { readKeys } from '../signing/keys.ts'
 import { acceptsSigned, signedBus } from '../signing/signed-bus.ts'
 import { createSigning } from '../signing/signing.ts'
 import { kafkaClient } from './client-of-settings.ts'
+import { tracedBus } from './traced-bus.ts'
 
 export const kafkaKind: SharedBus = {
   title: 'Kafka',
@@ -32,6 +33,10 @@ export const kafkaKind: SharedBus = {
   async membersOfGroups(settings, groups, log) {
     const { membersOfGroups } = await import('./cluster-survey.ts')
     return membersOfGroups(await kafkaClient(settings), groups, log)
+  },
+  async progressOfGroups(settings, places, log) {
+    const { progressOfGroups } = await import('./group-admin.ts')
+    return progressOfGroups(await kafkaClient(settings), places, log)
   },
   groups: {
     async commits(settings, place, partitions, log) {
@@ -73,5 +78,6 @@ async function open(
     times: { sessionMs: settings.sessionTimeout },
     instanceId: settings.groupInstanceId || undefined,
   })
-  return signing === undefined ? bus : signedBus(bus, signing, log)
+  const signed = signing === undefined ? bus : signedBus(bus, signing, log)
+  return settings.traceHeaders === 'on' ? tracedBus(signed) : signed
 }

@@ -20,6 +20,7 @@ import { guardKeyPrefix, guardTopicName, guardTopicSpec, topics } from '../../co
 import type { Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { toRecord } from '../record.ts'
+import { removeSetting } from '../removed-settings.ts'
 
 export type Registry = {
   bus: Pick<Bus, 'append' | 'ensureTopics' | 'list' | 'clock'>
@@ -86,6 +87,8 @@ export type RegisterOptions = Registry & {
   modes?: ReadonlyMap<string, GuardMode | undefined>
   /** Allows another version, or other tools, to replace the registration. */
   replace: boolean
+  /** The author's name, for people. Default: none, because a program registers it at its start. */
+  by?: string
 }
 
 /**
@@ -102,6 +105,7 @@ export async function registerGuard({
   mode,
   modes,
   replace,
+  by = '',
 }: RegisterOptions): Promise<GuardInForce> {
   if (guard.name === approvalGuard)
     throw new WeirError(
@@ -143,19 +147,18 @@ export async function registerGuard({
   }
   await bus.ensureTopics([guardTopicSpec(topicPrefix, guard.name, partitions, retentionMs)])
   if (known === undefined || !isSame(known, requested))
-    await writeRegistration({ bus, topicPrefix }, requested)
+    await writeRegistration({ bus, topicPrefix }, requested, by)
   return requested
 }
 
 /**
  * Switches the mode for all tools of the guard, or for those of its `patterns` only. Throws
- * `guard.unknown`.
+ * `guard.unknown`. `by`: the author's name.
  */
 export async function switchGuard(
   registry: Registry,
   name: string,
-  mode: GuardMode,
-  patterns: string[] = [],
+  { mode, by, patterns = [] }: { mode: GuardMode; by: string; patterns?: string[] },
 ): Promise<GuardInForce> {
   const known = await registered(registry, name)
   const unknown = patterns.find(
@@ -171,7 +174,7 @@ export async function switchGuard(
   )
   const { version, deadlineMs, onTimeout, rules } = known
   const switched = { name, version, tools, deadlineMs, onTimeout, rules }
-  await writeRegistration(registry, switched)
+  await writeRegistration(registry, switched, by)
   return switched
 }
 
@@ -179,7 +182,7 @@ export async function switchGuard(
  * Rounds that wait for the guard wait on until their deadlines. Its topic and its verdicts stay.
  * Throws `guard.unknown`.
  */
-export async function removeGuard(registry: Registry, name: string): Promise<void> {
+export async function removeGuard(registry: Registry, name: string, by: string): Promise<void> {
   const { bus, topicPrefix } = registry
   const topic = `${topicPrefix}policies`
   const key = guardKeyPrefix + name
@@ -187,7 +190,7 @@ export async function removeGuard(registry: Registry, name: string): Promise<voi
   const records = await bus.list({ topic, partition: 0, prefix: key })
   if (!records.some((record) => record.key === key))
     throw unknownGuard(name, await registeredGuards(registry))
-  await bus.append([{ topic, partition: 0, key, value: null }])
+  await removeSetting(registry, key, by)
 }
 
 /** Undefined: the guard enforces for some of its tools only. */
@@ -229,11 +232,11 @@ function unknownGuard(name: string, guards: GuardRegistration[]): WeirError {
 export async function writeRegistration(
   { bus, topicPrefix }: Registry,
   guard: GuardInForce,
+  by: string,
 ): Promise<void> {
   const message: GuardRegistration = {
-    type: 'guard-registration',
-    ...guard,
-    registeredAt: bus.clock.now(),
+    ...{ type: 'guard-registration', ...guard },
+    ...{ registeredAt: bus.clock.now(), setBy: by },
   }
   await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
 }

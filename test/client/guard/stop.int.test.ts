@@ -47,7 +47,7 @@ describe('a guest whose agent an operator stopped', () => {
       text: 'This call was not run: an operator stopped agent "coder": wrong files.',
     })
 
-    await release('agent:coder', settings, out())
+    await release('agent:coder', {}, settings, out())
     const other = guard.conversation('u')
     expect(await other.beforeModel(asked([]))).toMatchObject({ rung: 'none' })
     expect(await other.afterModel(answerOf(asked([]), said))).toMatchObject([{ verdict: 'run' }])

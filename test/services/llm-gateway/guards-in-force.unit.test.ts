@@ -19,6 +19,7 @@ const registered = (fields: Partial<GuardInForce> = {}): GuardRegistration => ({
   type: 'guard-registration',
   ...guard(fields),
   registeredAt: 1,
+  setBy: '',
 })
 
 describe('the guards in force', () => {

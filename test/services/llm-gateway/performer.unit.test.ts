@@ -478,6 +478,7 @@ describe('the guards in force', () => {
       onTimeout: 'reject',
       rules: null,
       registeredAt: 1,
+      setBy: '',
     },
     tools: [{ pattern: '*', mode: 'enforce' }],
   }

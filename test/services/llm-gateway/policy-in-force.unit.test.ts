@@ -154,7 +154,7 @@ describe('the policy in force', () => {
         tools: [{ pattern: '*', mode: 'enforce' }],
         deadlineMs: 5,
       },
-      ...{ onTimeout: 'reject', registeredAt: 1, rules: null },
+      ...{ onTimeout: 'reject', registeredAt: 1, setBy: '', rules: null },
     }
     const { policy } = await inForce([guard, set('coder', { 'rule.cycle': 'shadow' })])
     expect(policy).toMatchObject({ shadowed: ['cycle'], guards: [{ name: 'shell' }] })

@@ -77,7 +77,7 @@ const registration: GuardRegistration = {
     version: '1',
     tools: [{ pattern: '*', mode: 'shadow' }],
   },
-  ...{ deadlineMs: 5_000, onTimeout: 'reject', rules: null, registeredAt: 1 },
+  ...{ deadlineMs: 5_000, onTimeout: 'reject', rules: null, registeredAt: 1, setBy: '' },
 }
 const registrationRecord = toRecord({ topic: 'weir.policies', partition: 0, message: registration })
 const registrations = (bus: Bus) =>

@@ -98,18 +98,19 @@ policies (table)
     operator-stop <- operator
     operator-budget <- operator
     operator-prices <- operator
+    setting-removed <- operator
     (tombstone) <- operator
 budgets (log)
-    budget-reserved <- llm-gateway performer
-    budget-settled <- llm-gateway performer
-    budget-released <- llm-gateway performer
+    budget-reserved <- llm-gateway performer, front
+    budget-settled <- llm-gateway performer, front
+    budget-released <- llm-gateway performer, front
 activity (log)
     turn-started <- conversation, guest
     round-started <- conversation, guest
     guest-advice <- guest
     guest-verdicts <- executor
     model-retry <- llm-gateway
-    budget-reached <- llm-gateway performer
+    budget-reached <- llm-gateway performer, guest
     model-answered <- loop-detector
     call-rejected <- loop-detector
     intervention-raised <- loop-detector

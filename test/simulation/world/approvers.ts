@@ -64,7 +64,12 @@ export function startApprovers({
       },
       ...{ deadlineMs, onTimeout: 'reject', rules: JSON.stringify(rules) },
     }
-    land(`${topicPrefix}policies`, 0, { type: 'guard-registration', ...guard, registeredAt: start })
+    land(`${topicPrefix}policies`, 0, {
+      type: 'guard-registration',
+      ...guard,
+      registeredAt: start,
+      setBy: '',
+    })
   }
 
   function endRules(): void {

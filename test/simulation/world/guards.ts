@@ -76,7 +76,7 @@ export function startGuards({
       toRecord({
         topic: `${topicPrefix}policies`,
         partition: 0,
-        message: { type: 'guard-registration', ...guard, registeredAt: start },
+        message: { type: 'guard-registration', ...guard, registeredAt: start, setBy: '' },
       }),
     ])
   }

@@ -1,4 +1,4 @@
-// Times of the console as texts.
+// Times, numbers and names of the console as texts.
 
 /** `0 s`, `59 s`, `3 min`, `2 h 5 min`. */
 export function span(ms: number): string {
@@ -21,4 +21,12 @@ export function counted(value: number, noun: string): string {
 /** The address of a conversation in this page. */
 export function conversationLink(conversation: string): string {
   return `#/conversation/${encodeURIComponent(conversation)}`
+}
+
+const kinds: Record<string, string> = { key: 'API key', certificate: 'certificate' }
+
+/** The name of an author: `op (API key)` of `key:op`. Any other name as it is. */
+export function personName(name: string): string {
+  const [, kind = '', rest = ''] = /^(key|certificate):(.+)$/s.exec(name) ?? []
+  return rest === '' ? name : `${rest} (${kinds[kind] ?? kind})`
 }

@@ -1,7 +1,7 @@
 // Budgets: their limits, and the use of each window that is open, settled and reserved.
 
 import { shownAmount } from '../../../terminal/money-text.ts'
-import { number } from './ago.ts'
+import { number, personName } from './ago.ts'
 import { html } from './html.ts'
 import type { BudgetsData } from './operator-state.ts'
 import { polled } from './poll.ts'
@@ -43,7 +43,7 @@ function card(budget: Budget) {
   return html`<article class="card budget" role="listitem" key=${id} data-budget=${id} aria-labelledby=${title}>
     <header>
       <h2 id=${title}><code>${id}</code></h2>
-      ${setBy !== null && html`<span class="faint deadline">set by ${setBy}</span>`}
+      ${setBy !== null && html`<span class="faint deadline">set by ${personName(setBy)}</span>`}
     </header>
     ${
       unit === null
@@ -69,12 +69,15 @@ function useTable({ id, use, hard, soft }: Budget, unit: Unit) {
       <tbody>
         ${use.map(({ tenant, subject, window, used, held }) => {
           const share = limit === 0 ? 1 : (used + held) / limit
-          const tone =
-            hard !== null && share >= 1 ? 'bad' : soft !== null && used >= soft ? 'warning' : ''
+          const { tone, text } = stateOf({ share, used, soft, hard })
+          const softShare = soft === null || limit === 0 ? nearlyUsed : Math.min(1, soft / limit)
           return html`<tr key=${`${tenant}/${subject}/${window}`}>
             <td>${tenant}</td><td>${subject === '' ? 'the tenant' : subject}</td>
             <td class=${tone}>
-              <meter min="0" max="1" value=${Math.min(1, share)} aria-hidden="true"></meter> ${Math.round(share * 100)} %
+              <meter
+                min="0" max="1" optimum="0" low=${Math.min(softShare, nearlyUsed)} high="0.999999"
+                value=${Math.min(1, share)} aria-hidden="true"
+              ></meter> ${number(Math.round(share * 100))} %${text}
             </td>
             <td class="digits">${amount(used, unit)}</td><td class="digits">${amount(held, unit)}</td>
             <td>${window}</td>
@@ -83,6 +86,17 @@ function useTable({ id, use, hard, soft }: Budget, unit: Unit) {
       </tbody>
     </table>
   </div>`
+}
+
+/** From this share on, the bar warns. */
+const nearlyUsed = 0.8
+
+type Use = { share: number; used: number; soft: number | null; hard: number | null }
+
+function stateOf({ share, used, soft, hard }: Use): { tone: string; text: string } {
+  if (hard !== null && share >= 1) return { tone: 'bad', text: ', used up' }
+  if (soft !== null && used >= soft) return { tone: 'warning', text: ', soft amount reached' }
+  return { tone: share >= nearlyUsed ? 'warning' : '', text: '' }
 }
 
 function amountsText({ soft, hard, window, unpriced }: Budget, unit: Unit): string {

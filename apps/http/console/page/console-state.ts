@@ -5,10 +5,13 @@ import type { ApprovalOutcome, PersonIdentity } from '../../../../shared/contrac
 import type { RecordTable, ReportData, ReportIndex } from '../../../report/page/data.ts'
 
 /** In the order of their display. */
-export const turnStates = ['person', 'stalled', 'guard', 'tool', 'model'] as const
+export const turnStates = ['person', 'client', 'stalled', 'guard', 'tool', 'model'] as const
 export type TurnState = (typeof turnStates)[number]
 
-/** `detail`: the running tools, or the guards that have not answered. `since`: of its state. */
+/**
+ * `detail`: the running tools, the guards that have not answered, or the calls that wait for their
+ * client. `since`: of its state. `idle`: rounds without a new result, at least.
+ */
 export type ShownTurn = {
   conversation: string
   agent: string
@@ -17,6 +20,7 @@ export type ShownTurn = {
   round: number
   since: number
   startedAt: number
+  idle: number
 }
 
 /**
@@ -32,6 +36,14 @@ export type Stops = {
 }
 
 export type StopsBy = Stops & { agent: string; rule: string }
+
+/**
+ * The model's use for rounds without a new result, in the last hour, at least. `usd`: billionths of a
+ * US dollar, of the `priced` ones of the rounds.
+ */
+export type Spend = { turns: number; rounds: number; tokens: number; usd: number; priced: number }
+
+export type SpendBy = Spend & { agent: string }
 
 /** `at`: the beginning of the minute. */
 export type StopsOfMinute = { at: number; calls: number; turns: number }
@@ -103,6 +115,7 @@ export type ConsoleState = {
     dropped: number
   }
   stops: { total: Stops; by: StopsBy[]; minutes: StopsOfMinute[] }
+  spend: { total: Spend; by: SpendBy[] }
   inbox: {
     waiting: WaitingCall[]
     /** Calls that wait beyond the inbox. */

@@ -14,6 +14,9 @@ export type ListContext = {
   /** The accepted values of each filter. Null: any value. */
   accepted: Record<string, readonly string[] | null>
   onFilter(key: string, value: string): void
+  /** On a narrow page, whether the filters behind the text are open. */
+  showsFilters: boolean
+  onToggle(): void
 }
 
 const names: Record<string, string> = {
@@ -33,16 +36,20 @@ const margin = 10
 
 export function conversationsView(
   pages: ConversationPages,
-  { now, filters, accepted, onFilter }: ListContext,
+  { now, filters, accepted, onFilter, showsFilters, onToggle }: ListContext,
 ) {
+  const used = Object.values(filters).filter((value) => value !== '').length
   const { rows, loaded, isWhole, isLoading, problem } = pages
   return html`<main class="list">
     <h1 class="title">Conversations</h1>
-    <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+    <form class=${showsFilters ? 'filters open' : 'filters'} role="search" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>
         <span class="name">text</span>
         <input type="search" name="text" placeholder="in the loaded rows" onInput=${(event: Event) => pages.search((event.target as HTMLInputElement).value)} />
       </label>
+      <button type="button" class="quiet toggle" aria-expanded=${showsFilters ? 'true' : 'false'} onClick=${onToggle}>
+        Filters${used === 0 ? '' : ` (${used})`}
+      </button>
       ${Object.entries(names).map(([key, name]) => filter(key, { name, values: accepted[key] ?? null, value: filters[key] ?? '', onFilter }))}
     </form>
     <p class="faint" role="status">
@@ -63,7 +70,7 @@ type Filter = {
 function filter(key: string, { name, values, value, onFilter }: Filter) {
   const onChange = (event: Event) =>
     onFilter(key, (event.target as HTMLInputElement | HTMLSelectElement).value)
-  return html`<label key=${key}>
+  return html`<label key=${key} class="more">
     <span class="name">${name}</span>
     ${
       values === null

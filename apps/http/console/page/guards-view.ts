@@ -2,7 +2,7 @@
 // enforced verdicts.
 
 import { shellWord } from '../../../terminal/shell-word.ts'
-import { counted, number, span } from './ago.ts'
+import { counted, number, personName, span } from './ago.ts'
 import { chart } from './chart.ts'
 import type { Confirmations } from './confirmation.ts'
 import { html } from './html.ts'
@@ -29,6 +29,7 @@ function card(guard: ConsoleGuard, context: GuardsContext) {
       <h2 id=${title}><code>${name}</code></h2>
       <span class="faint">${version}</span>
       <span class=${`badge mode ${mode}`}>${mode}</span>
+      ${guard.setBy !== '' && html`<span class="faint">set by ${personName(guard.setBy)}, ${new Date(guard.registeredAt).toLocaleString()}</span>`}
       <span class="faint deadline">${deadlineMs < 60_000 ? `${number(deadlineMs)} ms` : span(deadlineMs)} to answer, otherwise its calls ${onTimeout === 'reject' ? 'are rejected' : 'run'}</span>
     </header>
     <p class="faint patterns">

@@ -4,7 +4,7 @@
 import { memberLine } from '../../../report/page/call-details.ts'
 import { fill } from '../../../report/page/element.ts'
 import { argumentDiff } from '../../../report/page/member-diff.ts'
-import { conversationLink, counted, number, span } from './ago.ts'
+import { conversationLink, counted, number, personName, span } from './ago.ts'
 import type { ConsoleState, Decision, QuestionField, WaitingCall } from './console-state.ts'
 import { html } from './html.ts'
 
@@ -40,6 +40,7 @@ export function inboxView({ inbox }: ConsoleState, context: InboxContext) {
     <section aria-labelledby="decided">
       <h2 id="decided">Decided lately</h2>
       ${decided.length === 0 && html`<p class="faint">Nothing yet.</p>`}
+      ${decided.some(isClaimed) && html`<p class="faint">The log has each name as the server or the command gave it.</p>`}
       <ol class="decided">
         ${decided.map((one) => decidedLine(one, context.now))}
       </ol>
@@ -165,6 +166,10 @@ const outcomes: Record<Decision['outcome'], { mark: string; tone: string; text: 
   withdrawn: { mark: '–', tone: 'faint', text: 'no longer needed' },
 }
 
+function isClaimed({ outcome, identity }: Decision): boolean {
+  return identity === 'claimed' && (outcome === 'approved' || outcome === 'rejected')
+}
+
 function decidedLine(one: Decision, now: number) {
   const { mark, tone, text } = outcomes[one.outcome]
   const isPerson = one.outcome === 'approved' || one.outcome === 'rejected'
@@ -172,7 +177,7 @@ function decidedLine(one: Decision, now: number) {
     <span class=${`mark ${tone}`} aria-hidden="true">${mark}</span>
     <code>${one.tool}</code>
     <span class=${tone}>${text}</span>
-    ${isPerson && html`<span>by ${one.by}${one.identity === 'claimed' ? ' (claimed)' : ''}</span>`}
+    ${isPerson && html`<span>by ${personName(one.by)}</span>`}
     ${isPerson && one.reason !== '' && html`<span class="reason">“${one.reason}”</span>`}
     <span class="faint">${span(now - one.at)} ago</span>
     <a class="id" href=${conversationLink(one.conversation)}>${one.conversation}</a>

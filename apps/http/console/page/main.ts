@@ -14,8 +14,10 @@ import { guardsPage } from './guards-page.ts'
 import { html } from './html.ts'
 import { inboxKey, inboxView } from './inbox-view.ts'
 import { nowView } from './now-view.ts'
+import type { StagesData } from './operator-state.ts'
+import { polled } from './poll.ts'
 import { type ReportPage, reportPage } from './report-view.ts'
-import { follow, RequestError, read, send, setKey } from './server.ts'
+import { follow, hasKey, RequestError, read, send, setKey } from './server.ts'
 import { type Stopping, stopDialog } from './stop-dialog.ts'
 import { newStop, stopsPage } from './stops-page.ts'
 
@@ -47,6 +49,7 @@ let stopNote: string | null = null
 let report: ReportPage | undefined
 let stopReport: AbortController | undefined
 let filters: Filters = {}
+let showsFilters = false
 let accepted: Record<string, readonly string[] | null> = {}
 const busy = new Set<string>()
 const notes = new Map<string, string>()
@@ -56,6 +59,7 @@ const confirming = confirmations(() => draw())
 const guards = guardsPage(() => draw(), confirming)
 const stops = stopsPage(() => draw(), confirming)
 const budgets = budgetsPage(() => draw())
+const stages = polled<StagesData>(() => draw(), 5_000)
 
 // ── The address ──
 
@@ -79,11 +83,13 @@ function show(): void {
   guards.leave()
   stops.leave()
   budgets.leave()
+  stages.leave()
   confirming.forget()
   report = undefined
   problem = null
   const { name, conversation } = pageNow()
   if (name === 'conversation') openReport(conversation)
+  if (name === 'now') stages.open('stages')
   if (name === 'letters') letters.load()
   if (name === 'guards') guards.open()
   if (name === 'stops') stops.open()
@@ -140,7 +146,8 @@ function connect(): void {
     const isRefused =
       error instanceof RequestError && (error.status === 401 || error.status === 403)
     connection = isRefused ? 'refused' : 'lost'
-    problem = isRefused ? error.message : null
+    const isFirst = isRefused && error.status === 401 && !hasKey() // nobody has typed a key yet
+    problem = isRefused && !isFirst ? error.message : null
     draw()
   }
   void follow('live', { onEvent, onOpen, onLost }, stop.signal)
@@ -249,7 +256,11 @@ function content(name: PageName) {
   if (name === 'conversation') return html`${fault}${conversationBar()}`
   if (name === 'conversations')
     return conversationsView(pages, {
-      ...{ now, filters, accepted },
+      ...{ now, filters, accepted, showsFilters },
+      onToggle() {
+        showsFilters = !showsFilters
+        draw()
+      },
       onFilter(key, value) {
         filters = { ...filters, [key]: value }
         pages.load(filters)
@@ -261,7 +272,7 @@ function content(name: PageName) {
   if (name === 'budgets') return budgets.view()
   if (state === undefined) return html`<main><p class="faint">Reading the log.</p></main>`
   if (name === 'approvals') return inboxView(state, { now, busy, notes, decide })
-  return nowView(state, { now, onCancel: openStop })
+  return nowView(state, { now, stages, onCancel: openStop })
 }
 
 function openStop({ conversation, agent }: Stopping): void {
@@ -289,7 +300,7 @@ function keyForm() {
   }
   return html`<main class="access">
     <h1 class="title">This server asks for a key</h1>
-    <p class="bad" role="alert">${problem ?? ''}</p>
+    ${problem !== null && html`<p class="bad" role="alert">${problem}</p>`}
     <form onSubmit=${onSubmit}>
       <label><span>API key or token</span><input name="key" type="password" autocomplete="off" required /></label>
       <button type="submit" class="approve">Open</button>

@@ -1,13 +1,19 @@
-// Now: the work that is stopped, the savings, and the open turns by the place where each one is.
+// Now: the work that is stopped, the savings, the use without progress, the open turns by the place
+// where each one is, and the health of the stages.
 
+import { usdText } from '../../../terminal/money-text.ts'
 import { conversationLink, counted, number, span } from './ago.ts'
 import { chart } from './chart.ts'
-import type { ConsoleState, ShownTurn, StopsOfMinute, TurnState } from './console-state.ts'
+import type { ConsoleState, ShownTurn, Spend, StopsOfMinute, TurnState } from './console-state.ts'
 import { turnStates } from './console-state.ts'
 import { html } from './html.ts'
+import type { StagesData } from './operator-state.ts'
+import type { Polled } from './poll.ts'
+import { stagesView } from './stages-view.ts'
 
 const words: Record<TurnState, string> = {
   person: 'wait for a person',
+  client: 'wait for their client',
   stalled: 'stalled',
   guard: 'wait for a guard',
   tool: 'at a tool',
@@ -15,12 +21,25 @@ const words: Record<TurnState, string> = {
 }
 
 const word: Record<TurnState, string> = {
-  ...{ person: 'person', stalled: 'stalled', guard: 'guard', tool: 'tool', model: 'model' },
+  ...{
+    person: 'person',
+    client: 'client',
+    stalled: 'stalled',
+    guard: 'guard',
+    tool: 'tool',
+    model: 'model',
+  },
+}
+
+export type NowContext = {
+  now: number
+  stages: Polled<StagesData>
+  onCancel: (turn: ShownTurn) => void
 }
 
 export function nowView(
-  { turns, stops, health }: ConsoleState,
-  { now, onCancel }: { now: number; onCancel: (turn: ShownTurn) => void },
+  { turns, stops, spend, health }: ConsoleState,
+  { now, stages, onCancel }: NowContext,
 ) {
   const { total, by, minutes } = stops
   const open = turnStates.reduce((sum, state) => sum + turns.counts[state], 0) + turns.dropped
@@ -44,6 +63,10 @@ export function nowView(
       <div class="chart" aria-hidden="true" ref=${stopsChart(minutes)}></div>
       ${by.length === 0 ? html`<p class="faint">Nothing was stopped.</p>` : stopsTable(by)}
     </section>
+    <section aria-labelledby="spend">
+      <h2 id="spend">Spent without progress in the last hour</h2>
+      ${spendView(spend)}
+    </section>
     <section aria-labelledby="turns">
       <h2 id="turns">Open turns</h2>
       ${turns.shown.length === 0 ? html`<p class="faint">None.</p>` : turnsTable(turns.shown, { now, onCancel })}
@@ -53,7 +76,8 @@ export function nowView(
       }
     </section>
     <section aria-labelledby="health">
-      <h2 id="health">Health</h2>
+      <h2 id="health">Stages and health</h2>
+      ${stagesView(stages, now)}
       <ul class="health">
         <li class=${health.problem === null ? '' : 'bad'}>
           ${health.problem ?? `The console is ${counted(health.behind, 'record')} behind the log.`}
@@ -68,6 +92,45 @@ export function nowView(
       </ul>
     </section>
   </main>`
+}
+
+function spendView({ total, by }: ConsoleState['spend']) {
+  if (by.length === 0)
+    return html`<p class="faint">No round was without a new result, as far as the loop-detector has judged.</p>`
+  return html`<dl class="figures">
+      <div><dt>turns</dt><dd><b>${number(total.turns)}</b></dd></div>
+      <div><dt>rounds, at least</dt><dd><b>${number(total.rounds)}</b></dd></div>
+      <div><dt>tokens, at least</dt><dd><b>${number(total.tokens)}</b></dd></div>
+      <div><dt>money, at least</dt><dd><b>${spentMoney(total)}</b></dd></div>
+    </dl>
+    <div class="wide below" tabindex="0" role="region" aria-label="Use without progress by agent">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">agent</th><th scope="col" class="digits">turns</th>
+            <th scope="col" class="digits">rounds</th><th scope="col" class="digits">tokens</th>
+            <th scope="col" class="digits">money</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${by.map(
+            (one) => html`<tr key=${one.agent} data-spend=${one.agent}>
+              <td>${one.agent}</td><td class="digits">${number(one.turns)}</td>
+              <td class="digits">${number(one.rounds)}</td><td class="digits">${number(one.tokens)}</td>
+              <td class="digits">${spentMoney(one)}</td>
+            </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    <p class="faint">
+      Rounds that the loop-detector names as evidence of a loop, also by a rule in shadow. Money is
+      known for model requests under a budget.
+    </p>`
+}
+
+function spentMoney({ usd, priced }: Spend): string {
+  return priced === 0 ? 'not known' : usdText(usd)
 }
 
 function stopsChart(minutes: StopsOfMinute[]) {
@@ -123,6 +186,7 @@ function turnsTable(
             <td>
               <span class=${`badge ${turn.state}`}>${word[turn.state]}</span>
               ${turn.detail !== '' && html` <span class="faint">${turn.detail}</span>`}
+              ${turn.idle > 0 && html` <span class="warning">${counted(turn.idle, 'round')} without progress</span>`}
             </td>
             <td class="digits">${span(now - turn.since)}</td>
             <td class="id"><a href=${conversationLink(turn.conversation)}>${turn.conversation}</a></td>

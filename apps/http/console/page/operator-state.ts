@@ -1,11 +1,14 @@
 // The data of the pages for operators: guards, policies, what-ifs and stops.
 
+import type { GuardRegistration } from '../../../../shared/contract/messages.ts'
 import type { SweepRow } from '../../../replay/sweep.ts'
 import type { Decision } from '../../../replay/what-if/change.ts'
 import type { ShownBudget } from '../../../service/budgets/list.ts'
 import type { ListedGuard } from '../../../service/guards/list.ts'
 import type { ShownPolicy } from '../../../service/policy/shown-policy.ts'
+import type { StageProgress } from '../../../service/stage-progress.ts'
 import type { ShownStop } from '../../../service/stops/list.ts'
+import type { ReleasedStop } from '../../../service/stops/stored.ts'
 
 /**
  * Verdicts on calls in one minute. `rejects`, `wouldReject`: by an enforcing guard, and in shadow; a
@@ -21,8 +24,9 @@ export type VerdictsOfMinute = {
   p50Ms: number | null
 }
 
-/** `rules`: of the approval guard, as JSON. */
-export type ConsoleGuard = ListedGuard & { rules: string | null; minutes: VerdictsOfMinute[] }
+/** `rules`: of the approval guard, as JSON. `setBy`: empty: an older version wrote it. */
+export type ConsoleGuard = ListedGuard &
+  Pick<GuardRegistration, 'rules' | 'setBy' | 'registeredAt'> & { minutes: VerdictsOfMinute[] }
 
 /** Counts of the last hour. */
 export type GuardsData = { guards: ConsoleGuard[]; now: number }
@@ -55,4 +59,10 @@ export type WhatIfData = {
 /** `more`: accounts of the budget that are not shown. */
 export type BudgetsData = { budgets: (ShownBudget & { more: number })[] }
 
-export type StopsData = { stops: ShownStop[] }
+/** `released`: the newest releases, the newest first. */
+export type StopsData = { stops: ShownStop[]; released: ReleasedStop[] }
+
+/** `idleSince`: the first look without a process; null: one runs it. */
+export type ConsoleStage = StageProgress & { idleSince: number | null }
+
+export type StagesData = { stages: ConsoleStage[] }

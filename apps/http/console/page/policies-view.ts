@@ -1,6 +1,7 @@
 // The policy of an agent: each value with its origin, and a change behind a confirmation.
 
 import { shellWord } from '../../../terminal/shell-word.ts'
+import { personName } from './ago.ts'
 import type { Confirmations, Field } from './confirmation.ts'
 import { html } from './html.ts'
 import type { PoliciesData } from './operator-state.ts'
@@ -60,7 +61,7 @@ export function policiesView({ agent, policy }: PoliciesData, context: PoliciesC
     </table>
   </div>
   <p class="faint">
-    ${policy.setBy === null ? 'Nothing is set for it by an operator.' : `Last set by ${policy.setBy}, ${new Date(policy.setAt ?? 0).toLocaleString()}.`}
+    ${policy.setBy === null ? 'Nothing is set for it by an operator.' : `Last set by ${personName(policy.setBy)}, ${new Date(policy.setAt ?? 0).toLocaleString()}.`}
     ${policy.leftAside.map(({ key, text }) => html` <span class="bad">Ignored: ${key} ${text}.</span>`)}
   </p>`
 }

@@ -10,6 +10,11 @@ export function setKey(key: string): void {
   sessionStorage.setItem(keyName, key)
 }
 
+/** Whether a person typed a key in this tab. */
+export function hasKey(): boolean {
+  return sessionStorage.getItem(keyName) !== null
+}
+
 export class RequestError extends Error {
   readonly status: number
 

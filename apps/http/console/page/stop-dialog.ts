@@ -18,23 +18,28 @@ export function stopDialog(
   { conversation, agent }: Stopping,
   { note, onLasting, onStop, onClose }: StopContext,
 ) {
-  const choice = (scope: 'conversation' | 'agent', name: string) => html`<div class="choice">
-    <button type="button" class="reject" onClick=${() => onStop(scope === 'agent' ? { agent: name } : { conversation: name })}>
-      ${scope === 'agent' ? 'Stop all open turns of this agent' : 'Stop this conversation'}
-    </button>
-    <button type="button" onClick=${() => onLasting(scope, name)}>Until a release…</button>
-    <code>${name}</code>
-  </div>`
+  const choice = (scope: 'conversation' | 'agent', name: string) => html`<section class="choice">
+    <h3>${scope === 'agent' ? 'All conversations of the agent' : 'This conversation'} <code>${name}</code></h3>
+    <p class="offer">
+      <button type="button" class="reject" onClick=${() => onStop(scope === 'agent' ? { agent: name } : { conversation: name })}>
+        ${scope === 'agent' ? 'End all open turns' : 'End its open turns'}
+      </button>
+      <span class="faint">Once. A new message opens a turn again.</span>
+    </p>
+    <p class="offer">
+      <button type="button" onClick=${() => onLasting(scope, name)}>${scope === 'agent' ? 'Stop the agent' : 'Stop the conversation'} until a release…</button>
+      <span class="faint">New messages get no answer until then. Asks for a reason.</span>
+    </p>
+  </section>`
   return html`<dialog
     class="help stop" aria-labelledby="stop-title" onClose=${onClose}
     ref=${(node: HTMLDialogElement | null) => {
       if (node !== null && !node.open) node.showModal()
     }}
   >
-    <header><h2 id="stop-title">Stop open turns?</h2></header>
+    <header><h2 id="stop-title">What do you want to stop?</h2></header>
     <p>
-      A stopped turn ends as cancelled. No new call of it starts, and its running tools are ended. A new
-      message opens a turn again, unless the stop lasts.
+      A turn that you end is cancelled. No new call of it starts, and its running tools are ended.
     </p>
     ${choice('conversation', conversation)}
     ${agent !== null && choice('agent', agent)}

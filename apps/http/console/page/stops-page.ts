@@ -1,7 +1,7 @@
 // The stop switch: the stops in force, a new stop, and a release.
 
 import { shellWord } from '../../../terminal/shell-word.ts'
-import { span } from './ago.ts'
+import { personName, span } from './ago.ts'
 import type { Change, Confirmations } from './confirmation.ts'
 import { html } from './html.ts'
 import type { StopsData } from './operator-state.ts'
@@ -48,6 +48,7 @@ export function stopsPage(onChange: () => void, confirmations: Confirmations): S
     view(now) {
       const { data, problem } = polling
       const stops = data?.stops ?? []
+      const released = data?.released ?? []
       const title =
         data === undefined
           ? 'Stops'
@@ -71,6 +72,15 @@ export function stopsPage(onChange: () => void, confirmations: Confirmations): S
             ${(Object.keys(scopes) as Scope[]).map((scope) => html`<button type="button" class="reject" onClick=${() => confirmations.open(newStop(scope, '', polling.refresh))}>${scopes[scope].label}…</button>`)}
           </p>
         </section>
+        ${
+          released.length > 0 &&
+          html`<section aria-labelledby="released">
+            <h2 id="released">Released lately</h2>
+            <ul class="decided">
+              ${released.map((one) => html`<li key=${one.id} data-released=${one.id}><code>${one.id}</code> <span>by ${personName(one.releasedBy)}</span> <span class="faint">${span(now - one.releasedAt)} ago</span></li>`)}
+            </ul>
+          </section>`
+        }
       </main>`
     },
   }
@@ -82,7 +92,7 @@ export function stopsPage(onChange: () => void, confirmations: Confirmations): S
       <header>
         <h2 id=${title}><code>${id}</code></h2>
         ${mode !== null && html`<span class="badge">${mode}</span>`}
-        ${setAt !== null && html`<span class="faint deadline">${span(now - setAt)} ago by ${setBy}</span>`}
+        ${setAt !== null && html`<span class="faint deadline">${span(now - setAt)} ago by ${personName(setBy ?? '')}</span>`}
       </header>
       <p class="reason">${reason ?? 'The record cannot be read. Nothing starts until it is released.'}</p>
       <p class="buttons">

@@ -2,9 +2,8 @@
 // the next use after the server ended. The SDK is loaded then.
 // MCP-CONNECTION-1. A message is sent once. No failure sends it again. A call that needs input goes
 //     on with a further message, as its server requests.
-// MCP-CONNECTION-2. Requests of the server for the model or for files are declined: this client
-//     offers neither sampling nor roots. Requests to a person are questions of one call. If the
-//     server does not name the call and several run, the request is cancelled.
+// MCP-CONNECTION-2. Sampling and roots are declined. A request to a person is a question of one
+//     call. If the server does not name the call and several run, the request is cancelled.
 // MCP-CONNECTION-3. A result is never checked against the server's own output schema. Its pattern
 //     could block this process, and the call has run in any case.
 // MCP-CONNECTION-4. The headers of the agent file go to its URL only.
@@ -216,7 +215,10 @@ export async function callTool(
   const { name, idempotencyKey, traceparent } = request
   const _meta = { 'weir/idempotencyKey': idempotencyKey, ...(traceparent && { traceparent }) }
   const params = { name, arguments: request.arguments, _meta }
-  const options = { signal, onprogress: onProgress, timeout: timerMsMax }
+  const options = {
+    ...{ signal, onprogress: onProgress, timeout: timerMsMax },
+    ...(server.run.kind === 'command' && { toolDefinition: { name, ...noDefinition } }),
+  }
   if (answer === undefined) return connected.callTool(params, options)
   asking.add(answer)
   try {
@@ -253,6 +255,12 @@ async function callWithInput(
 function isInputRequired(result: unknown): result is InputRequiredResult {
   return isObject(result) && result.resultType === 'input_required'
 }
+
+/**
+ * Keeps MCP-CONNECTION-3. Without it the SDK looks the tool up in its cached list: for its output
+ * schema, and for headers, which a program does not get.
+ */
+const noDefinition = { inputSchema: { type: 'object' } } as const
 
 /** The tool kind has its own deadlines, on the clock of the log. */
 const timerMsMax = 2 ** 31 - 1

@@ -30,10 +30,10 @@ export function answered(
   const structured =
     structuredContent === undefined || isText ? [] : [JSON.stringify(structuredContent)]
   const whole = [...blocks, ...structured].join('\n').toWellFormed()
-  const bytes = Buffer.byteLength(whole)
   const text = cutToBytes(whole, keptBytes(outputBytesMax))
-  const cut = Buffer.byteLength(text) < bytes
-  const shown = text + notes({ text, bytes, cut, replaced: false })
+  const isCut = text.length < whole.length
+  const bytes = isCut ? Buffer.byteLength(whole) : 0
+  const shown = text + notes({ text, bytes, cut: isCut, replaced: false })
   return isError === true
     ? {
         status: 'error',

@@ -30,22 +30,21 @@ export function startMcpCall(
   { onAnswer, onProgress }: McpObserver = {},
 ): RunningTool {
   const { clock, idempotencyKey, traceparent, ask } = call
-  const begunAt = clock.monotonic()
   const started = Promise.withResolvers<boolean>()
   const ended = Promise.withResolvers<ToolEnding>()
   const controller = new AbortController()
   let isSent = false
   let isOver = false
   const wallMs = Math.min(call.timeoutMs, server.wallMs)
-  const cancelWall = clock.after(wallMs, () => end({ kind: 'timeout', timeoutMs: wallMs }))
+  const wallEndsAt = clock.monotonic() + wallMs
   let isWaiting = false
-  let cancelIdle = idle()
+  let cancelTimer = untilDeadline()
   let refused: string | undefined
   const answer =
     ask &&
     answerInput({
       ...{ server: server.name, ask, hide: tokenMask(server) ?? ((text) => text) },
-      leftMs: () => wallMs - (clock.monotonic() - begunAt),
+      leftMs: () => wallEndsAt - clock.monotonic(),
       onWait: pauseIdle,
       onRefused: (fault) => {
         refused = fault
@@ -58,9 +57,8 @@ export function startMcpCall(
     {
       signal: controller.signal,
       onProgress(progress) {
-        cancelIdle()
         if (isOver) return
-        if (!isWaiting) cancelIdle = idle()
+        restartTimer()
         onProgress?.(progress)
       },
       onSent() {
@@ -83,19 +81,27 @@ export function startMcpCall(
     stop: (_graceMs, why) => end({ kind: 'stop', why }), // the server gets a cancel, and decides
   }
 
-  /** A person may answer slowly. */
+  /** A person may answer slowly: only the wall limit goes on. */
   function pauseIdle(): () => void {
     isWaiting = true
-    cancelIdle()
+    restartTimer()
     return () => {
       isWaiting = false
-      if (!isOver) cancelIdle = idle()
+      if (!isOver) restartTimer()
     }
   }
 
-  function idle(): () => void {
-    const { timeoutMs } = server
-    return clock.after(timeoutMs, () => end({ kind: 'timeout', timeoutMs }))
+  function restartTimer(): void {
+    cancelTimer()
+    cancelTimer = untilDeadline()
+  }
+
+  /** The nearer one of two deadlines. Keeps MCP-2. */
+  function untilDeadline(): () => void {
+    const wallLeftMs = wallEndsAt - clock.monotonic()
+    const isWall = isWaiting || wallLeftMs <= server.timeoutMs
+    const timeoutMs = isWall ? wallMs : server.timeoutMs
+    return clock.after(isWall ? wallLeftMs : timeoutMs, () => end({ kind: 'timeout', timeoutMs }))
   }
 
   function end(cause: End): void {
@@ -112,8 +118,7 @@ export function startMcpCall(
   function finish(ending: ToolEnding): void {
     if (isOver) return
     isOver = true
-    cancelWall()
-    cancelIdle()
+    cancelTimer()
     started.resolve(false)
     const fault = ending.fault ?? refused
     ended.resolve(withoutTokens(server, { ...ending, ...(fault !== undefined && { fault }) }))

@@ -6,10 +6,18 @@ import {
   shownTurns,
   turnOf,
 } from '../../../../apps/http/console/open-turns.ts'
+import {
+  addSettledToSpend,
+  addToSpend,
+  beginSpend,
+  shownSpend,
+} from '../../../../apps/http/console/spend.ts'
+import { idleTimes } from '../../../../apps/http/console/stages-data.ts'
 import { addToStops, beginStops, shownStops } from '../../../../apps/http/console/stops.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
-import type { Message, PendingCall } from '../../../../shared/contract/messages.ts'
+import type { BudgetSettled, Message, PendingCall } from '../../../../shared/contract/messages.ts'
 import {
+  callFinished,
   callRejected,
   interventionRaised,
   roundStarted,
@@ -23,27 +31,42 @@ const start = 1_800_000_000_000
 /** Folds records that come one second apart, and returns the state at the time of the last one. */
 function folded(messages: Message[], until = 0) {
   const turns = beginTurns()
+  const spend = beginSpend()
   const stops = beginStops()
   const inbox = beginInbox()
   let time = start
   for (const message of messages) {
     time += 1_000
+    if (message.type === 'budget-settled') {
+      addSettledToSpend(spend, message)
+      continue
+    }
     const turn = turnOf(turns, message)
     addToStops(stops, message, { turn, time })
     addToInbox(inbox, message, { agent: turn?.agent ?? 'unknown', time })
+    addToSpend(spend, message, { turn, time })
     addToTurns(turns, message, time)
   }
   const now = time + until
   return {
     turns: shownTurns(turns, now),
     stops: shownStops(stops, now),
+    spend: shownSpend(spend, now),
     inbox: shownInbox(inbox, now),
   }
 }
 
 const place = { conversation: 'c', turn: 7, round: 1 }
-const answered = (calls: number, tokens = 100): Message => ({
-  ...{ type: 'model-answered', ...place, attempt: 'a', text: '', textBytes: 0, stop: 'calls' },
+const answered = (calls: number, tokens = 100, round = 1): Message => ({
+  ...{
+    type: 'model-answered',
+    ...place,
+    round,
+    attempt: 'a',
+    text: '',
+    textBytes: 0,
+    stop: 'calls',
+  },
   calls: Array.from({ length: calls }, (_, ordinal) => ({
     ...{ ordinal, id: '', name: 'exec', arguments: '{}', argumentsBytes: 2, problem: null },
   })),
@@ -53,6 +76,10 @@ const waitsFor = (guards: string[]): Message => ({
   ...{ type: 'calls-waiting', ...place, until: start + 60_000 },
   calls: [{ ordinal: 0, name: 'exec', guards }],
 })
+const offered = (ordinal: number): Message => ({
+  ...{ type: 'call-offered', ...place, ordinal, name: 'pick', until: start + 60_000 },
+})
+const clientCalls = 'pick (call-7-1-0), pick (call-7-1-1)'
 const verdict = (guard: string, code: string): Message => ({
   ...{
     type: 'guard-verdict-given',
@@ -83,6 +110,19 @@ const stop = (rung: 'text_only' | 'end'): Message => {
   return { ...raised, intervention: { ...raised.intervention, rung } }
 }
 
+/** Judged as evidence of a loop: these rounds. */
+const loops = (rounds: number[], shadow = false): Message => {
+  const raised = interventionRaised('identical-failure', 'the same again', shadow)
+  if (raised.type !== 'intervention-raised') throw new Error('not an intervention')
+  const evidence = rounds.map((round) => ({ round, ordinal: 0 }))
+  return { ...raised, intervention: { ...raised.intervention, evidence } }
+}
+const settled = (round: number, usd: number | null, attempt = `a${round}`): BudgetSettled => ({
+  ...{ type: 'budget-settled', tenant: 'default', ...place, round, attempt, counted: 'usage' },
+  usage: { inputTokens: 1, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
+  ...{ tokens: 1, usd, priced: true, prices: usd === null ? '' : '1' },
+})
+
 describe('the open turns', () => {
   const begun = [turnStarted(), roundStarted()]
   it.each<[string, Message[], string, string]>([
@@ -91,6 +131,8 @@ describe('the open turns', () => {
     ['guard', [answered(1), waitsFor(['shell'])], 'guard', 'shell'],
     ['person', [answered(1), waitsFor(['approval']), pending()], 'person', ''],
     ['tool', [answered(1), pending(), decided('approved')], 'tool', ''],
+    ['client', [answered(2), offered(0), offered(1)], 'client', clientCalls],
+    ['tool', [answered(1), offered(0), callFinished()], 'tool', ''],
     ['model', [answered(1), toolStarted(), roundStarted(2)], 'model', ''],
   ])('are at the %s after these records: %j', (_, messages, state, detail) => {
     const [turn] = folded([...begun, ...messages]).turns.shown
@@ -102,8 +144,10 @@ describe('the open turns', () => {
     expect(turns.shown[0]).toMatchObject({ since: start + 3_000, startedAt: start + 1_000 })
   })
 
-  it('are stalled without a record, but not while a person has them', () => {
+  it('are stalled without a record, but not while a person or the client has them', () => {
     const late = limits.consoleStalledMs + 1
+    const { turns } = folded([...begun, answered(1), offered(0)], late)
+    expect(turns.shown).toMatchObject([{ state: 'client', since: start + 4_000 }])
     expect(folded(begun, late).turns.counts).toMatchObject({ stalled: 1, model: 0 })
     expect(folded([...begun, pending()], late).turns.counts).toMatchObject({ person: 1 })
   })
@@ -164,6 +208,56 @@ describe('the stops', () => {
     const { stops } = folded(many)
     expect(stops.total.calls).toBe(many.length)
     expect(stops.by.length).toBeLessThanOrEqual(limits.consolePairsMax)
+  })
+})
+
+describe('the spend without progress', () => {
+  const rounds = [1, 2, 3].flatMap((round) => [
+    ...[roundStarted(round), answered(1, 100 * round, round)],
+  ])
+  it('has the rounds that the loop-detector names, without the first, and each once', () => {
+    const { spend, turns } = folded([
+      ...[turnStarted(), ...rounds, loops([1, 2, 3]), loops([1, 2, 3], true)],
+    ])
+    expect(spend.by).toEqual([
+      { agent: 'agent', turns: 1, rounds: 2, tokens: 500, usd: 0, priced: 0 },
+    ])
+    expect(turns.shown).toMatchObject([{ idle: 2 }])
+  })
+
+  it.each<[string, Message[]]>([
+    ['before', [settled(3, 7), settled(3, 7), settled(2, null), loops([1, 2, 3])]],
+    ['after', [loops([1, 2, 3]), settled(3, 7), settled(3, 7), settled(1, 9)]],
+  ])('has the money that is settled %s the judgement, each attempt once', (_, messages) => {
+    const { spend } = folded([turnStarted(), ...rounds, ...messages])
+    expect(spend.total).toEqual({ turns: 1, rounds: 2, tokens: 500, usd: 7, priced: 1 })
+  })
+
+  it('has nothing of a usual reminder, and nothing after an hour', () => {
+    const raised = loops([2])
+    if (raised.type !== 'intervention-raised') throw new Error('not an intervention')
+    const ordinary = { ...raised, intervention: { ...raised.intervention, ordinary: true } }
+    expect(folded([turnStarted(), ...rounds, ordinary]).spend.by).toEqual([])
+    expect(folded([turnStarted(), ...rounds, raised], 3_600_000).spend.by).toEqual([])
+  })
+
+  it('keeps the tokens of a bounded number of rounds', () => {
+    const many = Array.from({ length: limits.consoleRoundsKept + 1 }, (_, n) =>
+      answered(1, 10, n + 1),
+    )
+    expect(folded([turnStarted(), ...many, loops([1])]).spend.by).toEqual([])
+    expect(folded([turnStarted(), ...many, loops([2])]).spend.total.tokens).toBe(10)
+  })
+})
+
+describe('a stage without a process', () => {
+  const idle = { stage: 'validator', isRunning: false, behind: 1, oldestAt: start } as const
+  it('has none since the first look without one, and anew after a pause', () => {
+    const look = idleTimes()
+    const sinceAt = (now: number, isRunning = false) =>
+      look([{ ...idle, isRunning }], now).stages[0]?.idleSince
+    expect([sinceAt(1_000), sinceAt(6_000), sinceAt(9_000, true)]).toEqual([1_000, 1_000, null])
+    expect([sinceAt(12_000), sinceAt(3_600_000)]).toEqual([12_000, 3_600_000])
   })
 })
 

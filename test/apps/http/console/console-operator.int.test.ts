@@ -183,7 +183,9 @@ describe('the console for operators', () => {
       createApiKey(file, { name, tenant: null, roles })
     const reader = keyOf('reader', ['read', 'ask', 'approve'])
     const operator = keyOf('ann', ['read', 'operate'])
-    await using server = await consoleServer([], { access: { apiKeys: file } })
+    await using server = await consoleServer([], {
+      ...{ access: { apiKeys: file }, guards: { guards: [strict], mode: 'shadow' } },
+    })
     const stop = { scope: 'all', mode: 'now', reason: 'a test' }
     const value = { agent: 'helper', key: 'loop.cycleLaps', value: '2' }
     const bodies: [string, object][] = [
@@ -203,6 +205,15 @@ describe('the console for operators', () => {
     expect((await readBy<StopsData>('stops')).stops).toMatchObject([{ setBy: 'key:ann' }])
     const { policy } = await readBy<PoliciesData>('policies?agent=helper')
     expect(policy.setBy).toBe('key:ann')
+    expect(await change(server, 'release', { id: 'all' }, operator)).toMatchObject({ status: 200 })
+    const { stops, released } = await readBy<StopsData>('stops')
+    expect([stops, released]).toEqual([
+      [],
+      [{ id: 'all', releasedBy: 'key:ann', releasedAt: expect.any(Number) }],
+    ])
+    const mode = { guard: 'strict', mode: 'enforce' }
+    expect(await change(server, 'guard-mode', mode, operator)).toMatchObject({ status: 200 })
+    expect((await readBy<GuardsData>('guards')).guards).toMatchObject([{ setBy: 'key:ann' }])
     expect((await fetch(`${server.url}/console/api/stops`)).status).toBe(401)
   })
 

@@ -17,6 +17,7 @@ export type EdgeServer = AsyncDisposable & {
 
 export type EdgeServerOptions = Partial<EdgeOptions> & {
   tools?: readonly DefinedTool[]
+  caps?: Parameters<typeof defineAgent>[0]['caps']
   approvals?: WeirOptions['approvals']
   dataFolder?: string
   mcp?: Parameters<typeof defineAgent>[0]['mcp']
@@ -25,13 +26,13 @@ export type EdgeServerOptions = Partial<EdgeOptions> & {
 /** The agent is `helper`. `replies`: as for scriptedModel. */
 export async function edgeServer(
   replies: Parameters<typeof scriptedModel>,
-  { tools = [], approvals, dataFolder, mcp, ...options }: EdgeServerOptions = {},
+  { tools = [], caps = {}, approvals, dataFolder, mcp, ...options }: EdgeServerOptions = {},
 ): Promise<EdgeServer> {
   const folder = dataFolder ?? mkdtempSync(join(tmpdir(), 'weir-edge-'))
   const model = scriptedModel(...replies)
   const log = pino({ level: 'silent' })
   const agent = defineAgent({
-    ...{ name: 'helper', model, system: 'Help.', tools },
+    ...{ name: 'helper', model, system: 'Help.', tools, caps },
     ...(mcp && { mcp, sandbox: 'off' as const }),
   })
   const weir = await Weir.open({

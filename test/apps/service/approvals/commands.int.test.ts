@@ -39,7 +39,7 @@ function output() {
 
 async function set(): Promise<string> {
   const { stream, text } = output()
-  await approvalRules(file, settings, stream)
+  await approvalRules(file, {}, settings, stream)
   return text()
 }
 
@@ -47,15 +47,17 @@ describe('weir approvals rules', () => {
   it('reports that switched-off rules are in force again', async () => {
     expect(await set()).not.toContain('switched off')
     expect(await set()).not.toContain('switched off')
-    await withRegistry(settings, (registry) => switchGuard(registry, 'approval', 'shadow'))
+    await withRegistry(settings, (registry) =>
+      switchGuard(registry, 'approval', { mode: 'shadow', by: 'test' }),
+    )
     expect(await set()).toContain('some rules were switched off until now; all are in force now')
   })
 
   it('reports unreadable rules with the remedy', async () => {
     await withRegistry(settings, (registry) =>
-      writeRegistration(registry, { ...approvalRegistration({ rules }), rules: '[{' }),
+      writeRegistration(registry, { ...approvalRegistration({ rules }), rules: '[{' }, 'test'),
     )
-    const shown = approvalRules(undefined, settings, output().stream)
+    const shown = approvalRules(undefined, {}, settings, output().stream)
     await expect(shown).rejects.toMatchObject({
       code: 'policies.unreadable',
       message: expect.stringContaining('weir guard remove approval'),

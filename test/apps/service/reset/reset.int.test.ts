@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type ResetOptions, reset } from '../../../../apps/service/reset/reset.ts'
+import { stageProgress } from '../../../../apps/service/stage-progress.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
 import type { Bus, Subscription } from '../../../../shared/contract/bus.ts'
 import { topicSpecs } from '../../../../shared/contract/topology.ts'
@@ -93,6 +94,12 @@ async function stage(): Promise<{ subscription: Subscription; starts: Map<number
   return { subscription, starts }
 }
 
+/** Of the stage, as the console shows it. */
+async function progress() {
+  const all = await stageProgress({ bus, topicPrefix: prefix }, settings)
+  return all.find((one) => one.stage === 'loop-detector')
+}
+
 describe('weir reset', () => {
   it('repairs one partition whose first records are gone, while the other one is read', async () => {
     await open()
@@ -107,6 +114,9 @@ describe('weir reset', () => {
     await bus.append([0, 1, 2, 3, 4, 7, 1_000_000].map((offset) => derived(0, offset)))
     await bus.append([derived(1, 0)])
     await commitAt(0, 3, 1)
+    expect(await progress()).toEqual({
+      ...{ stage: 'loop-detector', isRunning: false, behind: 5, oldestAt: expect.any(Number) },
+    })
     await world.admin.fetchTopicMetadata({ topics: [inbox()] }) // kafkajs's next call needs a leader
     await world.admin.deleteTopicRecords({
       topic: inbox(),
@@ -120,6 +130,7 @@ describe('weir reset', () => {
     )
     expect([...damaged.starts.keys()]).toEqual([1])
     expect(damaged.subscription.joined).toBe(true)
+    expect(await progress()).toMatchObject({ isRunning: true })
 
     const shown = await run({ stage: 'loop-detector' })
     expect(shown.code).toBe(1)

@@ -36,7 +36,7 @@ async function said(command: (out: NodeJS.WriteStream) => Promise<unknown>): Pro
 
 const set = (options: Partial<StopOptions>) =>
   said((out) => stop({ reason: 'wrong transfers', by: 'anna', ...options }, settings, out))
-const free = (id: string) => said((out) => release(id, settings, out))
+const free = (id: string) => said((out) => release(id, { by: 'bob' }, settings, out))
 const list = (options = {}) => said((out) => listStops(options, settings, out))
 
 describe('weir stop', () => {
@@ -54,6 +54,19 @@ describe('weir stop', () => {
       ...{ id: 'agent:bank', scope: 'agent', name: 'bank', mode: 'drain' },
       ...{ reason: 'wrong transfers', setBy: 'anna', setAt: expect.any(Number) },
     })
+  })
+
+  it('keeps the newest releases with their authors', async () => {
+    const count = limits.settingsRemovedKept + 2
+    for (let n = 0; n < count; n += 1) {
+      await set({ conversation: `released-${n}` })
+      await free(`conversation:released-${n}`)
+    }
+    const lines = (await list({ released: true })).trim().split('\n')
+    expect(lines).toHaveLength(limits.settingsRemovedKept)
+    expect(lines[0]).toMatch(
+      new RegExp(`^conversation:released-${count - 1} {2}released 20\\S+ \\S+ UTC by bob$`),
+    )
   })
 
   it('warns about an agent that the log does not know, and stops it all the same', async () => {

@@ -21,7 +21,7 @@ const shell: GuardInForce = {
 const clearedAt = 100 * limits.guardStampedMs
 const longAgo = clearedAt - limits.guardStampedMs
 const registration = (fields: Partial<GuardInForce> = {}): GuardRegistration => ({
-  ...{ type: 'guard-registration', ...shell, registeredAt: 0 },
+  ...{ type: 'guard-registration', ...shell, registeredAt: 0, setBy: '' },
   ...fields,
 })
 

@@ -99,7 +99,7 @@ describeWithPython('the guard in Python', () => {
         )
         expect(await pipeline.starts()).toHaveLength(1)
 
-        await switchGuard(pipeline.wiring, guardName, 'shadow')
+        await switchGuard(pipeline.wiring, guardName, { mode: 'shadow', by: 'test' })
         await pipeline.ask('third')
         expect(await pipeline.starts()).toHaveLength(2)
         await until(async () => (await verdictsOf(pipeline)).length >= 3)

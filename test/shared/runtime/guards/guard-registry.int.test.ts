@@ -67,7 +67,7 @@ describe('registering a guard', () => {
     expect((await register({ modes: new Map([['bash', undefined]]) })).tools[0]?.mode).toBe(
       'enforce',
     )
-    await switchGuard(registry(), 'shell', 'shadow')
+    await switchGuard(registry(), 'shell', { mode: 'shadow', by: 'test' })
     expect((await register()).tools[0]?.mode).toBe('shadow')
     expect(
       (
