@@ -225,11 +225,11 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
   }
 
   function pending(event: Event<'approval-pending'>): object[] {
-    return event.calls.flatMap(({ ordinal, id, name, arguments: given }) => {
+    return event.calls.flatMap(({ ordinal, id, name, arguments: given, question }) => {
       approvals.set(callId({ ...event, ordinal }), id)
       const index = output.length
       const type = 'mcp_approval_request'
-      output.push({ id, type, server_label: 'weir', name, arguments: given })
+      output.push({ id, type, server_label: 'weir', name, arguments: question ?? given })
       return ['added', 'done'].map((end) => ({
         ...{ type: `response.output_item.${end}`, output_index: index, item: output[index] },
       }))
