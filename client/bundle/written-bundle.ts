@@ -34,7 +34,7 @@ export type BundleOrder = {
 /**
  * `openTurns`: of those, the turns that had not ended. `cutTurns`: of those, the turns whose
  * beginning the log no longer has. `leftOut`: records that are unreadable, or that a redaction
- * cannot keep.
+ * cannot keep. `isRedacted`: rules of agents or of a file replaced values.
  */
 export type BundleContent = {
   conversations: number

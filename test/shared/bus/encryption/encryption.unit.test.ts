@@ -211,7 +211,7 @@ describe('the file of the keys', () => {
     const failing = () => tenantKeysOf(`${process.execPath} ${script}`)
     expect(failing).toThrow('it ended with exit code 3')
     expect(failing).not.toThrow('s3cret')
-    expect(() => tenantKeysOf('no-such-program')).toThrow('ENOENT')
+    expect(() => tenantKeysOf('no-such-program')).toThrow('there is no program no-such-program')
   })
 })
 
