@@ -314,7 +314,7 @@ withBrowser('the console', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('warns of a used budget, and shows rows before the filters on a phone', async () => {
+  it('warns of a used budget, changes budgets and rules, and shows rows before filters on a phone', async () => {
     await using server = await consoleServer([says('Hello.')])
     const settings = readSettings({ dataFolder: server.folder }, {})
     await setBudget({ window: 'day', tokens: '1' }, settings, output().stream)
@@ -325,6 +325,29 @@ withBrowser('the console', () => {
     await use.waitFor()
     expect(await use.textContent()).toContain('used up')
     expect(await use.getAttribute('class')).toBe('bad')
+    await page.click('[data-budget] button:has-text("Change…")')
+    await page.fill('dialog input[name=hard]', '500000')
+    await page.waitForSelector(
+      'dialog pre:has-text("weir budget set --tenant default --window day --tokens 500000")',
+    )
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('text=no model request from 500,000 tokens')
+    await page.click('button:has-text("New budget…")')
+    await page.fill('dialog input[name=hard]', '20')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('dialog [role=alert]:has-text("give 20USD")')
+    await page.fill('dialog input[name=hard]', '20USD')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('[data-budget="default/tenant/day/usd"]')
+    await page.click('[data-budget="default/tenant/day/usd"] button:has-text("Remove…")')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('text=default/tenant/day/usd is removed.')
+    expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false)
+    await page.keyboard.press('4')
+    await page.click('button:has-text("Set approval rules…")')
+    expect(await page.inputValue('dialog textarea')).toContain('"waitMs": 3600000')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('[data-guard=approval]')
     await page.keyboard.press('3')
     await page.waitForSelector('.conversation-row')
     const top = (await page.locator('.rows').boundingBox())?.y
@@ -334,7 +357,7 @@ withBrowser('the console', () => {
     await page.selectOption('select[name=outcome]', 'failed')
     await page.waitForSelector('text=Filters (1)')
     await page.waitForSelector('text=0 conversations')
-    expect(page.problems).toEqual([])
+    expect(page.problems).toEqual([expect.stringContaining('400')]) // the amount without a currency
   })
 
   it('reports that a page without its server is old, and is live again without a reload', async () => {

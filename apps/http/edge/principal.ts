@@ -11,7 +11,7 @@ import { HttpError } from '../http-error.ts'
 /**
  * `ask`: send messages and cancel turns. `approve`: decide about waiting calls. `read`: read
  * conversations and lists. `operate`: in the console, stop agents and tools, retry dead letters,
- * switch guards and change policies.
+ * switch guards, change policies, approval rules and budgets.
  */
 export const roles = ['ask', 'approve', 'operate', 'read'] as const
 export type Role = (typeof roles)[number]
