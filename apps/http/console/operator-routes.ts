@@ -204,15 +204,19 @@ export function operatorApi(
 const budgetSubjects = ['tenant', 'agent', 'conversation'] as const
 const budgetWindows = ['turn', 'day', 'month'] as const
 
-/** Throws 400 for a fault in the rules: its text names nothing of the server. */
 async function rulesPlaced(table: Table, text: string, by: string): Promise<void> {
   try {
     await placeRules(table, rulesIn('the text', text), by)
   } catch (error) {
-    if (error instanceof WeirError && error.code === 'settings.invalid')
-      throw new HttpError(400, error.code, error.message, { cause: error })
-    throw error
+    throw asBadRules(error)
   }
+}
+
+/** A fault in the rules is one of the request. Its text names nothing of the server. */
+function asBadRules(error: unknown): unknown {
+  return error instanceof WeirError && error.code === 'settings.invalid'
+    ? new HttpError(400, error.code, error.message, { cause: error })
+    : error
 }
 
 /** An empty amount is none. The tenant of one conversation is that of its id. */

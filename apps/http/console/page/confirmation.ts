@@ -3,7 +3,7 @@
 
 import { html } from './html.ts'
 
-/** `values`: the choices of a field; null: any text. `kind`: of a text; `lines`: several lines. */
+/** `values`: the choices of a field. Null: any text, of the `kind`. `lines`: several lines. */
 export type Field = {
   name: string
   label: string
