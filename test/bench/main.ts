@@ -8,6 +8,7 @@ import { benchAccumulator } from './accumulator.ts'
 import { benchAgentLoop } from './agent-loop.ts'
 import { benchBus } from './bus.ts'
 import { benchCodec } from './codec.ts'
+import { benchConsole } from './console.ts'
 import { benchConversation } from './conversation.ts'
 import { benchEdge } from './edge.ts'
 import { benchExecutor } from './executor.ts'
@@ -43,6 +44,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['guest', benchGuest],
   ['proxy', benchProxy],
   ['edge', benchEdge],
+  ['console', benchConsole],
   ['MCP', benchMcp],
   ['replay', benchReplay],
   ['report', benchReport],

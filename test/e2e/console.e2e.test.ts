@@ -56,6 +56,47 @@ async function tab(context: BrowserContext, url: string): Promise<Page & { probl
   return Object.assign(page, { problems })
 }
 
+/** Controls without a name, and texts whose contrast with the colour behind them is below 4.5. */
+const accessFaults = `(() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
+  const rgba = (colour) => {
+    canvas.clearRect(0, 0, 1, 1)
+    canvas.fillStyle = colour
+    canvas.fillRect(0, 0, 1, 1)
+    return [...canvas.getImageData(0, 0, 1, 1).data]
+  }
+  const light = ([r, g, b]) => {
+    const [x, y, z] = [r, g, b].map((value) => {
+      const share = value / 255
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+    })
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z
+  }
+  const behind = (node) => {
+    for (let one = node; one !== null; one = one.parentElement) {
+      const colour = rgba(getComputedStyle(one).backgroundColor)
+      if (colour[3] === 255) return colour
+    }
+    return rgba('canvas')
+  }
+  const faults = []
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  for (let text = walker.nextNode(); text !== null; text = walker.nextNode()) {
+    const node = text.parentElement
+    if (text.data.trim() === '' || !node.checkVisibility({ visibilityProperty: true })) continue
+    const pair = [light(rgba(getComputedStyle(node).color)), light(behind(node))].sort((a, b) => b - a)
+    const contrast = (pair[0] + 0.05) / (pair[1] + 0.05)
+    if (contrast < 4.5) faults.push({ text: text.data.trim().slice(0, 40), contrast })
+  }
+  for (const node of document.querySelectorAll('button, a[href], input, select, textarea')) {
+    const labels = [...(node.labels ?? [])].map((label) => label.textContent).join('')
+    const own = node.matches('button, a') ? node.textContent : ''
+    const name = node.getAttribute('aria-label') ?? labels + own
+    if (name.trim() === '') faults.push({ unnamed: node.outerHTML.slice(0, 80) })
+  }
+  return faults
+})()`
+
 withBrowser('the console', () => {
   it('shows a decision of one tab in the other, and its exact arguments', async () => {
     ran = []
@@ -314,7 +355,7 @@ withBrowser('the console', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  it('warns of a used budget, and shows rows before the filters on a phone', async () => {
+  it('warns of a used budget, changes budgets and rules, and shows rows before filters on a phone', async () => {
     await using server = await consoleServer([says('Hello.')])
     const settings = readSettings({ dataFolder: server.folder }, {})
     await setBudget({ window: 'day', tokens: '1' }, settings, output().stream)
@@ -325,6 +366,29 @@ withBrowser('the console', () => {
     await use.waitFor()
     expect(await use.textContent()).toContain('used up')
     expect(await use.getAttribute('class')).toBe('bad')
+    await page.click('[data-budget] button:has-text("Change…")')
+    await page.fill('dialog input[name=hard]', '500000')
+    await page.waitForSelector(
+      'dialog pre:has-text("weir budget set --tenant default --window day --tokens 500000")',
+    )
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('text=no model request from 500,000 tokens')
+    await page.click('button:has-text("New budget…")')
+    await page.fill('dialog input[name=hard]', '20')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('dialog [role=alert]:has-text("give 20USD")')
+    await page.fill('dialog input[name=hard]', '20USD')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('[data-budget="default/tenant/day/usd"]')
+    await page.click('[data-budget="default/tenant/day/usd"] button:has-text("Remove…")')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('text=default/tenant/day/usd is removed.')
+    expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false)
+    await page.keyboard.press('4')
+    await page.click('button:has-text("Set approval rules…")')
+    expect(await page.inputValue('dialog textarea')).toContain('"waitMs": 3600000')
+    await page.click('dialog button[type=submit]')
+    await page.waitForSelector('[data-guard=approval]')
     await page.keyboard.press('3')
     await page.waitForSelector('.conversation-row')
     const top = (await page.locator('.rows').boundingBox())?.y
@@ -334,7 +398,7 @@ withBrowser('the console', () => {
     await page.selectOption('select[name=outcome]', 'failed')
     await page.waitForSelector('text=Filters (1)')
     await page.waitForSelector('text=0 conversations')
-    expect(page.problems).toEqual([])
+    expect(page.problems).toEqual([expect.stringContaining('400')]) // the amount without a currency
   })
 
   it('reports that a page without its server is old, and is live again without a reload', async () => {
@@ -389,6 +453,54 @@ withBrowser('the console', () => {
     await isInert('.conversation .summary')
     expect(page.problems).toEqual([])
   })
+
+  it.each(['light', 'dark'] as const)(
+    'has names for all controls, and text with a contrast of 4.5 to 1, in the %s theme',
+    async (colorScheme) => {
+      await using server = await consoleServer([says(call('deploy', { env: 'prod' }))], {
+        ...{ tools: [deploy], approvals },
+      })
+      const settings = readSettings({ dataFolder: server.folder }, {})
+      await setBudget({ window: 'day', tokens: '1' }, settings, output().stream)
+      const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
+      turn.finished.catch(() => {})
+      await using context = await browser.newContext({ colorScheme })
+      const page = await tab(context, `${server.url}/console`)
+      await page.waitForSelector('.badge.person')
+      await page.waitForSelector('[data-stage]')
+      const faults: unknown[] = []
+      const look = async (name: string) => {
+        const found = await page.evaluate<object[]>(accessFaults)
+        faults.push(...found.map((fault) => ({ page: name, ...fault })))
+      }
+      for (const [key, ready] of [
+        ['1', '[data-stage]'],
+        ['2', '[data-call]'],
+        ['3', '.conversation-row'],
+        ['4', '[data-guard=approval]'],
+        ['5', 'text=Nothing is stopped'],
+        ['6', 'meter'],
+        ['7', 'text=No dead letter'],
+      ] as const) {
+        await page.keyboard.press(key)
+        await page.waitForSelector(ready)
+        await look(ready)
+      }
+      await page.keyboard.press('1')
+      await page.click('.wide button')
+      await page.waitForSelector('dialog[open]')
+      await look('the stop dialog')
+      expect(faults).toEqual([])
+      await page.evaluate(`(() => {
+        const bad = document.querySelector('dialog').appendChild(document.createElement('p'))
+        bad.textContent = 'canary'
+        Object.assign(bad.style, { color: '#777', backgroundColor: '#777' })
+        bad.parentElement.append(document.createElement('button'))
+      })()`)
+      await look('canary')
+      expect(faults).toMatchObject([{ text: 'canary' }, { unnamed: '<button></button>' }])
+    },
+  )
 
   it('scrolls through 30,000 conversations without a frame over 50 ms', async () => {
     await using server = await consoleServer([])

@@ -32,7 +32,8 @@ export const pagePolicy = [
   ...["img-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
 ].join('; ')
 
-const document = `<!doctype html>
+/** Its bar is there before the script. `modules`: the addresses that the script will load. */
+const documentWith = (modules: readonly string[]) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -43,10 +44,11 @@ const document = `<!doctype html>
 <link rel="icon" href="${consolePath}/assets/icon.svg">
 <link rel="stylesheet" href="${consolePath}/assets/uplot.css">
 <link rel="stylesheet" href="${consolePath}/assets/console.css">
+${modules.map((address) => `<link rel="modulepreload" href="${address}">`).join('\n')}
 <script type="module" src="${consolePath}/assets/console.js"></script>
 </head>
 <body>
-<div id="console"><noscript><p>The console needs its script, but this browser does not run scripts.</p></noscript></div>
+<div id="console"><div class="console"><header class="bar"><span class="wordmark">weir console</span></header></div><noscript><p>The console needs its script, but this browser does not run scripts.</p></noscript></div>
 <div id="page"></div>
 </body>
 </html>
@@ -77,7 +79,7 @@ export function consoleAssets(): ReadonlyMap<string, Asset> {
     join(folder, 'operator.css'),
   ]
   const files: Record<string, Asset> = {
-    '': { type: 'text/html; charset=utf-8', body: document },
+    '': { type: 'text/html; charset=utf-8', body: documentWith([...found.keys()]) },
     '/assets/icon.svg': { type: 'image/svg+xml', body: icon },
     '/assets/uplot.css': {
       type: style,

@@ -7,10 +7,18 @@ import { Hono } from 'hono'
 import { guardModes } from '../../../shared/contract/guard.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
 import { createSlots } from '../../../shared/lib/slots.ts'
 import { switchGuard } from '../../../shared/runtime/guards/guard-registry.ts'
 import { defaultValue } from '../../history/effective.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
+import { placeRules, rulesIn } from '../../service/approvals/rules.ts'
+import {
+  type BudgetOptions,
+  budgetOf,
+  placeBudget,
+  removeStoredBudget,
+} from '../../service/budgets/change.ts'
 import { shownBudget } from '../../service/budgets/list.ts'
 import { accountsReader, storedBudgets } from '../../service/budgets/stored.ts'
 import { changePolicy, removeValues } from '../../service/policy/change.ts'
@@ -23,6 +31,7 @@ import { scopeOf } from '../../service/stops/scope.ts'
 import { releasedStops, storedStops } from '../../service/stops/stored.ts'
 import type { EdgeContext } from '../edge/edge-context.ts'
 import { requireRole } from '../edge/principal.ts'
+import { HttpError } from '../http-error.ts'
 import { textIn } from '../request-body.ts'
 import type { HttpApp, HttpContext } from '../server.ts'
 import type { ConsoleParts } from './console-parts.ts'
@@ -150,6 +159,28 @@ export function operatorApi(
     ),
   )
 
+  app.post(`${api}/approval-rules`, (context) =>
+    change(context, async (table, body, by) => {
+      const text = textIn(body, 'rules')
+      await rulesPlaced(table, text, by)
+      return {}
+    }),
+  )
+
+  app.post(`${api}/budget`, (context) =>
+    change(context, async (table, body, by) => {
+      await placeBudget(table, budgetOf(budgetIn(body)), by)
+      return {}
+    }),
+  )
+
+  app.post(`${api}/budget-remove`, (context) =>
+    change(context, async (table, body, by) => {
+      await removeStoredBudget(table, textIn(body, 'id'), by)
+      return {}
+    }),
+  )
+
   app.post(`${api}/stop`, (context) =>
     change(context, async (table, body, by) => {
       const kind = oneOf(body, 'scope', stopScopes)
@@ -170,9 +201,45 @@ export function operatorApi(
   return app
 }
 
+const budgetSubjects = ['tenant', 'agent', 'conversation'] as const
+const budgetWindows = ['turn', 'day', 'month'] as const
+
+async function rulesPlaced(table: Table, text: string, by: string): Promise<void> {
+  try {
+    await placeRules(table, rulesIn('the text', text), by)
+  } catch (error) {
+    throw asBadRules(error)
+  }
+}
+
+/** A fault in the rules is one of the request. Its text names nothing of the server. */
+function asBadRules(error: unknown): unknown {
+  return error instanceof WeirError && error.code === 'settings.invalid'
+    ? new HttpError(400, error.code, error.message, { cause: error })
+    : error
+}
+
+/** An empty amount is none. The tenant of one conversation is that of its id. */
+function budgetIn(body: Record<string, unknown>): BudgetOptions {
+  const subject = oneOf(body, 'subject', budgetSubjects)
+  const unit = oneOf(body, 'unit', ['tokens', 'usd'] as const)
+  const [tenant, hard, soft] = ['tenant', 'hard', 'soft'].map((name) => textIn(body, name).trim())
+  return {
+    window: oneOf(body, 'window', budgetWindows),
+    ...(tenant && { tenant }),
+    ...(subject !== 'tenant' && { [subject]: textIn(body, 'name').trim() }),
+    ...(hard && { [unit === 'tokens' ? 'tokens' : 'money']: hard }),
+    ...(soft && { [unit === 'tokens' ? 'softTokens' : 'softMoney']: soft }),
+    ...(unit === 'usd' && { unpriced: oneOf(body, 'unpriced', ['allow', 'refuse'] as const) }),
+  }
+}
+
 /** The fields of a change that its line in the server's log has. */
 function namesIn(body: Record<string, unknown>): Record<string, string> {
-  const names = ['agent', 'key', 'value', 'guard', 'mode', 'scope', 'name', 'id']
+  const names = [
+    ...['agent', 'key', 'value', 'guard', 'mode', 'scope', 'name', 'id'],
+    ...['tenant', 'subject', 'window', 'unit', 'hard', 'soft'],
+  ]
   return Object.fromEntries(
     names.flatMap((name) => (typeof body[name] === 'string' ? [[name, body[name]]] : [])),
   )

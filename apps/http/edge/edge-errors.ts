@@ -17,6 +17,7 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'call.over': 409,
   'guard.unknown': 404,
   'policy.unknown': 404,
+  'budget.unknown': 404,
   'stop.unknown': 404,
   'stop.taken': 409,
   'agent.differs': 503,

@@ -4,8 +4,14 @@
 import { personHere } from '../../../services/approval/person.ts'
 import { type ApprovalSettings, setApprovalRules } from '../../../services/approval/registration.ts'
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
+import type { Bus } from '../../../shared/contract/bus.ts'
+import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { modeOf, registeredGuards } from '../../../shared/runtime/guards/guard-registry.ts'
+import {
+  modeOf,
+  type Registry,
+  registeredGuards,
+} from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { readText } from '../../../shared/settings/text-file.ts'
 import { withLog } from '../../history/open-log.ts'
@@ -27,12 +33,9 @@ export async function approvalRules(
 ): Promise<void> {
   if (file === undefined) return showRules(settings, out)
   const rules = settingsIn(file)
-  const { tools, deadlineMs, wasOff } = await withRegistry(settings, async (registry) => {
-    await registry.bus.ends(`${registry.topicPrefix}approvals`) // throws if the topic is missing: no question would reach a person
-    const known = (await registeredGuards(registry)).find(({ name }) => name === approvalGuard)
-    const wasOff = known !== undefined && modeOf(known) !== 'enforce'
-    return { ...(await setApprovalRules(registry, rules, by)), wasOff }
-  })
+  const { tools, deadlineMs, wasOff } = await withRegistry(settings, (registry) =>
+    placeRules(registry, rules, by),
+  )
   const patterns = tools.map(({ pattern }) => pattern).join(', ')
   out.write(
     `${printable(`${count(rules.rules.length, 'rule')} for ${patterns}`)}: from the next model response, calls wait up to ${elapsed(deadlineMs)} for weir approve\n`,
@@ -41,6 +44,18 @@ export async function approvalRules(
     out.write(
       'some rules were switched off until now; all are in force now. To switch them off: weir guard mode approval shadow\n',
     )
+}
+
+/** `wasOff`: some rules were switched off until now. Throws `settings.invalid`. */
+export async function placeRules(
+  registry: Registry & { bus: Pick<Bus, 'ends'> },
+  rules: ApprovalSettings,
+  by: string,
+): Promise<GuardInForce & { wasOff: boolean }> {
+  await registry.bus.ends(`${registry.topicPrefix}approvals`) // throws if the topic is missing: no question would reach a person
+  const known = (await registeredGuards(registry)).find(({ name }) => name === approvalGuard)
+  const wasOff = known !== undefined && modeOf(known) !== 'enforce'
+  return { ...(await setApprovalRules(registry, rules, by)), wasOff }
 }
 
 async function showRules(settings: Settings, out: NodeJS.WriteStream): Promise<void> {
@@ -77,24 +92,29 @@ function unreadableRules(cause: unknown): WeirError {
 function settingsIn(file: string): ApprovalSettings {
   const read = readText(file, rulesBytesMax)
   if ('fault' in read) throw new WeirError('usage', `the file of rules ${file} ${read.fault}`)
+  return rulesIn(`the file of rules ${file}`, read.text)
+}
+
+/** `what`: the subject of the error's sentence. Throws `usage`, `settings.invalid`. */
+export function rulesIn(what: string, text: string): ApprovalSettings {
   let content: unknown
   try {
-    content = JSON.parse(read.text)
+    content = JSON.parse(text)
   } catch (error) {
-    throw notJson(file, error)
+    throw notJson(what, error)
   }
   if (typeof content !== 'object' || content === null || Array.isArray(content))
     throw new WeirError(
       'settings.invalid',
-      `${file}: it must be an object with rules and, optionally, waitMs`,
+      `${what} must be an object with rules and, optionally, waitMs`,
     )
   return content as ApprovalSettings
 }
 
-function notJson(file: string, cause: unknown): WeirError {
+function notJson(what: string, cause: unknown): WeirError {
   return new WeirError(
     'usage',
-    `the file of rules ${file} is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
+    `${what} is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
     { cause },
   )
 }

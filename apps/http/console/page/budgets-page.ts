@@ -1,7 +1,10 @@
-// Budgets: their limits, and the use of each window that is open, settled and reserved.
+// Budgets: their limits, and the use of each window that is open, settled and reserved. Each change is
+// behind a confirmation.
 
 import { shownAmount } from '../../../terminal/money-text.ts'
 import { number, personName } from './ago.ts'
+import { budgetRemoval, changedBudget, newBudget } from './budget-changes.ts'
+import type { Confirmations } from './confirmation.ts'
 import { html } from './html.ts'
 import type { BudgetsData } from './operator-state.ts'
 import { polled } from './poll.ts'
@@ -13,8 +16,32 @@ type Unit = NonNullable<Budget['unit']>
 
 const refreshMs = 5_000
 
-export function budgetsPage(onChange: () => void): BudgetsPage {
+export function budgetsPage(onChange: () => void, confirmations: Confirmations): BudgetsPage {
   const polling = polled<BudgetsData>(onChange, refreshMs)
+
+  function card(budget: Budget) {
+    const { id, unit, setBy, use, more } = budget
+    const title = `budget-${id}`
+    const change = changedBudget(budget, polling.refresh)
+    return html`<article class="card budget" role="listitem" key=${id} data-budget=${id} aria-labelledby=${title}>
+      <header>
+        <h2 id=${title}><code>${id}</code></h2>
+        ${setBy !== null && html`<span class="faint deadline">set by ${personName(setBy)}</span>`}
+      </header>
+      ${
+        unit === null
+          ? html`<p class="bad">The record cannot be read. No model request starts until it is removed.</p>`
+          : html`<p class="amounts">${amountsText(budget, unit)}</p>
+            ${use.length === 0 ? html`<p class="faint">Nothing is used in an open window.</p>` : useTable(budget, unit)}
+            ${more > 0 && html`<p class="faint">${number(more)} more with less use: weir budget list prints them.</p>`}`
+      }
+      <p class="buttons">
+        ${change !== undefined && html`<button type="button" onClick=${() => confirmations.open(change)}>Change…</button>`}
+        <button type="button" onClick=${() => confirmations.open(budgetRemoval(id, polling.refresh))}>Remove…</button>
+      </p>
+    </article>`
+  }
+
   return {
     open: () => polling.open('budgets'),
     leave: () => polling.leave(),
@@ -27,32 +54,15 @@ export function budgetsPage(onChange: () => void): BudgetsPage {
           Days and months are in UTC. Use is settled after an answer. A running model request reserves
           the most that it can use.
         </p>
+        ${confirmations.note !== null && html`<p class="good" role="status">${confirmations.note}</p>`}
         ${problem !== null && html`<p class="bad" role="alert">${problem}</p>`}
         <div class="waiting" role="list" aria-label="Budgets">${budgets.map(card)}</div>
-        <p class="faint below">
-          Set one: <code>weir budget set --tenant acme --window day --money 20USD</code>
+        <p class="buttons">
+          <button type="button" onClick=${() => confirmations.open(newBudget(polling.refresh))}>New budget…</button>
         </p>
       </main>`
     },
   }
-}
-
-function card(budget: Budget) {
-  const { id, unit, setBy, use, more } = budget
-  const title = `budget-${id}`
-  return html`<article class="card budget" role="listitem" key=${id} data-budget=${id} aria-labelledby=${title}>
-    <header>
-      <h2 id=${title}><code>${id}</code></h2>
-      ${setBy !== null && html`<span class="faint deadline">set by ${personName(setBy)}</span>`}
-    </header>
-    ${
-      unit === null
-        ? html`<p class="bad">The record cannot be read. No model request starts until it is removed.</p>`
-        : html`<p class="amounts">${amountsText(budget, unit)}</p>
-          ${use.length === 0 ? html`<p class="faint">Nothing is used in an open window.</p>` : useTable(budget, unit)}
-          ${more > 0 && html`<p class="faint">${number(more)} more with less use: weir budget list prints them.</p>`}`
-    }
-  </article>`
 }
 
 function useTable({ id, use, hard, soft }: Budget, unit: Unit) {

@@ -3,13 +3,14 @@
 
 import { html } from './html.ts'
 
-/** `values`: the choices of a field; null: any text. `kind`: of a text. */
+/** `values`: the choices of a field. Null: any text, of the `kind`. `lines`: several lines. */
 export type Field = {
   name: string
   label: string
   value: string
   values: readonly string[] | null
-  kind: 'text' | 'number'
+  kind: 'text' | 'number' | 'lines'
+  isOptional?: boolean
 }
 
 /**
@@ -56,17 +57,20 @@ export function confirmations(onChange: () => void): Confirmations {
     onChange()
   }
 
-  function field({ name, label, values: choices, kind }: Field) {
+  function field({ name, label, values: choices, kind, isOptional = false }: Field) {
     const onInput = (event: Event) => {
       values = { ...values, [name]: (event.target as HTMLInputElement).value }
       onChange()
     }
     const value = values[name] ?? ''
+    const given = { name, value, autocomplete: 'off', required: !isOptional, onInput }
     return html`<label class="field" key=${name}>
       <span>${label}</span>
       ${
         choices === null
-          ? html`<input name=${name} type=${kind} value=${value} autocomplete="off" required onInput=${onInput} />`
+          ? kind === 'lines'
+            ? html`<textarea rows="12" spellcheck="false" ...${given} />`
+            : html`<input type=${kind} ...${given} />`
           : html`<select name=${name} onChange=${onInput}>
               ${choices.map((one) => html`<option value=${one} selected=${one === value}>${one}</option>`)}
             </select>`

@@ -4,7 +4,7 @@
 import { shellWord } from '../../../terminal/shell-word.ts'
 import { counted, number, personName, span } from './ago.ts'
 import { chart } from './chart.ts'
-import type { Confirmations } from './confirmation.ts'
+import type { Change, Confirmations } from './confirmation.ts'
 import { html } from './html.ts'
 import type { ConsoleGuard } from './operator-state.ts'
 import { send } from './server.ts'
@@ -12,11 +12,44 @@ import { send } from './server.ts'
 export type GuardsContext = { confirmations: Confirmations; onChanged(): void }
 
 export function guardsView(guards: ConsoleGuard[], context: GuardsContext) {
-  if (guards.length === 0)
-    return html`<p class="faint">No guard is registered: <code>weir guard run FILE</code> registers one.</p>`
-  return html`<div class="waiting" role="list" aria-label="Guards">
-    ${guards.map((guard) => card(guard, context))}
-  </div>`
+  const hasRules = guards.some(({ rules }) => rules !== null)
+  return html`
+    ${
+      guards.length === 0
+        ? html`<p class="faint">No guard is registered: <code>weir guard run FILE</code> registers one.</p>`
+        : html`<div class="waiting" role="list" aria-label="Guards">
+            ${guards.map((guard) => card(guard, context))}
+          </div>`
+    }
+    ${
+      !hasRules &&
+      html`<p class="buttons">
+        <button type="button" onClick=${() => context.confirmations.open(rulesChange(undefined, context))}>Set approval rules…</button>
+        <span class="faint">No rule sends a call to a person.</span>
+      </p>`
+    }`
+}
+
+const exampleRules = '[{ "name": "money", "tools": ["refund"] }]'
+
+/** `guard` undefined: there are no rules yet. */
+function rulesChange(guard: ConsoleGuard | undefined, { onChanged }: GuardsContext): Change {
+  const waitMs = guard?.deadlineMs ?? 3_600_000
+  const value = `{ "waitMs": ${waitMs}, "rules": ${pretty(guard?.rules ?? exampleRules)} }`
+  return {
+    title: 'Set the rules of the approval guard?',
+    text: 'From the next model response on, calls that a rule names wait for a person. These rules replace all others, and all of them enforce.',
+    fields: [
+      { name: 'rules', label: 'Rules, as JSON', value: pretty(value), values: null, kind: 'lines' },
+    ],
+    label: 'Set the rules',
+    command: () => 'weir approvals rules rules.json   # a file with this text',
+    async send({ rules = '' }) {
+      await send('approval-rules', { rules })
+      onChanged()
+      return 'The rules are set.'
+    },
+  }
 }
 
 function card(guard: ConsoleGuard, context: GuardsContext) {
@@ -67,6 +100,7 @@ function card(guard: ConsoleGuard, context: GuardsContext) {
     ${agreement !== undefined && html`<p class="faint">It agrees with other guards on ${Math.round(agreement * 1000) / 10} % of the calls that they judge too.</p>`}
     ${guard.rules !== null && html`<h3>Rules of the approval guard</h3><pre class="quote" tabindex="0" aria-label="Rules">${pretty(guard.rules)}</pre>`}
     <p class="buttons">
+      ${guard.rules !== null && html`<button type="button" onClick=${() => context.confirmations.open(rulesChange(guard, context))}>Change the rules…</button>`}
       ${(['shadow', 'enforce'] as const).filter((one) => one !== mode).map((one) => html`<button type="button" onClick=${() => context.confirmations.open(modeChange(guard, one, context))}>${one === 'shadow' ? 'Shadow…' : 'Enforce…'}</button>`)}
       <span class="faint">Remove it: <code>weir guard remove ${name}</code></span>
     </p>

@@ -58,7 +58,7 @@ const letters = deadLetters(() => draw())
 const confirming = confirmations(() => draw())
 const guards = guardsPage(() => draw(), confirming)
 const stops = stopsPage(() => draw(), confirming)
-const budgets = budgetsPage(() => draw())
+const budgets = budgetsPage(() => draw(), confirming)
 const stages = polled<StagesData>(() => draw(), 5_000)
 
 // ── The address ──

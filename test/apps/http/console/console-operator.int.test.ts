@@ -177,6 +177,46 @@ describe('the console for operators', () => {
     expect(data.money).toMatchObject({ requests: 1, unpriced: 1 })
   })
 
+  it('sets, changes and removes a budget as the command does', async () => {
+    await using server = await consoleServer([])
+    const budget = {
+      ...{ tenant: 'acme', subject: 'agent', name: 'bank', window: 'day', unit: 'usd' },
+      ...{ hard: '20USD', soft: '', unpriced: 'refuse' },
+    }
+    const all = async () => (await read<BudgetsData>(server, 'budgets')).budgets
+    expect(await change(server, 'budget', budget)).toMatchObject({ status: 200 })
+    const changed = { ...budget, hard: '5USD', soft: '1.5USD', unpriced: 'allow' }
+    expect(await change(server, 'budget', changed)).toMatchObject({ status: 200 })
+    const id = 'acme/agent:bank/day/usd'
+    expect(await all()).toMatchObject([
+      { id, hard: 5e9, soft: 1.5e9, unpriced: 'allow', setBy: expect.stringMatching(/./) },
+    ])
+    for (const wrong of [
+      { hard: '20' },
+      { hard: '1USD', soft: '2USD' },
+      { hard: '', soft: '' },
+      { window: 'week' },
+    ])
+      expect(await change(server, 'budget', { ...budget, ...wrong })).toMatchObject({ status: 400 })
+    expect(await change(server, 'budget-remove', { id: 'other' })).toMatchObject({ status: 404 })
+    expect(await change(server, 'budget-remove', { id })).toMatchObject({ status: 200 })
+    expect(await all()).toEqual([])
+  })
+
+  it('sets the approval rules, and refuses rules that cannot be used', async () => {
+    await using server = await consoleServer([])
+    const rules = (value: unknown) => ({ rules: JSON.stringify(value) })
+    const money = { waitMs: 60_000, rules: [{ name: 'money', tools: ['refund'] }] }
+    expect(await change(server, 'approval-rules', rules(money))).toMatchObject({ status: 200 })
+    expect((await read<GuardsData>(server, 'guards')).guards).toMatchObject([
+      { name: 'approval', mode: 'enforce', deadlineMs: 60_000, rules: JSON.stringify(money.rules) },
+    ])
+    for (const wrong of [{ rules: '{' }, rules([]), rules({ rules: [{}] }), rules({ rule: [] })])
+      expect(await change(server, 'approval-rules', wrong)).toEqual({
+        ...{ status: 400, message: expect.stringMatching(/JSON|object|rules/) },
+      })
+  })
+
   it('lets only the role operate change something, and records the name of the key', async () => {
     const file = join(folder, 'keys.json')
     const keyOf = (name: string, roles: ('read' | 'ask' | 'approve' | 'operate')[]) =>
@@ -194,6 +234,9 @@ describe('the console for operators', () => {
       ['policy', value],
       ['policy-unset', value],
       ['guard-mode', { guard: 'x', mode: 'shadow' }],
+      ['approval-rules', { rules: '{}' }],
+      ['budget', {}],
+      ['budget-remove', { id: 'x' }],
     ]
     for (const [path, body] of bodies)
       expect(await change(server, path, body, reader)).toMatchObject({ status: 403 })
