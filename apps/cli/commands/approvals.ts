@@ -4,9 +4,7 @@ import type { Command } from 'commander'
 import { notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
 
 export function addApprovals(program: Command): void {
-  const approvals = program
-    .command('approvals')
-    .description('List the calls that wait for a person, and the rules that make calls wait.')
+  const approvals = program.command('approvals')
 
   withSettings(approvals.command('list', { isDefault: true }), [...whichBus, 'topicPrefix'])
     .description(
@@ -46,11 +44,6 @@ export function addApprovals(program: Command): void {
       'logLevel',
       'synchronous',
     ])
-      .description(
-        answer === 'approve'
-          ? 'Let a waiting call run, with exactly the arguments shown, or answer the question of its tool. Exit codes: 0 your decision counts, 4 somebody decided earlier.'
-          : 'Reject a waiting call, or decline the question of its tool. Exit codes: 0 your decision counts, 4 somebody decided earlier.',
-      )
       .argument('<id>', 'the id that weir approvals shows')
       .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     if (answer === 'approve')

@@ -6,9 +6,7 @@ import { notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
 const writes = [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'] as const
 
 export function addBudgets(program: Command): void {
-  const budget = program
-    .command('budget')
-    .description('Limit tokens and money of tenants, agents and conversations.')
+  const budget = program.command('budget')
 
   withSettings(budget.command('set'), [...writes])
     .description(

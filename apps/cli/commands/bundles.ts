@@ -16,9 +16,6 @@ import {
 
 export function addBundles(program: Command): void {
   withSettings(findsConversations(program.command('export')), [...whichBus, 'topicPrefix'])
-    .description(
-      'Write conversations to one file, to keep, mail, inspect and replay. Exports whole turns with all their records. Works beside a running Weir.',
-    )
     .option(
       '--conversation <id>',
       'export this conversation; repeat for more; default: all',
@@ -44,9 +41,6 @@ export function addBundles(program: Command): void {
     })
 
   withSettings(program.command('import'), ['dataFolder', 'retention', 'toleratedDowntime'])
-    .description(
-      'Restore a bundle into a new data folder: the same log, with its offsets and times.',
-    )
     .argument('<file>', 'a bundle from weir export')
     .action(async (file, options) => {
       process.exitCode = await (await import('../../bundles/import/import.ts')).importBundle(
@@ -58,9 +52,6 @@ export function addBundles(program: Command): void {
 
   program
     .command('import-transcript')
-    .description(
-      'Convert conversations of another runtime to a bundle, to inspect, judge and replay. Shows what Weir would have done.',
-    )
     .argument('<file>', 'JSON or JSON lines; see docs/guides/import-transcripts.md for the shapes')
     .addOption(
       new Option('--format <format>', 'the format of the file')

@@ -5,9 +5,6 @@ import type { Command } from 'commander'
 export function addConsole(program: Command): void {
   program
     .command('console')
-    .description(
-      'Print the address of the console of a running weir serve or weir up --http-port, and open it in a browser with --open.',
-    )
     .option('--http-host <address>', 'the address of the server', '127.0.0.1')
     .option('--http-port <port>', 'its port', '4140')
     .option('--open', "open it with the system's browser")

@@ -12,9 +12,7 @@ import {
 } from './flags.ts'
 
 export function addDeadLetters(program: Command): void {
-  const deadLetters = program
-    .command('dead-letters')
-    .description('List, show and retry the records that a stage could not process.')
+  const deadLetters = program.command('dead-letters')
 
   withLetterFilter(
     withSettings(deadLetters.command('list', { isDefault: true }), [...whichBus, 'topicPrefix']),

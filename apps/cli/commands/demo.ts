@@ -13,9 +13,6 @@ export function addDemo(program: Command): void {
     'partitions',
     'synchronous',
   ])
-    .description(
-      'Play incident I1 three times: through a plain loop, through Weir, and through the plain loop at its proxy. Needs no key and no broker. On Kafka, it plays the first two, with the stages that run there. Keeps its log only if --data-folder names a new folder.',
-    )
     .addOption(
       new Option('--bad <model>', 'the bad model to play')
         .choices([...badModels])
@@ -43,9 +40,6 @@ export function addDemo(program: Command): void {
 
   program
     .command('demo-model')
-    .description(
-      'Serve the model of the demo until Ctrl-C. Try weir ask without a key, or with stages that run elsewhere.',
-    )
     .option('--agent <file>', 'write an agent file that uses this model')
     .addOption(
       new Option('--bad <model>', 'the bad model of this agent')

@@ -1,6 +1,6 @@
 // Flags that several commands share. Loads only `commander`: a command's code loads when it runs.
 
-import { type Command, Help, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
   flagOf,
   type SettingKey,
@@ -8,6 +8,7 @@ import {
   settingTable,
 } from '../../../shared/settings/settings.ts'
 import type { SettingFlags } from '../../terminal/command-settings.ts'
+import { settingsHeading } from '../help-style.ts'
 
 /** The settings that select the bus. */
 export const whichBus: SettingKey[] = [
@@ -36,34 +37,6 @@ export const ownStages: SettingKey[] = [
   'synchronous',
   'dataFolderBytesMax',
 ]
-
-/** The heading of the flags that many commands share. */
-const settingsHeading = 'Settings:'
-
-/** A command's own flags stand first in its help. */
-export const ownFlagsFirst: Partial<Help> = {
-  groupItems(items, visible, headingOf) {
-    const isShared = (item: (typeof items)[number]) => headingOf(item) === settingsHeading
-    const ordered = [...items.filter((one) => !isShared(one)), ...items.filter(isShared)]
-    return new Help().groupItems(ordered, visible, headingOf)
-  },
-}
-
-/**
- * Commander reports a missing option before an unknown one. A misspelled option is both, and only
- * the second report suggests the right one.
- */
-export function reportMissingLast(command: Command): void {
-  const required = command.options.filter(({ mandatory }) => mandatory)
-  for (const option of required) option.makeOptionMandatory(false)
-  command.hook('preAction', (own, running) => {
-    const missing = required.find(
-      (option) => own.getOptionValue(option.attributeName()) === undefined,
-    )
-    if (own === running && missing !== undefined)
-      own.error(`error: required option '${missing.flags}' not specified`)
-  })
-}
 
 /** Adds the flags of these settings to a command. */
 export function withSettings(command: Command, keys: SettingKey[]): Command {

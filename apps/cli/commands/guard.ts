@@ -6,9 +6,7 @@ import { endWith } from '../../terminal/ending.ts'
 import { keeping, listed, notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
 
 export function addGuard(program: Command): void {
-  const guard = program
-    .command('guard')
-    .description('Run and manage guards: services that judge calls before they run, with a veto.')
+  const guard = program.command('guard')
 
   withSettings(guard.command('run'), [
     ...whichBus,

@@ -14,9 +14,6 @@ import {
 
 export function addHistory(program: Command): void {
   withSettings(findsConversations(program.command('inspect')), [...whichBus, 'topicPrefix'])
-    .description(
-      'Show a conversation: rounds, calls, verdicts, results, times. Works beside a running Weir.',
-    )
     .argument('<id>', 'the conversation; or a bundle from weir export')
     .argument('[conversation]', 'a conversation in the bundle; default: list all')
     .option('--full', 'do not shorten texts')
@@ -36,9 +33,6 @@ export function addHistory(program: Command): void {
     })
 
   withSettings(findsConversations(program.command('report')), [...whichBus, 'topicPrefix'])
-    .description(
-      'Write a conversation as one page for a browser, without other files. Without a conversation: all of them, with an index.',
-    )
     .argument('[bundle]', 'a bundle from weir export; default: the log that the settings name')
     .option('--conversation <id>', 'only this conversation; default: the newest ones')
     .option(
@@ -57,9 +51,6 @@ export function addHistory(program: Command): void {
     )
 
   withSettings(program.command('conversations'), [...whichBus, 'topicPrefix'])
-    .description(
-      'List the latest active conversations: questions, turns, tokens, money, their ends and notable facts.',
-    )
     .option('--limit <number>', 'the number of conversations', '20')
     .addOption(whereOption())
     .addOption(unredactedOption())
@@ -77,9 +68,6 @@ export function addHistory(program: Command): void {
     )
 
   withSettings(program.command('tail'), [...whichBus, 'topicPrefix'])
-    .description(
-      'Print the records of a topic, decoded, one JSON object per line; see apps/history/tail/record-line.ts.',
-    )
     .argument(
       '<topic>',
       'the topic, such as activity or guard-verdicts.NAME, with or without the topic prefix',

@@ -6,9 +6,7 @@ import type { HooksContext } from '../../http/hosts/hooks-command.ts'
 import { answers } from '../../terminal/ending.ts'
 
 export function addHooks(program: Command): void {
-  const hooks = program
-    .command('hooks')
-    .description('Let Weir judge the tool calls of Claude Code and Codex, in their own hooks.')
+  const hooks = program.command('hooks')
 
   hosted(answers(hooks.command('install'), { yes: 'installed', no: 'not accepted' }))
     .description("Add Weir's hooks to the settings of a host. Shows the change first.")

@@ -10,7 +10,6 @@ export function addJudging(program: Command): void {
     yes: 'each file was read, good or bad',
     no: 'one is not a recorded stream',
   })
-    .description('Show the parts and calls that Weir reads from recorded streams, offline.')
     .argument('<files...>', 'server-sent events as bytes, or JSON lines with one payload each')
     .addOption(
       new Option('--provider <provider>', 'the provider whose format it is')
@@ -34,9 +33,6 @@ export function addJudging(program: Command): void {
     yes: 'all match their labels, or none has a label',
     no: 'one is not',
   })
-    .description(
-      'Run scenarios or conversations through validator and loop-detector, offline. Reads a bundle, or the output of weir inspect --json.',
-    )
     .argument('<file>', 'JSON lines in the format of docs/guides/postmortems.md, or a bundle')
     .option(
       '--set <key=value>',
@@ -60,9 +56,6 @@ export function addJudging(program: Command): void {
     no: 'there is a difference, and the first one is shown',
   })
   withSettings(replay, [...whichBus, 'topicPrefix'])
-    .description(
-      "Recompute every stage's decisions from the log or a bundle, and compare them with the recorded ones. With --set, --policy, --guard or --sweep: show the decisions that would have differed.",
-    )
     .argument('[bundle]', 'a bundle from weir export; default: the log that the settings name')
     .option('--conversation <id>', 'only this conversation')
     .option(

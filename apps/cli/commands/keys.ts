@@ -4,9 +4,7 @@ import type { Command } from 'commander'
 import { listed, once } from './flags.ts'
 
 export function addKeys(program: Command): void {
-  const keys = program
-    .command('keys')
-    .description('Create the keys of signed records on Kafka, and of encrypted ones.')
+  const keys = program.command('keys')
 
   keys
     .command('create')

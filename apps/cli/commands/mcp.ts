@@ -6,9 +6,6 @@ import { listed, ownStages, withSettings } from './flags.ts'
 
 export function addMcp(program: Command): void {
   const mcp = withSettings(program.command('mcp').enablePositionalOptions(), ownStages)
-    .description(
-      'Guard the calls of MCP servers: a host starts this command in place of a server. Without --data-folder the log is in memory.',
-    )
     .argument('[command...]', 'the server and its arguments, behind --')
     .option('--servers <file>', 'several servers: a file with mcpServers, as hosts write it')
     .option(

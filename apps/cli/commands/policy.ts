@@ -10,11 +10,7 @@ const agentFile: [string, string] = [
 ]
 
 export function addPolicy(program: Command): void {
-  const policy = program
-    .command('policy')
-    .description(
-      "Set thresholds, caps and rule modes over those of agent files, effective from the next model response. AGENT is a name, or '*' for all.",
-    )
+  const policy = program.command('policy')
 
   withSettings(policy.command('set'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
     .description('Set values and keep the others. Works beside a running Weir, without a restart.')

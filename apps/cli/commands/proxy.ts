@@ -6,9 +6,6 @@ import { ownStages, withSettings } from './flags.ts'
 
 export function addProxy(program: Command): void {
   withSettings(program.command('proxy'), ownStages)
-    .description(
-      'Guard agents that call their model through this proxy, until SIGTERM or SIGINT. An agent changes its base URL only. Without --data-folder the log is in memory.',
-    )
     .requiredOption('--upstream <url>', "the model provider's base URL, with or without /v1")
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option(

@@ -7,9 +7,6 @@ import { settingsOf, whichBus, withSettings } from './flags.ts'
 export function addReset(program: Command): void {
   const damage = { yes: 'no commit is outside its log', no: 'one is' }
   withSettings(answers(program.command('reset'), damage), [...whichBus, 'topicPrefix'])
-    .description(
-      "Find commits that are outside their log on Kafka, and repair them. The stage then goes on at the partition's end.",
-    )
     .option('--stage <name>', 'only this stage')
     .option('--partition <number>', 'only this partition of the stage')
     .option('--all', 'delete all topics and consumer groups together, with all conversations')

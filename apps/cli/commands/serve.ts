@@ -34,11 +34,11 @@ export function withEdge(command: Command): Command {
 export function addServe(program: Command): void {
   const serve = program.command('serve')
   withEdge(
-    withSettings(serve, settingKeys)
-      .description(
-        'Serve agents over HTTP until SIGTERM or SIGINT. On a data folder it runs the stages if no other process does; on Kafka they run elsewhere.',
-      )
-      .option('--http-port <port>', 'the port to listen on; 0: any free port', '4140'),
+    withSettings(serve, settingKeys).option(
+      '--http-port <port>',
+      'the port to listen on; 0: any free port',
+      '4140',
+    ),
   )
     .option('--json', 'print {"url", "port"} as the first line')
     .action(async (options) =>
@@ -47,9 +47,7 @@ export function addServe(program: Command): void {
 }
 
 export function addApiKeys(program: Command): void {
-  const keys = program
-    .command('api-keys')
-    .description('Create and remove the API keys of clients of weir serve.')
+  const keys = program.command('api-keys')
 
   keys
     .command('create')

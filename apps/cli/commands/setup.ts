@@ -9,7 +9,6 @@ import { withSettings } from './flags.ts'
 export function addSetup(program: Command): void {
   program
     .command('init')
-    .description('Write a starter agent file and tools, or a project. Keeps existing files.')
     .argument('[folder]', 'the folder to write to', '.')
     .addOption(
       new Option('--template <name>', 'an agent file, or a project in TypeScript with a test')
@@ -21,7 +20,6 @@ export function addSetup(program: Command): void {
     )
 
   withSettings(program.command('settings'), settingKeys)
-    .description('Show every setting: its value, the origin of the value, its meaning.')
     .option('--json', 'print one JSON object, by setting')
     .action(async (options) =>
       (await import('../settings.ts')).showSettings(options, options, process.stdout),
@@ -31,7 +29,6 @@ export function addSetup(program: Command): void {
     answers(program.command('doctor'), { yes: 'no problem found', no: 'a problem found' }),
     settingKeys,
   )
-    .description('Check this machine for problems and print the fixes.')
     .option(
       '--agent <file>',
       'an agent file, or a folder of them; default: agent.yaml in this folder, if there is one',

@@ -5,9 +5,6 @@ import { notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
 
 export function addStops(program: Command): void {
   withSettings(program.command('stop'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
-    .description(
-      'Stop agents, tenants, tools or a conversation until weir release. It counts within a second, without a restart.',
-    )
     .option('--all', 'stop all agents')
     .option('--tenant <name>', 'stop the conversations of one tenant')
     .option('--agent <name>', 'stop one agent')
@@ -26,7 +23,6 @@ export function addStops(program: Command): void {
     )
 
   withSettings(program.command('stops'), [...whichBus, 'topicPrefix'])
-    .description('List the stops in force: id, mode, time, author and reason.')
     .option('--released', 'list the newest releases instead: id, time and author')
     .option('--json', 'print one JSON object per line; see apps/service/stops/list.ts')
     .action(async (options) =>
@@ -38,7 +34,6 @@ export function addStops(program: Command): void {
     )
 
   withSettings(program.command('release'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
-    .description('Release a stop. New questions run again, and turns that have ended stay ended.')
     .argument('<id>', 'the id that weir stops shows, such as agent:bank')
     .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
     .action(async (id, options) =>

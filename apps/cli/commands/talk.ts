@@ -18,9 +18,6 @@ const stagesFlag = () =>
 
 export function addTalk(program: Command): void {
   withSettings(program.command('ask'), ownStages)
-    .description(
-      'Send one message to an agent. Shows the turn on stderr and prints the reply on stdout. Exit codes: 0 a reply, 3 the fallback.',
-    )
     .argument('[text]', 'the message; - or no argument: standard input')
     .requiredOption('--agent <file>', 'the agent file')
     .option('--conversation <id>', 'continue this conversation; default: start a new one')
@@ -57,7 +54,6 @@ export function addTalk(program: Command): void {
     })
 
   withSettings(program.command('chat'), ownStages)
-    .description('Talk to an agent in the terminal. In piped input, each line is a message.')
     .requiredOption('--agent <file>', 'the agent file')
     .option('--conversation <id>', 'continue this conversation; default: start a new one')
     .option('--guard <guard>', guardText, listed)

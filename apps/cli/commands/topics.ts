@@ -11,9 +11,7 @@ const strimziCluster = (resources: string) =>
   ['--cluster <name>', `the label strimzi.io/cluster of ${resources}`, 'my-cluster'] as const
 
 export function addTopics(program: Command): void {
-  const topics = program
-    .command('topics')
-    .description('Plan, create and check the topics that Weir needs on Kafka.')
+  const topics = program.command('topics')
 
   withSettings(topics.command('plan'), [...topicSettings, ...keeping])
     .description(

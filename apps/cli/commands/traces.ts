@@ -12,9 +12,6 @@ import {
 
 export function addTraces(program: Command): void {
   withSettings(program.command('traces'), [...whichBus, 'topicPrefix', 'logLevel', 'agents'])
-    .description(
-      'Send turns as OpenTelemetry traces: those since a time, then the new ones, until a signal.',
-    )
     .option(
       '--endpoint <url>',
       'the OTLP/HTTP endpoint, such as http://localhost:4318 (default: OTEL_EXPORTER_OTLP_ENDPOINT; headers: OTEL_EXPORTER_OTLP_HEADERS)',

@@ -9,9 +9,6 @@ import { withEdge } from './serve.ts'
 
 export function addUp(program: Command): void {
   const up = withSettings(program.command('up'), settingKeys)
-    .description(
-      'Run stages until SIGTERM or SIGINT: all of them, or some on Kafka. Serves health and metrics on its own port.',
-    )
     .option('--stages <names>', 'the stages to run, separated by commas; default: all')
     .option(
       '--guards <folder>',
