@@ -4,14 +4,16 @@ import type { Logger } from 'pino'
 import type { ApprovalSettings } from '../services/approval/registration.ts'
 import type { BusKind } from '../shared/bus/kind.ts'
 import { busKindOf } from '../shared/bus/kinds.ts'
+import { withPartitionsOfLog } from '../shared/bus/partitions-of-log.ts'
 import type { AnyGuard } from '../shared/contract/guard.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { alternatives } from '../shared/settings/mistake.ts'
 import {
   busNames,
-  readSettings,
   type SettingFlagValues,
   type Settings,
+  settingsWithOrigins,
+  valuesOf,
 } from '../shared/settings/settings.ts'
 import type { AgentsOption } from './agents-in-files.ts'
 import { type BusChoice, choiceOfSettings, exampleChoice, flagsOfChoice } from './bus-choice.ts'
@@ -138,14 +140,12 @@ const sameNames = [
 export function settingsOf({ bus = defaultBus, ...options }: WeirOptions): Settings {
   const given = sameNames.filter((key) => options[key] !== undefined)
   try {
-    return readSettings(
-      {
-        ...Object.fromEntries(given.map((key) => [key, String(options[key])])),
-        ...weightFlags(options.tenantWeights),
-        ...flagsOfChoice(bus),
-      },
-      {},
-    )
+    const flags = {
+      ...Object.fromEntries(given.map((key) => [key, String(options[key])])),
+      ...weightFlags(options.tenantWeights),
+      ...flagsOfChoice(bus),
+    }
+    return valuesOf(withPartitionsOfLog(settingsWithOrigins(flags, {})))
   } catch (error) {
     throw error instanceof WeirError ? aboutOptions(error) : error
   }

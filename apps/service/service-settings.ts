@@ -1,14 +1,12 @@
 // The settings of a command that runs a service.
 
-import type { Settings } from '../../shared/settings/settings.ts'
+import { type Settings, valuesOf } from '../../shared/settings/settings.ts'
 import { commandSettingsWithOrigins, type SettingFlags } from '../terminal/command-settings.ts'
 
 /** Operators read the logs of services, so the default level is `info`. Throws `settings.invalid`. */
 export function serviceSettings(flags: SettingFlags): Settings {
   const found = commandSettingsWithOrigins(flags)
-  const settings = Object.fromEntries(
-    Object.entries(found).map(([key, { value }]) => [key, value]),
-  ) as Settings
+  const settings = valuesOf(found)
   return found.logLevel.origin.kind === 'default' ? { ...settings, logLevel: 'info' } : settings
 }
 

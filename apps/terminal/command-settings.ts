@@ -1,18 +1,19 @@
 // The settings of a command: from its flags, the environment, the settings file that was named or
 // found in the working folder, and the defaults.
 
+import { withPartitionsOfLog } from '../../shared/bus/partitions-of-log.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { alternatives } from '../../shared/settings/mistake.ts'
 import {
   type CommandValues,
   flagOf,
-  readSettings,
   type SettingFlagValues,
   type SettingKey,
   type Settings,
   type SettingsFile,
   type SettingValue,
   settingsWithOrigins,
+  valuesOf,
 } from '../../shared/settings/settings.ts'
 import { findSettingsFile } from '../../shared/settings/settings-file.ts'
 
@@ -21,12 +22,14 @@ export type SettingFlags = SettingFlagValues & { config?: string }
 
 /** `command`: values that the command itself sets. Throws `settings.invalid`. */
 export function commandSettings(flags: SettingFlags, command?: CommandValues): Settings {
-  return readSettings(flags, process.env, fileOf(flags), command)
+  return valuesOf(
+    withPartitionsOfLog(settingsWithOrigins(flags, process.env, fileOf(flags), command)),
+  )
 }
 
 /** As commandSettings, with the origin of each value. */
 export function commandSettingsWithOrigins(flags: SettingFlags): Record<SettingKey, SettingValue> {
-  return settingsWithOrigins(flags, process.env, fileOf(flags))
+  return withPartitionsOfLog(settingsWithOrigins(flags, process.env, fileOf(flags)))
 }
 
 /** The settings that select a log. */

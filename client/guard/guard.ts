@@ -5,9 +5,10 @@
 import { type Approvals, openApprovals } from '../../services/approval/approvals.ts'
 import { createLedgerReader } from '../../services/llm-gateway/budgets/ledger-reader.ts'
 import { defaultGuestSettings, type GuestAgent, type Guests } from '../../shared/agents/guest.ts'
+import { withPartitionsOfLog } from '../../shared/bus/partitions-of-log.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
-import { readSettings } from '../../shared/settings/settings.ts'
+import { settingsWithOrigins, valuesOf } from '../../shared/settings/settings.ts'
 import { flagsOfChoice } from '../bus-choice.ts'
 import { type FrontOn, type FrontOnOptions, frontOn } from './bus-front.ts'
 import { checkGuardOptions, checkThread, type GuardOptions } from './guard-options.ts'
@@ -133,7 +134,7 @@ function frontsPlace({ dataFolder, kafka, stages }: GuardOptions): FrontsPlace {
   if (stages !== undefined && dataFolder === undefined)
     throw new WeirError('settings.invalid', 'stages needs dataFolder: processes share a folder')
   const { topicPrefix, ...choice } = kafka ?? {}
-  const settings = readSettings(
+  const values = settingsWithOrigins(
     {
       ...(dataFolder !== undefined && { dataFolder }),
       ...(topicPrefix !== undefined && { topicPrefix }),
@@ -141,6 +142,8 @@ function frontsPlace({ dataFolder, kafka, stages }: GuardOptions): FrontsPlace {
     },
     {},
   )
-  if (kafka !== undefined) return { kind: 'shared', settings }
-  return { kind: dataFolder === undefined ? 'memory' : 'folder', settings }
+  if (kafka !== undefined) return { kind: 'shared', settings: valuesOf(values) }
+  return dataFolder === undefined
+    ? { kind: 'memory', settings: valuesOf(values) }
+    : { kind: 'folder', settings: valuesOf(withPartitionsOfLog(values)) }
 }

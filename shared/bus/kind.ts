@@ -89,6 +89,8 @@ type Capabilities = {
 export type LocalBus = Capabilities & {
   isLocal: true
   logFile(settings: Pick<Settings, 'dataFolder'>): string
+  /** The partitions of that topic in the file. Undefined: there is none, or it cannot be read. */
+  partitionsIn(settings: Pick<Settings, 'dataFolder'>, topic: string): number | undefined
   /** The data folder and all files of the log, existing or not. */
   privatePaths(settings: Pick<Settings, 'dataFolder'>): string[]
   /** Whether a process writes the file. */

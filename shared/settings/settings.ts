@@ -72,6 +72,8 @@ export type Setting = {
   /** The only bus that reads the setting. Absent: all do. */
   onlyFor?: BusName
   schema: SettingSchema
+  /** The default on a bus that has another one. */
+  defaultOf?: Partial<Record<BusName, number>>
 }
 
 export const settingTable: Record<SettingKey, Setting> = {
@@ -163,10 +165,12 @@ export const settingTable: Record<SettingKey, Setting> = {
   },
   partitions: {
     variable: 'WEIR_PARTITIONS',
-    description: 'partitions of every topic; fixed once the topics exist',
+    description:
+      'partitions of every topic, 1 in a new file by default; fixed once the topics exist, and then given by the log',
     unit: 'partitions',
     secret: false,
     schema: { type: 'integer', minimum: 1, maximum: 500, default: 4 },
+    defaultOf: { embedded: 1 },
   },
   replicationFactor: {
     variable: 'WEIR_REPLICATION_FACTOR',
@@ -300,9 +304,11 @@ export function readSettings(
   file?: SettingsFile,
   command?: CommandValues,
 ): Settings {
-  const values = Object.entries(settingsWithOrigins(flags, environment, file, command)).map(
-    ([key, { value }]) => [key, value],
-  )
+  return valuesOf(settingsWithOrigins(flags, environment, file, command))
+}
+
+export function valuesOf(settings: Record<SettingKey, SettingValue>): Settings {
+  const values = Object.entries(settings).map(([key, { value }]) => [key, value])
   return Object.fromEntries(values) as Settings
 }
 
@@ -336,7 +342,7 @@ export function settingsWithOrigins(
       ]
     return [key, fromFile.get(key) ?? { value: schema.default, origin: { kind: 'default' } }]
   })
-  const values = Object.fromEntries(entries) as Record<SettingKey, SettingValue>
+  const values = withDefaultsOfBus(Object.fromEntries(entries) as Record<SettingKey, SettingValue>)
   const all = [...mistakes, ...file.mistakes]
   if (all.length === 0)
     all.push(
@@ -347,6 +353,18 @@ export function settingsWithOrigins(
   if (all.length > 0)
     throw new WeirError('settings.invalid', ['Settings cannot be used.', ...all].join('\n  '))
   return values
+}
+
+function withDefaultsOfBus(
+  values: Record<SettingKey, SettingValue>,
+): Record<SettingKey, SettingValue> {
+  const bus = values.bus.value as BusName
+  const entries = settingKeys.map((key): [SettingKey, SettingValue] => {
+    const { origin } = values[key]
+    const value = settingTable[key].defaultOf?.[bus]
+    return [key, value === undefined || origin.kind !== 'default' ? values[key] : { value, origin }]
+  })
+  return Object.fromEntries(entries) as Record<SettingKey, SettingValue>
 }
 
 /** The flag of `dataFolder` is `--data-folder`. */

@@ -10,6 +10,7 @@ import { decode } from '../../shared/codec/codec.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
+import { readSettings } from '../../shared/settings/settings.ts'
 import {
   type BenchProvider,
   maxOutputTokens,
@@ -19,7 +20,8 @@ import {
 } from './agent-loop-conversation.ts'
 import type { Loop } from './measured-loop.ts'
 
-const [topicPrefix, partitions] = ['weir.', 4]
+/** With the partitions that a new file gets. */
+const { topicPrefix, partitions } = readSettings({}, {})
 
 export async function openWeir({
   provider = 'anthropic',

@@ -53,7 +53,7 @@ async function written(bus: Bus, topic: string, type: Message['type']): Promise<
 
 describe('a process beside the owner', () => {
   it('sends a message again if its acknowledgement is lost, and the turn runs once', async () => {
-    await using _owner = await open()
+    await using _owner = await open({ partitions: 4 })
     let isLost = false
     const shared = createSharedFolder({
       kind: {
@@ -74,7 +74,7 @@ describe('a process beside the owner', () => {
           )
         },
       },
-      settings: readSettings({ dataFolder: dataFolder() }, {}),
+      settings: readSettings({ dataFolder: dataFolder(), partitions: '4' }, {}),
       ...{ stages: 'elsewhere', runImported: false, agents, guards: [], log },
       runStages: async () => ({ failed: new Promise<never>(() => {}), close: async () => {} }),
       runBeside: async () => ({ close: async () => {} }),

@@ -15,6 +15,7 @@ import {
 } from '../../apps/demo/anthropic-server.ts'
 import type { Block, ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { type Turn, type TurnEvent, Weir, type WeirOptions } from '../../client/weir.ts'
+import { partitionsIn } from '../../shared/bus/embedded/partitions-in.ts'
 import { until } from '../support/inbox.ts'
 import { recordedTool, testAgent } from '../support/pipeline.ts'
 import { call, says, text, textsOf, thinking } from '../support/script.ts'
@@ -328,6 +329,18 @@ describe('opening', () => {
       message:
         'Settings cannot be used.\n  partitions is "0"; must be a whole number from 1 to 500',
     })
+  })
+
+  it('goes on with the partitions of its file, and makes a new file with one', async () => {
+    const partitionsOf = async (options: Partial<WeirOptions>) => {
+      await (await open(options)).close()
+      const file = join(options.dataFolder ?? '', 'weir.db')
+      return partitionsIn(file, 'weir.conversation-events')
+    }
+    const former = join(folder, 'former')
+    expect(await partitionsOf({ dataFolder: former, partitions: 4 })).toBe(4)
+    expect(await partitionsOf({ dataFolder: former })).toBe(4)
+    expect(await partitionsOf({ dataFolder: join(folder, 'new') })).toBe(1)
   })
 
   it('leaves the data folder free when it fails', async () => {

@@ -128,7 +128,7 @@ describe('weir guard', () => {
 
   it('runs a guard in its own process beside a Weir on the embedded bus, and again after a kill', async () => {
     const here = await openFolder()
-    const up = startUp(here, { args: ['--agents', 'agent.yaml'] })
+    const up = startUp(here, { args: ['--agents', 'agent.yaml', '--partitions', '4'] })
     await up.untilReady()
     const runGuard = () =>
       startUp(here, { command: ['guard', 'run', 'guard.mjs', '--mode', 'enforce'] })

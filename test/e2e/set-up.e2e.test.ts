@@ -252,7 +252,7 @@ describe('weir doctor', () => {
     expect((await examine([])).notWell).toEqual([])
     expect((await examine(['--partitions', '8'])).notWell).toEqual([
       expect.stringMatching(
-        /^wrong {4}log file .*its topics have 4 partitions, and the setting is 8: set partitions to 4/,
+        /^wrong {4}log file .*the setting partitions is 8, and its topics have 1: set partitions to 1/,
       ),
     ])
 

@@ -25,6 +25,8 @@ beforeAll(async () => {
       'agent.yaml',
       '--conversation',
       conversation,
+      '--partitions',
+      '4',
       conversation,
     ])
 })
@@ -229,10 +231,7 @@ describe('weir tail', () => {
       ['activity', '--type', 'round-outcome'],
       /which activity does not have\. conversation-events and guest-events have it\. Its types/,
     ],
-    [
-      ['activity', '--partition', '4'],
-      /--partition is 4; activity has 4 partitions, from 0 to 3\n$/,
-    ],
+    [['activity', '--partition', '4'], /--partition is 4; the last partition of activity is 3\n$/],
     [['activity', '--partition', 'x'], /--partition is 'x': give a whole number from 0\n$/],
     [['activity', '--limit', '0'], /--limit is '0': give a whole number from 1\n$/],
     [['activity', '--from', 'end'], /--from end without --follow shows nothing/],

@@ -155,7 +155,7 @@ export function partitionsOf(
   if (partition !== undefined && partition >= count)
     throw new WeirError(
       'usage',
-      `--partition is ${partition}; ${topic} has ${count} partitions, from 0 to ${count - 1}`,
+      `--partition is ${partition}; the last partition of ${topic} is ${count - 1}`,
     )
   if (partition !== undefined) return [partition]
   if (conversation !== undefined && topic !== 'dead-letters')

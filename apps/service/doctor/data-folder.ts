@@ -131,7 +131,7 @@ async function sizeCheck(settings: Settings): Promise<Check> {
 function topicsCheck(name: string, file: string, { partitions }: Settings, log: OpenLog): Check {
   const finding = `${file}, ${bytesText(statSync(file).size)}, in a format that this Weir reads`
   if (log.partitions === partitions) return ok(name, finding)
-  const differs = `its topics have ${log.partitions} partitions, and the setting is ${partitions}`
+  const differs = `the setting partitions is ${partitions}, and its topics have ${log.partitions}`
   return wrong(
     name,
     `${file}: ${differs}`,

@@ -7,10 +7,10 @@
 //                                                        ▲                                             ├─▶ one transaction ─▶ acknowledged(), followers
 //                                                        └─────────────────────────────────────────────┘
 //
-// All appends of one turn of the event loop are one transaction. All outputs of the readers that
-// follow are a second one. It is kinder than Kafka in three ways. Outputs and commit of a step share
-// a transaction, so a crash repeats no output. A group has one owner while the process lives. There
-// is one writer.
+// All appends of one turn of the event loop, or of a few busy ones (ticks.ts), are one transaction.
+// All outputs of the readers that follow are a second one. It is kinder than Kafka in three ways.
+// Outputs and commit of a step share a transaction, so a crash repeats no output. A group has one
+// owner while the process lives. There is one writer.
 
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -25,6 +25,7 @@ import { checkBeforeWriting, makeFolder, type Synchronous } from './open-file.ts
 import { createReading } from './reading.ts'
 import { startRetention } from './retention.ts'
 import { createSubscriptions } from './subscriptions.ts'
+import { createTicks } from './ticks.ts'
 import { watchLog } from './watch.ts'
 import { createWriter } from './writer.ts'
 
@@ -81,9 +82,9 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
 
   let life: 'open' | 'closing' | 'closed' = 'open'
   let closing: Promise<void> | undefined
-  let isTickDue = false
   const keepFrom = options.keepFrom ?? ((commit) => commit.offset)
   const changes = createChanges()
+  const wake = createTicks(() => writer.waiting(), tick)
   const writer = createWriter({
     log,
     clock,
@@ -125,14 +126,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
       options.log?.warn({ err: error }, 'deleting old records failed; will retry in an hour'),
   })
 
-  function wake(): void {
-    if (isTickDue) return
-    isTickDue = true
-    setImmediate(tick)
-  }
-
   function tick(): void {
-    isTickDue = false
     writer.flushAppends()
     subscriptions.pump()
   }

@@ -20,6 +20,7 @@ import { filesOfLog, logFileIn } from './log-file.ts'
 import { answerOf, isOutsideRequest } from './outside-requests.ts'
 import { listenForLinks } from './owner-links.ts'
 import { listenForRequests, ownerListens } from './owner-socket.ts'
+import { partitionsIn } from './partitions-in.ts'
 
 /** A process that owns the log may just be starting or ending: it gets two seconds. */
 const ownerTriesMax = 20
@@ -38,6 +39,7 @@ export const embeddedKind: LocalBus = {
   progressOfGroups,
   openBeside: openOwnedOrBeside,
   logFile: ({ dataFolder }) => logFileIn(dataFolder),
+  partitionsIn: ({ dataFolder }, topic) => partitionsIn(logFileIn(dataFolder), topic),
   privatePaths,
   lockState: ({ dataFolder }) => lockStateOf(logFileIn(dataFolder)),
   writerListens: ({ dataFolder }) => ownerListens(logFileIn(dataFolder)),

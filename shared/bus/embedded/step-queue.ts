@@ -23,6 +23,7 @@ export type StepQueue = {
   push(step: Step, bytes?: number): Promise<StoredRecord[]>
   /** Writes all waiting steps in one transaction, unless a failed write waits for its next try. */
   flush(): void
+  count(): number
   /** Whether no step waits, for its first write or for its next try. */
   isEmpty(): boolean
   isRetrying(): boolean
@@ -117,6 +118,7 @@ export function createStepQueue(options: StepQueueOptions): StepQueue {
       writeSteps(jobs, 1)
     },
 
+    count: () => steps.length,
     isEmpty: () => steps.length === 0 && !isRetrying,
     isRetrying: () => isRetrying,
     bytes: () => queueBytes,

@@ -25,6 +25,8 @@ export type Writer = {
   /** Write the waiting records. The owner calls both after `wake`. */
   flushAppends(): void
   flushSteps(): void
+  /** The number of steps and patient appends that wait. */
+  waiting(): number
   /** Writes the waiting commits. If that fails, they wait on. */
   flushCommits(): void
   /** Resolves when nothing waits any more. */
@@ -116,6 +118,7 @@ export function createWriter(options: WriterOptions): Writer {
     },
 
     flushSteps: steps.flush,
+    waiting: steps.count,
     flushCommits,
 
     drained() {

@@ -21,7 +21,7 @@ describe('settings', () => {
       commandProperty: {},
       recordSigning: '',
       topicPrefix: 'weir.',
-      partitions: 4,
+      partitions: 1,
       replicationFactor: 0,
       dataFolderBytesMax: 0,
       agents: '',
@@ -30,6 +30,11 @@ describe('settings', () => {
       synchronous: 'normal',
       logLevel: 'warn',
     })
+  })
+
+  it('have four partitions by default on Kafka', () => {
+    const flags = { bus: 'kafka', bootstrapServer: 'b:9092' }
+    expect(readSettings(flags, {})).toMatchObject({ partitions: 4 })
   })
 
   it('come from the flag, otherwise from the environment', () => {
@@ -244,7 +249,7 @@ describe('a settings file', () => {
     write('weir.json', '{ "partitions": 3 }')
     expect(readSettings({}, {}, find())).toMatchObject({ partitions: 3 })
     write('empty.yaml', '# nothing yet\n')
-    expect(readSettings({}, {}, find('empty.yaml'))).toMatchObject({ partitions: 4 })
+    expect(readSettings({}, {}, find('empty.yaml'))).toMatchObject({ partitions: 1 })
   })
 
   it('is the file of the flag, otherwise of the variable, otherwise of the working folder', () => {

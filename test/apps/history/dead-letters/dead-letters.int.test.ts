@@ -283,7 +283,10 @@ describe('the dead letters of the guide on postmortems', () => {
     expect(statements).toHaveLength(2)
     await runDemo(
       { bad: 'reflex', keptIn: folder },
-      { settings: readSettings({ logLevel: 'silent' }, {}), startProxy: startDemoProxy },
+      {
+        settings: readSettings({ logLevel: 'silent', partitions: '4' }, {}),
+        startProxy: startDemoProxy,
+      },
       output().stream,
     )
     const file = logFileIn(folder)
