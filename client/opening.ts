@@ -1,9 +1,9 @@
 // The message that opened a turn, read from the log.
 
+import { messageOf } from '../shared/codec/message-of.ts'
 import type { Bus } from '../shared/contract/bus.ts'
 import type { MessageId } from '../shared/contract/ids.ts'
 import type { AgentSettings } from '../shared/contract/messages.ts'
-import { messageOf } from './history/message-of.ts'
 
 export type Place = { bus: Bus; topicPrefix: string; partition: number }
 

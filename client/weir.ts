@@ -57,6 +57,7 @@ export type {
   Verdict,
 } from '../shared/contract/guard.ts'
 export type { ConversationId, MessageId } from '../shared/contract/ids.ts'
+export type { InputQuestion } from '../shared/contract/input-question.ts'
 export type {
   AgentSettings,
   Declaration,
@@ -154,11 +155,13 @@ export type Weir = AsyncDisposable & {
    * Approves the waiting call with this id and exactly its arguments. `by`: the name of the person,
    * unchecked. Default: the user of this process. `hash`: of the arguments that the person saw.
    * Default: of the waiting ones. `tenant`: calls of others are unknown. The outcome reports whether
-   * the decision counts: a second or a late one changes nothing. Throws `approval.unknown`, `approval.ambiguous`.
+   * the decision counts: a second or a late one changes nothing. `values`: the answer to a question
+   * of a running tool, as JSON text. Throws `approval.unknown`, `approval.ambiguous`, and
+   * `message.invalid` for values that do not fit.
    */
   approve(
     id: string,
-    decision?: { by?: string; hash?: string; tenant?: string },
+    decision?: { by?: string; hash?: string; tenant?: string; values?: string },
   ): Promise<DecisionOutcome>
   /** Rejects the call. The model gets `reason`. Otherwise as `approve`. */
   reject(
@@ -345,9 +348,10 @@ function weirOf(parts: Parts): Weir {
       return (await approvals()).waiting()
     },
 
-    async approve(id, { by = personHere(), hash, tenant } = {}) {
+    async approve(id, { by = personHere(), hash, tenant, values } = {}) {
       assertOpen()
-      return (await approvals()).decide({ id: String(id), answer: 'approve', by, hash, tenant })
+      const decision = { id: String(id), answer: 'approve' as const, by, hash, tenant, values }
+      return (await approvals()).decide(decision)
     },
 
     async reject(id, { by = personHere(), hash, tenant, reason } = {}) {

@@ -5,6 +5,7 @@ import { decode } from '../shared/codec/codec.ts'
 import type { ConversationId } from '../shared/contract/ids.ts'
 import { limits } from '../shared/contract/limits.ts'
 import { historyKey } from '../shared/contract/topology.ts'
+import { redactedActivity } from '../shared/runtime/redaction/agent-redaction.ts'
 import type { Place } from './opening.ts'
 import type { CallPlace, WholeCall } from './turn-event.ts'
 
@@ -22,7 +23,8 @@ export async function wholeCall(
   if (entry?.type !== 'history-entry') return undefined
   const call = entry.response?.calls.find((one) => one.ordinal === ordinal)
   if (call === undefined) return undefined
-  const result = entry.results.find((one) => one.ordinal === ordinal)
+  const { results } = redactedActivity(entry, entry.redact)
+  const result = results.find((one) => one.ordinal === ordinal)
   return {
     ...{ turn, round, ordinal, id: call.id, name: call.name, arguments: call.raw },
     result: result?.text ?? null,

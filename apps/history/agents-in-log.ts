@@ -2,8 +2,8 @@
 // record carries, and the names of other agents. The policy is that of the agent's file, without an
 // operator's values.
 
-import { messageOf } from '../../client/history/message-of.ts'
 import { newestRecords, type ReadableTopics } from '../../client/history/newest-records.ts'
+import { messageOf } from '../../shared/codec/message-of.ts'
 import type { OwnPolicy } from './effective.ts'
 
 /**

@@ -1,5 +1,5 @@
 // The money of conversations and turns, from settled reservations. A model request without a budget
-// has none, and a bundle has none. Money is priced once, when it is settled.
+// in money has none, and a bundle has none. Money is priced once, when it is settled.
 // MONEY-1. The newest `limits.moneyRecordsMax` records of a partition count. Amounts of at most
 //     `limits.moneyConversationsMax` conversations are kept.
 // MONEY-2. A record that was written twice counts once, by its attempt.
@@ -28,7 +28,7 @@ export function addSettled(money: Money, { usd, prices }: BudgetSettled): void {
   if (prices !== '' && !money.prices.includes(prices)) money.prices.push(prices)
 }
 
-/** Null: no model request was under a budget. */
+/** Null: no model request was under a budget in money. */
 export function sumOfMoney(all: readonly Money[]): Money | null {
   if (all.length === 0) return null
   return {
@@ -39,11 +39,15 @@ export function sumOfMoney(all: readonly Money[]): Money | null {
   }
 }
 
-/** Of the tenant's key. Undefined: another record, or one that cannot be read. */
+/**
+ * Of the tenant's key. Undefined: another record, one that cannot be read, or a request under budgets
+ * in tokens only.
+ */
 export function settledIn(key: string, value: Uint8Array | null): BudgetSettled | undefined {
   try {
     const message = value === null ? undefined : decode(value)
-    return message?.type === 'budget-settled' && message.tenant === key ? message : undefined
+    const isMoney = message?.type === 'budget-settled' && message.priced
+    return isMoney && message.tenant === key ? message : undefined
   } catch {
     return undefined
   }

@@ -11,7 +11,9 @@ import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
+import { endWithout } from '../terminal/ending.ts'
 import { createProgress, type Progress } from '../terminal/progress.ts'
+import { hiddenText } from './hidden-text.ts'
 
 export type OpenLog = ReadableLog & {
   progress: Progress
@@ -21,9 +23,13 @@ export type OpenLog = ReadableLog & {
 
 /**
  * `bundle`: a file of `weir export` to read instead of the log that the settings name. `signal`:
- * once it aborts, opening the bundle throws.
+ * once it aborts, opening the bundle throws. `unredacted`: see ReadableLog.
  */
-export type LogOptions = { bundle?: string | undefined; signal?: AbortSignal }
+export type LogOptions = {
+  bundle?: string | undefined
+  signal?: AbortSignal
+  unredacted?: boolean | undefined
+}
 
 /**
  * Opens the log for `read` and always closes it. Throws `bus.not-a-database` if the data folder has
@@ -33,16 +39,23 @@ export type LogOptions = { bundle?: string | undefined; signal?: AbortSignal }
 export async function withLog<T>(
   settings: Settings,
   read: (log: OpenLog) => Promise<T>,
-  { bundle, signal }: LogOptions = {},
+  { bundle, signal, unredacted }: LogOptions = {},
 ): Promise<T> {
-  if (bundle !== undefined) return withBundle(bundle, read, signal)
+  if (bundle !== undefined) return withBundle(bundle, (log) => read({ ...log, unredacted }), signal)
   const log = await openLog(settings, createProgress(process.stderr, systemClock, process.env))
   try {
-    return await read(log)
+    return await read({ ...log, unredacted })
   } finally {
     log.progress.end()
+    reportHidden(log.bus)
     await log.bus.close()
   }
+}
+
+/** Records whose key was deleted are no failure: nobody can get them. */
+function reportHidden(bus: Bus): void {
+  for (const group of bus.hidden?.() ?? [])
+    endWithout(hiddenText(group), { isFailure: group.reason !== 'deleted' })
 }
 
 /** As withLog. The caller closes the bus. `progress`: default: none. */

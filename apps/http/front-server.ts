@@ -58,12 +58,14 @@ export function frontRoutes({ fronts, upstream, veto, agent, log }: FrontOptions
   if (agent !== undefined) fronts.front({ agent }) // an unusable name fails here
   const holding = guardsByAgent(async (name) => fronts.front({ agent: name }))
   const sessions = hostSessions(systemClock)
+  // A host shows no request and no usage to its hooks.
+  const ofHosts = guardsByAgent(async (name) => fronts.front({ agent: name, counting: 'look' }))
   const proxy =
     upstream === undefined ? undefined : proxyTo(upstream, { fronts, veto, agent, sessions, log })
   return {
     routes: [
       guestRoutes(holding),
-      hookRoutes({ guardOf: holding.guardOf, sessions, clock: systemClock, log }),
+      hookRoutes({ guardOf: ofHosts.guardOf, sessions, clock: systemClock, log }),
       ...(proxy === undefined ? [] : [proxy.routes]),
     ],
     settled: async () => proxy?.settled(),
@@ -80,8 +82,12 @@ function proxyTo(
     log,
   }: Pick<FrontOptions, 'fronts' | 'veto' | 'agent' | 'log'> & { sessions: HostSessions },
 ): ModelProxy {
-  const watching = guardsByAgent(async (name) => fronts.front({ agent: name, mode: 'observing' }))
-  const held = guardsByAgent(async (name) => fronts.front({ agent: name, mode: 'blocking' }))
+  const watching = guardsByAgent(async (name) =>
+    fronts.front({ agent: name, mode: 'observing', counting: 'own' }),
+  )
+  const held = guardsByAgent(async (name) =>
+    fronts.front({ agent: name, mode: 'blocking', counting: 'own' }),
+  )
   return createProxy({
     ...{ upstream: upstreamAt(upstream), agent, log, fallback: defaultGuestSettings.fallback },
     ...{ sessions, veto },

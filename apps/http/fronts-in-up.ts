@@ -30,7 +30,9 @@ export async function openFrontsInUp(
   try {
     await upstreams.open()
     const gateway = await gatewayRoutes(
-      guardsByAgent(async (name) => fronts.front({ agent: name, mode: 'blocking' })),
+      guardsByAgent(async (name) =>
+        fronts.front({ agent: name, mode: 'blocking', counting: 'look' }),
+      ),
       {
         ...{ upstreams, log },
         approvals: openApprovals({

@@ -21,17 +21,33 @@ export class HttpError extends Error {
   readonly code: string
   /** Of the answer, beside those of its body. */
   readonly headers: Record<string, string>
+  /** The type of the error in a provider's API. Undefined: the code is its type. */
+  readonly type: string | undefined
+  /** Further fields of the error, for programs. */
+  readonly fields: object
 
   constructor(
     status: ErrorStatus,
     code: string,
     message: string,
-    { headers = {}, ...options }: ErrorOptions & { headers?: Record<string, string> } = {},
+    {
+      headers = {},
+      type,
+      fields = {},
+      ...options
+    }: ErrorOptions & { headers?: Record<string, string>; type?: string; fields?: object } = {},
   ) {
     super(message, options)
     this.name = 'HttpError'
     this.status = status
     this.code = code
     this.headers = headers
+    this.type = type
+    this.fields = fields
   }
+}
+
+/** The form of both Anthropic's and OpenAI's errors: SDKs of both show the message. */
+export function errorBody({ code, type = code, message, fields }: HttpError): object {
+  return { type: 'error', error: { type, code, message, param: null, ...fields } }
 }

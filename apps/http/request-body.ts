@@ -13,13 +13,26 @@ export async function bytesOf(incoming: IncomingMessage, bytesMax: number): Prom
   if (Number(incoming.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax)
   const pieces: Buffer[] = []
   const body = { incoming, bytes: 0, movedAt: 0 }
-  try {
-    for await (const piece of incoming.iterator({ destroyOnReturn: false })) {
-      received(body, (piece as Buffer).length)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  function onData(piece: Buffer): void {
+    try {
+      received(body, piece.length)
       if (body.bytes > bytesMax) throw tooLarge(bytesMax)
-      pieces.push(piece as Buffer)
+      pieces.push(piece)
+    } catch (error) {
+      reject(error)
     }
+  }
+  // Not the async iterator of a stream, which costs more than to parse a small body.
+  const onClose = () => reject(new Error('the client left before the end of its body'))
+  incoming.on('data', onData).on('end', resolve).on('error', reject).on('close', onClose)
+  try {
+    if (incoming.readableEnded) resolve()
+    else if (incoming.destroyed) onClose()
+    await promise
   } finally {
+    incoming.off('data', onData).off('end', resolve).off('error', reject).off('close', onClose)
+    incoming.pause()
     forget(body)
   }
   return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)

@@ -82,7 +82,11 @@ type Serving = {
 /** The process is the conversation. */
 async function onPipe({ fronts, upstreams, options, log, stop }: Serving) {
   const { StdioServerTransport, serveStdio } = await import('@modelcontextprotocol/server/stdio')
-  const guard = fronts.front({ agent: options.agent ?? defaultAgent, mode: 'blocking' })
+  const guard = fronts.front({
+    agent: options.agent ?? defaultAgent,
+    mode: 'blocking',
+    counting: 'look',
+  })
   const { calls, close } = gatewayConversation(guard, randomUUID(), {
     ...{ upstreams, approvals: fronts.approvals, log },
   })
@@ -115,7 +119,9 @@ const linesBytesMax = 3 * limits.mcpMessageBytesMax
 
 async function overHttp({ fronts, upstreams, options, out, log }: Serving) {
   const { host = '127.0.0.1', httpPort = '0', json = false } = options
-  const guards = guardsByAgent(async (agent) => fronts.front({ agent, mode: 'blocking' }))
+  const guards = guardsByAgent(async (agent) =>
+    fronts.front({ agent, mode: 'blocking', counting: 'look' }),
+  )
   const gateway = await gatewayRoutes(guards, { upstreams, approvals: fronts.approvals, log })
   const server = await startHttpServer({
     ...{ host, port: portOf(httpPort, '--http-port'), log, routes: [gateway.routes] },

@@ -2,7 +2,8 @@
 // Owns: the socket, its limits, and the access to it. Does not own: the routes.
 // HTTP-SERVER-1. A server that listens on this machine only answers no other site: a foreign Host
 //     or Origin gets 403. Otherwise a web page could reach it through its own domain name.
-// HTTP-SERVER-2. Closing refuses new connections. Open answers get `limits.shutdownGraceMs`.
+// HTTP-SERVER-2. Closing refuses new connections. Open answers get `limits.shutdownGraceMs`, and their
+//     connections close behind them.
 // HTTP-SERVER-3. An unforeseen error of a route gets 500 with a constant text: it may hold secrets.
 
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
@@ -15,7 +16,7 @@ import type { Logger } from 'pino'
 import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { listenFailure } from '../../shared/lib/listen-failure.ts'
-import { HttpError } from './http-error.ts'
+import { errorBody, HttpError } from './http-error.ts'
 
 /** `incoming` and `outgoing` are Node's. */
 export type HttpApp = Hono<{ Bindings: HttpBindings }>
@@ -62,7 +63,7 @@ export async function startHttpServer({
       await next()
     })
   for (const add of routes) add(app)
-  app.notFound((context) => answerOf(context, new HttpError(404, 'http.path', 'unknown path')))
+  app.notFound((context) => answerOf(context, unknownPath(context)))
   app.onError((error, context) => {
     if (error instanceof HttpError) return answerOf(context, error)
     const isGone = context.env.incoming.readableAborted // nobody gets the answer
@@ -75,7 +76,11 @@ export async function startHttpServer({
   const answering = new Set<ServerResponse>()
   const server = createSocketServer(tls, (incoming, outgoing) => {
     answering.add(outgoing)
-    outgoing.once('close', () => answering.delete(outgoing))
+    outgoing.once('close', () => {
+      answering.delete(outgoing)
+      // A client keeps the connection for its next request, and a closing server would wait for that.
+      if (!server.listening) server.closeIdleConnections()
+    })
     void listener(incoming, outgoing)
   })
   server.maxConnections = limits.httpConnectionsMax
@@ -151,10 +156,20 @@ export function refuseOrigin(
   throw new HttpError(403, 'http.origin', 'this server does not answer pages of other sites')
 }
 
-function answerOf(context: HttpContext, { status, code, message, headers }: HttpError): Response {
-  // The form of both Anthropic's and OpenAI's errors: SDKs of both show the message.
-  return context.json({ type: 'error', error: { type: code, message } }, status, headers)
+function answerOf(context: HttpContext, error: HttpError): Response {
+  return context.json(errorBody(error), error.status, error.headers)
 }
+
+/** Most clients get here by a base URL that is wrong. */
+function unknownPath({ req: { method, path } }: HttpContext): HttpError {
+  const named = `${method} ${path.slice(0, pathCharactersMax)}`
+  const advice = path.startsWith('/v1/')
+    ? 'see the guide for the paths of this server'
+    : 'the base URL of a client of the API ends with /v1'
+  return new HttpError(404, 'http.path', `unknown path: there is no ${named}; ${advice}`)
+}
+
+const pathCharactersMax = 100
 
 async function listening(
   server: Server,

@@ -29,6 +29,7 @@ export type ReportOptions = {
   output: string
   force?: boolean
   reasoning?: boolean
+  unredacted?: boolean
 }
 
 export type Report = { settings: Settings; bundle: string | undefined; options: ReportOptions }
@@ -50,13 +51,13 @@ export async function report(
   { settings, bundle, options }: Report,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const { output, force = false } = options
+  const { output, force = false, unredacted } = options
   const turn = turnIn(options)
   refuseTaken(output, { force, reads: bundle })
   const { entries, reports, gone, about } = await withLog(
     settings,
     async (log) => ({ ...(await read(log, { ...options, turn })), about: aboutBundle(log) }),
-    { bundle },
+    { bundle, unredacted },
   )
   const index = {
     madeAt: systemClock.now(),

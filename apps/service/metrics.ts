@@ -372,6 +372,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
         countTokens(message.usage)
         return
       case 'budget-settled':
+        if (!message.priced) return
         if (message.usd === null) instruments.unpriced.inc()
         else instruments.costUsd.inc(Math.max(0, message.usd) / 1e9)
         return

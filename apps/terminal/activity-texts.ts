@@ -79,10 +79,15 @@ export function guardVerdictText({
 }
 
 /** The texts before and after the arguments of a call that waits for a person. */
-export function approvalPendingTexts({ name, id, rule, source, program }: PendingCall): {
+export function approvalPendingTexts({ name, id, rule, source, program, question }: PendingCall): {
   before: string
   after: string
 } {
+  if (question !== null)
+    return {
+      before: `${printable(name)} runs and needs input (${printable(rule)}):`,
+      after: `weir approve ${printable(id)} --values '{...}', or weir reject ${printable(id)}`,
+    }
   return {
     before: `${printable(name)}${asTextWords(source)} needs a person's approval (${printable(rule)}):`,
     after: `${programWords(program)}weir approve ${printable(id)}, or weir reject ${printable(id)} --reason "..."`,

@@ -77,6 +77,16 @@ export function findsConversations(command: Command): Command {
   )
 }
 
+/**
+ * For a command that is done, but without a part of its content. `isFailure`: the reader can get that
+ * part. Printed on standard error behind the output, each text once.
+ */
+export function endWithout(text: string, { isFailure }: { isFailure: boolean }): void {
+  missing.set(text, isFailure)
+}
+
+const missing = new Map<string, boolean>()
+
 /** For a command that leaves handles open. */
 export function endWith(code: number): never {
   hasEnded = true
@@ -105,6 +115,9 @@ export async function runToItsEnd(command: () => Promise<unknown>): Promise<void
     if (!(error instanceof CommanderError))
       process.stderr.write(`${printableLines(`weir: ${messageOf(error)}`).join('\n')}\n`)
   }
+  for (const text of missing.keys())
+    process.stderr.write(`${printableLines(`weir: ${text}`).join('\n')}\n`)
+  if ([...missing.values()].includes(true)) process.exitCode ||= failureCode
   hasEnded = true
 }
 

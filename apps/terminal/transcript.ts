@@ -8,6 +8,7 @@
 import type { Activity } from '../../client/edge.ts'
 import type { ReasoningDelta, TextDelta, TextReset, TurnWaiting } from '../../client/turn-event.ts'
 import { callInTurn } from '../../shared/contract/ids.ts'
+import { questionIn } from '../../shared/contract/input-question.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import { reasons } from '../../shared/contract/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
@@ -29,6 +30,7 @@ import { argumentLines } from './argument-lines.ts'
 import type { Tone } from './paint.ts'
 import { printable } from './printable.ts'
 import { durationText } from './quantities.ts'
+import { questionLines } from './question-lines.ts'
 import { cutToColumns, flow, wrapped } from './word-wrap.ts'
 
 /** An event of a turn, or a record of its activity. */
@@ -194,9 +196,11 @@ function applyEvent(
     case 'approval-pending': {
       const lines = event.calls.flatMap((call) => {
         const { before, after } = approvalPendingTexts(call)
-        const exact = argumentLines(call.arguments, layout.columns).map(
-          (text): Line => ({ text, tone: 'warning' }),
-        )
+        const question = call.question === null ? undefined : questionIn(call.question)
+        const exact = [
+          ...argumentLines(call.arguments, layout.columns),
+          ...(question === undefined ? [] : questionLines(question, layout.columns)),
+        ].map((text): Line => ({ text, tone: 'warning' }))
         return [...linesOf(before, 'warning'), ...exact, ...linesOf(after, 'warning')]
       })
       return { transcript: doing(transcript, 'approved', now), lines }

@@ -54,3 +54,24 @@ export const eventNames = {
   rejected: 'weir.call_rejected',
   intervention: 'weir.intervention',
 } as const
+
+/**
+ * The metrics of the conventions, under the names of version 0.1.0. They are development there and
+ * change, so an operator may give other names (`--metric-names`).
+ */
+export const metricNames = {
+  attemptDuration: 'gen_ai.client.inference.duration',
+  inputTokens: 'gen_ai.client.inference.usage.input_tokens',
+  outputTokens: 'gen_ai.client.inference.usage.output_tokens',
+  cacheReadTokens: 'gen_ai.client.inference.usage.cache_read.input_tokens',
+  cacheWriteTokens: 'gen_ai.client.inference.usage.cache_write.input_tokens',
+  callDuration: 'gen_ai.execute_tool.duration',
+  turnDuration: 'gen_ai.invoke_agent.duration',
+  turnAttempts: 'gen_ai.invoke_agent.inference_calls',
+  turnCalls: 'gen_ai.invoke_agent.tool_calls',
+} as const
+
+export type MetricKey = keyof typeof metricNames
+
+/** Undefined: the metric is not sent. */
+export type MetricNames = Readonly<Record<MetricKey, string | undefined>>

@@ -1,12 +1,14 @@
-// Sends spans to a backend by OTLP over HTTP, as JSON (OpenTelemetry Protocol 1.x). The SDK of
-// OpenTelemetry is no help here: it makes random ids, and a span of Weir ends in another process
-// than it began.
+// Sends spans to a backend by OTLP over HTTP (OpenTelemetry Protocol 1.x), as JSON, or as protobuf to a
+// backend that takes no JSON. The SDK of OpenTelemetry is no help here: it makes random ids, and a span
+// of Weir ends in another process than it began.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { WeirError } from '../../shared/lib/errors.ts'
+import { shortened } from '../../shared/lib/text-cut.ts'
 import { version } from '../../shared/lib/version.ts'
 import { schemaUrl } from './names.ts'
+import { protobufOf } from './otlp-protobuf.ts'
 import { otlpAttributes, otlpSpan, type Span } from './span.ts'
 
 export type Backend = {
@@ -15,7 +17,11 @@ export type Backend = {
   /** They may hold credentials, so nothing logs them. */
   headers: Readonly<Record<string, string>>
   serviceName: string
+  encoding: Encoding
 }
+
+/** `auto`: JSON until the backend says that it takes none. */
+type Encoding = 'auto' | 'json' | 'protobuf'
 
 /** Returns the number of spans that the backend accepted. */
 export type SendSpans = (spans: readonly Span[], signal: AbortSignal) => Promise<number>
@@ -32,11 +38,12 @@ const spansMax = 500
  * signal's reason.
  */
 export function sender(backend: Backend, log: Pick<Logger, 'warn'>): SendSpans {
+  const chosen = { isBinary: backend.encoding === 'protobuf' }
   return async (spans, signal) => {
     let taken = 0
     for (let at = 0; at < spans.length; at += spansMax) {
       const part = spans.slice(at, at + spansMax)
-      if (await deliver(backend, part, signal, log)) taken += part.length
+      if (await deliver(backend, part, chosen, signal, log)) taken += part.length
     }
     return taken
   }
@@ -46,14 +53,19 @@ export function sender(backend: Backend, log: Pick<Logger, 'warn'>): SendSpans {
 async function deliver(
   backend: Backend,
   spans: readonly Span[],
+  chosen: { isBinary: boolean },
   signal: AbortSignal,
   log: Pick<Logger, 'warn'>,
 ): Promise<boolean> {
-  const body = JSON.stringify(requestOf(backend.serviceName, spans))
+  const request = requestOf(backend.serviceName, spans)
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, waitMsMax)) {
-    const fault = await post(backend, body, signal)
+    const fault = await post(backend, bodyOf(request, chosen), signal)
     signal.throwIfAborted()
     if (fault === undefined) return true
+    if (fault.takesNoJson && backend.encoding === 'auto' && !chosen.isBinary) {
+      chosen.isBinary = true
+      continue
+    }
     if (!fault.isTemporary) {
       log.warn({ spans: spans.length, reason: fault.reason }, 'the backend refuses these spans')
       return false
@@ -63,18 +75,39 @@ async function deliver(
   }
 }
 
-type Fault = { reason: string; isTemporary: boolean }
+type Fault = { reason: string; isTemporary: boolean; takesNoJson: boolean }
+
+type EncodedBody = { type: string; bytes: string | Buffer }
+
+function bodyOf(request: object, { isBinary }: { isBinary: boolean }): EncodedBody {
+  return isBinary
+    ? { type: 'application/x-protobuf', bytes: protobufOf(request) }
+    : { type: 'application/json', bytes: JSON.stringify(request) }
+}
+
+/** One try, in the form that the backend is known to take. Undefined: it accepted the request. */
+export async function sendRequest(
+  backend: Backend,
+  request: object,
+  signal: AbortSignal,
+): Promise<{ reason: string } | undefined> {
+  const isBinary = backend.encoding === 'protobuf'
+  const fault = await post(backend, bodyOf(request, { isBinary }), signal)
+  return fault?.takesNoJson && backend.encoding === 'auto'
+    ? post(backend, bodyOf(request, { isBinary: true }), signal)
+    : fault
+}
 
 async function post(
   { url, headers }: Backend,
-  body: string,
+  { type, bytes }: EncodedBody,
   signal: AbortSignal,
 ): Promise<Fault | undefined> {
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body,
+      headers: { ...headers, 'content-type': type },
+      body: bytes,
       redirect: 'error', // the headers may hold credentials of this backend
       signal: AbortSignal.any([signal, AbortSignal.timeout(answerMsMax)]),
     })
@@ -82,10 +115,12 @@ async function post(
     if (response.ok) return undefined
     // The protocol names these four as those to retry.
     const isTemporary = [429, 502, 503, 504].includes(response.status)
-    return { reason: `status ${response.status}`, isTemporary }
+    const takesNoJson = response.status === 415
+    return { reason: `status ${response.status}`, isTemporary, takesNoJson }
   } catch (error) {
     const { message, cause } = error as Error
-    return { reason: cause instanceof Error ? cause.message : message, isTemporary: true }
+    const reason = cause instanceof Error ? cause.message : message
+    return { reason, isTemporary: true, takesNoJson: false }
   }
 }
 
@@ -104,7 +139,7 @@ function requestOf(serviceName: string, spans: readonly Span[]): object {
 
 /**
  * The backend of `endpoint`, or of OpenTelemetry's variables: OTEL_EXPORTER_OTLP_TRACES_ENDPOINT,
- * OTEL_EXPORTER_OTLP_ENDPOINT, their HEADERS, OTEL_SERVICE_NAME. Throws `usage`.
+ * OTEL_EXPORTER_OTLP_ENDPOINT, their HEADERS and PROTOCOL, OTEL_SERVICE_NAME. Throws `usage`.
  */
 export function backendOf(endpoint: string | undefined, environment: NodeJS.ProcessEnv): Backend {
   const whole = endpoint ?? environment.OTEL_EXPORTER_OTLP_ENDPOINT
@@ -135,6 +170,26 @@ export function backendOf(endpoint: string | undefined, environment: NodeJS.Proc
       environment.OTEL_EXPORTER_OTLP_TRACES_HEADERS ?? environment.OTEL_EXPORTER_OTLP_HEADERS ?? '',
     ),
     serviceName: environment.OTEL_SERVICE_NAME || 'weir',
+    encoding: encodingIn(environment),
+  }
+}
+
+function encodingIn(environment: NodeJS.ProcessEnv): Encoding {
+  const protocol =
+    environment.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || environment.OTEL_EXPORTER_OTLP_PROTOCOL
+  switch (protocol) {
+    case undefined:
+    case '':
+      return 'auto'
+    case 'http/json':
+      return 'json'
+    case 'http/protobuf':
+      return 'protobuf'
+    default:
+      throw new WeirError(
+        'usage',
+        `OTEL_EXPORTER_OTLP_PROTOCOL is ${JSON.stringify(shortened(protocol, 80))}; give http/protobuf or http/json`,
+      )
   }
 }
 

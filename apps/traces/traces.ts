@@ -7,16 +7,20 @@ import type { Logger } from 'pino'
 import { agentsInFiles } from '../../client/agents-in-files.ts'
 import { type Activity, activityIn } from '../../client/edge.ts'
 import { endsOf } from '../../client/history/readable-log.ts'
+import { recordView } from '../../client/history/redacted.ts'
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
-import type { Offset, PartitionEnds, StoredRecord } from '../../shared/contract/bus.ts'
+import type { Bus, Offset, PartitionEnds, StoredRecord } from '../../shared/contract/bus.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
+import { hiddenText } from '../history/hidden-text.ts'
 import { type OpenLog, withLog } from '../history/open-log.ts'
 import { instantOfFlag } from '../terminal/instant-text.ts'
 import { listenForInterrupts } from '../terminal/interrupts.ts'
+import { metricNamesIn, metricsSender, type SendMetrics } from './send-metrics.ts'
 import { backendOf, type SendSpans, sender } from './send-spans.ts'
+import type { Span } from './span.ts'
 import { createTurnSpans, type SpanOptions } from './turn-spans.ts'
 
 export type TracesOptions = {
@@ -25,15 +29,36 @@ export type TracesOptions = {
   /** Ends at the end of the log. */
   once?: boolean
   content?: boolean
+  unredacted?: boolean
+  /** Counts the turns that end from now on. */
+  metrics?: boolean
+  /** A file with other names of metrics. */
+  metricNames?: string
   bundle?: string | undefined
 }
 
 /** Resolves when a signal comes, or with `once` or a bundle when all traces are sent. */
 export async function traces(
-  { endpoint, since, once = false, content = false, bundle }: TracesOptions,
+  {
+    endpoint,
+    since,
+    once = false,
+    content = false,
+    unredacted,
+    metrics = false,
+    metricNames,
+    bundle,
+  }: TracesOptions,
   settings: Settings,
 ): Promise<void> {
   const backend = backendOf(endpoint, process.env)
+  const isOnce = once || bundle !== undefined
+  if (metrics && isOnce)
+    throw new WeirError(
+      'usage',
+      '--metrics counts the turns that end while the command runs: leave --once and --bundle out',
+    )
+  const named = metricNamesIn(metricNames)
   const log = createLog({ level: settings.logLevel })
   const start = since === 'beginning' ? 0 : instantOfFlag('--since', since, Date.now())
   const models = modelsOf(settings.agents)
@@ -43,15 +68,17 @@ export async function traces(
     send: sender(backend, log),
     options: { content, modelOf: (agent) => models.get(agent) },
     since: start,
-    isOnce: once || bundle !== undefined,
+    counted: metrics ? metricsSender(backend, named, log) : undefined,
+    isOnce,
     signal: stop.signal,
     log,
   }
   try {
-    await withLog(settings, (opened) => sendTraces(opened, sending), { bundle })
+    await withLog(settings, (opened) => sendTraces(opened, sending), { bundle, unredacted })
   } catch (error) {
     if (!stop.signal.aborted) throw error
   } finally {
+    await sending.counted?.end()
     stopListening()
   }
 }
@@ -72,6 +99,8 @@ type Sending = {
   send: SendSpans
   options: SpanOptions
   since: Milliseconds
+  /** Undefined: no metrics are wanted. */
+  counted: SendMetrics | undefined
   isOnce: boolean
   signal: AbortSignal
   log: Logger
@@ -108,37 +137,75 @@ async function sendTraces(opened: OpenLog, sending: Sending): Promise<void> {
 type SentSpans = { spans: number; refused: number }
 
 async function sendPartition(
-  { bus, topicPrefix }: OpenLog,
+  opened: OpenLog,
   ends: PartitionEnds,
-  { send, options, since, isOnce, signal, log }: Sending,
+  { send, counted, options, since, isOnce, signal, log }: Sending,
 ): Promise<SentSpans> {
+  const { bus, topicPrefix } = opened
+  const view = recordView(opened)
   const topic = `${topicPrefix}activity`
   const range = { topic, partition: ends.partition, from: ends.begin, to: ends.end }
   const from = await firstOffsetSince(bus, range, since - leadersApartMs)
   const spans = createTurnSpans(options)
   const sum: SentSpans = { spans: 0, refused: 0 }
+  const warnOfHidden = isOnce ? () => {} : hiddenWarnings(bus, log)
   const batches = isOnce
     ? batchesOf(bus, { ...range, from }, signal)
     : bus.follow({ topic, partition: ends.partition, from, signal })
   for await (const records of batches) {
     if (signal.aborted) break
-    const ended = records.flatMap((record) => {
-      const activity = activityOf(record, log)
-      return activity === undefined ? [] : spans.read(activity, record.time)
-    })
+    const ended: Span[] = []
+    for (const record of records) {
+      const activity = activityOf(record, (error) => {
+        if (!isEncrypted(error)) warnOf(record, error, log)
+      })
+      if (activity === undefined) continue
+      // Other records of the activity have no such values, and no span has the text of the reply.
+      const isShown = options.content && activity.type === 'model-answered'
+      const shown = isShown ? await view(activity) : activity
+      ended.push(...spans.read(shown as Activity, record.time))
+    }
+    warnOfHidden()
     if (ended.length > 0) sum.refused += ended.length - (await send(ended, signal))
     sum.spans += ended.length
+    await counted?.count(ended, signal)
   }
   return sum
 }
 
-function activityOf(record: StoredRecord, log: Logger): Activity | undefined {
-  if (record.value === null) return undefined
+function activityOf(
+  { value }: StoredRecord,
+  onUnreadable: (error: unknown) => void,
+): Activity | undefined {
+  if (value === null) return undefined
   try {
-    return activityIn(record.value)
+    return activityIn(value)
   } catch (error) {
-    const { partition, offset }: { partition: number; offset: Offset } = record
-    log.warn({ err: error, partition, offset }, 'an activity record cannot be read; it is left out')
+    onUnreadable(error)
     return undefined
+  }
+}
+
+/** Such a record belongs to a group that is reported once. */
+function isEncrypted(error: unknown): boolean {
+  return error instanceof WeirError && error.code === 'codec.encrypted'
+}
+
+function warnOf(record: StoredRecord, err: unknown, log: Logger): void {
+  const { partition, offset }: { partition: number; offset: Offset } = record
+  log.warn({ err, partition, offset }, 'an activity record cannot be read; it is left out')
+}
+
+/** Warns of each group of records without a key once. A reader that follows the log has no end. */
+function hiddenWarnings(bus: Bus, log: Logger): () => void {
+  const warned = new Set<string>()
+  return () => {
+    for (const group of bus.hidden?.() ?? []) {
+      const { tenant, name, reason } = group
+      const key = JSON.stringify([tenant, name, reason])
+      if (warned.has(key)) continue
+      warned.add(key)
+      log.warn({ tenant, key: name }, `${hiddenText(group)}; they have no spans`)
+    }
   }
 }

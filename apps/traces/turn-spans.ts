@@ -304,10 +304,10 @@ function approvalSpan(
   message: MessageOf<'approval-decided'>,
   time: Milliseconds,
 ): Span {
-  const { ordinal, round, name, outcome, by, waitedMs } = message
+  const { ordinal, round, name, id, outcome, by, waitedMs } = message
   return {
     ...childOf(message),
-    id: placeSpanId(message, `approval ${round} ${ordinal}`),
+    id: placeSpanId(message, `approval ${round} ${ordinal} ${id}`),
     name: named(operations.approval, name),
     kind: 'internal',
     ...{ start: time - waitedMs, end: time },

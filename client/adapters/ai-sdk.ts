@@ -44,9 +44,12 @@ type NeedsApproval = boolean | ((input: never, options: never) => boolean | Prom
 export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
   const rounds = newest<ToJudge>(limits.adapterRoundsMax)
 
-  async function advised(params: Params) {
+  async function advised(params: Params, { provider, modelId }: LanguageModel) {
     const { messages, shown } = historyOf(params.prompt)
-    const request = { format: 'ai-sdk' as const, body: { messages, tools: params.tools ?? [] } }
+    const request = {
+      ...{ format: 'ai-sdk' as const, body: { messages, tools: params.tools ?? [] } },
+      model: { provider: priceList(provider), name: modelId },
+    }
     const advice = await conversation.beforeModel(request, params.abortSignal)
     const { rung, text } = advice
     const isTextOnly = rung === 'text_only' || rung === 'end'
@@ -83,7 +86,7 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
     middleware: {
       specificationVersion: 'v4',
       async wrapGenerate({ model, params: asked }) {
-        const { request, end, params, finish } = await advised(asked)
+        const { request, end, params, finish } = await advised(asked, model)
         if (end !== undefined)
           return { ...finish(ended), content: [{ type: 'text', text: end }], warnings: [] }
         const result = await model.doGenerate(params)
@@ -92,7 +95,7 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
         return finish({ ...result, content })
       },
       async wrapStream({ model, params: asked }) {
-        const { request, end, params, finish } = await advised(asked)
+        const { request, end, params, finish } = await advised(asked, model)
         if (end !== undefined) return { stream: endedStream(end, finish(ended)) }
         const result = await model.doStream(params)
         const held = heldUntilFinish(finish, (answer) =>
@@ -114,6 +117,14 @@ export function guardAiSdk(conversation: GuestConversation): GuardedAiSdk {
       return (await isNeeded) ? 'user-approval' : undefined
     },
   }
+}
+
+type LanguageModel = { provider: string; modelId: string }
+
+/** The SDK's `openai.responses` in the terms of Weir: `openai-responses`. */
+function priceList(provider: string): string {
+  const [name = '', api] = provider.split('.')
+  return name === 'openai' && api !== undefined ? `${name}-${api}` : name
 }
 
 function userMessage(text: string): Params['prompt'][number] {

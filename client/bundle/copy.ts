@@ -6,6 +6,7 @@
 // COPY-2. Memory: one batch, and a few numbers for each turn.
 
 import { leadersApartMs } from '../../shared/bus/range.ts'
+import { messageOf } from '../../shared/codec/message-of.ts'
 import type { StoredRecord, TopicKind } from '../../shared/contract/bus.ts'
 import type { DeadLetter, Message } from '../../shared/contract/messages.ts'
 import {
@@ -20,7 +21,6 @@ import {
 } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { parseId } from '../../shared/runtime/derived-id.ts'
-import { messageOf } from '../history/message-of.ts'
 import { endsOf, type ReadableLog } from '../history/readable-log.ts'
 import { scanAll } from '../history/scan.ts'
 import type { Selection } from './selection.ts'

@@ -9,16 +9,21 @@ import { type BundleContent, writeBundle } from './written-bundle.ts'
 
 /**
  * `force`: replaces an existing file. `redact`: a file of rules, as of `weir export --redact`. Once
- * `signal` aborts, no file is written.
+ * `signal` aborts, no file is written. `unredacted`: with the values that the rules of agents hide.
  */
-export type ExportOptions = { force?: boolean; redact?: string; signal?: AbortSignal }
+export type ExportOptions = {
+  force?: boolean
+  redact?: string
+  unredacted?: boolean
+  signal?: AbortSignal
+}
 
 /** `source`: the name of the log's bus. Throws as Conversation.export. */
 export async function exportConversation(
   log: Omit<ReadableLog, 'progress'> & { source: string },
   id: ConversationId,
   file: string,
-  { force = false, redact, signal = new AbortController().signal }: ExportOptions,
+  { force = false, redact, unredacted, signal = new AbortController().signal }: ExportOptions,
 ): Promise<BundleContent> {
   signal.throwIfAborted()
   const rules = redact === undefined ? [] : readRedactionRules(redact)
@@ -27,7 +32,7 @@ export async function exportConversation(
     ...{ conversations: new Set([id]), isWhole: true },
     ...{ since: 0, until: Number.POSITIVE_INFINITY, where: new Map() },
   }
-  const order = { filter, rules, bundle, source: log.source, signal }
+  const order = { filter, rules, unredacted, bundle, source: log.source, signal }
   const asked = JSON.stringify({ conversation: [id] })
   const progress = { expect: () => {}, read: () => {} }
   try {

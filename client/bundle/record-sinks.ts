@@ -3,12 +3,12 @@
 
 import type { BundleWriter } from '../../shared/bus/bundle/writer.ts'
 import { encode } from '../../shared/codec/codec.ts'
+import { messageOf } from '../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import { type RoundId, roundKey } from '../../shared/contract/ids.ts'
 import type { Part } from '../../shared/contract/messages.ts'
-import { messageOf } from '../history/message-of.ts'
+import type { Redaction } from '../../shared/runtime/redaction/redaction.ts'
 import type { RecordSink } from './copy.ts'
-import type { Redaction } from './redaction.ts'
 import type { TurnTally } from './turn-tally.ts'
 
 /** Writes records unchanged. */

@@ -2,27 +2,15 @@
 // finds is replaced in the whole bundle.
 
 import { parse } from 'yaml'
+import { regExpPattern, type ValuePattern } from '../../shared/contract/redaction/value-pattern.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
+import {
+  type RedactionPlace,
+  type RedactionRule,
+  redactionPlaces,
+} from '../../shared/runtime/redaction/redaction-rule.ts'
 import { nearestName } from '../../shared/settings/nearest-name.ts'
 import { readText } from '../../shared/settings/text-file.ts'
-
-/** The place of a text. */
-export const redactionPlaces = ['user', 'text', 'reasoning', 'arguments', 'results'] as const
-export type RedactionPlace = (typeof redactionPlaces)[number]
-
-/** Either a pattern or a pointer. */
-export type RedactionRule = {
-  name: string
-  /** Matches the values to replace; global. */
-  pattern: RegExp | undefined
-  /** Steps of a JSON pointer into arguments, and into results that are JSON. */
-  pointer: string[] | undefined
-  /** Undefined: all places. */
-  in: ReadonlySet<RedactionPlace> | undefined
-  /** Names of tools, with * for any characters. Undefined: all tools. */
-  tool: string | undefined
-  replace: 'pseudonym' | 'length'
-}
 
 const keys = ['name', 'pattern', 'pointer', 'in', 'tool', 'replace']
 const fileBytesMax = 1024 * 1024
@@ -78,10 +66,10 @@ function ruleIn(value: unknown, where: string): RedactionRule {
   }
 }
 
-function patternIn(pattern: unknown, where: string): RegExp | undefined {
+function patternIn(pattern: unknown, where: string): ValuePattern | undefined {
   if (pattern === undefined) return undefined
   try {
-    return new RegExp(String(pattern), 'gu')
+    return regExpPattern(new RegExp(String(pattern), 'gu'))
   } catch (error) {
     throw bad(`${where}.pattern`, `is no regular expression: ${(error as Error).message}`)
   }

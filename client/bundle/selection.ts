@@ -2,11 +2,11 @@
 // turns that match. A fold of its inbox cannot skip records. Memory: a few numbers for each
 // conversation that was active in the exported time, and for each turn with a condition.
 
+import { messageOf } from '../../shared/codec/message-of.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { messageOf } from '../history/message-of.ts'
 import type { ReadableLog } from '../history/readable-log.ts'
 import { scan } from '../history/scan.ts'
 import { matches, valuesOf, type Where, type WhereKey } from '../history/turn-filter.ts'

@@ -6,18 +6,21 @@ import type { BundleWriter } from '../../shared/bus/bundle/writer.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
+import { createRedaction } from '../../shared/runtime/redaction/redaction.ts'
+import type { RedactionRule } from '../../shared/runtime/redaction/redaction-rule.ts'
 import type { ReadableLog } from '../history/readable-log.ts'
 import { copySelection } from './copy.ts'
 import { learningSink, plainSink, redactingSink } from './record-sinks.ts'
-import { createRedaction } from './redaction.ts'
-import type { RedactionRule } from './redaction-rules.ts'
+import { rulesInLog } from './rules-in-log.ts'
 import { type ExportFilter, type Selection, selectionIn } from './selection.ts'
 import { createTurnTally, type TurnTally } from './turn-tally.ts'
 
 export type BundleOrder = {
   filter: ExportFilter
-  /** Empty: nothing is redacted. */
+  /** Beside the rules of the agents. */
   rules: RedactionRule[]
+  /** The rules of the agents do not count. */
+  unredacted?: boolean | undefined
   bundle: BundleWriter
   /** The name of the log's bus. */
   source: string
@@ -31,7 +34,7 @@ export type BundleOrder = {
 /**
  * `openTurns`: of those, the turns that had not ended. `cutTurns`: of those, the turns whose
  * beginning the log no longer has. `leftOut`: records that are unreadable, or that a redaction
- * cannot keep.
+ * cannot keep. `isRedacted`: rules of agents or of a file replaced values.
  */
 export type BundleContent = {
   conversations: number
@@ -40,12 +43,13 @@ export type BundleContent = {
   openTurns: number
   cutTurns: number
   leftOut: number
+  isRedacted: boolean
 }
 
 /** Fills and finishes the bundle. Undefined: `signal` aborted, and it is not finished. */
 export async function writeBundle(
   log: ReadableLog,
-  { filter, rules, bundle, source, asked, signal, nothingFound }: BundleOrder,
+  { filter, rules: given, unredacted, bundle, source, asked, signal, nothingFound }: BundleOrder,
 ): Promise<BundleContent | undefined> {
   const selection = await selectionIn(log, filter, signal)
   if (log.partitions > bundlePartitionsMax)
@@ -53,6 +57,8 @@ export async function writeBundle(
       'usage',
       `the topics have ${log.partitions} partitions, and a bundle can have ${bundlePartitionsMax}: such a log cannot be exported`,
     )
+  const rules =
+    unredacted === true ? given : [...given, ...(await rulesInLog(log, selection, signal))]
   const tally = createTurnTally(log.partitions)
   const leftOut = await copied({ log, selection, bundle, tally, rules, signal })
   if (signal.aborted) return undefined
@@ -75,6 +81,7 @@ export async function writeBundle(
     openTurns: turns.filter(({ outcome }) => outcome === 'open').length,
     cutTurns: turns.filter(({ whole }) => !whole).length,
     leftOut,
+    isRedacted: rules.length > 0,
   }
 }
 

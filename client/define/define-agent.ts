@@ -60,11 +60,22 @@ type AgentFields<Tools> = {
     keep: { rounds: number } | { tokens: number }
     summarise?: DefinedAgent<never> | 'drop' | (string & {})
   }
+  /**
+   * Values that readers of the log do not see: classes, paths into arguments and results, and
+   * patterns of RE2 with the name that stands in. Models and tools get them. Default: none.
+   */
+  redact?: (RedactedClass | RedactedPath | { name: string; pattern: string })[]
   /** The sandbox of the tools in other processes that set none themselves. */
   sandbox?: SandboxSetting
   /** Refuses tools that run in this process, which no sandbox holds. Default: false. */
   requireIsolation?: boolean
 }
+
+/** A class of values: e-mail addresses, payment cards, bank accounts, telephone numbers. */
+export type RedactedClass = 'email' | 'card' | 'iban' | 'phone'
+
+/** `*`: each item of a list. */
+export type RedactedPath = `arguments.${string}` | `results.${string}`
 
 /** The intersection of the contexts of all tools. */
 type ContextsOf<Tools extends readonly DefinedTool<never>[]> = [

@@ -1,6 +1,7 @@
 // A front on an open bus, for programs that run the stages already, such as a server with a proxy.
 
 import type { Logger } from 'pino'
+import type { LedgerReader } from '../../services/llm-gateway/budgets/ledger-reader.ts'
 import { policyInForce } from '../../services/llm-gateway/policy-in-force.ts'
 import type { GuestAgent } from '../../shared/agents/guest.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
@@ -13,8 +14,13 @@ import { policyReader } from '../../shared/runtime/policy-reader.ts'
 import { createFront } from './front.ts'
 import type { Activity } from './guest-activity.ts'
 import { conversationOfGuest } from './guest-agent.ts'
-import type { GuestConversation } from './guest-conversation.ts'
-import { createThreads, type ThreadOptions } from './guest-thread.ts'
+import { guestBudgets } from './guest-budgets.ts'
+import {
+  type BudgetCounting,
+  createThreads,
+  type GuestThread,
+  type ThreadOptions,
+} from './guest-thread.ts'
 
 /** The stages that judge guests. The others have nothing to do for them. */
 export const stagesOfGuests: readonly StageName[] = [
@@ -29,6 +35,8 @@ export type FrontOnOptions = {
   bus: Bus
   /** All fronts of a process share one, because each one decodes the records of all guests. */
   activity: Activity
+  /** The reservations under budgets. All fronts of a process share one. */
+  ledgers: LedgerReader
   topicPrefix: string
   partitions: number
   agent: Required<GuestAgent>
@@ -37,21 +45,25 @@ export type FrontOnOptions = {
   mode?: 'blocking' | 'observing' | undefined
   onUnavailable?: 'run' | 'refuse' | undefined
   answerWithinMs?: Milliseconds | undefined
+  /** Default `reserve`. */
+  counting?: BudgetCounting | undefined
 }
 
 /** `conversation`: also with the options of a front that hides refused rounds. */
 export type FrontOn = {
-  conversation(id: string, options?: ThreadOptions): GuestConversation
+  conversation(id: string, options?: ThreadOptions): GuestThread
 }
 
 /** A front on an open bus, whose stages run here or elsewhere. */
 export function frontOn({
   bus,
   activity,
+  ledgers,
   topicPrefix,
   partitions,
   agent,
   log,
+  counting = 'reserve',
   mode = 'blocking',
   onUnavailable = mode === 'blocking' ? 'refuse' : 'run',
   answerWithinMs = mode === 'blocking' ? limits.guestHoldMs : limits.guestAdviceMs,
@@ -67,9 +79,12 @@ export function frontOn({
       throw new WeirError('settings.invalid', policy) // keeps R6
     },
   })
+  const refuses = onUnavailable === 'refuse'
+  const budgets = guestBudgets({
+    ...{ bus, topicPrefix, agent: agent.name, read, reader: ledgers, refuses, log },
+  })
   const threads = createThreads({
-    ...{ front, agent, blocking, log, waitMs: answerWithinMs },
-    refuses: onUnavailable === 'refuse',
+    ...{ front, budgets, counting, agent, blocking, refuses, log, waitMs: answerWithinMs },
   })
   return {
     conversation: (id, options = {}) => threads(conversationOfGuest(agent.name, id), options),

@@ -102,7 +102,11 @@ export type Front = {
   /** `keys`: of the rounds of the turn, if they are known. */
   report(
     turn: GuestTurn,
-    report: { results: GuestResult[]; phase: 'running' | 'turn_end'; keys?: readonly string[] },
+    report: Pick<GuestResults, 'results'> &
+      Partial<Pick<GuestResults, 'reached' | 'refusal'>> & {
+        phase: 'running' | 'turn_end'
+        keys?: readonly string[]
+      },
   ): Promise<void>
 }
 
@@ -166,6 +170,7 @@ export function createFront(options: FrontOptions): Front {
       type: 'guest-results',
       ...recorded(turn),
       ...{ keys: [], hiddenKeys: [], requestId: '', agent: agent.name, blocking },
+      ...{ reached: [], refusal: '' },
       ...{ ...fields, results },
     }
   }
@@ -245,9 +250,9 @@ export function createFront(options: FrontOptions): Front {
       }
     },
 
-    async report(turn, { results, phase, keys = [] }) {
+    async report(turn, { keys = [], ...fields }) {
       const policy = await options.policy(turn.conversation)
-      await write([resultsRecord(turn, { phase, results, keys: [...keys], policy })])
+      await write([resultsRecord(turn, { ...fields, keys: [...keys], policy })])
     },
   }
 }

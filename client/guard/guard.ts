@@ -3,6 +3,7 @@
 // Owns: opening and closing. Does not own: the records (front.ts), reading histories (history.ts).
 
 import { type Approvals, openApprovals } from '../../services/approval/approvals.ts'
+import { createLedgerReader } from '../../services/llm-gateway/budgets/ledger-reader.ts'
 import { defaultGuestSettings, type GuestAgent, type Guests } from '../../shared/agents/guest.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
@@ -14,6 +15,7 @@ import { openActivity } from './guest-activity.ts'
 import { guestAgent } from './guest-agent.ts'
 import type { Guard } from './guest-conversation.ts'
 import { type FrontsPlace, openGuestLog } from './guest-log.ts'
+import type { BudgetCounting } from './guest-thread.ts'
 
 export type {
   Advice,
@@ -91,7 +93,10 @@ export async function openFronts(
 }
 
 /** Options of one front: a guest, and whether its calls are held. */
-export type FrontOptions = Pick<GuardOptions, 'agent' | 'mode' | 'onUnavailable' | 'answerWithinMs'>
+export type FrontOptions = Pick<
+  GuardOptions,
+  'agent' | 'mode' | 'onUnavailable' | 'answerWithinMs'
+> & { counting?: BudgetCounting }
 
 /** Throws `agent.invalid` for a name that no guest can have. */
 export type FrontsOn = { front(options: FrontOptions): Pick<FrontOn, 'conversation'> }
@@ -107,13 +112,18 @@ export function frontsOn({
   guests?: Guests
 }): FrontsOn & { close(): void } {
   const activity = openActivity(place)
+  const ledgers = createLedgerReader()
+  const reading = ledgers.join()
   return {
-    front({ agent, mode, onUnavailable, answerWithinMs }) {
-      const choice = { mode, onUnavailable, answerWithinMs }
+    front({ agent, mode, onUnavailable, answerWithinMs, counting }) {
+      const choice = { mode, onUnavailable, answerWithinMs, counting }
       const known = typeof agent === 'string' ? guests.get(agent) : undefined
-      return frontOn({ ...place, ...choice, activity, agent: known ?? guestAgent(agent) })
+      return frontOn({ ...place, ...choice, activity, ledgers, agent: known ?? guestAgent(agent) })
     },
-    close: activity.close,
+    close() {
+      activity.close()
+      reading.leave()
+    },
   }
 }
 

@@ -20,7 +20,12 @@ export type GuestFormat = (typeof guestFormats)[number]
  * The request that a guest is about to send, in the format of its provider or framework. For the
  * provider formats `body` is the parsed request body, for the others the list of messages.
  */
-export type GuestRequest = { format: GuestFormat; body: unknown }
+export type GuestRequest = {
+  format: GuestFormat
+  body: unknown
+  /** For budgets in money, where the body names no model. */
+  model?: { provider: string; name: string }
+}
 
 /** The model's finished answer to a request, in the same format. */
 export type GuestAnswer = { request: GuestRequest; answer: unknown }

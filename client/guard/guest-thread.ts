@@ -13,10 +13,16 @@
 
 import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
+import type { Reservation } from '../../services/llm-gateway/budgets/reservation.ts'
+import type { Failed } from '../../services/llm-gateway/providers/provider.ts'
 import type { GuestAgent } from '../../shared/agents/guest.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { Response, GuestResult as ResultRecord } from '../../shared/contract/messages.ts'
+import type {
+  Response,
+  GuestResult as ResultRecord,
+  Usage,
+} from '../../shared/contract/messages.ts'
 import { newestTurn } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
@@ -36,6 +42,7 @@ import {
   type RoundVerdicts,
   type SentRound,
 } from './front.ts'
+import type { GuestBudgets } from './guest-budgets.ts'
 import type {
   Advice,
   CallVerdict,
@@ -57,14 +64,38 @@ export type ThreadOptions = {
   hides?: boolean
 }
 
+/**
+ * `reserve`: a request is reserved before it is made and settled by its answer. `look`: the front sees
+ * no requests, so it gets the advice `end` once a budget is reached. `own`: the front calls `reserve`
+ * itself.
+ */
+export type BudgetCounting = 'reserve' | 'look' | 'own'
+
+/** A conversation whose front may send the guest's requests itself. */
+export type GuestThread = GuestConversation & {
+  /**
+   * Call it right before the request goes to the model. A failure: it must not. Undefined: no budget
+   * concerns it. `isNamed` false: nothing names the conversation yet. Ends the turn that a budget
+   * refuses.
+   */
+  reserve(
+    request: GuestRequest,
+    options?: { isNamed?: boolean; baseUrl?: string | undefined },
+  ): Promise<Reservation | Failed | undefined>
+}
+
 /** The newest empty response of a conversation. `isOver`: a request has come since. */
 type Silence = { turnKey: string; words: string; n: number; isOver: boolean }
 
 /** Makes the conversations of one front. */
-export type Threads = (id: ConversationId, options: ThreadOptions) => GuestConversation
+export type Threads = (id: ConversationId, options: ThreadOptions) => GuestThread
 
 export type ThreadsOptions = {
   front: Front
+  /** Undefined: no budget counts. */
+  budgets?: GuestBudgets
+  /** Default `reserve`. */
+  counting?: BudgetCounting
   agent: Required<GuestAgent>
   blocking: boolean
   /** Whether calls are refused when Weir does not answer. */
@@ -75,6 +106,8 @@ export type ThreadsOptions = {
 
 export function createThreads({
   front,
+  budgets,
+  counting = 'reserve',
   agent,
   blocking,
   refuses,
@@ -84,6 +117,10 @@ export function createThreads({
   const keys = newest<string>(limits.guestsOpenMax)
   const silences = newest<Silence>(limits.guestsOpenMax)
   const histories = historyReader()
+  /** Requests whose answers have not come, by conversation. `words`: the request, hashed. */
+  const reserved = newest<{ words: string; reservation: Reservation | undefined }>(
+    limits.guestsOpenMax,
+  )
 
   return (id, { turn, hides = false }) => {
     let hidden: HiddenCounts = new Map()
@@ -110,6 +147,42 @@ export function createThreads({
       const n = last === undefined ? shown : Math.max(shown, last.n + Number(last.isOver))
       silences.set(id, { turnKey: place.turnKey, words, n, isOver: false })
       return n
+    }
+
+    /** The turn of the next request. Undefined: no request was judged. */
+    let current: { turn: number; round: number } | undefined
+
+    const reserve: GuestThread['reserve'] = async (request, { isNamed = true, baseUrl } = {}) => {
+      const made = await budgets?.reserve({
+        ...{ conversation: id, place: current, isNamed, baseUrl },
+        request: counting === 'look' ? undefined : request,
+        onReached: (reached) => front.report(lastTurn, { results: [], phase: 'running', reached }),
+      })
+      if (made?.kind === 'failed' && made.code === 'budget.reached' && current !== undefined)
+        await front
+          .report(lastTurn, { results: [], phase: 'turn_end', refusal: made.reason })
+          .catch((error: unknown) => log.warn({ err: error }, 'an end of a turn was not reported'))
+      return made
+    }
+
+    /** The failure of a request that must not start. A repeat of an unanswered one is reserved. */
+    async function reserveBeforeModel(request: GuestRequest): Promise<Failed | undefined> {
+      if (counting === 'own') return undefined
+      const before = reserved.get(id)
+      if (before?.reservation !== undefined && before.words === wordsOf(request)) return undefined
+      const made = await reserve(request)
+      if (made?.kind === 'failed') return made
+      if (made !== undefined && counting === 'look') await made.release()
+      else if (made !== undefined) reserved.set(id, { words: wordsOf(request), reservation: made })
+      return undefined
+    }
+
+    async function settle(usage: Usage): Promise<void> {
+      const last = counting === 'reserve' ? reserved.get(id) : undefined
+      const reservation = last?.reservation
+      if (last === undefined || reservation === undefined) return
+      last.reservation = undefined
+      await reservation.settle(usage)
     }
 
     /** Keeps GUEST-THREAD-2. */
@@ -153,7 +226,13 @@ export function createThreads({
           )
           if (received === undefined) return unjudged(request, 'Weir did not answer in time')
           hidden = hiddenCountsOf(received.advice.hidden)
-          return adviceFrom(request, received, agent.settings.fallback)
+          const { turn: open, round } = received.advice
+          current = open < 0 ? undefined : { turn: open, round: round + 1 }
+          const advice = adviceFrom(request, received, agent.settings.fallback)
+          const refused = advice.rung === 'end' ? undefined : await reserveBeforeModel(request)
+          return refused === undefined
+            ? advice
+            : budgetAdvice(request, refused, agent.settings.fallback)
         } catch (error) {
           if (signal?.aborted) throw error
           log.warn({ err: error, conversation: id }, 'a request of a guest could not be judged')
@@ -168,6 +247,7 @@ export function createThreads({
         )
         const history = histories.read(id, answer.request)
         const { spoken, words, n } = answeredRound(answer, history)
+        await settle(spoken.usage)
         const place = turnIn(history)
         const shown = n + (hidden.get(words) ?? 0)
         const key = roundKey(words, isSilent(spoken) ? silenceAfter(place, words, shown) : shown)
@@ -210,6 +290,8 @@ export function createThreads({
         )
         if (records.length > 0) await front.report(lastTurn, { results: records, phase: 'running' })
       },
+
+      reserve,
 
       async endTurn() {
         await front.report(lastTurn, { results: [], phase: 'turn_end' })
@@ -285,6 +367,17 @@ function adviceFrom(
     ...{ rung, text, rule, cap, fallback, judged: isJudged, applied },
     reason: isJudged ? reason : reason || notWhole,
   }
+}
+
+function budgetAdvice({ body }: GuestRequest, { reason }: Failed, fallback: string): Advice {
+  return {
+    ...{ rung: 'end', text: '', reason, rule: null, cap: null, fallback },
+    ...{ judged: true, applied: body },
+  }
+}
+
+function wordsOf({ body }: GuestRequest): string {
+  return hash('sha256', JSON.stringify(body) ?? '')
 }
 
 const notWhole =

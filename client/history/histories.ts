@@ -1,15 +1,16 @@
 // Reads the history of each of the newest conversations. Uses the index of the bus if there is one.
 // Otherwise it reads the partitions once, for all conversations together.
 
+import { messageOf } from '../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { HistoryEntry, Usage } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { historyConversation, historyPrefix, isGuest } from '../../shared/contract/topology.ts'
+import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
 import { withoutReminders } from '../guard/reminders.ts'
 import { contextIn } from './context-turns.ts'
 import { firstWords } from './first-words.ts'
-import { messageOf } from './message-of.ts'
 import { newestIds, type Window } from './newest-records.ts'
 import type { ReadableLog } from './readable-log.ts'
 import { scan } from './scan.ts'
@@ -44,7 +45,9 @@ export async function historiesOf(
       prefix: historyPrefix(conversation),
     })
     const isContext = contextIn(conversation, log.bundle)
-    return records.flatMap((record) => usageOf(record) ?? []).filter(({ turn }) => !isContext(turn))
+    return records
+      .flatMap((record) => usageOf(record, log) ?? [])
+      .filter(({ turn }) => !isContext(turn))
   }
 }
 
@@ -54,17 +57,22 @@ async function historiesRead(log: ReadableLog, ids: string[]): Promise<Histories
     for await (const records of scan(log, { topic: 'history', partition }))
       for (const record of records) {
         const rounds = found.get(historyConversation(record.key) ?? '')
-        const usage = rounds && usageOf(record)
+        const usage = rounds && usageOf(record, log)
         if (usage === undefined) rounds?.delete(record.key)
         else rounds?.set(record.key, usage)
       }
   return async (conversation) => found.get(conversation)?.values()
 }
 
-function usageOf({ value }: StoredRecord): RoundUsage | undefined {
+function usageOf(
+  { value }: StoredRecord,
+  { unredacted }: Pick<ReadableLog, 'unredacted'>,
+): RoundUsage | undefined {
   const entry = messageOf(value)
   if (entry?.type !== 'history-entry') return undefined
-  const { conversation, turn, round, response, user } = entry
+  const { conversation, turn, round, response } = entry
+  const isShown = unredacted === true || entry.user === null
+  const { user } = isShown ? entry : redactedActivity(entry, entry.redact)
   return {
     ...{ turn, round, usage: response?.usage },
     question: user === null ? undefined : questionIn(conversation, user),

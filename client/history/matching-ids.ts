@@ -1,8 +1,8 @@
 // Finds the newest conversations with a turn that meets conditions: walks back over the activity and
 // folds each turn until its beginning.
 
+import { messageOf } from '../../shared/codec/message-of.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
-import { messageOf } from './message-of.ts'
 import {
   anyTime,
   inWindow,

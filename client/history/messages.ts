@@ -1,6 +1,7 @@
 // A conversation as messages to show: the user's texts, the model's texts with cards of its calls,
 // and notes. They come from the history, so a round appears when it is over.
 
+import { messageOf } from '../../shared/codec/message-of.ts'
 import { isImage } from '../../shared/contract/contents.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type {
@@ -11,10 +12,10 @@ import type {
   Usage,
 } from '../../shared/contract/messages.ts'
 import { historyPrefix } from '../../shared/contract/topology.ts'
+import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
 import { inputValue } from '../call-input.ts'
 import type { Place } from '../opening.ts'
 import type { CallInput } from '../turn-event.ts'
-import { messageOf } from './message-of.ts'
 import { reasoningText } from './reasoning-text.ts'
 
 /** A call with its end, as a tool card shows it. `result` is the whole text for the model. */
@@ -68,7 +69,8 @@ export async function messagesOf(
 }
 
 function messagesIn(entry: HistoryEntry): ConversationMessage[] {
-  const { turn, round, user, nudge, response, results, note } = entry
+  const { turn, round, user, nudge, response } = entry
+  const { results, note } = redactedActivity(entry, entry.redact)
   const messages: ConversationMessage[] = []
   if (user !== null) {
     const contents = entry.contents.map(shownContent)

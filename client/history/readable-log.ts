@@ -17,6 +17,8 @@ export type ReadableLog = {
   hasIndex: boolean
   /** Reports how many records are to be read, and how many were. */
   progress: { expect(records: number): void; read(records: number): void }
+  /** Values that the rules of agents hide are shown. Absent: they are hidden. */
+  unredacted?: boolean | undefined
   /** Undefined: this is a log and not a bundle. */
   bundle?: Bundle | undefined
 }

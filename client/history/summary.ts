@@ -3,6 +3,7 @@
 // last turn has its agent; the offset of that record is the turn's id. The id of a guest's conversation
 // has its agent.
 
+import { messageOf } from '../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type {
@@ -17,7 +18,6 @@ import { guestOf } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { openingOf } from '../opening.ts'
 import type { RoundUsage } from './histories.ts'
-import { messageOf } from './message-of.ts'
 import type { ReadableLog } from './readable-log.ts'
 import {
   addFact,

@@ -61,15 +61,15 @@ export function addFact(facts: FactFold, message: Message): void {
       if (message.status === 'rejected') facts.rejections.add(`${message.round}/${message.ordinal}`)
       return
     case 'approval-pending':
-      for (const { ordinal } of message.calls) {
-        const place = `${message.round}/${ordinal}`
+      for (const { ordinal, id } of message.calls) {
+        const place = `${message.round}/${ordinal}/${id}`
         if (!facts.approvals.has(place))
           facts.approvals.set(place, { outcome: 'pending', round: message.round, waitedMs: 0 })
       }
       return
     case 'approval-decided': {
-      const { round, ordinal, outcome, waitedMs } = message
-      facts.approvals.set(`${round}/${ordinal}`, { outcome, round, waitedMs })
+      const { round, ordinal, id, outcome, waitedMs } = message
+      facts.approvals.set(`${round}/${ordinal}/${id}`, { outcome, round, waitedMs })
       return
     }
   }

@@ -4,6 +4,7 @@
 import { noRuleCode } from '../../shared/contract/approval-guard.ts'
 import type { JsonObject } from '../../shared/contract/guard.ts'
 import type { RoundId } from '../../shared/contract/ids.ts'
+import { questionIn } from '../../shared/contract/input-question.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   ApprovalAnswered,
@@ -13,6 +14,7 @@ import type {
   CallVerdict,
 } from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 import {
   type Approval,
   applyDecision,
@@ -25,6 +27,8 @@ import {
 import { type CompiledRule, ruleFor, rulesIn } from './rules.ts'
 
 export type ApprovalRound = RoundId & {
+  /** The number of the question; 0: approvals. */
+  input: number
   version: string
   clearedAt: Milliseconds
   deadlineMs: Milliseconds
@@ -41,7 +45,7 @@ export type ApprovalRound = RoundId & {
 }
 
 export function approvalRound(message: ApprovalAsked): ApprovalRound {
-  const { conversation, turn, round, agent, version, clearedAt, deadlineMs, until } = message
+  const { conversation, turn, round, agent, version, clearedAt, deadlineMs, until, input } = message
   const expiresAt =
     until - Math.min(limits.approvalAnswerMs, Math.floor(Math.max(0, until - clearedAt) / 4))
   const judged: CallVerdict[] = []
@@ -49,18 +53,22 @@ export function approvalRound(message: ApprovalAsked): ApprovalRound {
   const rules = rulesIn(message.rules)
   for (const asked of message.calls) {
     const { requested: _, ...call } = asked
-    const verdictOrRule = judgeByRules(asked, rules)
+    const verdictOrRule =
+      asked.question === null ? judgeByRules(asked, rules) : questionRule(asked.question)
     if (typeof verdictOrRule !== 'string') {
       judged.push(verdictOrRule)
       continue
     }
-    const hash = hashOf(call.name, call.arguments, call.program)
+    const { question } = asked
+    const bound = question === null ? call.program : `${input} ${question}`
+    const hash = hashOf(call.name, call.arguments, bound)
     const id = idOf(message, call.ordinal, hash)
     const request = {
       conversation,
       turn,
       round,
       agent,
+      input,
       ...call,
       id,
       hash,
@@ -75,6 +83,7 @@ export function approvalRound(message: ApprovalAsked): ApprovalRound {
     conversation,
     turn,
     round,
+    input,
     version,
     clearedAt,
     deadlineMs,
@@ -83,6 +92,12 @@ export function approvalRound(message: ApprovalAsked): ApprovalRound {
     approvals,
     awaited,
   }
+}
+
+/** In place of a rule. */
+function questionRule(text: string): string {
+  const { server, message } = questionIn(text) ?? { server: '', message: '' }
+  return shortened(onOneLine(`the server ${server} asks: ${message}`), limits.reasonBytesMax)
 }
 
 /** The rule, or the guard, that makes it wait, or its verdict. */

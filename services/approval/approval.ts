@@ -7,17 +7,21 @@
 //     the tool, the argument text and the program, its id covers that hash and the call's place.
 // APPROVAL-2. The first decision counts. A later one changes nothing, and its answer names the
 //     first decision, its time and its author.
+// APPROVAL-4. A question is accepted only with values that fit its schema (INPUT-QUESTION-1). Other
+//     values decide nothing.
 // APPROVAL-3. At or after `expiresAt` the call is rejected. A later record changes nothing, also an
 //     approval in the same millisecond.
 
 import { createHash } from 'node:crypto'
 import { approvedCode, withdrawnCode } from '../../shared/contract/approval-guard.ts'
 import type { RoundId } from '../../shared/contract/ids.ts'
+import { valuesFor } from '../../shared/contract/input-question.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   ApprovalAnswered,
   ApprovalAsked,
   CallVerdict,
+  InputGiven,
   PendingCall,
 } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
@@ -26,12 +30,19 @@ import { cutToBytes, onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 
 /** The question to a person. */
 export type ApprovalRequest = RoundId &
-  Pick<ApprovalAsked, 'agent'> &
+  Pick<ApprovalAsked, 'agent' | 'input'> &
   PendingCall & { askedAt: Milliseconds; expiresAt: Milliseconds }
 
 export type Approval =
   | { kind: 'pending'; request: ApprovalRequest }
-  | { kind: 'approved'; request: ApprovalRequest; by: string; at: Milliseconds }
+  | {
+      kind: 'approved'
+      request: ApprovalRequest
+      by: string
+      at: Milliseconds
+      /** For a question. */
+      values?: string
+    }
   | { kind: 'rejected'; request: ApprovalRequest; by: string; reason: string; at: Milliseconds }
   | { kind: 'expired'; request: ApprovalRequest; at: Milliseconds }
   | { kind: 'withdrawn'; request: ApprovalRequest; reason: string; at: Milliseconds }
@@ -86,14 +97,19 @@ export function idFrom(text: string): string {
  */
 export function applyDecision(
   approval: Approval,
-  { id, hash, answer, by, reason }: ApprovalAnswered,
+  { id, hash, answer, by, reason, values }: ApprovalAnswered,
   time: Milliseconds,
 ): Approval {
   const now = applyTime(approval, time)
   const { request } = now
   if (now.kind !== 'pending' || id !== request.id || hash !== request.hash) return now
   const author = shortened(onOneLine(by), limits.approvalByBytesMax)
-  if (answer === 'approve') return { kind: 'approved', request, by: author, at: time }
+  if (answer === 'approve') {
+    const approved = { kind: 'approved' as const, request, by: author, at: time }
+    if (request.question === null) return approved
+    const checked = valuesFor(request.question, values)
+    return 'fault' in checked ? now : { ...approved, values: checked.values }
+  }
   return {
     kind: 'rejected',
     request,
@@ -160,8 +176,30 @@ function passCode({ program }: ApprovalRequest): string {
   return program === null ? '' : approvedCode
 }
 
+/** The answer to a question, for the executor. Undefined: nobody needs it. */
+export function givenOf(approval: Decided): InputGiven | undefined {
+  const { conversation, turn, round, ordinal, input } = approval.request
+  const place = { type: 'input-given' as const, conversation, turn, round, ordinal, input }
+  switch (approval.kind) {
+    case 'approved':
+      return { ...place, answer: 'accept', values: approval.values ?? '{}' }
+    case 'rejected':
+      return { ...place, answer: 'decline', values: '' }
+    case 'expired':
+      return { ...place, answer: 'cancel', values: '' }
+    case 'withdrawn':
+      return undefined
+    default:
+      return unreachable(approval)
+  }
+}
+
 /** For the author of a decision that counted. */
-export function countedText({ kind, request: { name, id } }: Approval): string {
+export function countedText({ kind, request: { name, id, question } }: Approval): string {
+  if (question !== null)
+    return kind === 'approved'
+      ? `Answered: ${id}. ${name} goes on with your values.`
+      : `Declined: ${id}. ${name} gets no values, and its server decides.`
   return kind === 'approved'
     ? `Approved: ${id}. ${name} may run with exactly these arguments.`
     : `Rejected: ${id}. ${name} does not run, and the model gets the reason.`

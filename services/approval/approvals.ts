@@ -8,6 +8,7 @@
 
 import type { Appended, Bus } from '../../shared/contract/bus.ts'
 import { type CallId, halfPair, isSameCall } from '../../shared/contract/ids.ts'
+import { type InputQuestion, questionIn, valuesFor } from '../../shared/contract/input-question.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { ApprovalAnswer, ArgumentSource } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
@@ -36,6 +37,8 @@ export type WaitingApproval = CallId & {
   source: ArgumentSource | null
   /** SHA-256, in hex, of the program for which an approval holds. Null: for any. */
   program: string | null
+  /** The question of the running tool. Null: the call waits for an approval. */
+  question: InputQuestion | null
   since: Milliseconds
   /** The time at which it is rejected if nobody decides. */
   until: Milliseconds
@@ -49,6 +52,8 @@ export type ApprovalDecision = {
   reason?: string | undefined
   /** Only calls of this tenant's conversations are known. Default: all. */
   tenant?: string | undefined
+  /** The values for a question, as JSON text. */
+  values?: string | undefined
   /** The hash that you read in the list. Default: the hash of the call that waits under the id. */
   hash?: string | undefined
 }
@@ -91,7 +96,7 @@ export function openApprovals({
       )
     },
 
-    async decide({ id: given, answer, by, reason = '', hash, tenant }) {
+    async decide({ id: given, answer, by, reason = '', values = null, hash, tenant }) {
       checkSize('reason', reason, limits.approvalReasonBytesMax)
       checkSize('name', by, limits.approvalByBytesMax)
       const id = idFrom(given)
@@ -103,7 +108,8 @@ export function openApprovals({
       const approval = applyTime(entryUnder(id, entries, now).approval, now)
       const { request, kind } = approval
       if (kind !== 'pending') return { counted: false, outcome: kind, text: alreadyText(approval) }
-      const { conversation, turn, round, ordinal } = request
+      refuseValues(request, answer, values)
+      const { conversation, turn, round, ordinal, input } = request
       const place = { conversation, turn, round, ordinal }
       const message = {
         type: 'approval-answered' as const,
@@ -113,6 +119,8 @@ export function openApprovals({
         answer,
         by,
         reason,
+        input,
+        values,
       }
       const partition = partitionOf(conversation, partitions)
       const [written] = await append([
@@ -136,7 +144,9 @@ export function openApprovals({
       (await bus.ends(`${topicPrefix}approvals`)).find((ends) => ends.partition === partition)
         ?.begin ?? 0
     const entries = await readPartition({ bus, topicPrefix }, { partition, begin, end: offset + 1 })
-    const entry = entries.find((entry) => isSameCall(entry.approval.request, request))
+    const entry = entries.find(
+      ({ approval: { request: one } }) => isSameCall(one, request) && one.input === request.input,
+    )
     if (entry === undefined) throw unknown(request.id)
     const approval = applyTime(entry.approval, time)
     const counted = entry.decidedAt === offset
@@ -189,12 +199,32 @@ function waitingApproval({ request }: Approval): WaitingApproval {
     rule,
     source,
     program,
+    question,
     askedAt,
     expiresAt,
   } = request
   const place = { id, conversation, turn, round, ordinal, agent }
   const call = { tool: name, arguments: text, hash, rule, source, program }
-  return { ...place, ...call, since: askedAt, until: expiresAt }
+  const asked = question === null ? null : (questionIn(question) ?? null)
+  return { ...place, ...call, question: asked, since: askedAt, until: expiresAt }
+}
+
+/** Keeps APPROVAL-4: throws `message.invalid` for values that would decide nothing. */
+function refuseValues(
+  { id, question }: Approval['request'],
+  answer: ApprovalAnswer,
+  values: string | null,
+): void {
+  if (answer === 'reject' || question === null) {
+    if (values === null) return
+    throw new WeirError('message.invalid', 'values answer a question, and this is none')
+  }
+  const checked = valuesFor(question, values)
+  if ('fault' in checked)
+    throw new WeirError(
+      'message.invalid',
+      `the question ${id} cannot be answered so: ${checked.fault}`,
+    )
 }
 
 function checkSize(name: string, value: string, bytesMax: number): void {

@@ -1,6 +1,7 @@
-// Approval: asks a person about the calls that a rule names, and gives the guard's verdict.
+// Approval: asks a person about the calls that a rule names, and gives the guard's verdict. It also
+// asks the questions of running tools.
 // Reads: approvals.
-// Writes: guard-verdict to guard-verdicts.approval, approval-pending and approval-decided to
+// Writes: guard-verdict and input-given to guard-verdicts.approval, approval-pending and approval-decided to
 // activity.
 // Owns: the calls that wait for a person, the decision that counts, the time of expiry.
 // Does not own: whether the round still waits (executor, which reads the verdict like any guard's),
@@ -16,7 +17,7 @@
 //     that nobody approved, not that a guard was silent.
 
 import { approvalGuard } from '../../shared/contract/approval-guard.ts'
-import { roundKey } from '../../shared/contract/ids.ts'
+import { inputKey } from '../../shared/contract/ids.ts'
 import type {
   ApprovalAnswered,
   ApprovalAsked,
@@ -33,7 +34,7 @@ import {
   type Stage,
   unreachable,
 } from '../../shared/contract/stage.ts'
-import { type Decided, verdictOf } from './approval.ts'
+import { type Decided, givenOf, verdictOf } from './approval.ts'
 import { type ApprovalRound, applyRecord, approvalRound } from './approval-round.ts'
 
 type Inbox = ApprovalAsked | ApprovalAnswered | ApprovalWithdrawn | Tick
@@ -42,7 +43,7 @@ export const approval: Stage<ApprovalRound, Inbox> = {
   name: 'approval',
 
   unit(message) {
-    return message.type === 'tick' ? message.unit : roundKey(message)
+    return message.type === 'tick' ? message.unit : inputKey(message)
   },
 
   react(round, { message, time }) {
@@ -78,8 +79,10 @@ function onAsked(round: ApprovalRound): Reaction<ApprovalRound> {
   if (round.approvals.length === 0) return { records: [verdict(round)] }
   const { conversation, turn, round: number, expiresAt } = round
   const calls = round.approvals.map(
-    ({ request: { ordinal, name, arguments: text, id, hash, rule, source, program } }) => ({
-      ...{ ordinal, name, arguments: text, id, hash, rule, source, program },
+    ({
+      request: { ordinal, name, arguments: text, id, hash, rule, source, program, question },
+    }) => ({
+      ...{ ordinal, name, arguments: text, id, hash, rule, source, program, question },
     }),
   )
   const pending = {
@@ -107,7 +110,9 @@ function emitDecisions(
   )
   if (round.awaited.length === 0) return { records }
   if (round.approvals.some(({ kind }) => kind === 'pending')) return { state: round, records }
-  return { records: [...records, verdict(round)] }
+  if (round.input === 0) return { records: [...records, verdict(round)] }
+  const given = changed.flatMap((approval) => givenOf(approval) ?? [])
+  return { records: [...records, ...given.map((message): Output => ({ to: 'verdict', message }))] }
 }
 
 function decided(approval: Decided, { clearedAt }: ApprovalRound, time: number): ApprovalDecided {

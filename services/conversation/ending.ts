@@ -2,12 +2,19 @@
 
 import type { MessageId, TurnId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { AgentSettings, Cap, FailureClass, Totals } from '../../shared/contract/messages.ts'
+import type {
+  AgentSettings,
+  Cap,
+  FailureClass,
+  Totals,
+  TurnFinished,
+} from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { latestOutcome } from '../../shared/contract/tool-deadline.ts'
 import { reasons } from '../../shared/contract/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
+import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
 import { expiresAt, type Place, type Turn, totalsOf } from './turn.ts'
 
 /** The end of a turn. Without `reply` the user gets the fallback of the agent. */
@@ -72,7 +79,9 @@ type Finished = TurnId & {
 function finished({ settings, ending, ...turn }: Finished): Output {
   // A message with an over-long fallback is refused, and its reply must still fit (R7).
   const reply = shortened(settings.fallback, limits.fallbackBytesMax)
-  return { to: 'activity', message: { type: 'turn-finished', reply, ...ending, ...turn } }
+  const message: TurnFinished = { type: 'turn-finished', reply, ...ending, ...turn }
+  const { reason } = redactedActivity(message, settings.policy.redact)
+  return { to: 'activity', message: { ...message, reason } }
 }
 
 /**

@@ -77,7 +77,10 @@ export function openTurn(
   }
   const { messageId, agent } = message
   const records: Output[] = [
-    userEntry({ conversation, turn: offset }, text, message.settings.contents),
+    userEntry({ conversation, turn: offset }, text, {
+      contents: message.settings.contents,
+      redact: message.settings.policy.redact,
+    }),
     requestOf(conversation, turn),
     {
       to: 'activity',

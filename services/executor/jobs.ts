@@ -3,6 +3,7 @@
 import type { TryId } from '../../shared/contract/ids.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { ToolTask } from './tasks.ts'
+import type { ToolQuestions } from './tool-questions.ts'
 import type { Releasable } from './tools/released-agent.ts'
 
 export type ClaimTask = Extract<ToolTask, { kind: 'claim' }>
@@ -20,7 +21,14 @@ export type Job =
       /** Its guards are being checked. */
       isChecked?: true
     }
-  | { phase: 'running'; task: RunTask; tool: Releasable; stopping: boolean; free: () => void }
+  | {
+      phase: 'running'
+      task: RunTask
+      tool: Releasable
+      questions: ToolQuestions
+      stopping: boolean
+      free: () => void
+    }
   /**
    * Another owner's claim. `stop`: its tool is to end, if that owner is dead. `leave`: nobody needs
    * its end any more.

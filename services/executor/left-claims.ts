@@ -21,7 +21,7 @@ export type LeftClaims = {
 }
 
 export type LeftClaimsOptions = {
-  context: Pick<PerformerContext, 'formerOwnersDead' | 'log'>
+  context: Pick<PerformerContext, 'formerOwnersDead' | 'hasEnded' | 'log'>
   clock: Clock
   kept: KeptTools | undefined
   runs: Pick<ToolRuns, 'reportLeft'>
@@ -29,7 +29,7 @@ export type LeftClaimsOptions = {
 }
 
 export function createLeftClaims({
-  context: { formerOwnersDead, log },
+  context: { formerOwnersDead, hasEnded, log },
   clock,
   kept,
   runs,
@@ -40,12 +40,13 @@ export function createLeftClaims({
   return {
     follow(task) {
       let isOver = false
+      const isDead = formerOwnersDead || hasEnded?.(task.owner) === true
       look()
       return { phase: 'left', leave, stop }
 
       function look(): void {
         if (isOver || isClosed) return
-        const left = kept?.find(task, formerOwnersDead) ?? { state: 'absent' }
+        const left = kept?.find(task, isDead) ?? { state: 'absent' }
         if (left.state === 'running') {
           clock.after(limits.leftClaimLookMs, look)
           return
@@ -58,12 +59,12 @@ export function createLeftClaims({
               if (isWritten) left.remove()
             }),
           )
-        } else if (formerOwnersDead)
+        } else if (isDead)
           track(write('self', [{ type: 'lapsed', ...tryIdOf(task), owner: task.owner }]))
       }
 
       function stop(): void {
-        const left = isOver ? undefined : kept?.find(task, formerOwnersDead)
+        const left = isOver ? undefined : kept?.find(task, isDead)
         if (left?.state === 'running') left.stop()
       }
 

@@ -185,6 +185,7 @@ function performerOf(
         }
         return
       case 'running':
+        if (task.answer !== undefined) job.questions.apply(task.answer)
         if (task.cancelled && !job.stopping)
           runs.stop(job, task.graceMs, task.stopReason ?? 'the turn was cancelled')
         return

@@ -5,7 +5,7 @@
 // activity.
 // Owns: the guards that a call waits for (guards/waiting.ts), the claim that may start a call, when
 // a call counts as lost, the round's results. The calls of guests are in guest-calls.ts, those of
-// clients in client-calls.ts.
+// clients in client-calls.ts, the questions of tools to a person in input-questions.ts.
 // Does not own: starting and stopping processes (performer.ts), fetching verdicts
 // (verdict-relay.ts), judging calls and results (guards, loop-detector), the stops of an operator
 // (stops.ts).
@@ -36,6 +36,8 @@ import type {
   Claim,
   Declaration,
   GuardVerdict,
+  InputGiven,
+  InputRequested,
   Lapsed,
   Outcome,
   Policy,
@@ -80,6 +82,7 @@ import {
   isOfGuest,
   verdictsOf,
 } from './guest-calls.ts'
+import { applyInput, requestInput, withdrawAllInputs, withdrawInputs } from './input-questions.ts'
 import { notRun, rejected } from './results.ts'
 import { applyStop } from './stops.ts'
 import { type ExecutorTask, tasksOf } from './tasks.ts'
@@ -102,6 +105,8 @@ type Inbox =
   | GuardVerdict
   | ProgramsHashed
   | CallsStopped
+  | InputRequested
+  | InputGiven
   | Claim
   | Outcome
   | ResultSent
@@ -130,6 +135,10 @@ export const executor: Stage<Turn, Inbox, ExecutorTask> = {
         return onPrograms(turn, message, time)
       case 'calls-stopped':
         return onStopped(turn, message, time)
+      case 'input-requested':
+        return onInputRequested(turn, message, time)
+      case 'input-given':
+        return onInputGiven(turn, message, time)
       case 'claim':
         return onClaim(turn, message, time)
       case 'outcome':
@@ -163,9 +172,14 @@ export const executor: Stage<Turn, Inbox, ExecutorTask> = {
    * that calls may have run (R8). Open approvals are withdrawn.
    */
   failed: (turn) => ({
-    records: turn === undefined ? [] : withdrawAll(turn, 'an internal failure ended its turn'),
+    records:
+      turn === undefined
+        ? []
+        : [...withdrawAll(turn, failure), ...withdrawAllInputs(turn, failure)],
   }),
 }
+
+const failure = 'an internal failure ended its turn'
 
 function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): Reaction<Turn> {
   if (message.round <= turn.roundNewest) return { state: turn }
@@ -189,6 +203,7 @@ function onCleared(turn: Turn, message: RoundCleared, time: Milliseconds): React
     isApprovalRequested: false,
     holders: [],
     programsKnown: false,
+    ...{ inputs: 0, openInputs: [] },
     interventions: [],
     ...counts,
   }
@@ -278,6 +293,29 @@ function onStopped(
   const round = turn?.rounds.find(({ round }) => round === message.round)
   if (turn === undefined || round === undefined) return { state: turn }
   return reportFinishedRounds(turn, applyStop(turn, round, message), time)
+}
+
+function onInputRequested(
+  turn: Turn | undefined,
+  message: InputRequested,
+  time: Milliseconds,
+): Reaction<Turn> {
+  const found = findCall(turn, message)
+  if (turn === undefined || found === undefined || !isClaimOf(found.phase, message))
+    return { state: turn }
+  const { round, open, phase } = found
+  return { state: turn, records: requestInput(turn, round, { ...open, phase }, message, time) }
+}
+
+function onInputGiven(
+  turn: Turn | undefined,
+  message: InputGiven,
+  time: Milliseconds,
+): Reaction<Turn> {
+  const round = turn?.rounds.find(({ round }) => round === message.round)
+  if (turn === undefined || round === undefined) return { state: turn }
+  applyInput(round, message)
+  return reportFinishedRounds(turn, [], time)
 }
 
 function onCancel(turn: Turn, message: Cancel, time: Milliseconds): Reaction<Turn> {
@@ -433,6 +471,7 @@ function reportFinishedRounds(turn: Turn, records: Output[], time: Milliseconds)
   const { conversation } = turn
   for (const round of turn.rounds) {
     records.push(...withdrawApproval(turn, round), ...askForApproval(turn, round))
+    records.push(...withdrawInputs(turn, round))
     releaseCalls(turn, round, time)
   }
   records.push(...changedVerdicts(turn))

@@ -54,10 +54,14 @@ export function bounded(result: CallResult, bytesMax: number = limits.resultByte
 export function cutWithNote(text: string, bytesMax: number): string {
   if (cutToBytes(text, bytesMax) === text) return text
   const bytes = Math.max(Buffer.byteLength(text), Number(cutBefore.exec(text)?.[1] ?? 0))
-  const note = `\n[cut: this is the beginning of ${bytes} bytes]`
+  const note = cutNote(bytes)
   return note.length > bytesMax
     ? cutToBytes(text, bytesMax)
     : cutToBytes(text, bytesMax - note.length) + note
+}
+
+export function cutNote(bytes: number): string {
+  return `\n[cut: this is the beginning of ${bytes} bytes]`
 }
 
 const cutBefore = /\n\[cut: this is the beginning of (\d{1,15}) bytes\](\n\[[^\n]*\])?$/

@@ -1,5 +1,6 @@
 // The tasks that an open turn has for the executor's performer.
 
+import { approvalGuard } from '../../shared/contract/approval-guard.ts'
 import { argumentText } from '../../shared/contract/call.ts'
 import { callKey, type RoundId, type TryId } from '../../shared/contract/ids.ts'
 import type { Declaration, GuardInForce } from '../../shared/contract/messages.ts'
@@ -8,7 +9,7 @@ import { clientOwner, guestOwner } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { stopReason } from '../../shared/runtime/stops.ts'
 import { isAsked, needsPrograms } from './guards/approval-asking.ts'
-import type { OpenCall, Round, Turn } from './turn.ts'
+import type { OpenCall, Question, Round, Turn } from './turn.ts'
 
 /** Claim a try, run the try that `owner` has claimed, or stop it when it is cancelled. */
 export type ToolTask = TryId & { expiresAt: Milliseconds } & (
@@ -28,6 +29,8 @@ export type ToolTask = TryId & { expiresAt: Milliseconds } & (
         program: string | undefined
         /** The JSON text that the tool gets. */
         arguments: string
+        /** The newest answer of a person to a question of the tool. */
+        answer: ({ number: number } & NonNullable<Question['answer']>) | undefined
         startWithinMs: Milliseconds
         timeoutMs: Milliseconds
         graceMs: Milliseconds
@@ -46,6 +49,8 @@ export type VerdictTask = RoundId & {
   since: Milliseconds
   agent: string
   calls: { ordinal: number; tool: string }[]
+  /** The number of the question of a running tool that the guard passes on. Undefined: none. */
+  input?: number
 }
 
 /** Find the programs of these calls and write their hashes into the inbox. */
@@ -75,6 +80,7 @@ export type ExecutorTask = ToolTask | VerdictTask | ProgramTask | OfferTask
 export function tasksOf(turn: Turn): ExecutorTask[] {
   return turn.rounds.flatMap((round) => [
     ...round.guards.map(({ name }) => verdictTask(turn, round, name)),
+    ...round.openInputs.flatMap(({ input }) => inputTask(turn, round, input)),
     ...(needsPrograms(round) ? [programTask(turn, round)] : []),
     ...round.calls.flatMap((call) => taskOf(turn, round, call) ?? []),
   ])
@@ -106,7 +112,7 @@ function taskOf(
     return { kind: 'offer', ...callTry, ...start, isOffered }
   }
   if (phase.kind === 'ready') return { kind: 'claim', ...callTry, agent, tool: call.name }
-  const { owner, cancelled, stop } = phase
+  const { owner, cancelled, stop, question } = phase
   return {
     kind: 'run',
     ...callTry,
@@ -115,6 +121,7 @@ function taskOf(
     cancelled,
     stopReason: stop && stopReason(stop),
     program,
+    answer: question?.answer && { number: question.number, ...question.answer },
     startWithinMs: policy.startWithinMs,
   }
 }
@@ -129,6 +136,24 @@ function verdictTask(
   )
   const of = { conversation, turn, round, guard, since: clearedAt, agent }
   return { kind: 'await-verdict', ...of, calls: waiting }
+}
+
+/** Its run has a task for an operator's stop, so this one names no call. */
+function inputTask(
+  { conversation, turn }: Turn,
+  { round, agent, calls }: Round,
+  input: number,
+): VerdictTask[] {
+  return calls.flatMap(({ phase }) =>
+    phase.kind === 'claimed' && phase.question?.input === input
+      ? [
+          {
+            ...{ kind: 'await-verdict', conversation, turn, round, guard: approvalGuard, agent },
+            ...{ since: phase.question.since, calls: [], input },
+          },
+        ]
+      : [],
+  )
 }
 
 function programTask({ conversation, turn }: Turn, { round, agent, calls }: Round): ProgramTask {

@@ -1,6 +1,6 @@
 // The tools that this owner of a partition runs, from the start to the report of the end
 // (EXECUTOR-PERFORMER-4). Owns: the running tools.
-// TOOL-RUNS-1. No result and no log line contains a secret of an agent file, in any of its
+// TOOL-RUNS-1. No result, question and log line contains a secret of an agent file, in any of its
 //     spellings, from any tool.
 // TOOL-RUNS-2. A call that a person may have decided starts only the program that the question had
 //     (program/program-hash.ts).
@@ -27,9 +27,10 @@ import type { KeptTools } from './kept/kept-tools.ts'
 import type { KeptResult } from './kept/result-files.ts'
 import type { ProgramHash } from './program/program-hash.ts'
 import { bounded, rejected } from './results.ts'
+import { toolQuestions } from './tool-questions.ts'
 import { type ContextOf, startChecked } from './tools/checked-start.ts'
 import { releasable } from './tools/released-agent.ts'
-import type { RunningTool, StartTool, ToolCall, ToolEnding } from './tools/tool.ts'
+import type { AskPerson, RunningTool, StartTool, ToolCall, ToolEnding } from './tools/tool.ts'
 import { neverStarted } from './tools/tool-endings.ts'
 import type { Writes } from './writes.ts'
 
@@ -173,7 +174,9 @@ export function createToolRuns({
       }
       const { arguments: text, idempotencyKey, timeoutMs, graceMs, program } = task
       const traceparent = tool.traceparent === true ? traceparentOf(task) : undefined
-      const call = { arguments: text, idempotencyKey, traceparent, timeoutMs, graceMs, clock }
+      const questions = toolQuestions(task, clock, (message) => track(write('self', [message])))
+      const ask: AskPerson = (question, waitMs) => questions.ask(hideSecrets(question), waitMs)
+      const call = { arguments: text, idempotencyKey, traceparent, timeoutMs, graceMs, clock, ask }
       // Nothing happens between the check of the program and the start (keeps TOOL-RUNS-2).
       const start = (checked: ToolCall) =>
         program === undefined || program === programHash(tool.run)
@@ -196,7 +199,14 @@ export function createToolRuns({
         }),
       )
       const running = releasable(tool.run, started)
-      const job: Running = { phase: 'running', task, tool: running, stopping: false, free }
+      const job: Running = {
+        phase: 'running',
+        task,
+        tool: running,
+        questions,
+        stopping: false,
+        free,
+      }
       jobs.set(name, job)
       jobsRunning.add(job)
       track(follow(jobs, job))

@@ -6,19 +6,23 @@ import type { TurnId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   Call,
+  CallFinished,
   CallResult,
   Declaration,
   GuardWish,
+  InputGiven,
   Outcome,
   RoundCleared,
   StopInForce,
 } from '../../shared/contract/messages.ts'
+import { valueCharactersMax } from '../../shared/contract/redaction/value-pattern.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
 import { clientOwner, guestOwner, isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
 import type { AwaitedGuard } from './guards/guard-answer.ts'
-import { bounded, bytesOf, cutWithNote } from './results.ts'
+import { bounded, bytesOf, cutNote, cutWithNote } from './results.ts'
 
 /** An open turn: with a running round, between its rounds, or only a cancel to remember. */
 export type Turn = TurnId & {
@@ -51,6 +55,9 @@ export type Round = Pick<RoundCleared, 'round' | 'agent' | 'policy' | 'expiresAt
   holders: number[]
   /** Whether the programs of the calls that a person may decide are known. */
   programsKnown: boolean
+  /** The number of questions of its tools to a person, and those without an answer. */
+  inputs: number
+  openInputs: { ordinal: number; input: number }[]
   interventions: GuardWish[]
   /** The verdicts that a guest's front was shown last. */
   verdictsShown?: string
@@ -90,8 +97,18 @@ export type Phase =
       cancelled: boolean
       /** The operator's stop that cancelled it. */
       stop?: StopInForce
+      /** The newest question of its tool to a person. */
+      question?: Question
     }
   | { kind: 'done'; result: CallResult }
+
+/** `number`: in its try. `input`: in its round. `since`: its append time. */
+export type Question = {
+  number: number
+  input: number
+  since: Milliseconds
+  answer?: Pick<InputGiven, 'answer' | 'values'>
+}
 
 export function opened({ conversation, turn }: TurnId): Turn {
   return { conversation, turn, cancelled: false, roundNewest: 0, rounds: [], closesAt: 0 }
@@ -159,15 +176,17 @@ export function chargeResult(round: Round, result: CallResult): CallResult {
 
 export function callFinished(
   { conversation, turn }: Turn,
-  { round }: Round,
-  { ordinal, name }: Call,
+  { round, policy }: Round,
+  call: Call,
   result: CallResult,
   resultId = '',
 ): Output {
+  const { ordinal, name } = call
   const { status, reason, durationMs, text } = result
-  return {
-    to: 'activity',
-    message: {
+  const { redact } = policy
+  const begins = redact.length === 0 ? text : text.slice(0, redactedCharactersMax)
+  const message: CallFinished = redactedActivity(
+    {
       type: 'call-finished',
       conversation,
       turn,
@@ -177,9 +196,21 @@ export function callFinished(
       status,
       reason,
       durationMs,
-      result: cutWithNote(text, limits.activityResultBytesMax),
+      result: begins,
       resultBytes: Buffer.byteLength(text),
       resultId,
     },
-  }
+    redact,
+    [call],
+  )
+  // The end of a cut text may hold a part of a value, which no rule finds.
+  const shown =
+    begins === text
+      ? message.result
+      : message.result.slice(0, -valueCharactersMax) + cutNote(message.resultBytes)
+  const cut = cutWithNote(shown, limits.activityResultBytesMax)
+  return { to: 'activity', message: { ...message, result: cut } }
 }
+
+/** Of a text that is cut for `activity`. */
+const redactedCharactersMax = limits.activityResultBytesMax + 2 * valueCharactersMax

@@ -24,7 +24,15 @@ function roundFault({ key, response }: GuestRound): string | undefined {
   return keyFault('key', key)
 }
 
-function resultsFault({ keys, hiddenKeys, results, requestId }: GuestResults): string | undefined {
+function resultsFault({
+  keys,
+  hiddenKeys,
+  results,
+  requestId,
+  reached,
+}: GuestResults): string | undefined {
+  if (reached.length > limits.budgetsMax)
+    return `reached has ${reached.length} budgets; it may have ${limits.budgetsMax}`
   if (keys.length > limits.guestKeysMax)
     return `keys has ${keys.length} rounds; it may have ${limits.guestKeysMax}: name the newest`
   if (hiddenKeys.length > limits.guestKeysMax)

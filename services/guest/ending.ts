@@ -1,9 +1,11 @@
-// Endings of a guest's turn. Only its reply, its next turn, its end by the front, time and an
-// internal failure end one.
+// Endings of a guest's turn. Only its reply, its next turn, its end by the front, a budget, time and
+// an internal failure end one.
 
+import { limits } from '../../shared/contract/limits.ts'
 import type { RoundOutcome, TurnFinished } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { reasons } from '../../shared/contract/turn-texts.ts'
+import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { stopReason } from '../../shared/runtime/stops.ts'
 import { capsNow, type OpenTurn, type Place, totalsOf } from './turn.ts'
 
@@ -47,6 +49,12 @@ export function answered(turn: OpenTurn, { response }: RoundOutcome): Ending {
   const { cap } = turn.last
   const reason = cap === null ? reasons.answered : reasons.answeredAtCap(cap)
   return { outcome: 'answered', reply: response.text, reason, class: null, cap, stopped }
+}
+
+/** The end of a turn whose model request a budget refused. A later request may open it again. */
+export function refusedByBudget(refusal: string): Ending {
+  const reason = cutToBytes(refusal, limits.reasonBytesMax)
+  return { outcome: 'failed', reply: '', reason, class: 'budget', cap: null, stopped: '' }
 }
 
 export function cappedByWall(turn: OpenTurn): Ending {

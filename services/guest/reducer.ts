@@ -3,7 +3,8 @@
 // Reads: guest-events.
 // Writes: guest-carried to guest-events, round-proposed to rounds-proposed, turn-ended and cancel to
 // rounds-checked and rounds-cleared, outcome and verdicts-requested to rounds-cleared,
-// history-entry to history, turn-started, round-started, guest-advice and turn-finished to activity.
+// history-entry to history, turn-started, round-started, guest-advice, budget-reached and
+// turn-finished to activity.
 // Owns: the identity of rounds, the guest's turns, their caps, the advice (advice.ts).
 // Does not own: whether a call may run (executor), progress and the texts of interventions
 // (loop-detector), the guest itself. docs/internals/guests.md has the rules G1 to G12.
@@ -40,6 +41,7 @@ import {
   type Stage,
   unreachable,
 } from '../../shared/contract/stage.ts'
+import { tenantOf } from '../../shared/contract/tenant.ts'
 import { isGuest, newestTurn } from '../../shared/contract/topology.ts'
 import { cancelAt, lostEntry, roundEntry, turnEnded } from '../../shared/contract/turn-endings.ts'
 import { isReply } from '../../shared/contract/turn-rules.ts'
@@ -55,6 +57,7 @@ import {
   endingOf,
   endingReasons,
   internalFailure,
+  refusedByBudget,
   turnFinished,
 } from './ending.ts'
 import {
@@ -195,10 +198,26 @@ function onFront(state: Guest | undefined, place: Place, message: FrontRecord): 
   if (state?.renewing) return { state }
 
   const step = begin(place, state ?? begun(time))
-  if (!wait(step.state, { message, offset: place.offset })) return { state: step.state }
+  if (message.type === 'guest-results') step.records.push(...reachedBudgets(step, message))
+  if (!wait(step.state, { message, offset: place.offset })) return step
   drain(step)
   const isOpened = step.state.turn !== undefined || step.hasEnded
   return state === undefined && !isOpened ? { records: step.records } : settled(step)
+}
+
+/** A request reports a soft budget once, so it has to count even if the record is dropped. */
+function reachedBudgets({ place, state }: Step, { reached }: GuestResults): Output[] {
+  const { conversation } = place
+  const own = {
+    conversation,
+    turn: state.turn?.turn ?? -1,
+    round: 0,
+    tenant: tenantOf(conversation),
+  }
+  return reached.map((use) => ({
+    to: 'activity',
+    message: { type: 'budget-reached', ...own, ...use },
+  }))
 }
 
 function begin(place: Place, state: Guest): Step {
@@ -346,7 +365,14 @@ function onResults(step: Step, message: GuestResults): boolean {
     if (!isRequest || unknown.length === 0) return true
   }
   if (requestId !== '') records.push(advice(place, turn, { turnKey, unknown, requestId }))
-  if (!isRequest) end(step, turn, endingOf(turn, endingReasons.byGuest))
+  if (!isRequest) {
+    const isRefused = message.refusal !== ''
+    end(
+      step,
+      turn,
+      isRefused ? refusedByBudget(message.refusal) : endingOf(turn, endingReasons.byGuest),
+    )
+  }
   return false
 }
 

@@ -107,7 +107,9 @@ export function openTurn(
     activeAt: time,
   }
   const records: Output[] = [
-    userEntry({ conversation, turn: offset }, cutToBytes(user ?? '', limits.userMessageBytesMax)),
+    userEntry({ conversation, turn: offset }, cutToBytes(user ?? '', limits.userMessageBytesMax), {
+      redact: policy.redact,
+    }),
     {
       to: 'activity',
       message: { type: 'turn-started', conversation, turn: offset, messageId: turnKey, agent },

@@ -59,7 +59,7 @@ export function withSummary(
 ): HistoryEntry[] {
   if (summary === undefined) return entries
   const { conversation, throughTurn: turn, throughRound: round, text: user } = summary
-  const none = { contents: [], response: null, results: [], nudge: null, note: null }
+  const none = { contents: [], response: null, results: [], nudge: null, note: null, redact: [] }
   return [{ type: 'history-entry', conversation, turn, round, user, ...none }, ...entries]
 }
 

@@ -38,6 +38,7 @@ import {
   unreachable,
 } from '../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
 
 /**
  * `failed`: ids of the failed attempts. `retryAt`: the append time from which the next attempt is
@@ -256,14 +257,17 @@ function retrying(round: OpenRound, failed: AttemptFailed, waitMs: Milliseconds)
   const { attempt, reason } = failed
   return {
     to: 'activity',
-    message: {
-      type: 'model-retry',
-      ...roundIdOf(failed),
-      attempt,
-      next: round.failed.length + 1,
-      reason,
-      waitMs,
-    },
+    message: redactedActivity(
+      {
+        type: 'model-retry',
+        ...roundIdOf(failed),
+        attempt,
+        next: round.failed.length + 1,
+        reason,
+        waitMs,
+      },
+      round.request.settings.policy.redact,
+    ),
   }
 }
 

@@ -167,7 +167,7 @@ async function answerOf(
   const { stallMs, firstByteMs } = agent.settings
   const question: HistoryEntry = {
     ...{ type: 'history-entry', conversation, turn, round: 0, user: text },
-    ...{ contents: [], response: null, results: [], nudge: null, note: null },
+    ...{ contents: [], response: null, results: [], nudge: null, note: null, redact: [] },
   }
   const history = [question]
   const request = { nudge: null, tools: [], textOnly: false, history, rebuilt: false }

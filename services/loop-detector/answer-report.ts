@@ -10,6 +10,7 @@ import type {
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { cutToBytes, shortened } from '../../shared/lib/text-cut.ts'
+import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
 
 export function modelAnswered({ conversation, turn, round, response }: RoundChecked): Output {
   const { attempt, text, calls, stop, usage } = response
@@ -42,21 +43,17 @@ function answeredCall({ ordinal, id, name, raw, problem }: Call): AnsweredCall {
 }
 
 export function callRejected(
-  { conversation, turn, round, response }: RoundChecked,
+  { conversation, turn, round, response, policy }: RoundChecked,
   { ordinal, reason, text }: CallResult,
 ): Output {
   const name = response.calls.find((call) => call.ordinal === ordinal)?.name ?? ''
+  const message = redactedActivity(
+    { type: 'call-rejected', conversation, turn, round, ordinal, name, reason, text } as const,
+    policy.redact,
+    response.calls,
+  )
   return {
     to: 'activity',
-    message: {
-      type: 'call-rejected',
-      conversation,
-      turn,
-      round,
-      ordinal,
-      name,
-      reason,
-      text: shortened(text, limits.activityResultBytesMax),
-    },
+    message: { ...message, text: shortened(message.text, limits.activityResultBytesMax) },
   }
 }

@@ -41,6 +41,7 @@ import { latestOutcome, slowestTimeout } from '../../shared/contract/tool-deadli
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { modeFor } from '../../shared/runtime/guards/tool-pattern.ts'
+import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
 import { callRejected, modelAnswered } from './answer-report.ts'
 import { evidenceOf } from './evidence.ts'
 import { withGuardInterventions } from './guard-interventions.ts'
@@ -286,13 +287,18 @@ function outcomeOf(
 }
 
 function interventionRaised(
-  { conversation, turn, round }: RoundChecked,
+  { conversation, turn, round, response, policy }: RoundChecked,
   intervention: Intervention,
   shadow: boolean,
 ): Output {
+  const raised = { conversation, turn, round, intervention, shadow }
   return {
     to: 'activity',
-    message: { type: 'intervention-raised', conversation, turn, round, intervention, shadow },
+    message: redactedActivity(
+      { type: 'intervention-raised', ...raised },
+      policy.redact,
+      response.calls,
+    ),
   }
 }
 

@@ -122,6 +122,8 @@ export type McpServer = {
   outputBytesMax?: number
   /** Each call gets its place in the trace of its turn, in `_meta`. Default: none. */
   traceparent?: boolean
+  /** No question of it can reach a person: it is of a gateway. */
+  noPerson?: true
 }
 
 /** Another process reaches it. */
@@ -350,8 +352,8 @@ export const defaultSettings: AgentSettings = {
 }
 
 /** An agent names no guards. The gateway adds the guards in force. */
-type PolicyContent = Omit<Policy, 'version' | 'guards' | 'shadowed' | 'bindsPrograms' | 'stops'> &
-  Partial<Pick<Policy, 'guards' | 'shadowed' | 'bindsPrograms' | 'stops'>>
+type PolicyContent = Omit<Policy, 'version' | Unset> & Partial<Pick<Policy, Unset>>
+type Unset = 'guards' | 'shadowed' | 'bindsPrograms' | 'stops' | 'redact'
 
 /** A policy with its version: the first 16 hex digits of the sha-256 of its content. */
 export function policyOf({
@@ -359,6 +361,7 @@ export function policyOf({
   shadowed = [],
   bindsPrograms = false,
   stops = [],
+  redact = [],
   ...content
 }: PolicyContent): Policy {
   // Older records have versions without these fields, so a policy without them keeps
@@ -369,6 +372,7 @@ export function policyOf({
     ...(shadowed.length > 0 && { shadowed }),
     ...(bindsPrograms && { bindsPrograms }),
     ...(stops.length > 0 && { stops }),
+    ...(redact.length > 0 && { redact }),
   })
   return {
     version: createHash('sha256').update(text).digest('hex').slice(0, 16),
@@ -377,5 +381,6 @@ export function policyOf({
     shadowed,
     bindsPrograms,
     stops,
+    redact,
   }
 }

@@ -24,6 +24,7 @@ export type BusSettings = Pick<
   | 'commandProperty'
   | 'plaintextPassword'
   | 'recordSigning'
+  | 'traceHeaders'
   | 'encryptionKeys'
   | 'encryptionCommand'
   | 'topicPrefix'

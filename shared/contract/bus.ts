@@ -9,6 +9,7 @@
 // BUS-4. A commit is one atomic pair of offset and metadata.
 
 import type { Clock, Milliseconds } from '../lib/clock.ts'
+import type { TurnId } from './ids.ts'
 
 export type Offset = number
 
@@ -29,6 +30,10 @@ export type RecordToAppend = {
    * `weir-signature`.
    */
   signature?: string | undefined
+  /** The turn of the record, for traces. No bus keeps it. */
+  turn?: TurnId | undefined
+  /** The place in its trace. Kafka: the header `traceparent`, which no reader gets. */
+  traceparent?: string | undefined
 }
 
 /**
@@ -138,6 +143,19 @@ export type ClockSkew = {
   readonly measuredMs: Milliseconds | undefined
 }
 
+/**
+ * Records that were read and could not be decrypted. `missing`: this process does not have the key
+ * `name`. `deleted`: the keys of the tenant were deleted. `unfit`: the key does not fit, or the bytes
+ * are damaged. `hasOthers`: this process has other keys for the tenant.
+ */
+export type HiddenRecords = {
+  tenant: string
+  name: string
+  reason: 'missing' | 'deleted' | 'unfit'
+  hasOthers: boolean
+  count: number
+}
+
 export type Bus = {
   /**
    * Its wall time is the bus's: close to the append time of a record that is written now, as far as
@@ -154,6 +172,13 @@ export type Bus = {
    */
   readonly provesFormerOwnersDead: boolean
   /**
+   * Notes that this process acts as `owner`, before it does. So a later process at the same place can
+   * prove its end. Absent: the bus cannot note it.
+   */
+  addOwner?(owner: string): void
+  /** The process that acted as `owner` has certainly ended. Absent: false. */
+  hasEnded?(owner: string): boolean
+  /**
    * One append is written completely, in order and over several partitions, or not at all. Absent:
    * false (as on Kafka).
    */
@@ -165,6 +190,8 @@ export type Bus = {
    * At the limit no new turn may begin. Absent: the bus has no such limit.
    */
   space?(): { bytes: number; bytesMax: number }
+  /** The records that this reader got encrypted, so far. Absent: no record is encrypted. */
+  hidden?(): readonly HiddenRecords[]
   /** The largest value in bytes that append accepts. The runtime checks it before (R7). */
   readonly recordBytesMax: number
   /**
@@ -186,6 +213,11 @@ export type Bus = {
    * records. Absent: `ends` has it, because readers get written records only.
    */
   endAhead?(place: { topic: string; partition: number }): Offset
+  /**
+   * An end that a partition has reached, as far as this process knows without a request. 0: nothing is
+   * known. Absent: the same.
+   */
+  endSeen?(place: { topic: string; partition: number }): Offset
   /**
    * The first offset of a partition whose record is not older than `time`. Undefined: there is
    * none. Absent: the bus has no index by time, and callers bisect the partition (range.ts).

@@ -90,6 +90,12 @@ export function callKey({ conversation, turn, round, ordinal }: CallId): string 
   return JSON.stringify([conversation, turn, round, ordinal])
 }
 
+/** `["c",3,1,"input",2]`; that of the round for `input` 0, which stands for its approvals. */
+export function inputKey(of: RoundId & { input: number }): string {
+  const { conversation, turn, round, input } = of
+  return input === 0 ? roundKey(of) : JSON.stringify([conversation, turn, round, 'input', input])
+}
+
 const ofCalls = 'call/'
 
 /**
@@ -135,6 +141,14 @@ export function isSameRound(a: RoundId, b: RoundId): boolean {
 
 export function isSameCall(a: CallId, b: CallId): boolean {
   return a.ordinal === b.ordinal && isSameRound(a, b)
+}
+
+/** The turn of a message. Undefined: it belongs to none, or opens one. */
+export function turnOfMessage(message: object): TurnId | undefined {
+  const { conversation, turn } = message as Partial<Record<keyof TurnId, unknown>>
+  return typeof conversation === 'string' && typeof turn === 'number'
+    ? { conversation, turn }
+    : undefined
 }
 
 // Only the fields of the id: for a new record that must not carry the rest.

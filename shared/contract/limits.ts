@@ -24,6 +24,10 @@ export const limits = {
   guestHistoriesSizeMax: 32 * MiB,
   /** Keys of closed turns that a guest's unit keeps, and names of one turn. */
   guestTurnsKeptMax: 16,
+  /** A guest's request whose use was not reported by then counts with the most that it could use. */
+  guestRequestMs: 60 * minute,
+  /** Tokens of an answer to a guest's request that names no bound. */
+  guestOutputTokens: 32_000,
   /** How long an open turn of a guest waits for its next record. */
   guestIdleMs: 60 * minute,
   /** The same after advice to end the turn. A guest that goes on meanwhile gets the advice again. */
@@ -345,6 +349,16 @@ export const limits = {
   /** Bytes of the reason of a person's decision, and of the person's name. */
   approvalReasonBytesMax: 2 * KiB,
   approvalByBytesMax: 256,
+  /** Bytes of a question of a running tool to a person, and of the values of its answer. */
+  inputQuestionBytesMax: 32 * KiB,
+  inputValuesBytesMax: 16 * KiB,
+  /** Questions of one try of a call. */
+  inputsOfTryMax: 16,
+  /**
+   * A question ends this much before its tool, or after three quarters of a short time. So the tool
+   * can still finish.
+   */
+  inputEndMs: 10 * second,
   /**
    * Bytes of a request from another process to the one that writes the embedded bus: an answer of a
    * guard, in base64.

@@ -38,6 +38,8 @@ export type Message =
   | GuestVerdicts
   | HistoryEntry
   | HistorySummary
+  | InputGiven
+  | InputRequested
   | InterventionRaised
   | Lapsed
   | ModelAnswered
@@ -116,6 +118,13 @@ export type ApprovalAnswered = {
   by: string
   /** the reason, for the model; may be empty */
   reason: string
+  /**
+   * the number of a question of a running tool in its round, from 1; 0: the record is about
+   * approvals
+   */
+  input: number
+  /** the values for a question, a JSON object; null: none */
+  values: string | null
 }
 
 /**
@@ -144,6 +153,11 @@ export type ApprovalAsked = {
   deadlineMs: number
   /** append time in milliseconds at which the executor stops waiting */
   until: number
+  /**
+   * the number of a question of a running tool in its round, from 1; 0: the record is about
+   * approvals
+   */
+  input: number
 }
 
 /** Activity: a call that waited for a person is decided. Derived, written by the approval stage. */
@@ -202,6 +216,11 @@ export type ApprovalWithdrawn = {
   round: number
   /** by ordinal */
   calls: WithdrawnCall[]
+  /**
+   * the number of a question of a running tool in its round, from 1; 0: the record is about
+   * approvals
+   */
+  input: number
 }
 
 /** An attempt failed. Only this record counts as a try. Observed, written by the gateway. */
@@ -307,7 +326,7 @@ export type AttemptStarted = {
 
 /**
  * Activity: the use of a soft budget reached its amount in this window, for the first time.
- * Observed, written by the gateway.
+ * Observed, written by the gateway; derived for a guest.
  */
 export type BudgetReached = {
   type: 'budget-reached'
@@ -327,7 +346,7 @@ export type BudgetReached = {
 
 /**
  * An attempt used nothing: its provider refused the request before any answer. Observed, written by
- * the gateway.
+ * the gateway, or by the front of a guest.
  */
 export type BudgetReleased = {
   type: 'budget-released'
@@ -345,7 +364,7 @@ export type BudgetReleased = {
 
 /**
  * An attempt reserves the most that its model request can use. The records before it decide whether
- * it is granted. Observed, written by the gateway.
+ * it is granted. Observed, written by the gateway, or by the front of a guest.
  */
 export type BudgetReserved = {
   type: 'budget-reserved'
@@ -369,7 +388,10 @@ export type BudgetReserved = {
   expiresAt: number
 }
 
-/** The use of an attempt, instead of its reservation. Observed, written by the gateway. */
+/**
+ * The use of an attempt, instead of its reservation. Observed, written by the gateway, or by the
+ * front of a guest.
+ */
 export type BudgetSettled = {
   type: 'budget-settled'
   /** the tenant: the key of the record */
@@ -392,6 +414,8 @@ export type BudgetSettled = {
   usd: number | null
   /** the version of the prices; empty: the price is unknown */
   prices: string
+  /** whether a budget in money was in force; false: the price did not matter */
+  priced: boolean
 }
 
 /** Activity: a call has its result. Derived, written by the executor. */
@@ -789,6 +813,10 @@ export type GuestResults = {
   blocking: boolean
   /** the policy in force; its caps count also before the first round */
   policy: Policy
+  /** soft budgets that a request of the turn found reached first */
+  reached: BudgetUse[]
+  /** at turn_end: the budget that refused the request; empty: none did */
+  refusal: string
 }
 
 /**
@@ -866,6 +894,11 @@ export type HistoryEntry = {
   nudge: string | null
   /** the reason why there is no response, or a note that calls may have run */
   note: string | null
+  /**
+   * the agent's rules for values that readers of the log must not see; the history may outlive the
+   * records with the policy
+   */
+  redact: RedactRule[]
 }
 
 /**
@@ -893,6 +926,54 @@ export type HistorySummary = {
   text: string
   /** the reason why there is no summary; empty: none was wanted, or there is one */
   note: string
+}
+
+/**
+ * The answer to a question of a running tool. Derived, written by the approval stage. The executor
+ * copies it into its inbox.
+ */
+export type InputGiven = {
+  type: 'input-given'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the call */
+  ordinal: number
+  /** the number of the question in its round, from 1 */
+  input: number
+  /** the answer */
+  answer: InputAnswer
+  /** the values of an accepted question, a JSON object; otherwise empty */
+  values: string
+}
+
+/**
+ * A running tool has a question to a person. Observed, written by the executor that claimed the
+ * call.
+ */
+export type InputRequested = {
+  type: 'input-requested'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the turn: the inbox offset of the record that opened it */
+  turn: number
+  /** the model round in the turn, from 1 */
+  round: number
+  /** the call */
+  ordinal: number
+  /** the try, from 1 */
+  try: number
+  /** the writer, new for every assignment of the partition (R4) */
+  owner: string
+  /** the number of the question in its try, from 1 */
+  number: number
+  /** the question, as JSON (input-question.ts) */
+  question: string
+  /** how long the tool waits for the answer, in milliseconds */
+  waitMs: number
 }
 
 /**
@@ -1621,6 +1702,11 @@ export type AskedCall = {
    * whether a person must
    */
   requested: string | null
+  /**
+   * the question of the running tool to the person, as JSON (input-question.ts); null: the call
+   * waits for an approval
+   */
+  question: string | null
 }
 
 /**
@@ -1656,6 +1742,14 @@ export type BudgetScope = 'tenant' | 'agent' | 'conversation'
  * dollar.
  */
 export type BudgetUnit = 'tokens' | 'usd'
+
+/** The use of a budget. */
+export type BudgetUse = {
+  /** the budget */
+  budget: BudgetInForce
+  /** the amount that is used, in the unit of the budget */
+  used: number
+}
 
 /**
  * The time after which a budget begins again: with each turn, at each day or each month in UTC. A
@@ -2002,6 +2096,12 @@ export type HiddenRounds = {
 }
 
 /**
+ * The answer to a question of a running tool. `cancel`: nobody answered. A reader that does not
+ * know a newer symbol reads the default.
+ */
+export type InputAnswer = 'accept' | 'decline' | 'cancel'
+
+/**
  * An action of the conversation against a lack of progress. It is part of round-outcome, so it
  * always reaches the next request.
  */
@@ -2147,6 +2247,11 @@ export type PendingCall = {
    * null, if an older version wrote this
    */
   program: string | null
+  /**
+   * the question of the running tool to the person, as JSON (input-question.ts); null: the call
+   * waits for an approval
+   */
+  question: string | null
 }
 
 /**
@@ -2188,6 +2293,8 @@ export type Policy = {
   bindsPrograms: boolean
   /** the operator's stops in force for this round; only the gateway and fronts write them */
   stops: StopInForce[]
+  /** rules for values that readers of the log must not see */
+  redact: RedactRule[]
 }
 
 /** One setting of a policy, under the name that commands use. */
@@ -2221,6 +2328,19 @@ export type QueuedMessage = {
  * that does not know a newer symbol reads the default.
  */
 export type ReasoningRefusal = 'none' | 'missing' | 'unsigned' | 'unaccepted' | 'damaged'
+
+/**
+ * A rule for values that readers of the log must not see. With neither a pattern nor a path, its
+ * name is a class of values, such as email.
+ */
+export type RedactRule = {
+  /** its name, which stands in for the values */
+  name: string
+  /** the values to hide, as a regular expression of RE2; null: none */
+  pattern: string | null
+  /** the place of the values, such as arguments.password or results.customer.email; null: none */
+  path: string | null
+}
 
 /** A call of a guest that Weir kept from running. */
 export type RefusedCall = {

@@ -25,6 +25,8 @@ export type PerformerContext = {
   readonly log: Logger
   /** The previous owner of this partition is certainly dead (embedded: the file's lock). */
   readonly formerOwnersDead: boolean
+  /** The process of this owner has certainly ended. Absent: false. */
+  hasEnded?: ((owner: string) => boolean) | undefined
   /** A random id, 128 bits of hex; seeded in simulation. */
   randomId(): string
   /**

@@ -158,6 +158,8 @@ export const topics: Record<TopicName, Topic> = {
       lapsed: ['executor performer'],
       'programs-hashed': ['executor performer'],
       'calls-stopped': ['executor performer'],
+      'input-requested': ['executor performer'],
+      'input-given': ['executor performer'],
       'guard-verdict': ['executor performer'],
       tick: ['runtime'],
     },
@@ -172,7 +174,10 @@ export const topics: Record<TopicName, Topic> = {
     },
   },
   // The executor's relay reads it, like every guard's topic.
-  'guard-verdicts.approval': { kind: 'log', records: { 'guard-verdict': ['approval'] } },
+  'guard-verdicts.approval': {
+    kind: 'log',
+    records: { 'guard-verdict': ['approval'], 'input-given': ['approval'] },
+  },
   history: {
     kind: 'table',
     records: {
@@ -200,9 +205,9 @@ export const topics: Record<TopicName, Topic> = {
   budgets: {
     kind: 'log',
     records: {
-      'budget-reserved': ['llm-gateway performer'],
-      'budget-settled': ['llm-gateway performer'],
-      'budget-released': ['llm-gateway performer'],
+      'budget-reserved': ['llm-gateway performer', 'front'],
+      'budget-settled': ['llm-gateway performer', 'front'],
+      'budget-released': ['llm-gateway performer', 'front'],
     },
   },
   activity: {
@@ -213,7 +218,7 @@ export const topics: Record<TopicName, Topic> = {
       'guest-advice': ['guest'],
       'guest-verdicts': ['executor'],
       'model-retry': ['llm-gateway'],
-      'budget-reached': ['llm-gateway performer'],
+      'budget-reached': ['llm-gateway performer', 'guest'],
       'model-answered': ['loop-detector'],
       'call-rejected': ['loop-detector'],
       'intervention-raised': ['loop-detector'],

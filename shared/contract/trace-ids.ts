@@ -36,6 +36,11 @@ export function traceparentOf(call: CallId): string {
   return `00-${traceIdOf(call)}-${callSpanId(call)}-01`
 }
 
+/** The same for the turn itself: the header of its records on Kafka. */
+export function traceparentOfTurn(turn: TurnId): string {
+  return `00-${traceIdOf(turn)}-${turnSpanId(turn)}-01`
+}
+
 /** Of a SHA-256. Never only zeros, which the standard forbids, but for a chance of 2^-64. */
 function digits(count: number, ...parts: string[]): string {
   return hash('sha256', parts.join('\n')).slice(0, count)

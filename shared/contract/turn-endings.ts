@@ -2,7 +2,7 @@
 // guests write them.
 
 import type { RoundId, TurnId } from './ids.ts'
-import type { Cancel, Content, HistoryEntry, RoundOutcome } from './messages.ts'
+import type { Cancel, Content, HistoryEntry, RedactRule, RoundOutcome } from './messages.ts'
 import type { Output } from './stage.ts'
 import type { Port } from './topology.ts'
 import { notes } from './turn-texts.ts'
@@ -28,14 +28,14 @@ export function cancelAt(
 
 /** The history entry of a round, also of an empty or failed one. */
 export function roundEntry(
-  { conversation, turn, round, response, failure, results }: RoundOutcome,
+  { conversation, turn, round, response, failure, results, policy: { redact } }: RoundOutcome,
   nudge: string | null,
 ): Output {
   const content =
     failure === null
       ? { response, note: null }
       : { response: null, note: notes.failed(failure.reason) }
-  return entry({ conversation, turn, round, results, nudge, ...content })
+  return entry({ conversation, turn, round, results, nudge, redact, ...content })
 }
 
 /** The history entry of a round without an outcome. */
@@ -43,16 +43,16 @@ export function lostEntry(
   { conversation, turn, round, nudge }: RoundId & { nudge: string | null },
   note: string,
 ): Output {
-  return entry({ conversation, turn, round, results: [], nudge, response: null, note })
+  return entry({ conversation, turn, round, results: [], nudge, response: null, note, redact: [] })
 }
 
 /** The history entry of the user's message: round 0. */
 export function userEntry(
   { conversation, turn }: TurnId,
   user: string,
-  contents: Content[] = [],
+  { contents = [], redact }: { contents?: Content[]; redact: RedactRule[] },
 ): Output {
-  const content = { contents, results: [], nudge: null, response: null, note: null }
+  const content = { contents, results: [], nudge: null, response: null, note: null, redact }
   return {
     to: 'history',
     message: { type: 'history-entry', conversation, turn, round: 0, user, ...content },

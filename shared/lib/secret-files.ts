@@ -18,8 +18,15 @@ export function readSecretFile(
     return readFileSync(file, 'utf8')
   } catch (cause) {
     if (cause instanceof WeirError) throw cause
-    throw refusal('it cannot be read', cause)
+    const { code } = cause as NodeJS.ErrnoException
+    throw refusal(faults[code ?? ''] ?? `it cannot be read (${code})`, cause)
   }
+}
+
+const faults: Record<string, string> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'this user may not read it',
 }
 
 /**

@@ -11,7 +11,7 @@
 
 import { decode, encode } from '../codec/codec.ts'
 import type { Offset, RecordToAppend, StoredRecord } from '../contract/bus.ts'
-import type { ConversationId } from '../contract/ids.ts'
+import { type ConversationId, turnOfMessage } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import type { Message, MessageType } from '../contract/messages.ts'
 import { partitionOf } from '../contract/partition.ts'
@@ -358,6 +358,7 @@ export function createFold<State, In extends Message, Task>(
         key: keyOf(message),
         value,
         id: formatId({ stage: stage.name, partition, offset: record.offset, n }),
+        turn: turnOfMessage(message),
       }
     })
     return { unit, outputs, records }

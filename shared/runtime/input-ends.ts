@@ -30,7 +30,7 @@ export function createInputEnds({
   partition,
   log,
 }: {
-  bus: Pick<Bus, 'ends' | 'endAhead' | 'clock'>
+  bus: Pick<Bus, 'ends' | 'endAhead' | 'endSeen' | 'clock'>
   topicPrefix: string
   partition: number
   log: Logger
@@ -45,7 +45,7 @@ export function createInputEnds({
       for (const { id: text } of records) {
         const id = text === undefined ? undefined : parseId(text)
         if (id === undefined || id.partition !== partition || isKnown(id)) continue
-        if (isStage(id.stage)) missing.add(id.stage)
+        if (isStage(id.stage) && !wasSeen(id, id.stage)) missing.add(id.stage)
       }
       if (missing.size === 0) return undefined
       const { endAhead } = bus
@@ -69,6 +69,13 @@ export function createInputEnds({
 
   function isKnown({ stage, offset }: ReadId): boolean {
     return offset < (ends.get(stage) ?? 0)
+  }
+
+  /** This process read or wrote the input, or a later record of that inbox. */
+  function wasSeen(id: ReadId, stage: StageName): boolean {
+    const seen = bus.endSeen?.({ topic: inboxOf(stage), partition }) ?? 0
+    ends.set(stage, Math.max(seen, ends.get(stage) ?? 0))
+    return isKnown(id)
   }
 
   async function fetchUntilKnown(missing: StageName[]): Promise<'known' | 'closed'> {

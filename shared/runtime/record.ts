@@ -2,6 +2,7 @@
 
 import { encode } from '../codec/codec.ts'
 import type { RecordToAppend } from '../contract/bus.ts'
+import { turnOfMessage } from '../contract/ids.ts'
 import type { Message } from '../contract/messages.ts'
 import { keyOf } from '../contract/topology.ts'
 
@@ -18,5 +19,6 @@ export function toRecord({
   partition: number
   message: Message
 }): RecordToAppend {
-  return { topic, partition, key: keyOf(message), value: encode(message) }
+  const value = encode(message)
+  return { topic, partition, key: keyOf(message), value, turn: turnOfMessage(message) }
 }

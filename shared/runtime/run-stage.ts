@@ -155,13 +155,16 @@ function performerContext({
     }
   }
 
+  const owner = randomId()
+  bus.addOwner?.(owner)
   return {
-    owner: randomId(),
+    owner,
     partition,
     clock: bus.clock,
     machineClock: bus.machineClock,
     log,
     formerOwnersDead: bus.provesFormerOwnersDead,
+    hasEnded: bus.hasEnded,
     randomId,
     write: (to, messages) => write(messages.map((message) => ({ to, message }))),
     writeWhole: bus.appendsWhole ? write : undefined,

@@ -29,6 +29,7 @@ export type Settings = {
   plaintextPassword: 'refuse' | 'allow'
   /** Empty: records are not signed. */
   recordSigning: string
+  traceHeaders: 'off' | 'on'
   /** Empty: none is given. */
   encryptionKeys: string
   /** Empty: none is given. */
@@ -132,6 +133,12 @@ export const settingTable: Record<SettingKey, Setting> = {
     isPath: true,
     onlyFor: 'kafka',
     schema: { type: 'string', default: '' },
+  },
+  traceHeaders: {
+    variable: 'WEIR_TRACE_HEADERS',
+    description: 'on Kafka: whether records name the span of their turn in the header traceparent',
+    secret: false,
+    schema: { type: 'string', enum: ['off', 'on'], default: 'off' },
   },
   encryptionKeys: {
     variable: 'WEIR_ENCRYPTION_KEYS',

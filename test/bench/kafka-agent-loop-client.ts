@@ -3,7 +3,9 @@
 
 import { openEdge } from '../../client/edge.ts'
 import { loadAgents } from '../../client/weir.ts'
+
 import type { Agent } from '../../shared/agents/agents.ts'
+import { decode } from '../../shared/codec/codec.ts'
 import { question } from './agent-loop-conversation.ts'
 import { openBus, partitions } from './kafka-topics.ts'
 import type { Loop } from './measured-loop.ts'
@@ -14,7 +16,7 @@ export async function openClient({
   bootstrapServers,
   topicPrefix,
   agentFile,
-}: ClientOptions): Promise<Loop> {
+}: ClientOptions): Promise<Loop & { unknownCalls(): Promise<number> }> {
   const agent = loadAgents(agentFile).get('bench') as Agent
   const bus = await openBus(bootstrapServers)
   const edge = openEdge({ bus, topicPrefix, partitions })
@@ -29,6 +31,19 @@ export async function openClient({
       })
       if (outcome !== 'answered') throw new Error(`${conversation} ended ${outcome}: ${reason}`)
       return reply
+    },
+
+    async unknownCalls() {
+      let unknown = 0
+      for (const partition of new Array(partitions).keys()) {
+        const topic = `${topicPrefix}history`
+        for (const { value } of await bus.list({ topic, partition, prefix: '', upToNow: true })) {
+          const entry = decode(value as Uint8Array)
+          if (entry.type === 'history-entry')
+            unknown += entry.results.filter(({ status }) => status === 'outcome_unknown').length
+        }
+      }
+      return unknown
     },
 
     async close() {

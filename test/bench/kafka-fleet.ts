@@ -30,7 +30,11 @@ export type Fleet = {
   serverUrl: string
   serverPid: number
   pids: number[]
+  /** Kills a process and starts it again. Resolves when it is ready. */
+  restart(process: number): Promise<void>
 }
+
+export type FleetOptions = { toolMs?: number; keepsStarts?: boolean; toolTimeoutMs?: number }
 
 const weir = fileURLToPath(new URL('../../apps/cli/main.ts', import.meta.url))
 const readyMs = 120_000
@@ -40,20 +44,24 @@ export async function withFleet<T>(
   bootstrapServers: string,
   layout: Layout,
   use: (fleet: Fleet) => Promise<T>,
+  { toolMs = 0, keepsStarts = false, toolTimeoutMs = 10_000 }: FleetOptions = {},
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'))
   const server = startChild(new URL('./agent-loop-server.ts', import.meta.url), {
-    toolMs: 0,
-    keepsStarts: false,
+    toolMs,
+    keepsStarts,
   })
   try {
     const serverUrl = await server.line()
     const agentFile = join(folder, 'bench.yaml')
-    writeFileSync(agentFile, JSON.stringify(agentWith(serverUrl))) // JSON is YAML
+    writeFileSync(agentFile, JSON.stringify(agentWith(serverUrl, toolTimeoutMs))) // JSON is YAML
     return await withTopics(bootstrapServers, async (_, topicPrefix) => {
-      const processes = layout.map((stages, i) =>
-        startUp({ bootstrapServers, topicPrefix, agentFile, stages, folder: join(folder, `${i}`) }),
-      )
+      const start = (i: number) =>
+        startUp({
+          ...{ bootstrapServers, topicPrefix, agentFile },
+          ...{ stages: layout[i] ?? [], folder: join(folder, `${i}`) },
+        })
+      const processes = layout.map((_, i) => start(i))
       try {
         const failed = Promise.race(processes.map((each) => each.failed))
         await Promise.race([Promise.all(processes.map((each) => each.ready)), failed])
@@ -63,6 +71,12 @@ export async function withFleet<T>(
           serverUrl,
           serverPid: server.pid,
           pids: processes.map(({ pid }) => pid),
+          async restart(i: number) {
+            await processes[i]?.kill()
+            const next = start(i)
+            processes[i] = next
+            await Promise.race([next.ready, next.failed])
+          },
         }
         return await Promise.race([use(fleet), failed])
       } finally {
@@ -75,12 +89,12 @@ export async function withFleet<T>(
   }
 }
 
-function agentWith(url: string): object {
+function agentWith(url: string, timeoutMs: number): object {
   return {
     name: 'bench',
     system,
     model: { provider: 'anthropic', name: 'bench', baseUrl: url, maxOutputTokens },
-    tools: [{ ...tool, timeoutMs: 10_000, http: { url: `${url}/tool` } }],
+    tools: [{ ...tool, timeoutMs, http: { url: `${url}/tool` } }],
   }
 }
 
@@ -142,6 +156,11 @@ function startUp({ bootstrapServers, topicPrefix, agentFile, stages, folder }: U
     pid: child.pid ?? 0,
     failed,
     ready: untilReady(health.promise),
+    async kill() {
+      isStopping = true
+      child.kill('SIGKILL')
+      await closed
+    },
     async stop() {
       isStopping = true
       await stopped(child, closed)

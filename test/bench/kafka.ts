@@ -7,6 +7,7 @@ import { benchKafkaLatency } from './kafka-agent-loop-latency.ts'
 import { type BenchBroker, openBroker } from './kafka-broker.ts'
 import { benchKafkaGuards } from './kafka-guards.ts'
 import { benchKafkaGuests } from './kafka-guests.ts'
+import { benchKafkaKilled } from './kafka-killed.ts'
 import { benchKafkaRelay } from './kafka-relay.ts'
 import { benchKafkaRestart } from './kafka-restart.ts'
 import type { Row } from './row.ts'
@@ -30,6 +31,7 @@ export async function benchKafka(): Promise<Row[]> {
     for (const bench of [
       benchKafkaRelay,
       benchKafkaRestart,
+      benchKafkaKilled,
       benchKafkaGuards,
       benchKafkaGuests,
       benchKafkaLatency,

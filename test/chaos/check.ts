@@ -1,6 +1,7 @@
 // Every rule that holds after a run. A new rule is one file and one line here.
 
 import { approvals } from './checkers/approvals.ts'
+import { budgetKept } from './checkers/budget-kept.ts'
 import { commits } from './checkers/commits.ts'
 import { guardAnswers } from './checkers/guard-answers.ts'
 import { guardsDecide } from './checkers/guards-decide.ts'
@@ -21,7 +22,7 @@ import { wholeModelAnswers } from './checkers/whole-model-answers.ts'
 import type { Checker, Evidence, Violation } from './evidence.ts'
 import { withRecords } from './guest-calls.ts'
 
-const ofAll: Checker[] = [readable, processesGoOn, oneContentPerId, commits]
+const ofAll: Checker[] = [readable, processesGoOn, oneContentPerId, commits, budgetKept]
 
 /** Of Weir's own agents, in the log without guests. */
 const ofAgents: Checker[] = [

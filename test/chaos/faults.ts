@@ -7,8 +7,8 @@ import type { Broker } from '../support/kafka/broker-options.ts'
 import type { Disturbance } from './evidence.ts'
 import type { Member } from './fleet.ts'
 import { type GuardWorld, inflictOnGuard, leftOut } from './guard-faults.ts'
+import { budgetAndAmple, stopAndRelease } from './operator-faults.ts'
 import type { Fault } from './plan.ts'
-import { stopAndRelease } from './stop-faults.ts'
 
 /** `signal` aborts when the run fails. `answered` counts turns so far. */
 type World = GuardWorld & {
@@ -59,6 +59,8 @@ export async function inflict(fault: Fault, world: World): Promise<Inflicted> {
       return { kind, ...(await brokerFault(world, () => pauseBroker(world, fault.forMs))) }
     case 'stop':
       return { kind, ...(await stopAndRelease(fault, world)) }
+    case 'budget':
+      return { kind, ...(await budgetAndAmple(fault, world)) }
     default:
       return { kind, ...(await inflictOnGuard(fault, world)) }
   }

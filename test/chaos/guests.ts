@@ -90,7 +90,7 @@ export function startGuests({ fronts, random, clients }: GuestsOptions): GuestLo
   }): Promise<void> {
     const rounds = isStubborn ? roundsMax + 4 : dice.between(1, roundsMax)
     for (let round = 1; !over.signal.aborted; round++) {
-      const body = { messages: [...messages], tools: [tool] }
+      const body = { messages: [...messages], tools: [tool], max_tokens: 1_000 }
       const request = { conversation, format: 'anthropic', body }
       const advice = (await post('before-model', request, dice)) as Advice | undefined
       const { rung, judged } = advice ?? { rung: 'none', judged: false }

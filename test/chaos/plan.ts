@@ -18,6 +18,7 @@ export type Fault =
   | { kind: 'broker-pause'; forMs: number }
   | GuardFault
   | StopFault
+  | BudgetFault
 
 /** An operator's stop, released after `forMs`. */
 export type StopFault = {
@@ -27,6 +28,9 @@ export type StopFault = {
   mode: 'drain' | 'now'
   forMs: number
 }
+
+/** A small budget of the tenant, replaced by an ample one after `forMs`. */
+export type BudgetFault = { kind: 'budget'; tokens: number; forMs: number }
 
 /**
  * `to`: from the other mode, and back again after `forMs`, for these patterns of tools or for all.
@@ -88,6 +92,7 @@ function cycle(random: Random): PlannedFault[] {
     { atMs: within(10, 90), fault: { kind: 'churn', pick: random.unit(), forMs: 16_000 } },
     ...guardFaults(random.fork('guards')),
     ...stopFaults(random.fork('stops')),
+    ...budgetFaults(random.fork('budgets')),
   ]
 }
 
@@ -104,6 +109,18 @@ function stopFaults(random: Random): PlannedFault[] {
     stop(70, { scope: 'tool', name: 'look', mode: 'now' }),
     stop(100, { scope: 'agent', name: 'worker', mode: 'drain' }),
   ]
+}
+
+function budgetFaults(random: Random): PlannedFault[] {
+  const within = (from: number, to: number) => random.between(from * 1_000, to * 1_000)
+  return [28, 78].map((from) => ({
+    atMs: within(from, from + 6),
+    fault: {
+      kind: 'budget',
+      tokens: random.between(4_000, 12_000),
+      forMs: within(4, 8),
+    },
+  }))
 }
 
 function guardFaults(random: Random): PlannedFault[] {

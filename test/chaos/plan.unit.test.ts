@@ -19,6 +19,7 @@ const kinds = [
   'broker-kill',
   'broker-pause',
   'broker-restart',
+  'budget',
   'churn',
   ...guardKinds,
   'kill',

@@ -1,6 +1,7 @@
 // The numbers of a run and its violations, with addresses.
 
 import { roundsOf } from './checkers/approvals.ts'
+import { reservationsIn } from './checkers/budget-kept.ts'
 import { messagesIn } from './checkers/messages-end.ts'
 import { startsInStops } from './checkers/no-start-after-stop.ts'
 import { explainUnknowns } from './checkers/unknown-explained.ts'
@@ -80,6 +81,7 @@ function counts(all: Evidence, facts: RunFacts): string[] {
     ...guardLines(evidence, facts.guardChanges),
     approvalLine(evidence),
     stopLine(evidence),
+    budgetLine(all),
     `faults (hit of planned): ${tallyFaults(facts)}`,
     ...facts.inflicted
       .filter(({ hit }) => !hit)
@@ -113,6 +115,12 @@ function stopLine(evidence: Evidence): string {
   const ages = startsInStops(evidence).map(({ ageMs }) => ageMs)
   const refused = recordsOf(evidence, 'calls-stopped').flatMap(({ message }) => message.ordinals)
   return `stops: ${stops}, calls named by them: ${refused.length}, starts behind their records: ${ages.length}, the last one ${Math.max(0, ...ages)} ms`
+}
+
+function budgetLine(all: Evidence): string {
+  const { granted, refused } = reservationsIn(all)
+  const turns = recordsOf(all, 'turn-finished').filter(({ message }) => message.class === 'budget')
+  return `reservations under budgets: ${granted} granted, ${refused} refused; turns that they ended: ${turns.length}`
 }
 
 function tallyFaults({ inflicted, planned }: RunFacts): string {

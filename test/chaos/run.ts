@@ -24,6 +24,7 @@ import { type GuestLoad, startGuests } from './guests.ts'
 import { stageNames } from './inboxes.ts'
 import { type Load, startLoad } from './load.ts'
 import { troubleIn } from './log-lines.ts'
+import { ampleBudget } from './operator-faults.ts'
 import { type PlannedFault, planFaults } from './plan.ts'
 import { startProvider } from './provider.ts'
 import { replayTopics } from './replay.ts'
@@ -189,6 +190,7 @@ export async function runChaos({
     cleanUp.push(() => groups.close())
     await warmUp({ load, guests, groups, fleet, folder })
     await operator.command(['guard', 'mode', 'ledger', 'enforce'], neverAborted)
+    await operator.command(ampleBudget, neverAborted)
     await operator.command(['approvals', 'rules', writeRules(folder)], neverAborted)
     times.lap('start')
     print(`the first turns were answered; faults begin, in ${folder}`)

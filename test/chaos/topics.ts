@@ -17,6 +17,7 @@ const topicNames = [
   'guard-verdicts.approval',
   'history',
   'policies',
+  'budgets',
   'activity',
   'dead-letters',
 ]

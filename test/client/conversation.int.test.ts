@@ -222,7 +222,7 @@ describe('the bundle of a conversation', () => {
     const library = bundled(file)
     expect(content).toEqual({
       ...{ conversations: 1, turns: 1, records: library.records.length },
-      ...{ openTurns: 0, cutTurns: 0, leftOut: 0 },
+      ...{ openTurns: 0, cutTurns: 0, leftOut: 0, isRedacted: false },
     })
     const command = join(folder, 'command.weir')
     const settings = readSettings({ dataFolder: join(folder, 'data') }, {})

@@ -131,6 +131,7 @@ describe('a client', () => {
     await bus.append([{ ...copy, id: 'intake/0/0/0' }])
     const entry = encode({
       type: 'history-entry',
+      redact: [],
       conversation: 'c',
       turn: 0,
       round: 0,

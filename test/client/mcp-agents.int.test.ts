@@ -42,11 +42,15 @@ type Settings = {
   allow?: string[]
   deny?: string[]
   labels?: Record<string, { reads?: 'untrusted'[] }>
+  isTrusted?: boolean
   url?: string
   headers?: Record<string, string>
 }
 
-function agentWith(replies: Reply[], { env = [], url, headers, ...settings }: Settings = {}) {
+function agentWith(
+  replies: Reply[],
+  { env = [], url, headers, isTrusted = false, ...settings }: Settings = {},
+) {
   const model = scriptedModel(...replies)
   const run =
     url === undefined
@@ -58,6 +62,7 @@ function agentWith(replies: Reply[], { env = [], url, headers, ...settings }: Se
   const agent = defineAgent({
     ...{ name: 'helper', model, system: 'Help.', sandbox: 'off' },
     mcp: { test: { ...run, ...settings } },
+    trust: isTrusted ? ['test'] : [],
   })
   return {
     agent,
@@ -122,12 +127,26 @@ describe('a tool of an MCP server', () => {
     expect(await resultOf('structured')).toMatchObject({ status: 'ok', text: '{"celsius":18}' })
   })
 
-  it('has an unknown outcome if the server dies during the call, and is not started again', async () => {
-    expect(await resultOf('die')).toMatchObject({
-      status: 'outcome_unknown',
-      text: expect.stringContaining('broke during the call'),
+  it.each([
+    ['', {}],
+    [', though a trusted server calls it idempotent', { isTrusted: true }],
+  ])(
+    'has an unknown outcome if the server dies during the call, and is not started again%s',
+    async (_, settings) => {
+      expect(await resultOf('die', {}, settings)).toMatchObject({
+        status: 'outcome_unknown',
+        text: expect.stringContaining('broke during the call'),
+      })
+      expect(await calls()).toEqual(['die'])
+    },
+  )
+
+  it('may send a storm of progress, and terminal codes are part of its text', async () => {
+    expect(await resultOf('storm')).toMatchObject({ status: 'ok', text: 'the storm is over' })
+    expect(await resultOf('colours')).toMatchObject({
+      status: 'ok',
+      text: '\u001b[2J\u001b]0;owned\u0007red',
     })
-    expect(await calls()).toEqual(['die'])
   })
 
   it('may run longer than its timeout as long as it reports progress', async () => {

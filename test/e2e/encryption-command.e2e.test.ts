@@ -69,8 +69,23 @@ describe('the log of a tenant with a key', () => {
     await run(['keys', 'tenant', 'acme', '--file', 'keys.json'])
     await ask('acme', { environment })
     const shown = await run(['inspect', 'acme:c'])
-    expect(shown.out).toContain('the keys of its tenant if they are encrypted')
+    expect(shown.out).toContain('encrypted without the key of its tenant')
     expect(shown.out).not.toContain('heron')
+    expect(shown.code).toBe(1)
+    const lacking =
+      /\d+ records of the tenant acme cannot be read: this command has no key for acme/
+    expect(shown.errors).toMatch(lacking)
+
+    await ask('other')
+    const listed = await run(['conversations'])
+    expect(listed).toMatchObject({ code: 1, errors: expect.stringMatching(lacking) })
+    expect(listed.out).toContain('other:c')
+    const reported = await run(['report', '--output', 'all.html'])
+    expect(reported).toMatchObject({ code: 1, errors: expect.stringMatching(lacking) })
+    const otherKeys = ['keys', 'tenant', 'acme', '--file', 'others.json']
+    await run(otherKeys)
+    const rotated = await run(['inspect', 'acme:c', '--encryption-keys', 'others.json'])
+    expect(rotated.errors).toContain('the keys for acme lack')
 
     const requests = server.requests.length
     const refused = await ask('acme')
@@ -99,6 +114,10 @@ describe('the log of a tenant with a key', () => {
     expect(await ask('other', { environment })).toMatchObject({ code: 0 })
     const shown = await run(['inspect', 'acme:c'], { environment })
     expect(shown.out).not.toContain('heron')
+    expect(shown).toMatchObject({ code: 0, errors: expect.stringContaining('content is gone') })
+    const listed = await run(['conversations'], { environment })
+    expect(listed).toMatchObject({ code: 0, errors: expect.stringContaining('content is gone') })
+    expect(listed.out).toContain('other:c')
     expect((await run(['inspect', 'other:c'], { environment })).out).toContain('white-heron')
   })
 })

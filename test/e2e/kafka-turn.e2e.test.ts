@@ -5,10 +5,13 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { reflexModel } from '../../apps/demo/reflex-model.ts'
+import { budgetOf } from '../../apps/service/budgets/change.ts'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
 import { contentOf, contentRef } from '../../shared/contract/contents.ts'
 import { limits } from '../../shared/contract/limits.ts'
+import type { BudgetReserved } from '../../shared/contract/messages.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'
+import { toRecord } from '../../shared/runtime/record.ts'
 import { png } from '../support/contents.ts'
 import { brokerStartMs, sharedBroker } from '../support/kafka/broker.ts'
 import { type PipelineOptions, withPipeline } from '../support/pipeline.ts'
@@ -52,6 +55,38 @@ describe('a turn over Kafka', () => {
       expect(await starts()).toHaveLength(2)
       const again = await ask('and again')
       expect(again.finished.outcome).toBe('answered')
+    })
+  })
+
+  it('reserves and settles each request under a budget, and ends the turn that has reached it', async () => {
+    const model = () => says(text('Done.'))
+    await withPipeline(onKafka({ model }), async ({ ask, records, server, wiring }) => {
+      const { bus, topicPrefix } = wiring
+      const budget = { ...budgetOf({ window: 'day', tokens: '1' }), setBy: 'anna', setAt: 0 }
+      const message = { type: 'operator-budget', ...budget } as const
+      await bus.append([toRecord({ topic: `${topicPrefix}policies`, partition: 0, message })])
+
+      expect((await ask('first')).finished.outcome).toBe('answered')
+      const second = await ask('second', { conversation: 'other' })
+      expect(second.finished).toMatchObject({
+        ...{ outcome: 'failed', class: 'budget' },
+        reason: expect.stringContaining('the budget default/tenant/day/tokens is reached'),
+      })
+      expect(server.requests).toHaveLength(1)
+      const used = (await records('budgets')).map((record) => {
+        const { type, attempt, tokens = 0 } = record as BudgetReserved
+        return { type, attempt, isCounted: tokens > 0 }
+      })
+      const first = used[0]?.attempt
+      expect(used).toEqual([
+        { type: 'budget-reserved', attempt: first, isCounted: true },
+        { type: 'budget-settled', attempt: first, isCounted: true },
+        {
+          type: 'budget-reserved',
+          attempt: expect.not.stringMatching(`^${first}$`),
+          isCounted: true,
+        },
+      ])
     })
   })
 

@@ -17,13 +17,17 @@ beforeEach(async () => {
   commands = await openCommandFolder(
     script(says(call('test__weather', { city: 'Rome' })), says(text('It is warm.'))),
   )
+  await writeAgent()
+})
+
+async function writeAgent(): Promise<void> {
   const model = `{ provider: anthropic, name: scripted, baseUrl: '${commands.server.url}', maxOutputTokens: 1000 }`
   const mcp = `{ test: { command: ${JSON.stringify(serverCommand)} } }`
   await writeFile(
     join(commands.folder, 'agent.yaml'),
     `system: Help.\nmodel: ${model}\nsandbox: off\nmcp: ${mcp}\n`,
   )
-})
+}
 
 afterEach(() => commands.close())
 
@@ -33,6 +37,49 @@ async function answerOf(url: string): Promise<string> {
   const answer = await fetch(`${url}/v1/responses`, { method: 'POST', headers, body })
   return answer.text()
 }
+
+describe('a question of an MCP server', () => {
+  it('is listed and answered by commands, beside the process that runs the call', async () => {
+    await commands.close()
+    commands = await openCommandFolder(script(says(call('test__ask', {})), says(text('Booked.'))))
+    await writeAgent()
+    const ask = ['ask', '--agent', 'agent.yaml', '--conversation', 'c', 'Book a seat.']
+    const asking = commands.start(ask)
+    await asking.shows('test__ask runs and needs input (the server test asks: Which seat?')
+    const { out } = await commands.run(['approvals'])
+    expect(out).toContain('    seat (one of "aisle", "window"; required): Where to sit\n')
+    expect(out).toContain('    meals (integer; default 1)\n')
+    expect(out).not.toContain('\u001b[2J')
+    const [id = ''] = out.split(' ')
+    expect(await commands.run(['approve', id])).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining("must have required property 'seat'"),
+    })
+    expect(await commands.run(['approve', id, '--values', '{"seat":"window"}'])).toMatchObject({
+      code: 0,
+      out: `Answered: ${id}. test__ask goes on with your values.\n`,
+    })
+    expect((await asking.ended).out).toContain('Booked.')
+    const shown = (await commands.run(['inspect', 'c'])).out
+    expect(shown).toMatch(/call 0 needed input: approved by \S+ \(claimed\) after /)
+    expect(resultsOf(commands.server.requests[1])[0]).toContain('"seat":"window"')
+  })
+
+  it('is withdrawn when its process is killed, and the outcome of its call is unknown', async () => {
+    await commands.close()
+    const replies = [says(call('test__ask', {})), says(text('Sorry.')), says(text('Hello.'))]
+    commands = await openCommandFolder(script(...replies))
+    await writeAgent()
+    const ask = ['ask', '--agent', 'agent.yaml', '--conversation', 'c']
+    const asking = commands.start([...ask, 'Book a seat.'])
+    await asking.shows('test__ask runs and needs input')
+    asking.child.kill('SIGKILL')
+    await asking.ended
+    expect((await commands.run([...ask, 'Hello.'])).out).toContain('Hello.')
+    expect(resultsOf(commands.server.requests[1])[0]).toMatch(/outcome.*unknown|may have run/s)
+    expect((await commands.run(['approvals'])).out).toBe('nothing waits for a decision\n')
+  })
+})
 
 describe('an agent with an MCP server', () => {
   it('answers over the HTTP edge of weir up', async () => {

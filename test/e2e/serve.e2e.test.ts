@@ -1,7 +1,8 @@
 // `weir serve` and `weir up --http-port` as processes: keys, a killed server, and a feed that goes on.
 
-import { once } from 'node:events'
+import { on, once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
 import { post, serverSentEvents } from '../apps/http/edge/edge-server.ts'
@@ -117,6 +118,61 @@ describe('weir serve', () => {
       status: 401,
     })
     child.kill('SIGTERM')
+  })
+})
+
+const closing = ['up', 'serve'] as const
+
+describe.each(closing)('weir %s with open requests', (command) => {
+  it('ends its streams at SIGTERM, answers the others with 503, and logs no error', async () => {
+    commands = await openCommandFolder(() => ({ kind: 'stall', blocks: [text('Wait')] }))
+    const flags = ['--agents', 'agent.yaml', '--http-port', '0']
+    const health = command === 'up' ? ['--health-port', '0'] : ['--json']
+    const running = commands.start([command, ...flags, ...health])
+    const [output, pattern] =
+      command === 'up'
+        ? [running.child.stderr, /"edge":"([^"]+)"/]
+        : [running.child.stdout, /"url":"([^"]+)"/]
+    let url: string | undefined
+    for await (const [line] of on(createInterface({ input: output }), 'line')) {
+      url = pattern.exec(line)?.[1]
+      if (url !== undefined) break
+    }
+    const user = (content: string) => ({ role: 'user', content })
+    const part = { type: 'text', text: 'a' }
+    const streams = await Promise.all([
+      post(`${url}/v1/responses`, { model: 'weir/agent', input: 'a', stream: true }),
+      post(`${url}/v1/chat/completions`, {
+        ...{ model: 'weir/agent', messages: [user('b')], stream: true },
+      }),
+      post(`${url}/v1/ui-stream`, {
+        id: 'u',
+        messages: [{ id: 'm', ...user('a'), parts: [part] }],
+      }),
+      post(`${url}/v1/ag-ui/agent`, { threadId: 't', runId: 'r', messages: [user('a')] }),
+    ])
+    const whole = [
+      post(`${url}/v1/responses`, { model: 'weir/agent', input: 'c', conversation: 'c' }),
+      post(`${url}/v1/chat/completions`, { model: 'weir/agent', messages: [user('d')] }),
+    ]
+    while (commands.server.requests.length < 6) await setImmediate()
+    running.child.kill('SIGTERM')
+    for (const stream of streams) {
+      const end = await stream.text() // rejects if the connection breaks
+      expect([stream.status, end]).toEqual([
+        200,
+        expect.not.stringMatching(/interrupted|RUN_ERROR|event: error/),
+      ])
+    }
+    for (const answer of await Promise.all(whole)) {
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+      expect(await answer.json()).toMatchObject({ error: { code: 'edge.interrupted' } })
+    }
+    const { code, errors } = await running.ended
+    expect([code, errors.split('\n').filter((line) => /"level":[456]0/.test(line))]).toEqual([
+      0,
+      [],
+    ])
   })
 })
 

@@ -13,10 +13,14 @@ import { type CommandFolder, openCommandFolder } from '../support/weir-command.t
 type Sent = { traceId: string; spanId: string; parentSpanId?: string; name: string }
 
 const spans: Sent[] = []
+const metrics = new Set<string>()
 const backend = createServer(async (request, response) => {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
-  const { resourceSpans } = JSON.parse(Buffer.concat(chunks).toString())
+  const { resourceSpans = [], resourceMetrics = [] } = JSON.parse(Buffer.concat(chunks).toString())
+  for (const { scopeMetrics } of resourceMetrics)
+    for (const scope of scopeMetrics)
+      for (const { name } of scope.metrics) metrics.add(`${request.url} ${name}`)
   for (const { scopeSpans } of resourceSpans)
     for (const scope of scopeSpans) spans.push(...scope.spans)
   response.end('{}')
@@ -51,7 +55,8 @@ const ask = (conversation: string) =>
 describe('weir traces', () => {
   it('sends the turns of the past and, while it runs, the new ones, each as one tree', async () => {
     await ask('before')
-    const running = commands.start(['traces', '--endpoint', endpoint, '--agents', 'agent.yaml'])
+    const flags = ['--endpoint', endpoint, '--agents', 'agent.yaml', '--metrics']
+    const running = commands.start(['traces', ...flags])
     await until(() => spans.length >= 4)
     await ask('after')
     await until(() => spans.length >= 8)
@@ -68,6 +73,8 @@ describe('weir traces', () => {
       ])
       expect(new Set(children.map((one) => one.traceId))).toEqual(new Set([traceId]))
     }
+    expect(metrics).toContain('/v1/metrics gen_ai.client.inference.duration')
+    expect(metrics).toContain('/v1/metrics gen_ai.execute_tool.duration')
   })
 
   it('gives a tool that wants it the ids of its call', () => {

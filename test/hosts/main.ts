@@ -33,6 +33,7 @@ import {
   claudeRun,
   inspectorRun,
   pythonClientRun,
+  pythonQuestionRun,
   pythonServerRun,
   type Result,
 } from './mcp-programs.ts'
@@ -438,6 +439,10 @@ const cases: Case[] = [
   {
     ...{ program: `mcp ${mcpPackages.mcp} (Python)`, front: 'weir mcp' },
     ...{ title: 'the server behind the gateway', run: pythonServerRun },
+  },
+  {
+    ...{ program: `mcp ${mcpPackages.mcp} (Python)`, front: 'an agent' },
+    ...{ title: 'a question of the server to a person', run: pythonQuestionRun },
   },
 ]
 

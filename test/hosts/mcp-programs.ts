@@ -5,6 +5,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { call, says, scriptedModel } from '../../client/testing/testing.ts'
+import { defineAgent, Weir } from '../../client/weir.ts'
 import {
   type Era,
   gatewayOverHttp,
@@ -145,5 +147,34 @@ export function pythonServerRun(): Promise<Result> {
       }
     }
     return { found: 'structured content, an error, and a call that breaks its schema' }
+  })
+}
+
+/** A question of the Python server to a person, in an agent that has the server's tools. */
+export function pythonQuestionRun(): Promise<Result> {
+  return within(false, async ({ folder }) => {
+    const python = await installedPython(mcpPackages)
+    if (python === undefined) return noPython
+    const model = scriptedModel(says(call('python__book', {})), says('Booked.'))
+    const command: [string, ...string[]] = [
+      python,
+      join(import.meta.dirname, 'python', 'mcp_server.py'),
+    ]
+    const agent = defineAgent({
+      ...{ name: 'helper', model, system: 'Help.', sandbox: 'off' as const },
+      mcp: { python: { command } },
+    })
+    const weir = await Weir.open({ agents: [agent], dataFolder: join(folder, 'data') })
+    try {
+      const turn = weir.ask({ agent, text: 'Book a seat.' })
+      for await (const event of turn)
+        if (event.type === 'approval-pending')
+          for (const { id } of event.calls) await weir.approve(id, { values: '{"seat":"aisle"}' })
+      const result = model.requests[1]?.results[0] ?? ''
+      const isRight = result === "accept {'seat': 'aisle'} for the flight"
+      return { found: 'the values of a person', fault: isRight ? undefined : result }
+    } finally {
+      await weir.close()
+    }
   })
 }

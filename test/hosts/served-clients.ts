@@ -42,12 +42,14 @@ model: { provider: anthropic, name: scripted, baseUrl: '${url}', maxOutputTokens
 tools:
   - { name: clock, description: tells the time, schema: { type: object }, command: [printf, noon] }
   - { name: deploy, description: deploys, schema: { type: object }, command: [printf, deployed] }
+  - { name: seat, description: picks a seat, schema: { type: object }, client: true, timeoutMs: 90000 }
   - { name: wait, description: waits, schema: { type: object }, command: [sleep, '60'], timeoutMs: 90000 }
 `
 
 const calls: Record<string, { tool: string; text: string }> = {
   'What time is it?': { tool: 'clock', text: 'It is noon.' },
   'Deploy it.': { tool: 'deploy', text: 'It is live.' },
+  'A seat, please.': { tool: 'seat', text: '14A it is.' },
   'Wait.': { tool: 'wait', text: 'I waited.' },
 }
 

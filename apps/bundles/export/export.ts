@@ -1,7 +1,7 @@
 // `weir export -o FILE` writes conversations, or a stretch of time, into one file: a bundle to
 // keep, send, inspect and replay. The file exists only if the exit code is 0.
 
-import { type RedactionRule, readRedactionRules } from '../../../client/bundle/redaction-rules.ts'
+import { readRedactionRules } from '../../../client/bundle/redaction-rules.ts'
 import type { Selection } from '../../../client/bundle/selection.ts'
 import { type BundleContent, writeBundle } from '../../../client/bundle/written-bundle.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
@@ -20,6 +20,7 @@ export type ExportOptions = FilterOptions & {
   output: string
   force?: boolean
   redact?: string
+  unredacted?: boolean
   bundle?: string
 }
 
@@ -29,12 +30,12 @@ export async function exportBundle(
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<0 | 130> {
-  const { output, redact, conversation, since, until, where } = options
+  const { output, redact, unredacted, conversation, since, until, where } = options
   const filter = filterOf(options, systemClock.now())
   const rules = redact === undefined ? [] : readRedactionRules(redact)
   return makeBundle(options, out, async (bundle, signal) => {
     const order = {
-      ...{ filter, rules, bundle, source: settings.bus, signal },
+      ...{ filter, rules, unredacted, bundle, source: settings.bus, signal },
       asked: JSON.stringify({ conversation, since, until, where }),
       nothingFound: (selection: Selection) => nothingFound(options, selection),
     }
@@ -42,18 +43,26 @@ export async function exportBundle(
       bundle: options.bundle,
       signal,
     })
-    return content && `${output}: ${summaryOf(content, rules)}\n`
+    return content && `${output}: ${summaryOf(content)}\n`
   })
 }
 
 /** The line that the command prints. */
-function summaryOf(content: BundleContent, rules: RedactionRule[]): string {
-  const { conversations, turns, records, openTurns: open, cutTurns: cut, leftOut } = content
+function summaryOf(content: BundleContent): string {
+  const {
+    conversations,
+    turns,
+    records,
+    openTurns: open,
+    cutTurns: cut,
+    leftOut,
+    isRedacted,
+  } = content
   return [
     `${count(conversations, 'conversation')}, ${count(turns, 'turn')}, ${count(records, 'record')}`,
     ...(open > 0 ? [`; ${count(open, 'turn')} had not ended`] : []),
     ...(cut > 0 ? [`; ${missingBeginning(count(cut, 'turn'))}`] : []),
-    ...(rules.length > 0 ? ['; redacted, so a replay can decide differently from the log'] : []),
+    ...(isRedacted ? ['; redacted, so a replay can decide differently from the log'] : []),
     ...(leftOut > 0
       ? [
           `; left out (unreadable, late parts of a stream, or an image or a file in a redaction): ${count(leftOut, 'record')}`,

@@ -1,13 +1,13 @@
 // Finds the messages of a bundle that had no end, by folding its records. The bundle's tables do not
 // count: anybody can write them.
 
-import { messageOf } from '../../../client/history/message-of.ts'
 import { endsOf } from '../../../client/history/readable-log.ts'
 import { scan } from '../../../client/history/scan.ts'
 import {
   type Conversation,
   conversation as conversationStage,
 } from '../../../services/conversation/reducer.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Offset } from '../../../shared/contract/bus.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Output } from '../../../shared/contract/stage.ts'

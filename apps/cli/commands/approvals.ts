@@ -48,11 +48,13 @@ export function addApprovals(program: Command): void {
     ])
       .description(
         answer === 'approve'
-          ? 'Let a waiting call run, with exactly the arguments shown. Exit codes: 0 your decision counts, 4 somebody decided earlier.'
-          : 'Reject a waiting call. Exit codes: 0 your decision counts, 4 somebody decided earlier.',
+          ? 'Let a waiting call run, with exactly the arguments shown, or answer the question of its tool. Exit codes: 0 your decision counts, 4 somebody decided earlier.'
+          : 'Reject a waiting call, or decline the question of its tool. Exit codes: 0 your decision counts, 4 somebody decided earlier.',
       )
       .argument('<id>', 'the id that weir approvals shows')
       .option('--by <name>', 'the name to record; default: the user of this system', notBlank)
+    if (answer === 'approve')
+      command.option('--values <json>', 'the answer to a question of a tool, as a JSON object')
     if (answer === 'reject') command.option('--reason <text>', 'the reason, for the model')
     command.action(async (id, options) => {
       process.exitCode = await (await import('../../service/approvals/decide.ts')).decideApproval(

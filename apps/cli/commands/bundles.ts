@@ -8,6 +8,7 @@ import {
   listed,
   settingsBeside,
   settingsOf,
+  unredactedOption,
   whereOption,
   whichBus,
   withSettings,
@@ -31,6 +32,7 @@ export function addBundles(program: Command): void {
     .addOption(whereOption())
     .requiredOption('-o, --output <file>', 'the file to write, such as incident.weir')
     .option('--redact <file>', 'rules for replacing contents; see docs/guides/postmortems.md')
+    .addOption(unredactedOption())
     .addOption(bundleOption())
     .option('--force', 'overwrite an existing file')
     .action(async (options) => {

@@ -2,7 +2,14 @@
 
 import type { Command } from 'commander'
 import { answers } from '../../terminal/ending.ts'
-import { bundleOption, settingsBeside, settingsOf, whichBus, withSettings } from './flags.ts'
+import {
+  bundleOption,
+  settingsBeside,
+  settingsOf,
+  unredactedOption,
+  whichBus,
+  withSettings,
+} from './flags.ts'
 
 export function addDeadLetters(program: Command): void {
   const deadLetters = program
@@ -34,6 +41,7 @@ export function addDeadLetters(program: Command): void {
     )
     .argument('<place>', 'PARTITION/OFFSET from the list')
     .option('--json', 'print one JSON object; see ShownLetter in apps/history/dead-letters/list.ts')
+    .addOption(unredactedOption())
     .addOption(bundleOption())
     .action(async (place, options) =>
       (await import('../../history/dead-letters/list.ts')).showDeadLetter(

@@ -18,6 +18,7 @@ export const whichBus: SettingKey[] = [
   'commandProperty',
   'plaintextPassword',
   'recordSigning',
+  'traceHeaders',
   'encryptionKeys',
   'encryptionCommand',
 ]
@@ -99,6 +100,11 @@ export const rawFlag = [
 /** For a command that reads a log. */
 export function bundleOption(): Option {
   return new Option('--bundle <file>', 'read this bundle from weir export instead of the log')
+}
+
+/** For a command that shows texts of a log. */
+export function unredactedOption(): Option {
+  return new Option('--unredacted', 'show the values that the rules of agents hide (redact)')
 }
 
 /** Conditions on turns (client/history/turn-filter.ts). */

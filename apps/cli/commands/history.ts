@@ -6,6 +6,7 @@ import {
   bundleOption,
   listed,
   settingsBeside,
+  unredactedOption,
   whereOption,
   whichBus,
   withSettings,
@@ -19,6 +20,7 @@ export function addHistory(program: Command): void {
     .argument('<id>', 'the conversation; or a bundle from weir export')
     .argument('[conversation]', 'a conversation in the bundle; default: list all')
     .option('--full', 'do not shorten texts')
+    .addOption(unredactedOption())
     .option('--reasoning', "include the model's reasoning")
     .option('--json', 'print one JSON object; see apps/history/inspect/timeline.ts')
     .addOption(bundleOption())
@@ -45,6 +47,7 @@ export function addHistory(program: Command): void {
     )
     .option('-o, --output <file>', 'the page to write', 'report.html')
     .option('--force', 'overwrite an existing file')
+    .addOption(unredactedOption())
     .option('--reasoning', "include the model's reasoning")
     .action(async (bundle, options) =>
       (await import('../../report/report.ts')).report(
@@ -59,6 +62,7 @@ export function addHistory(program: Command): void {
     )
     .option('--limit <number>', 'the number of conversations', '20')
     .addOption(whereOption())
+    .addOption(unredactedOption())
     .addOption(bundleOption())
     .option(
       '--json',
@@ -90,6 +94,7 @@ export function addHistory(program: Command): void {
     .option('--since <time>', "only since this time: 2026-07-29T10:12:03Z, 2026-07-29, '10m ago'")
     .option('--until <time>', 'only before this time')
     .option('--limit <number>', 'stop after this number of records')
+    .addOption(unredactedOption())
     .option('--follow', 'print new records as they arrive, until Ctrl-C')
     .addOption(bundleOption())
     .action(async (topic, options) =>

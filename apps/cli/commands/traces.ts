@@ -1,7 +1,14 @@
 // weir traces.
 
 import type { Command } from 'commander'
-import { bundleOption, once, settingsBeside, whichBus, withSettings } from './flags.ts'
+import {
+  bundleOption,
+  once,
+  settingsBeside,
+  unredactedOption,
+  whichBus,
+  withSettings,
+} from './flags.ts'
 
 export function addTraces(program: Command): void {
   withSettings(program.command('traces'), [...whichBus, 'topicPrefix', 'logLevel', 'agents'])
@@ -20,6 +27,13 @@ export function addTraces(program: Command): void {
     )
     .option('--once', 'end when the turns of now are sent')
     .option('--content', 'send arguments, results and texts of the model too')
+    .addOption(unredactedOption())
+    .option('--metrics', 'send metrics of the turns that end from now on too')
+    .option(
+      '--metric-names <file>',
+      'a JSON file with other names of metrics, or null for those to leave out',
+      once,
+    )
     .addOption(bundleOption())
     .action(async ({ bundle, ...options }) =>
       (await import('../../traces/traces.ts')).traces(

@@ -23,13 +23,14 @@ export type ConversationsOptions = {
   json?: boolean
   limit: string
   where?: string[]
+  unredacted?: boolean
   bundle?: string
 }
 
 /** Prints the list to `out`. With `json`, one object per line (PricedConversation). */
 export async function listConversations(
   settings: Settings,
-  { json, limit, bundle, where: given = [] }: ConversationsOptions,
+  { json, limit, bundle, unredacted, where: given = [] }: ConversationsOptions,
   out: NodeJS.WriteStream,
 ): Promise<void> {
   const max = /^\d{1,6}$/.test(limit) ? Number(limit) : 0
@@ -42,13 +43,13 @@ export async function listConversations(
   const found = await withLog(
     settings,
     async (log) => withMoney(await newestConversations(log, max, where), moneyReader(log)),
-    { bundle },
+    { bundle, unredacted },
   )
   if (json) for (const summary of found) out.write(`${printableJson(summary)}\n`)
   else printList({ found, max, isFiltered: where.size > 0 }, out)
 }
 
-/** `money`: null: no model request was under a budget. */
+/** `money`: null: no model request was under a budget in money. */
 export type PricedConversation = ConversationSummary & { money: Money | null }
 
 export async function withMoney(

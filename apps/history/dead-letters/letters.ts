@@ -1,10 +1,10 @@
 // Reads dead letters from the log, finds the record of each, and decides whether it can be written
 // again.
 
-import { messageOf } from '../../../client/history/message-of.ts'
 import { endsOf } from '../../../client/history/readable-log.ts'
 import { scan } from '../../../client/history/scan.ts'
 import { decode } from '../../../shared/codec/codec.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Offset, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'

@@ -1,6 +1,7 @@
 // `weir dead-letters list` and `show`: the records that no stage could process, and the reasons.
 // Changes nothing. Works beside a running Weir, and on a bundle.
 
+import { recordView } from '../../../client/history/redacted.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
@@ -68,11 +69,11 @@ export async function listDeadLetters(
 /** Throws `usage` if there is no dead letter at that place. */
 export async function showDeadLetter(
   place: string,
-  { json = false, bundle }: { json?: boolean; bundle?: string },
+  { json = false, bundle, unredacted }: { json?: boolean; bundle?: string; unredacted?: boolean },
   settings: Settings,
   out: NodeJS.WriteStream,
 ): Promise<void> {
-  const shown = await withLog(settings, (log) => shownLetter(log, place), { bundle })
+  const shown = await withLog(settings, (log) => shownLetter(log, place), { bundle, unredacted })
   if (json) out.write(`${printableJson(shown)}\n`)
   else print(shown, out)
 }
@@ -83,10 +84,11 @@ export async function shownLetter(log: OpenLog, place: string): Promise<ShownLet
   const original = await originalOf(log, letter.letter)
   const content = contentOf(original)
   const isReadable = 'message' in content
+  const view = recordView(log)
   return {
     ...listed(letter),
     id: original.id ?? null,
-    message: isReadable ? content.message : null,
+    message: isReadable ? ((await view(content.message)) ?? null) : null,
     base64: isReadable
       ? null
       : Buffer.from(original.value.subarray(0, shownBytesMax)).toString('base64'),

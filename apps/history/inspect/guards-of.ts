@@ -3,11 +3,16 @@
 // two differ, the executor's is the one that counted.
 
 import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
-import type { CallVerdict, GuardInForce } from '../../../shared/contract/messages.ts'
+import type { CallVerdict, GuardInForce, PendingCall } from '../../../shared/contract/messages.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
 import { all, first, type Logged } from './logged.ts'
-import type { ApprovalTimeline, GuardedCallTimeline, GuardTimeline } from './timeline.ts'
+import type {
+  ApprovalTimeline,
+  GuardedCallTimeline,
+  GuardTimeline,
+  QuestionTimeline,
+} from './timeline.ts'
 
 /** `ofRound`: all records of the round, in order. */
 export function guardsOf(ofRound: Logged[]): GuardTimeline[] {
@@ -79,13 +84,26 @@ function callOf(
 }
 
 function approvalOf(ordinal: number, ofRound: Logged[]): ApprovalTimeline | null {
-  const pending = all(ofRound, 'approval-pending').flatMap(({ message }) =>
-    message.calls.filter((call) => call.ordinal === ordinal),
-  )[0]
-  if (pending === undefined) return null
-  const { id, rule } = pending
+  const pending = pendingIn(ofRound).find(
+    (call) => call.ordinal === ordinal && call.question === null,
+  )
+  return pending === undefined ? null : decisionOn(pending, ofRound)
+}
+
+/** The questions of running tools to a person, in their order. */
+export function questionsOf(ofRound: Logged[]): QuestionTimeline[] {
+  return pendingIn(ofRound)
+    .filter(({ question }) => question !== null)
+    .map((call) => ({ ordinal: call.ordinal, ...decisionOn(call, ofRound) }))
+}
+
+function pendingIn(ofRound: Logged[]): PendingCall[] {
+  return all(ofRound, 'approval-pending').flatMap(({ message }) => message.calls)
+}
+
+function decisionOn({ ordinal, id, rule }: PendingCall, ofRound: Logged[]): ApprovalTimeline {
   const decided = all(ofRound, 'approval-decided').find(
-    ({ message }) => message.ordinal === ordinal,
+    ({ message }) => message.ordinal === ordinal && message.id === id,
   )
   if (decided === undefined)
     return {

@@ -21,6 +21,7 @@ export type InspectOptions = {
   json?: boolean
   full?: boolean
   reasoning?: boolean
+  unredacted?: boolean
   bundle?: string
 }
 
@@ -49,10 +50,10 @@ export async function inspectAny(
     )
   if (id !== undefined)
     return inspect(id, settings, { ...options, ...(bundle !== undefined && { bundle }) }, out)
-  const { json = false } = options
+  const { json = false, unredacted = false } = options
   return listConversations(
     settings,
-    { json, limit: `${conversationsMax}`, ...(bundle !== undefined && { bundle }) },
+    { json, unredacted, limit: `${conversationsMax}`, ...(bundle !== undefined && { bundle }) },
     out,
   )
 }
@@ -69,7 +70,7 @@ export function bundleNamed(
 export async function inspect(
   conversation: ConversationId,
   settings: Settings,
-  { json, full = false, reasoning = false, bundle }: InspectOptions,
+  { json, full = false, reasoning = false, unredacted, bundle }: InspectOptions,
   out: NodeJS.WriteStream,
 ): Promise<void> {
   const { timeline, context, agents, money } = await withLog(
@@ -81,7 +82,7 @@ export async function inspect(
       const money = await moneyOf(timeline, log)
       return { timeline, context, agents: await agentsOfCalls(timeline, log), money }
     },
-    { bundle },
+    { bundle, unredacted },
   )
   if (json) {
     const beside = {

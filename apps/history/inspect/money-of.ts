@@ -12,7 +12,7 @@ import type { Timeline } from './timeline.ts'
 /** `turn`: its id in records. */
 export type TurnMoney = Money & { turn: number; number: number }
 
-/** Empty: no model request of these turns was under a budget. */
+/** Empty: no model request of these turns was under a budget in money. */
 export async function moneyOf(
   { conversation, turns }: Pick<Timeline, 'conversation' | 'turns'>,
   { bus, topicPrefix }: { bus: Bus; topicPrefix: string },

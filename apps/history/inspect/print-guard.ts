@@ -74,7 +74,7 @@ function callText({ ordinal, mode, verdict, code, stopped }: GuardedCallTimeline
     : `call ${ordinal}: rejected${because}; it was decided before`
 }
 
-function approvalText({
+export function approvalText({
   id,
   rule,
   outcome,

@@ -6,7 +6,7 @@ import type { CallId } from '../../../shared/contract/ids.ts'
 import { count, elapsed } from '../../terminal/quantities.ts'
 import type { Page } from './page.ts'
 import { printCall } from './print-call.ts'
-import { printGuard } from './print-guard.ts'
+import { approvalText, printGuard } from './print-guard.ts'
 import type {
   AttemptTimeline,
   InterventionTimeline,
@@ -55,6 +55,8 @@ export function printRound(
   if (response !== null) printResponse(page, response)
   for (const call of calls) printCall(page, call)
   for (const guard of guards) printGuard(page, guard)
+  for (const question of round.questions ?? [])
+    page.line(4, `call ${question.ordinal} needed input: ${approvalText(question)}`, 'faint')
   if (failure !== null) page.entry(4, 'failed', `(${failure.class}) ${failure.reason}`, 'bad')
   if (note !== null && failure === null) page.entry(4, 'note', note, 'bad')
   if (intervention !== null) printIntervention(page, 'detector', intervention, nextNudge)

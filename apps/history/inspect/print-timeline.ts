@@ -23,7 +23,7 @@ export function pageOf(timeline: Timeline, options: PageOptions): Page {
     page.blank()
     page.line(
       0,
-      `this Weir cannot decode ${count(unreadable, 'record')} of it: use the version that wrote the file, and the keys of its tenant if they are encrypted`,
+      `${count(unreadable, 'record')} of it cannot be read: encrypted without the key of its tenant, written by a newer Weir, or damaged`,
       'bad',
     )
   }

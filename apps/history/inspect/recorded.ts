@@ -10,10 +10,11 @@
 // RECORDED-4. Memory: one batch, and the records of this conversation.
 
 import { contextIn } from '../../../client/history/context-turns.ts'
-import { messageOf } from '../../../client/history/message-of.ts'
+import { redactedRecords } from '../../../client/history/redacted.ts'
 import { scan } from '../../../client/history/scan.ts'
 import type { Bundle } from '../../../shared/bus/bundle/bus.ts'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
@@ -35,8 +36,16 @@ const logs = (Object.keys(topics) as TopicName[]).filter(
 )
 const afterMs: Milliseconds = 10 * 60 * 1000
 
-/** Empty: there is no such conversation. In the order of topics, then of the log. */
+/**
+ * Empty: there is no such conversation. In the order of topics, then of the log. By the rules of its
+ * agents, unless the log is open `unredacted`.
+ */
 export async function recordsOf(conversation: ConversationId, log: OpenLog): Promise<Logged[]> {
+  const records = await allRecordsOf(conversation, log)
+  return log.unredacted === true ? records : redactedRecords(records)
+}
+
+async function allRecordsOf(conversation: ConversationId, log: OpenLog): Promise<Logged[]> {
   const partition = partitionOf(conversation, log.partitions)
   if (log.bundle !== undefined)
     return recordsInBundle(

@@ -5,7 +5,7 @@ import type { Response } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { notDefault } from '../effective.ts'
 import { callOf } from './call-of.ts'
-import { guardsOf } from './guards-of.ts'
+import { guardsOf, questionsOf } from './guards-of.ts'
 import { all, first, type Logged } from './logged.ts'
 import type {
   AttemptTimeline,
@@ -29,6 +29,7 @@ export function roundOf(
   const failure = outcome?.message.failure ?? finished?.message.failure ?? null
   const response = failure === null ? responseOf(own) : undefined
   const endedAt = outcome?.time ?? entry?.time ?? null
+  const questions = questionsOf(own)
   return {
     round,
     askedAt: request?.time ?? null,
@@ -41,6 +42,7 @@ export function roundOf(
     note: entry?.message.note ?? null,
     calls: (response?.calls ?? []).map((call) => callOf(call, own)),
     guards: guardsOf(own),
+    ...(questions.length > 0 && { questions }),
     policy: stampedPolicy(own),
     hints: declaredHints(own),
     intervention: interventionOf(own),

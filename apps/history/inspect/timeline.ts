@@ -47,8 +47,8 @@ export type Timeline = {
    */
   troubles: Trouble[]
   /**
-   * The number of records that this Weir cannot decode: a newer one wrote them, or they are
-   * damaged.
+   * The number of records that cannot be read: they are encrypted without the key of the tenant, a
+   * newer Weir wrote them, or they are damaged.
    */
   unreadable: number
 }
@@ -150,6 +150,8 @@ export type RoundTimeline = {
   calls: CallTimeline[]
   /** The guards for the called tools, in any mode, by name. */
   guards: GuardTimeline[]
+  /** The questions of its running tools to a person. */
+  questions?: QuestionTimeline[]
   /** The policy that judged it. Null: not known yet. */
   policy: PolicyTimeline | null
   /**
@@ -296,6 +298,9 @@ export type ApprovalTimeline = {
   at: Milliseconds | null
   waitedMs: Milliseconds | null
 }
+
+/** `ordinal`: of the call. `rule`: the server and its message. */
+export type QuestionTimeline = ApprovalTimeline & { ordinal: number }
 
 /** One start of its tool, or the claim to start it. */
 export type TryTimeline = {

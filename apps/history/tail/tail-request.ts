@@ -31,6 +31,7 @@ export type TailOptions = {
   until?: string
   limit?: string
   follow?: boolean
+  unredacted?: boolean
   /** Reads this file instead of the log that the settings name. */
   bundle?: string
 }

@@ -4,6 +4,7 @@
 
 import { once } from 'node:events'
 import { endsOf } from '../../../client/history/readable-log.ts'
+import { recordView } from '../../../client/history/redacted.ts'
 import { firstOffsetSince, type Range } from '../../../shared/bus/range.ts'
 import type { PartitionEnds, StoredRecord } from '../../../shared/contract/bus.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
@@ -34,7 +35,10 @@ export async function tail(
   const abort = (): void => stop.abort()
   out.on('error', abort)
   try {
-    await withLog(settings, (log) => print(request, log, stop, out), { bundle: options.bundle })
+    await withLog(settings, (log) => print(request, log, stop, out), {
+      bundle: options.bundle,
+      unredacted: options.unredacted,
+    })
   } finally {
     stopListening()
     out.off('error', abort)
@@ -49,6 +53,7 @@ async function print(
 ): Promise<void> {
   let left = request.limit
   const stopWaiting = stopAt(request, log, stop)
+  const view = recordView(log)
   try {
     for await (const record of recordsOf(request, log, stop.signal)) {
       if (stop.signal.aborted) return
@@ -56,7 +61,9 @@ async function print(
       const content = contentOf(record.value)
       if (request.types.size > 0 && (content.type === null || !request.types.has(content.type)))
         continue
-      if (!out.write(lineOf(record, content)))
+      const { message } = content
+      const shown = message && (await view(message))
+      if (!out.write(lineOf(record, { ...content, message: shown ?? null })))
         await once(out, 'drain', { signal: stop.signal }).catch(() => {})
       left -= 1
       if (left === 0) return

@@ -8,15 +8,16 @@
 
 import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { messageOf } from '../../../client/history/message-of.ts'
 import { endsOf } from '../../../client/history/readable-log.ts'
 import { firstOffsetSince, leadersApartMs } from '../../../shared/bus/range.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Bus, PartitionEnds, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { SentMessage } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { isRepeat, type Marks, moveMark, parseId } from '../../../shared/runtime/derived-id.ts'
+import { hiddenText } from '../../history/hidden-text.ts'
 import { budgetEnds, settledIn } from '../../history/money.ts'
 import { addToInbox, beginInbox, shownInbox } from './inbox.ts'
 import { addToTurns, beginTurns, shownTurns, turnOf } from './open-turns.ts'
@@ -151,7 +152,13 @@ export async function openConsoleReader({
     }
     const inboxNow = shownInbox(inbox, now)
     const [left, letters] = await Promise.all([behind(), deadLetters()])
-    const health = { behind: left, deadLetters: letters, newestAt, problem }
+    const hidden = (bus.hidden?.() ?? []).map(hiddenText)
+    const health = {
+      behind: left,
+      deadLetters: letters,
+      newestAt,
+      problem: problem ?? (hidden.join('. ') || null),
+    }
     return { now, ...own, health: { ...health, viewers: viewers.count }, inbox: inboxNow }
   }
 

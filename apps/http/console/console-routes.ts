@@ -5,6 +5,8 @@
 // CONSOLE-ROUTES-3. A decision names the hash of the arguments that the person saw, and carries the
 //     name of the principal.
 // CONSOLE-ROUTES-4. One retry of a dead letter runs at a time, so two pages write its record once.
+// CONSOLE-ROUTES-5. Values that the rules of agents hide need the role `unredacted`. A call that waits for
+//     a person has its exact arguments.
 
 import { Hono } from 'hono'
 import { acceptedValues } from '../../../client/history/turn-filter.ts'
@@ -66,25 +68,27 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
       )
     requireRole(principal, 'read')
     if (context.req.method !== 'GET') refuseOtherSites(context)
+    context.env.outgoing.setHeader('cache-control', 'no-store')
+    context.env.outgoing.setHeader('x-content-type-options', 'nosniff')
     await next()
-    context.header('cache-control', 'no-store')
-    context.header('x-content-type-options', 'nosniff')
   })
 
   app.route('/', operatorApi(edge, parts, api))
 
   app.get(`${api}/state`, async (context) => context.json(await reader.state()))
 
-  app.get(`${api}/live`, () => stream((signal) => stateEvents(reader, signal)))
+  app.get(`${api}/live`, (context) => stream(context, (signal) => stateEvents(reader, signal)))
 
   app.get(`${api}/conversation-live`, (context) => {
     const id = parseConversationId(context.req.query('id') ?? '')
-    return stream((signal) => conversationEvents(reader, id, signal))
+    return stream(context, (signal) => conversationEvents(reader, id, signal))
   })
 
   app.get(`${api}/conversation`, async (context) => {
     const id = parseConversationId(context.req.query('id') ?? '')
-    return context.json(await within(reports, () => conversationData(id, { log, source, clock })))
+    const unredacted = isUnredacted(context)
+    const opened = { log: { ...log, unredacted }, source, clock }
+    return context.json(await within(reports, () => conversationData(id, opened)))
   })
 
   app.get(`${api}/dead-letters`, async (context) =>
@@ -93,7 +97,8 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
 
   app.get(`${api}/dead-letter`, async (context) => {
     const place = context.req.query('place') ?? ''
-    return context.json(await within(reports, () => shownLetter(log, place)))
+    const unredacted = isUnredacted(context)
+    return context.json(await within(reports, () => shownLetter({ ...log, unredacted }, place)))
   })
 
   app.get(`${api}/filters`, (context) => context.json(acceptedValues()))
@@ -115,7 +120,9 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
     const decision = { id: textIn(body, 'id'), hash: textIn(body, 'hash') }
     const approve = answer === 'approve'
     const reason = approve ? '' : textIn(body, 'reason')
-    return context.json(await decideFor(edge, principal, { ...decision, approve, reason }))
+    const values = approve && 'values' in body ? { values: textIn(body, 'values') } : {}
+    const answered = { ...decision, approve, reason, ...values }
+    return context.json(await decideFor(edge, principal, answered))
   })
 
   app.post(`${api}/cancel`, async (context) => {
@@ -141,11 +148,25 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
     return context.json({ text, isWritten })
   })
 
-  function stream(events: (signal: AbortSignal) => ReturnType<typeof stateEvents>): Response {
+  /** Keeps CONSOLE-ROUTES-5. */
+  function isUnredacted(context: HttpContext): boolean {
+    if (context.req.query('unredacted') !== 'true') return false
+    requireRole(principalOf(context.req.raw), 'unredacted')
+    return true
+  }
+
+  function stream(
+    { env }: HttpContext,
+    events: (signal: AbortSignal) => ReturnType<typeof stateEvents>,
+  ): Response {
     if (reader.viewers.count >= limits.consoleViewersMax)
       throw new HttpError(429, 'console.viewers', 'too many pages of the console are open')
     const gone = new AbortController()
-    return sseResponse(edge, events(gone.signal), { onLeave: () => gone.abort() })
+    return sseResponse(edge, env.outgoing, {
+      items: events(gone.signal),
+      eventsOf: (event) => [event],
+      onLeave: () => gone.abort(),
+    })
   }
 
   return app

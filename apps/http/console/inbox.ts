@@ -5,6 +5,7 @@
 // CONSOLE-INBOX-2. Calls, decisions, approved arguments and the bytes shown have limits. An inbox
 //     shows the arguments of a call as a whole or not at all.
 
+import { inputFields, questionIn } from '../../../shared/contract/input-question.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Message, PendingCall } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
@@ -51,7 +52,7 @@ export function addToInbox(
       const key = JSON.stringify([conversation, turn, round, ordinal])
       const call = inbox.waiting.get(key)
       remove(inbox, key)
-      if (outcome === 'approved' && call !== undefined) keepApproved(inbox, call)
+      if (outcome === 'approved' && call?.question === null) keepApproved(inbox, call)
       inbox.decided.unshift({
         ...{ id, conversation, agent: call?.agent ?? agent, tool, outcome, by, identity, reason },
         at: time,
@@ -66,10 +67,16 @@ export function addToInbox(
   }
 }
 
-function shownCall({ name, arguments: text, id, hash, rule, source, program }: PendingCall) {
+function shownCall(call: PendingCall) {
+  const { name, arguments: text, id, hash, rule, source, program } = call
+  const question = call.question === null ? null : (questionIn(call.question) ?? null)
   return {
     ...{ id, hash, tool: name, arguments: text, bytes: Buffer.byteLength(text), rule },
     ...{ isText: source === 'text', program },
+    question: question && {
+      url: question.mode === 'url' ? question.url : null,
+      fields: inputFields(question),
+    },
   }
 }
 

@@ -1,7 +1,6 @@
 // The model's use for rounds without a new result, in the last hour, by agent. Pure.
-// CONSOLE-SPEND-1. The loop-detector decides: a round counts if an intervention names it as evidence,
-//     in shadow too. The first round of a streak does not count, because its result was new. So the
-//     sums are a lower bound.
+// CONSOLE-SPEND-1. A round counts if an intervention names it as evidence, in shadow too. The first
+//     round of a streak had a new result and does not count, so the sums are a lower bound.
 // CONSOLE-SPEND-2. Money is that of settled reservations, by round. Its records and those of the
 //     activity come in any order. Money of at most `limits.consoleRoundsPricedMax` rounds is kept.
 // CONSOLE-SPEND-3. A settled attempt that was written twice counts once.

@@ -4,13 +4,14 @@
 import type { TurnEvent, TurnFinished } from '../../../client/weir.ts'
 import { createTurnCalls, type OpenCall } from './turn-calls.ts'
 import type { TurnFold } from './turn-chunks.ts'
+import { createTurnEnd, type TurnData } from './turn-data.ts'
 
 export type AnswerPiece =
   | { kind: 'text'; text: string }
   | { kind: 'reasoning'; text: string }
   /** The answer ends with calls that the client runs. */
   | { kind: 'calls'; calls: Pick<OpenCall, 'callId' | 'name' | 'arguments'>[] }
-  | { kind: 'end'; finished: TurnFinished }
+  | { kind: 'end'; finished: TurnFinished; data: TurnData }
 
 const separator = '\n\n'
 
@@ -20,6 +21,7 @@ const separator = '\n\n'
  */
 export function createAnswerFold(): TurnFold<AnswerPiece> {
   const calls = createTurnCalls()
+  const turnEnd = createTurnEnd()
   let paragraph = ''
   let isBroken = false
 
@@ -44,7 +46,7 @@ export function createAnswerFold(): TurnFold<AnswerPiece> {
         const text = isBroken || paragraph !== '' ? separator + reply : reply
         return [
           ...(isShown ? [] : [{ kind: 'text' as const, text }]),
-          { kind: 'end', finished: event },
+          { kind: 'end', finished: event, data: turnEnd.of(event) },
         ]
       }
       default:
@@ -55,6 +57,7 @@ export function createAnswerFold(): TurnFold<AnswerPiece> {
   return {
     add(event) {
       calls.see(event)
+      turnEnd.see(event)
       return piecesOf(event)
     },
     paused: calls.paused,

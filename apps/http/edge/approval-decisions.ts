@@ -17,13 +17,19 @@ export async function waitingFor(
   })
 }
 
-export type Decision = { id: string; approve: boolean; reason?: string; hash?: string }
+export type Decision = {
+  id: string
+  approve: boolean
+  reason?: string
+  hash?: string
+  values?: string
+}
 
 /** Throws 403 without the role `approve`, and 404. */
 export async function decideFor(
   context: Pick<EdgeContext, 'weir'>,
   principal: Principal,
-  { id, approve, reason, hash }: Decision,
+  { id, approve, reason, hash, values }: Decision,
 ): Promise<DecisionOutcome> {
   requireRole(principal, 'approve')
   const { weir } = context
@@ -34,6 +40,6 @@ export async function decideFor(
     ...(hash !== undefined && { hash }),
   }
   return approve
-    ? weir.approve(id, decision)
+    ? weir.approve(id, { ...decision, ...(values !== undefined && { values }) })
     : weir.reject(id, { ...decision, ...(reason !== undefined && { reason }) })
 }

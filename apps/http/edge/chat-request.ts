@@ -16,8 +16,8 @@ import { type Exchange, forkError, isFork } from './resent-history.ts'
 /** A message of the user. `id`: the client's. */
 export type UserMessage = MessageContent & { id: string }
 
-/** A person's answer to an approval. */
-export type Answer = { id: string; approve: boolean; reason?: string }
+/** A person's answer to an approval. `values`: for a question, as JSON text. */
+export type Answer = { id: string; approve: boolean; reason?: string; values?: string }
 
 /**
  * `conversation`: as the principal names it. `earlier`: the messages of the user before `message`.

@@ -3,6 +3,7 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import { HttpError } from '../http-error.ts'
+import type { HttpContext } from '../server.ts'
 import { sendResults } from './call-results.ts'
 import { type ChatRequest, decideAnswers, repeatedTurn } from './chat-request.ts'
 import { leaveHandler } from './disconnect.ts'
@@ -12,14 +13,16 @@ import { conversationIn, type Principal } from './principal.ts'
 import { questionFields } from './request-message.ts'
 import { forkError } from './resent-history.ts'
 import { sentTurn } from './sent-turn.ts'
-import { type ServerSentEvent, sseResponse } from './sse.ts'
+import { sseResponse } from './sse.ts'
 import { type TurnFold, turnChunks } from './turn-chunks.ts'
 
-/** The stream of a protocol. `failed`: the chunk of an error. `end`: the data behind the last one. */
+/** The stream of a protocol. `failed`: the chunk of an error. `end`: the data behind the last one.
+ * `result`: the name of a result of a call in it. */
 export type ChatStream<Chunk> = {
   fold: TurnFold<Chunk>
   failed(error: HttpError): Chunk
   end?: string
+  result: string
   headers?: Record<string, string>
 }
 
@@ -35,6 +38,7 @@ export type ChatTurn<Chunk> = {
 /** The caller checks the role `ask`. Throws 403, 404, 409 and 422 before anything is written. */
 export async function chatTurn<Chunk>(
   context: EdgeContext,
+  http: HttpContext,
   { principal, agent, request, body, stream }: ChatTurn<Chunk>,
 ): Promise<Response> {
   const { weir, messageIds } = context
@@ -49,21 +53,25 @@ export async function chatTurn<Chunk>(
   if (isAbandoned && newest !== undefined)
     await weir.cancel({ conversation: id, messageId: newest.messageId })
   const isOnlyAnswer = message === undefined && answers.length + abandoned.length === 0
-  const results = { conversation, results: request.results, isHistory: true }
-  const sent = await sendResults(context, principal, { ...results, isNeeded: isOnlyAnswer })
+  const isNew = message !== undefined && repeated === undefined
+  const sent = await sendResults(context, principal, {
+    ...{ conversation, results: request.results, isHistory: true, form: { name: stream.result } },
+    with: isOnlyAnswer ? 'nothing' : isNew ? 'new message' : 'other',
+  })
   if (message === undefined) {
     const answered = new Set([...answers.map((answer) => answer.id), ...abandoned, ...sent])
-    return joinedTurn(context, stream, { id, turn: newest?.turn ?? 0, answered })
+    return joinedTurn(context, http, stream, { id, turn: newest?.turn ?? 0, answered })
   }
   if (repeated !== undefined) {
-    if (!isAgain) return joinedTurn(context, stream, { id, turn: repeated.turn })
+    if (!isAgain) return joinedTurn(context, http, stream, { id, turn: repeated.turn })
     throw forkError('a message has one answer, so it cannot be regenerated')
   }
   const { text, id: key } = message
   const { message: own } = await messageIds.of({ ...{ principal, conversation, key, body, text } })
   const events = await sentTurn(weir, { agent, ...questionFields(message), ...own })
   const leave = leaveHandler(context, principal, own)
-  return streamed(context, stream, turnChunks({ weir, events, fold: stream.fold }), leave)
+  const items = turnChunks({ weir, events, fold: stream.fold })
+  return streamed(context, http, stream, { items, onLeave: leave })
 }
 
 /** `id`: in the log. `answered`: see turnChunks. */
@@ -72,41 +80,30 @@ export type JoinedTurn = { id: string; turn: number; answered?: ReadonlySet<stri
 /** The stream of a turn that began before this request. */
 export function joinedTurn<Chunk>(
   context: EdgeContext,
+  http: HttpContext,
   stream: ChatStream<Chunk>,
   { id, turn, answered }: JoinedTurn,
 ): Response {
   const { weir } = context
   const leaving = new AbortController()
   const events = weir.conversation(id).events({ turn, reasoning: true, signal: leaving.signal })
-  const chunks = turnChunks({
+  const items = turnChunks({
     ...{ weir, events, turn, fold: stream.fold },
     ...(answered !== undefined && { answered }),
   })
-  return streamed(context, stream, chunks, () => leaving.abort())
+  return streamed(context, http, stream, { items, onLeave: () => leaving.abort() })
 }
 
 function streamed<Chunk>(
   context: EdgeContext,
-  stream: ChatStream<Chunk>,
-  chunks: AsyncIterable<Chunk>,
-  onLeave: () => void,
+  http: HttpContext,
+  { headers = {}, failed, end }: ChatStream<Chunk>,
+  { items, onLeave }: { items: AsyncIterable<Chunk[]>; onLeave: () => void },
 ): Response {
-  return sseResponse(context, sentEvents(context, stream, chunks), {
-    ...(stream.headers !== undefined && { headers: stream.headers }),
-    onLeave,
+  const eventsOf = (chunks: Chunk[]) => chunks.map((chunk) => ({ data: JSON.stringify(chunk) }))
+  return sseResponse(context, http.env.outgoing, {
+    ...{ items, eventsOf, headers, onLeave },
+    failed: (error) => eventsOf([failed(httpErrorOf(error))]),
+    ...(end !== undefined && { end: [{ data: end }] }),
   })
-}
-
-async function* sentEvents<Chunk>(
-  { log }: EdgeContext,
-  { failed, end }: ChatStream<Chunk>,
-  chunks: AsyncIterable<Chunk>,
-): AsyncGenerator<ServerSentEvent> {
-  try {
-    for await (const chunk of chunks) yield { data: JSON.stringify(chunk) }
-  } catch (error) {
-    log.error({ err: error }, 'the stream of a turn broke')
-    yield { data: JSON.stringify(failed(httpErrorOf(error))) }
-  }
-  if (end !== undefined) yield { data: end }
 }

@@ -1,8 +1,9 @@
-// The HTTP status of an error of Weir.
+// The HTTP status of an error of Weir, and the requests that a closing server breaks.
 
 import type { ErrorCode } from '../../../shared/lib/errors.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { type ErrorStatus, HttpError } from '../http-error.ts'
+import type { EdgeContext } from './edge-context.ts'
 
 const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'message.invalid': 400,
@@ -24,6 +25,30 @@ const statuses: Partial<Record<ErrorCode, ErrorStatus>> = {
   'bus.full': 503,
   'bus.unreachable': 503,
   'bus.locked': 503,
+}
+
+/**
+ * The end of an answer that is not streamed. When the server closes it rejects with 503 at once: SDKs
+ * repeat the request, and another server or the next process answers it.
+ */
+export async function answeredHere<Value>(
+  { closing }: Pick<EdgeContext, 'closing'>,
+  answer: Promise<Value>,
+): Promise<Value> {
+  const { promise: closed, reject } = Promise.withResolvers<never>()
+  const close = (): void => reject(interrupted())
+  if (closing.aborted) close()
+  closing.addEventListener('abort', close, { once: true })
+  try {
+    return await Promise.race([answer, closed])
+  } finally {
+    closing.removeEventListener('abort', close)
+  }
+}
+
+export function interrupted(): HttpError {
+  const text = 'Weir cannot go on with this answer: send the same request again'
+  return new HttpError(503, 'edge.interrupted', text, { headers: { 'retry-after': '1' } })
 }
 
 const unavailable = 'Weir cannot answer now: try again later'

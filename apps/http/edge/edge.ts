@@ -3,12 +3,14 @@
 // Owns: access, rates, the form of errors. Does not own: the routes, or any decision about a turn.
 
 import type { ServerResponse } from 'node:http'
-import { Hono } from 'hono'
+import type { HttpBindings } from '@hono/node-server'
+import { Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import type { Logger } from 'pino'
 import { limits } from '../../../shared/contract/limits.ts'
 import { type Clock, type Milliseconds, systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { errorBody } from '../http-error.ts'
 import {
   type HttpApp,
   type HttpServer,
@@ -101,6 +103,28 @@ function endAt(
   outgoing.once('close', stop)
 }
 
+/** The headers of CORS, for a request that names its origin. Keeps DIRECT-ANSWER-1. */
+function sharedWith(allowed: ReadonlySet<string>): MiddlewareHandler<{ Bindings: HttpBindings }> {
+  const add = cors({
+    origin: (origin) => (allowed.has(origin) ? origin : null),
+    exposeHeaders: [
+      'x-weir-conversation',
+      'x-weir-outcome',
+      'x-weir-tools-left-out',
+      'retry-after',
+    ],
+  })
+  return async (http, next) => {
+    const { incoming, outgoing } = http.env
+    outgoing.setHeader('vary', 'Origin')
+    if (incoming.headers.origin === undefined && incoming.method !== 'OPTIONS') return next()
+    return add(http, () => {
+      for (const [name, value] of http.res.headers) outgoing.setHeader(name, value)
+      return next()
+    })
+  }
+}
+
 type Checks = {
   all: readonly Protocol[]
   allowed: ReadonlySet<string>
@@ -112,33 +136,29 @@ type Checks = {
 function edgeApp(context: EdgeContext, { all, allowed, authors, access, rate }: Checks): HttpApp {
   const app: HttpApp = new Hono()
   app.onError((error, { env, header, json, req }) => {
-    const { status, code, message, headers } = httpErrorOf(error)
+    const answer = httpErrorOf(error)
+    const { status, headers } = answer
     const isGone = env.incoming.readableAborted // nobody gets the answer
-    if (status >= 500 && !isGone)
+    const isCut = context.closing.aborted // a server that closes breaks its open requests
+    if (status >= 500 && !isGone && !isCut)
       context.log.error({ err: error, path: req.path }, 'a request failed')
-    // The form of both Anthropic's and OpenAI's errors: SDKs of both show the message.
-    const body = { type: 'error', error: { type: code, code, message, param: null } }
     // SDKs of OpenAI repeat a request after 409, and the answer would be the same.
     if (status === 409) header('x-should-retry', 'false')
-    return json(body, status, headers)
+    return json(errorBody(answer), status, headers)
   })
   app.use(async ({ env, req }, next) => {
     refuseOrigin(env.incoming.headers, req.header('host') ?? '', allowed)
     await next()
   })
-  app.use(
-    cors({
-      origin: (origin) => (allowed.has(origin) ? origin : null),
-      exposeHeaders: ['x-weir-conversation', 'x-weir-turn', 'retry-after'],
-    }),
-  )
+  app.use(sharedWith(allowed))
   for (const { publicRoutes } of all)
     if (publicRoutes !== undefined) app.route('/', publicRoutes(context))
-  app.use(async ({ env, req, header }, next) => {
+  app.use(async ({ env, req }, next) => {
     const principal = await access(env.incoming)
     authors.set(req.raw, principal)
     endAt(principal.until, env.outgoing, context.clock)
-    for (const [name, value] of Object.entries(rate(principal.name))) header(name, value)
+    for (const [name, value] of Object.entries(rate(principal.name)))
+      env.outgoing.setHeader(name, value)
     await next()
   })
   for (const { routes } of all) app.route('/', routes(context))

@@ -66,11 +66,21 @@ function refusal(cause: unknown): HttpError {
       cause,
     })
   const isExpired = cause instanceof errors.JWTExpired
-  const claim = cause instanceof errors.JWTClaimValidationFailed ? `: its ${cause.claim}` : ''
   return new HttpError(
     401,
     'edge.token',
-    isExpired ? 'the token is expired: get a new one' : `the token does not count${claim}`,
+    isExpired
+      ? 'the token is expired: get a new one'
+      : `the token does not count: ${faultIn(cause)}`,
     { cause, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } },
   )
+}
+
+function faultIn(cause: unknown): string {
+  if (!(cause instanceof errors.JWTClaimValidationFailed))
+    return 'its form or its signature is not that of the issuer'
+  const { claim, reason } = cause
+  return reason === 'missing'
+    ? `it has no claim ${claim}`
+    : `its claim ${claim} is not the one that this server accepts`
 }

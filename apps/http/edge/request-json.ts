@@ -19,12 +19,24 @@ export async function jsonBodyOf(context: HttpContext): Promise<JsonBody> {
       'http.body',
       `the body nests deeper than ${limits.edgeBodyDepthMax} levels`,
     )
-  let value: unknown
-  try {
-    value = JSON.parse(bytes.toString('utf8'))
-  } catch {} // reported below
+  const value = parsed(bytes)
   if (!isObject(value)) throw new HttpError(400, 'http.body', 'the body must be a JSON object')
   return { value, bytes }
+}
+
+/** Throws 400. */
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch (cause) {
+    throw notJson(bytes.length, cause)
+  }
+}
+
+/** The parser's own text repeats the body. */
+function notJson(bytes: number, cause: unknown): HttpError {
+  const text = `the body has ${bytes} bytes that are no valid JSON: is it whole, and encoded as JSON?`
+  return new HttpError(400, 'http.body', text, { cause })
 }
 
 /**

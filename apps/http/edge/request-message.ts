@@ -3,6 +3,7 @@
 
 import type { FileInput, Question } from '../../../client/weir.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { shown } from '../../../shared/settings/mistake.ts'
 import { HttpError } from '../http-error.ts'
 
 /** A message for `Weir.ask`. */
@@ -131,15 +132,30 @@ function base64Of(url: string): string {
   return url.slice(0, comma).endsWith(';base64') ? url.slice(comma + 1) : ''
 }
 
+type OfferedField = { accepts?: (value: unknown) => boolean; advice: string }
+
+/** For refuseFields. */
+export const toolChoice: OfferedField = {
+  accepts: (value) => value === 'auto' || value === 'none',
+  advice: 'the model of the agent chooses its calls',
+}
+
+/** For refuseFields. */
+export const isSwitch: OfferedField = {
+  accepts: (value) => typeof value === 'boolean',
+  advice: 'give true or false',
+}
+
 /** Throws 400 for a field that the edge does not offer, unless its value is the accepted one. */
 export function refuseFields(
   body: Record<string, unknown>,
-  fields: Record<string, { accepts?: (value: unknown) => boolean; advice: string }>,
+  fields: Record<string, OfferedField>,
 ): void {
   for (const [name, { accepts, advice }] of Object.entries(fields)) {
     const value = body[name]
     if (value === undefined || value === null || accepts?.(value) === true) continue
-    throw bad(`${name} is not offered: ${advice}`)
+    const given = isObject(value) || Array.isArray(value) ? name : `${name}: ${shown(value)}`
+    throw bad(`${given} is not offered: ${advice}`)
   }
 }
 

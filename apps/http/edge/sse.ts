@@ -1,122 +1,159 @@
 // A stream of server-sent events. The pace of the client is the pace of the source: a piece is read
 // when the one before it is with the client. Events that are ready together are one piece, because
 // each write costs more than its events.
-// SSE-1. A stream holds at most one piece of `limits.edgePieceCharsMax`, and one event. A slow client
-//     makes the source wait, not the memory grow.
+// Does not own: Response and ReadableStream of the web, which cost more than all the rest.
+// SSE-1. A stream holds at most one piece of `limits.edgePieceCharsMax`, and the events of one item. A
+//     slow client makes the source wait, not the memory grow.
 
 import { limits } from '../../../shared/contract/limits.ts'
+import { alreadySent, type Outgoing } from '../direct-answer.ts'
 import type { EdgeContext } from './edge-context.ts'
+import { httpErrorOf } from './edge-errors.ts'
 
 /** `data`: one line. A name or an id has no line break. */
 export type ServerSentEvent = { id?: string; event?: string; data: string }
 
-export type SseOptions = {
+export type SseOptions<Item> = {
+  items: AsyncIterable<Item>
+  eventsOf(item: Item): readonly ServerSentEvent[]
   headers?: Record<string, string>
   /** The text in front of the first event, such as `retry: 2000`. */
   preamble?: string
-  /** Called once if the stream ends before its events: the client leaves, or the server closes. */
+  /** The events in front of those of the first item. */
+  begin?: readonly ServerSentEvent[]
+  /** The events for an error of the source. Without them, the stream just ends. */
+  failed?(error: unknown): readonly ServerSentEvent[]
+  /** The events behind those of the last item, and behind an error. */
+  end?: readonly ServerSentEvent[]
+  /** Called once if the stream ends before its items: the client leaves, or the server closes. */
   onLeave?: () => void
 }
 
 /**
- * Ends with the events, with an error of their source, or when the server closes. A protocol with an
- * event for errors yields it itself. The source must end soon after `onLeave`.
+ * Ends with the items, with an error of their source, or when the server closes. The source must end
+ * soon after `onLeave`.
  */
-export function sseResponse(
+export function sseResponse<Item>(
   { clock, closing, log }: Pick<EdgeContext, 'clock' | 'closing' | 'log'>,
-  events: AsyncIterable<ServerSentEvent>,
-  { headers = {}, preamble = ': open', onLeave }: SseOptions = {},
+  outgoing: Outgoing,
+  {
+    items,
+    eventsOf,
+    headers = {},
+    preamble = ': open',
+    begin = [],
+    failed = () => [],
+    end = [],
+    onLeave,
+  }: SseOptions<Item>,
 ): Response {
-  const iterator = events[Symbol.asyncIterator]()
-  const utf8 = new TextEncoder()
-  let next: Next | undefined
+  const iterator = items[Symbol.asyncIterator]()
   let isOver = false
   let stopPing = (): void => {}
-  let close = (): void => {}
+  let resume = (): void => {}
 
-  function end(isEarly: boolean): void {
-    if (isOver) return
+  function finish(): void {
     isOver = true
     stopPing()
-    closing.removeEventListener('abort', close)
-    if (!isEarly) return
+    closing.removeEventListener('abort', onClosing)
+    outgoing.off('close', leave).off('drain', onDrain)
+  }
+
+  function leave(): void {
+    if (isOver) return
+    finish()
+    resume()
     onLeave?.()
-    iterator.return?.().catch(() => {}) // it waits for the event that is being read
+    iterator.return?.().catch(() => {}) // it waits for the item that is being read
+  }
+
+  function onClosing(): void {
+    leave()
+    outgoing.end()
+  }
+
+  function onDrain(): void {
+    resume()
+  }
+
+  function ping(): void {
+    if (!outgoing.writableNeedDrain) outgoing.write(': ping\n\n')
+    stopPing = clock.after(limits.edgePingMs, ping)
   }
 
   function read(): Next {
-    const reading: Next = { result: undefined, arrival: Promise.resolve() }
-    reading.arrival = iterator.next().then(
-      (result) => {
-        reading.result = result
-      },
-      (error: unknown) => {
-        if (!isOver) log.warn({ err: error }, 'a stream of the HTTP edge ended early')
-        reading.result = { done: true, value: undefined }
-      },
-    )
+    const reading: Next = { piece: undefined, arrival: Promise.resolve() }
+    reading.arrival = iterator
+      .next()
+      .then((result) => {
+        reading.piece = result.done
+          ? { text: textOf(end), isLast: true }
+          : { text: textOf(eventsOf(result.value)), isLast: false }
+      })
+      .catch((error: unknown) => {
+        if (!isOver && httpErrorOf(error).status >= 500)
+          log.error({ err: error }, 'a stream of the HTTP edge broke')
+        reading.piece = { text: textOf([...failed(error), ...end]), isLast: true }
+      })
     return reading
   }
 
-  /** The event, if it is ready. */
-  async function ready(reading: Next): Promise<Next['result']> {
-    for (let hop = 0; hop < hopsMax && reading.result === undefined; hop += 1) await undefined
-    return reading.result
+  /** The events, if they are ready. */
+  async function ready(reading: Next): Promise<Next['piece']> {
+    for (let hop = 0; hop < hopsMax && reading.piece === undefined; hop += 1) await undefined
+    return reading.piece
   }
 
-  const body = new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        const ping = (): void => {
-          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(utf8.encode(': ping\n\n'))
-          stopPing = clock.after(limits.edgePingMs, ping)
-        }
-        close = () => {
-          end(true)
-          controller.close()
-        }
-        controller.enqueue(utf8.encode(`${preamble}\n\n`))
-        stopPing = clock.after(limits.edgePingMs, ping)
-        closing.addEventListener('abort', close, { once: true })
-      },
-      async pull(controller) {
-        next ??= read()
-        await next.arrival
-        let piece = ''
-        let { result } = next
-        while (result !== undefined && !result.done && piece.length < limits.edgePieceCharsMax) {
-          piece += textOf(result.value)
-          next = read()
-          result = await ready(next)
-        }
-        if (isOver) return
-        if (piece !== '') controller.enqueue(utf8.encode(piece))
-        if (result?.done !== true) return
-        end(false)
-        controller.close()
-      },
-      cancel: () => end(true),
-    },
-    { highWaterMark: 1 },
-  )
-  return new Response(body, {
-    headers: {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
-      'x-accel-buffering': 'no',
-      ...headers,
-    },
+  /** Keeps SSE-1. */
+  async function send(): Promise<void> {
+    let next = read()
+    while (!isOver) {
+      await next.arrival
+      let text = ''
+      let { piece } = next
+      while (piece !== undefined && !piece.isLast && text.length < limits.edgePieceCharsMax) {
+        text += piece.text
+        next = read()
+        piece = await ready(next)
+      }
+      if (isOver) return
+      if (piece?.isLast === true) {
+        finish()
+        outgoing.end(text + piece.text)
+      } else if (text !== '' && !outgoing.write(text))
+        await new Promise<void>((resolve) => {
+          resume = resolve
+        })
+    }
+  }
+
+  outgoing.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+    ...headers,
   })
+  outgoing.write(`${preamble}\n\n${textOf(begin)}`)
+  stopPing = clock.after(limits.edgePingMs, ping)
+  closing.addEventListener('abort', onClosing, { once: true })
+  outgoing.on('close', leave).on('drain', onDrain)
+  if (outgoing.destroyed) leave()
+  void send()
+  return alreadySent
 }
 
-/** An event that is being read. `arrival` never rejects. */
-type Next = { result: IteratorResult<ServerSentEvent> | undefined; arrival: Promise<void> }
+/** An item that is being read. `arrival` never rejects. */
+type Next = { piece: { text: string; isLast: boolean } | undefined; arrival: Promise<void> }
 
-/** An event that is ready passes the generators of a protocol within fewer microtasks. */
+/** An item that is ready passes the generators of a protocol within fewer microtasks. */
 const hopsMax = 32
 
-function textOf({ id, event, data }: ServerSentEvent): string {
-  const fields = { id, event, data }
-  const lines = Object.entries(fields).filter(([, value]) => value !== undefined)
-  return `${lines.map(([name, value]) => `${name}: ${value}\n`).join('')}\n`
+function textOf(events: readonly ServerSentEvent[]): string {
+  let text = ''
+  for (const { id, event, data } of events) {
+    if (id !== undefined) text += `id: ${id}\n`
+    if (event !== undefined) text += `event: ${event}\n`
+    text += `data: ${data}\n\n`
+  }
+  return text
 }

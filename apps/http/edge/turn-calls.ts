@@ -6,6 +6,7 @@
 //     start is awaited, so a pause has all offers of a round.
 
 import type { CallPlace, TurnEvent } from '../../../client/weir.ts'
+import { type InputQuestion, questionIn } from '../../../shared/contract/input-question.ts'
 
 type Event<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>
 
@@ -20,6 +21,8 @@ export type WaitingCall = {
   name: string
   rule: string
   until: number
+  /** Of a running tool. */
+  question?: InputQuestion
 }
 
 /**
@@ -68,11 +71,13 @@ export function createTurnCalls(): TurnCalls {
       }
     }
     if (event.type === 'approval-pending')
-      for (const { ordinal, id, name, rule } of event.calls) {
+      for (const { ordinal, id, name, rule, question } of event.calls) {
         const call = open({ ...event, ordinal })
         if (call === undefined) continue
         const { callId } = call
-        call.approval = { call: { kind: 'approval', id, callId, name, rule, until: event.until } }
+        const asked = question === null ? undefined : questionIn(question)
+        const waiting = { kind: 'approval' as const, id, callId, name, rule, until: event.until }
+        call.approval = { call: { ...waiting, ...(asked && { question: asked }) } }
       }
     if (event.type === 'approval-decided') {
       const call = open(event)
@@ -99,10 +104,11 @@ export function createTurnCalls(): TurnCalls {
 
   function paused(): WaitingCall[] {
     const all = [...calls.values()]
-    if (all.some(({ isRunning }) => isRunning)) return []
-    const persons = all.flatMap(({ approval }) =>
-      approval === undefined || approval.decided !== undefined ? [] : [approval.call],
-    )
+    // A running call may wait for the answer to its question.
+    const isWaiting = ({ approval }: OpenCall) =>
+      approval !== undefined && approval.decided === undefined
+    if (all.some((call) => call.isRunning && !isWaiting(call))) return []
+    const persons = all.filter(isWaiting).flatMap(({ approval }) => approval?.call ?? [])
     const offers = all.flatMap(({ offer }) => offer ?? [])
     const startsSoon = all.some(({ mayStart, offer }) => mayStart && offer === undefined)
     return persons.length === 0 && startsSoon ? [] : [...persons, ...offers]

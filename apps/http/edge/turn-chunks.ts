@@ -31,6 +31,7 @@ export type TurnChunks<Chunk> = {
   decides?: boolean
 }
 
+/** The chunks of an event come together. */
 export async function* turnChunks<Chunk>({
   weir,
   events,
@@ -38,23 +39,23 @@ export async function* turnChunks<Chunk>({
   fold,
   answered = new Set(),
   decides = true,
-}: TurnChunks<Chunk>): AsyncGenerator<Chunk, void> {
+}: TurnChunks<Chunk>): AsyncGenerator<Chunk[], void> {
   let isBefore = answered.size > 0
   for await (const event of events) {
     if (turn !== undefined && 'turn' in event && event.turn !== turn) continue
     const isEnd = event.type === 'turn-finished'
     const chunks = fold.add(event)
     const paused = fold.paused().filter(({ kind }) => decides || kind === 'client')
-    if (!isBefore) yield* chunks
-    else if (isEnd || paused.some(({ id }) => answered.has(id))) {
+    if (!isBefore) {
+      if (chunks.length > 0) yield chunks
+    } else if (isEnd || paused.some(({ id }) => answered.has(id))) {
       isBefore = false
-      yield* fold.start()
-      if (isEnd) yield* chunks
+      yield [...fold.start(), ...(isEnd ? chunks : [])]
     }
     if (isEnd) return
     if (paused.length === 0 || paused.some(({ id }) => answered.has(id))) continue
     if (!(await areWaiting(weir, event.conversation, paused))) continue
-    yield* fold.pause(paused)
+    yield fold.pause(paused)
     return
   }
 }

@@ -25,9 +25,10 @@ export function webhookEvents(
   switch (message.type) {
     case 'approval-pending': {
       const { conversation, turn, round, until } = message
-      return message.calls.map(({ ordinal, id, name: tool, rule }) =>
-        eventOf('approval.pending', [conversation, turn, round, ordinal], time, {
-          ...{ id, conversation, agent, round, tool, rule },
+      // The rule of a question has the message of its server.
+      return message.calls.map(({ ordinal, id, name: tool, rule, question }) =>
+        eventOf('approval.pending', [conversation, turn, round, ordinal, id], time, {
+          ...{ id, conversation, agent, round, tool, rule: question === null ? rule : 'question' },
           until: new Date(until).toISOString(),
         }),
       )
@@ -36,7 +37,7 @@ export function webhookEvents(
       const { conversation, turn, round, ordinal, id, name: tool, outcome, by, identity } = message
       const isPerson = outcome === 'approved' || outcome === 'rejected'
       return [
-        eventOf(`approval.${outcome}`, [conversation, turn, round, ordinal], time, {
+        eventOf(`approval.${outcome}`, [conversation, turn, round, ordinal, id], time, {
           ...{ id, conversation, agent, round, tool },
           ...{ by: isPerson ? by : null, identity: isPerson ? identity : null },
         }),

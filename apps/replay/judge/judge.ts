@@ -95,7 +95,8 @@ function judgeBundle(log: OpenLog, given: Given): Promise<Judged[]> {
   async function* judgeable(): AsyncGenerator<Judgeable> {
     for (const conversation of conversations) {
       const context = await contextTurns(conversation, log)
-      const records = await recordsOf(conversation, log)
+      // A rule may compare values that a redaction makes equal.
+      const records = await recordsOf(conversation, { ...log, unredacted: true })
       const timeline = timelineOf(conversation, records, { reasoning: true, context })
       const isCut = new Set(cut.get(conversation))
       yield {

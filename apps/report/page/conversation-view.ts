@@ -245,7 +245,11 @@ function troubles({
       ({ text, messageId, end }) =>
         `A message ${end === null ? 'waits for its turn' : `opened no turn: ${end.reason}`}: ${(text ?? messageId).slice(0, 200)}`,
     ),
-    ...(unreadable === 0 ? [] : [`Records that this Weir cannot decode: ${unreadable}`]),
+    ...(unreadable === 0
+      ? []
+      : [
+          `Records that could not be read: ${unreadable} (encrypted without the key of its tenant, written by a newer Weir, or damaged)`,
+        ]),
   ]
   if (lines.length === 0) return null
   return element(

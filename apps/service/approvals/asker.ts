@@ -11,6 +11,7 @@ import type { TurnEventBody } from '../../../client/turn-event.ts'
 import type { Weir } from '../../../client/weir.ts'
 import { idFrom } from '../../../services/approval/approval.ts'
 import type { MessageOf, PendingCall } from '../../../shared/contract/messages.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Screen } from '../../terminal/live-screen.ts'
 import { printable } from '../../terminal/printable.ts'
 import type { Streams } from '../../terminal/streams.ts'
@@ -51,17 +52,19 @@ export function createAsker(
       })
       .then(
         (late) => late !== undefined && screen.print(`  ${printable(late)}`),
-        (error: unknown) =>
-          screen.print(
-            `  the decision was not written: ${printable(error instanceof Error ? error.message : String(error))}`,
-          ),
+        (error: unknown) => {
+          const why = printable(error instanceof Error ? error.message : String(error))
+          screen.print(`  the decision was not written: ${why}`)
+          const isUnfit = error instanceof WeirError && error.code === 'message.invalid'
+          if (isUnfit && call.question !== null) queue.unshift(call)
+        },
       )
       .then(next)
   }
 
   /** Undefined: the question was withdrawn or closed. */
   async function answerTo(
-    { name, id }: PendingCall,
+    { name, id, question: asked }: PendingCall,
     signal: AbortSignal,
   ): Promise<Answer | undefined> {
     const prompt = createInterface({ input, output: errors, terminal: true, historySize: 0 })
@@ -73,11 +76,15 @@ export function createAsker(
     })
     try {
       for (;;) {
-        const question = `  ${printable(name)} ${id}: its first ${idCharactersMin} characters to approve, or n and why: `
+        const how =
+          asked === null
+            ? 'to approve, or n and why'
+            : 'and the values as a JSON object, or n to decline'
+        const question = `  ${printable(name)} ${id}: its first ${idCharactersMin} characters ${how}: `
         const line = await prompt.question(question, {
           signal: AbortSignal.any([signal, stop.signal]),
         })
-        const answer = answerIn(line, id)
+        const answer = answerIn(line, id, asked !== null)
         if (answer !== undefined) return answer
       }
     } catch {
@@ -116,14 +123,20 @@ export function createAsker(
   }
 }
 
-type Answer = { approve: true } | { approve: false; reason: string }
+type Answer = { approve: true; values?: string } | { approve: false; reason: string }
 
-/** Reads `k7f3` or more of the id, `n`, or `no: not today`. Undefined: none of these. */
-export function answerIn(line: string, id: string): Answer | undefined {
+/**
+ * Reads `k7f3` or more of the id, with `{"city":"Rome"}` behind it for a question, `n`, or `no: not
+ * today`. Undefined: none of these.
+ */
+export function answerIn(line: string, id: string, isQuestion = false): Answer | undefined {
   const no = /^\s*no?(?:\b[\s:,;.-]*(.*))?$/i.exec(line)
   if (no !== null) return { approve: false, reason: (no[1] ?? '').trim() }
-  const typed = idFrom(line)
-  return typed.length >= idCharactersMin && id.startsWith(typed) ? { approve: true } : undefined
+  const [, begin = '', values] = /^([^{]*)(\{.*)?$/s.exec(line) ?? []
+  const typed = idFrom(begin)
+  if (typed.length < idCharactersMin || !id.startsWith(typed)) return undefined
+  if (values !== undefined && !isQuestion) return undefined
+  return { approve: true, ...(values !== undefined && { values }) }
 }
 
 /** 20 bits: too many to type by chance, and few enough to type. */
@@ -136,7 +149,7 @@ async function decide(
   answer: Answer,
 ): Promise<string | undefined> {
   const { counted, text } = answer.approve
-    ? await weir.approve(id, { hash })
+    ? await weir.approve(id, { hash, ...(answer.values && { values: answer.values }) })
     : await weir.reject(id, { hash, reason: answer.reason })
   return counted ? undefined : text
 }

@@ -12,13 +12,13 @@ import { printable } from '../../terminal/printable.ts'
 import { missingStages } from '../../terminal/silence.ts'
 import { processStreams, type Streams } from '../../terminal/streams.ts'
 
-export type DecideOptions = { by?: string; reason?: string }
+export type DecideOptions = { by?: string; reason?: string; values?: string }
 
 /** Throws `approval.unknown`, `approval.ambiguous`, `message.invalid`, and errors of the log. */
 export async function decideApproval(
   answer: ApprovalAnswer,
   id: string,
-  { by = personHere(), reason }: DecideOptions,
+  { by = personHere(), reason, values }: DecideOptions,
   settings: Settings,
   { out, errors }: Pick<Streams, 'out' | 'errors'> = processStreams(),
 ): Promise<0 | 4> {
@@ -30,7 +30,7 @@ export async function decideApproval(
       append: (records) => bus.append(records),
       topicPrefix,
       partitions,
-    }).decide({ id, answer, by, reason })
+    }).decide({ id, answer, by, reason, values })
   })
   out.write(`${printable(text)}\n`)
   if (counted) await warnIfStageIsMissing(settings, errors)

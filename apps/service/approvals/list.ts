@@ -10,6 +10,7 @@ import { argumentLines } from '../../terminal/argument-lines.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable, printableJson } from '../../terminal/printable.ts'
 import { elapsed, second } from '../../terminal/quantities.ts'
+import { questionLines } from '../../terminal/question-lines.ts'
 
 /** `json`: one WaitingApproval per line. */
 export async function listApprovals(
@@ -36,6 +37,8 @@ function print(approval: WaitingApproval, out: NodeJS.WriteStream): void {
   out.write(`${painted(out, 'title', id)}  ${printable(tool)} (${printable(rule)})${written}\n`)
   const columns = out.isTTY === true ? out.columns || 80 : Number.POSITIVE_INFINITY
   for (const line of argumentLines(text, columns)) out.write(`${line}\n`)
+  if (approval.question !== null)
+    for (const line of questionLines(approval.question, columns)) out.write(`${line}\n`)
   const program = programText(approval.program)
   out.write(`    conversation ${printable(conversation)}, agent ${printable(agent)}`)
   out.write(program === undefined ? '\n' : `, ${program}\n`)

@@ -2,7 +2,7 @@
 // its mode at any time; the guard continues to answer.
 
 import type { Logger } from 'pino'
-import { messageOf } from '../../../client/history/message-of.ts'
+import { messageOf } from '../../../shared/codec/message-of.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import { guardKeyPrefix } from '../../../shared/contract/topology.ts'

@@ -30,6 +30,7 @@ export function askForApproval({ conversation, turn }: Turn, round: Round): Outp
     source: call.source === 'text' ? call.source : null,
     program,
     requested,
+    question: null,
   }))
   round.pendingApprovals = calls.map(({ ordinal }) => ordinal)
   const { version, deadlineMs, rules } = guard
@@ -48,6 +49,7 @@ export function askForApproval({ conversation, turn }: Turn, round: Round): Outp
         clearedAt,
         deadlineMs,
         until,
+        input: 0,
       },
     },
   ]
@@ -99,7 +101,10 @@ export function withdrawApproval({ conversation, turn }: Turn, round: Round): Ou
   return [
     {
       to: 'person',
-      message: { type: 'approval-withdrawn', conversation, turn, round: round.round, calls },
+      message: {
+        ...{ type: 'approval-withdrawn', conversation, turn, round: round.round, calls },
+        input: 0,
+      },
     },
   ]
 }
@@ -110,7 +115,10 @@ export function withdrawAll({ conversation, turn, rounds }: Turn, reason: string
     if (pendingApprovals.length === 0) return []
     const calls = pendingApprovals.map((ordinal) => ({ ordinal, reason }))
     return [
-      { to: 'person', message: { type: 'approval-withdrawn', conversation, turn, round, calls } },
+      {
+        to: 'person',
+        message: { type: 'approval-withdrawn', conversation, turn, round, calls, input: 0 },
+      },
     ]
   })
 }

@@ -13,10 +13,11 @@
 import type { Logger } from 'pino'
 import { leadersApartMs } from '../../../shared/bus/range.ts'
 import { decode } from '../../../shared/codec/codec.ts'
+import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
-import { roundKey } from '../../../shared/contract/ids.ts'
+import { inputKey, type RoundId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
-import type { GuardVerdict } from '../../../shared/contract/messages.ts'
+import type { GuardVerdict, InputGiven } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import type { VerdictTask } from '../tasks.ts'
@@ -27,10 +28,13 @@ export type VerdictRelay = {
   close(): void
 }
 
+/** A verdict, or from the approval guard the answer to a question of a running tool. */
+export type RelayedAnswer = GuardVerdict | InputGiven
+
 /** `write`: into the executor's inbox; must not throw. */
 export function createRelay(
   context: Pick<PerformerContext, 'clock' | 'log' | 'guardVerdicts'>,
-  write: (verdicts: GuardVerdict[]) => void,
+  write: (answers: RelayedAnswer[]) => void,
 ): VerdictRelay {
   const followers = new Map<string, Follower>()
   /** By unit. */
@@ -40,11 +44,11 @@ export function createRelay(
     reconcile(unit, tasks) {
       const before = units.get(unit)
       if (before === undefined && tasks.length === 0) return
-      const now = new Map(tasks.map((task) => [JSON.stringify([task.guard, roundKey(task)]), task]))
+      const now = new Map(tasks.map((task) => [JSON.stringify([task.guard, placeOf(task)]), task]))
       if (now.size === 0) units.delete(unit)
       else units.set(unit, now)
       for (const [name, task] of before ?? [])
-        if (!now.has(name)) followers.get(task.guard)?.forget(roundKey(task))
+        if (!now.has(name)) followers.get(task.guard)?.forget(placeOf(task))
       for (const [name, task] of now) if (!before?.has(name)) followerOf(task.guard).wait(task)
     },
 
@@ -72,7 +76,7 @@ type Follower = { wait(task: VerdictTask): void; forget(place: string): void; cl
 function createFollower(
   guard: string,
   { clock, log, guardVerdicts }: Pick<PerformerContext, 'clock' | 'log' | 'guardVerdicts'>,
-  write: (verdicts: GuardVerdict[]) => void,
+  write: (answers: RelayedAnswer[]) => void,
   ended: () => void,
 ): Follower {
   /** When each waiting round arrived. */
@@ -86,7 +90,7 @@ function createFollower(
   return {
     wait(task) {
       cancelIdle()
-      const place = roundKey(task)
+      const place = placeOf(task)
       const early = kept.take(place)
       if (early !== undefined) return write([early])
       waiting.set(place, task.since)
@@ -145,22 +149,27 @@ function createFollower(
   }
 
   /** The answer in the record, if a round waits for it. */
-  function awaited(record: StoredRecord): GuardVerdict | undefined {
-    const verdict = verdictOf(record, guard, log)
-    if (verdict === undefined) return undefined
-    const place = roundKey(verdict)
-    if (waiting.delete(place)) return verdict
-    kept.keep(place, verdict, record)
+  function awaited(record: StoredRecord): RelayedAnswer | undefined {
+    const answer = answerOf(record, guard, log)
+    if (answer === undefined) return undefined
+    const place = placeOf(answer)
+    if (waiting.delete(place)) return answer
+    kept.keep(place, answer, record)
     return undefined
   }
 }
 
+/** A round that waits for a guard's verdict, or a question of a running tool. */
+function placeOf({ input = 0, ...round }: RoundId & { input?: number }): string {
+  return inputKey({ ...round, input })
+}
+
 /** Undefined, with a warning, if the executor cannot accept the record as this guard's answer. */
-function verdictOf(
+function answerOf(
   { key, value, partition, offset }: StoredRecord,
   guard: string,
   log: Logger,
-): GuardVerdict | undefined {
+): RelayedAnswer | undefined {
   const refuse = (why: string): undefined =>
     void log.warn({ guard, partition, offset }, `ignored a record of a guard: ${why}`)
   const bytes = value?.length ?? 0
@@ -168,9 +177,11 @@ function verdictOf(
     return refuse(`it has ${bytes} bytes, but must have 1 to ${limits.guardVerdictBytesMax}`)
   try {
     const message = decode(value)
-    if (message.type !== 'guard-verdict')
+    const isInput = message.type === 'input-given' && guard === approvalGuard && message.input > 0
+    if (message.type !== 'guard-verdict' && !isInput)
       return refuse(`it is a ${message.type}, but must be a guard-verdict`)
     if (message.conversation !== key) return refuse('its key is not its conversation')
+    if (message.type === 'input-given') return message
     return { ...message, guard } // keeps VERDICT-RELAY-1
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error))
@@ -179,19 +190,19 @@ function verdictOf(
 
 /** The newest early answers, the first for each round. */
 function createKept() {
-  const all = new Map<string, { verdict: GuardVerdict; bytes: number; time: Milliseconds }>()
+  const all = new Map<string, { verdict: RelayedAnswer; bytes: number; time: Milliseconds }>()
   let bytesKept = 0
   let lost = Number.NEGATIVE_INFINITY
 
   return {
-    take(place: string): GuardVerdict | undefined {
+    take(place: string): RelayedAnswer | undefined {
       const found = all.get(place)
       if (found === undefined) return undefined
       all.delete(place)
       bytesKept -= found.bytes
       return found.verdict
     },
-    keep(place: string, verdict: GuardVerdict, { value, time }: StoredRecord): void {
+    keep(place: string, verdict: RelayedAnswer, { value, time }: StoredRecord): void {
       if (all.has(place)) return
       const bytes = value?.length ?? 0
       all.set(place, { verdict, bytes, time })

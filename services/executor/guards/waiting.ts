@@ -20,6 +20,7 @@ import type { Output } from '../../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'
+import { redactedActivity } from '../../../shared/runtime/redaction/agent-redaction.ts'
 import { notRun } from '../results.ts'
 import { finishCall, type OpenCall, type Phase, type Round, type Turn } from '../turn.ts'
 import {
@@ -112,11 +113,15 @@ function applyAnswer(
   const records: Output[] = [
     {
       to: 'activity',
-      message: {
-        type: 'guard-verdict-given',
-        ...given,
-        waitedMs: Math.max(0, time - round.clearedAt),
-      },
+      message: redactedActivity(
+        {
+          type: 'guard-verdict-given',
+          ...given,
+          waitedMs: Math.max(0, time - round.clearedAt),
+        },
+        round.policy.redact,
+        round.calls.map(({ call }) => call),
+      ),
     },
   ]
   for (const open of round.calls) {

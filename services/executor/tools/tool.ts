@@ -4,7 +4,7 @@
 import type { ToolRun } from '../../../shared/agents/agents.ts'
 import type { CallEnding } from '../../../shared/contract/call-endings.ts'
 import type { WholeContent } from '../../../shared/contract/contents.ts'
-import type { TokenSum } from '../../../shared/contract/messages.ts'
+import type { InputGiven, TokenSum } from '../../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 
 export type ToolCall = {
@@ -23,9 +23,18 @@ export type ToolCall = {
   isBound?: boolean
   /** The arguments as the tool's check returned them. Undefined: parse `arguments`. */
   value?: unknown
+  /** Undefined: no person can answer here. */
+  ask?: AskPerson
   /** The context of the question. Undefined: this process has none. */
   context?: unknown
 }
+
+/**
+ * Asks a person, one question at a time. `question`: its text in records (input-question.ts). The
+ * answer comes within `waitMs`; `cancel` if nobody answers. Never rejects.
+ */
+export type AskPerson = (question: string, waitMs: Milliseconds) => Promise<PersonAnswer>
+export type PersonAnswer = Pick<InputGiven, 'answer' | 'values'>
 
 /**
  * `fault` is for the operator's log only: it may name programs, folders and servers, which a record

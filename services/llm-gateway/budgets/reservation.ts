@@ -10,14 +10,14 @@ import type {
   BudgetInForce,
   BudgetReserved,
   BudgetSettled,
+  BudgetUse,
   Message,
   Usage,
 } from '../../../shared/contract/messages.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { shortened } from '../../../shared/lib/text-cut.ts'
-import type { BudgetUse } from '../../../shared/runtime/budgets/ledger.ts'
-import type { Price } from '../prices/known-prices.ts'
+import type { Price, PricedModel } from '../prices/known-prices.ts'
 import type { PriceOf } from '../prices/price.ts'
 import type { Failed, ProviderRequest } from '../providers/provider.ts'
 import type { BudgetsInForce } from './in-force.ts'
@@ -31,27 +31,53 @@ export type Reservation = {
   release(): Promise<void>
 }
 
-export type ReservationOptions = {
-  context: PerformerContext
+type Common = {
   reader: LedgerReader
   id: AttemptId
-  agent: Agent
-  request: ProviderRequest
   inForce: BudgetsInForce
   expiresAt: Milliseconds
 }
 
+export type ReservationOptions = Common & {
+  context: PerformerContext
+  agent: Agent
+  request: ProviderRequest
+}
+
+/**
+ * `bound`: the most that the request can use. `reportReached` gets the soft budgets that this request
+ * finds reached first.
+ */
+export type BoundedReservationOptions = Common & {
+  context: Pick<PerformerContext, 'budgets' | 'clock' | 'log'>
+  model: PricedModel
+  bound: Usage
+  reportReached: (soft: BudgetUse[]) => Promise<void>
+}
+
 /** A failure: the request must not start. */
-export async function reserve(options: ReservationOptions): Promise<Reservation | Failed> {
-  const { context, reader, id, agent, request, inForce, expiresAt } = options
+export function reserve(options: ReservationOptions): Promise<Reservation | Failed> {
+  const { context, agent, request, id, inForce } = options
+  const own = { tenant: inForce.tenant, ...id }
+  return reserveBound({
+    ...options,
+    ...{ model: agent.model, bound: boundOf(agent, request) },
+    reportReached: (soft) => reportReached(context, own, soft),
+  })
+}
+
+/** A failure: the request must not start. */
+export async function reserveBound(
+  options: BoundedReservationOptions,
+): Promise<Reservation | Failed> {
+  const { context, reader, id, model, bound, inForce, expiresAt } = options
   const { tenant, budgets } = inForce
   const isPriced = budgets.some(({ unit }) => unit === 'usd')
   const priceOf = isPriced ? await pricesFor(inForce) : () => undefined
-  const bound = boundOf(agent, request)
-  const price = dearest(priceOf, agent, bound)
+  const price = dearest(priceOf, model, bound)
   if (price === undefined && isPriced && inForce.refusesUnpriced)
     return overBudget(
-      `the price of the model ${JSON.stringify(agent.model.name)} is unknown, and a budget in money refuses such models; set it with weir budget prices`,
+      `the price of the model ${JSON.stringify(model.name)} is unknown, and a budget in money refuses such models; set it with weir budget prices`,
     )
   const own = { tenant, ...id }
   const reservation: BudgetReserved = {
@@ -65,7 +91,9 @@ export async function reserve(options: ReservationOptions): Promise<Reservation 
       reason: `the reservation was not read within ${limits.budgetReadMs} ms`,
       ...{ retryable: true, retryAfterMs: null },
     }
-  await reportReached(context, own, decision.soft)
+  for (const { budget, used } of decision.soft)
+    context.log.warn({ tenant, budget: budget.id, used }, 'a soft budget is reached')
+  if (decision.soft.length > 0) await options.reportReached(decision.soft)
   if (decision.kind === 'refused') return overBudget(reachedReason(decision.hard))
 
   return {
@@ -73,10 +101,11 @@ export async function reserve(options: ReservationOptions): Promise<Reservation 
     async settle(usage) {
       const isCounted = tokensOf({ ...usage, outputTokens: 0 }) > 0 // a request has some input
       const used = isCounted ? usage : bound
-      const cost = isCounted ? priceOf(agent.model, used) : price
+      const cost = isCounted ? priceOf(model, used) : price
       const settled: BudgetSettled = {
         ...{ type: 'budget-settled', ...own, counted: isCounted ? 'usage' : 'bound', usage },
         ...{ tokens: tokensOf(used), usd: cost?.usd ?? null, prices: cost?.version ?? '' },
+        priced: isPriced,
       }
       await write(context, tenant, settled)
     },
@@ -113,7 +142,7 @@ async function pricesFor({ prices }: BudgetsInForce): Promise<PriceOf> {
 }
 
 /** The cache can make a token dearer than input. */
-function dearest(priceOf: PriceOf, { model }: Agent, bound: Usage): Price | undefined {
+function dearest(priceOf: PriceOf, model: PricedModel, bound: Usage): Price | undefined {
   const plain = priceOf(model, bound)
   const written = priceOf(model, { ...bound, inputTokens: 0, cacheWriteTokens: bound.inputTokens })
   return plain && written && (written.usd > plain.usd ? written : plain)
@@ -128,7 +157,8 @@ function boundOf(agent: Agent, request: ProviderRequest): Usage {
   return { inputTokens, outputTokens, cacheReadTokens: 0, cacheWriteTokens: 0 }
 }
 
-const contentTokens = 5000
+/** The tokens that an image or a file counts. */
+export const contentTokens = 5000
 
 function tokensOf(usage: Usage): number {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage
@@ -137,7 +167,7 @@ function tokensOf(usage: Usage): number {
 
 /** A lost record counts in full (RESERVATION-2), so the attempt continues. */
 async function write(
-  { budgets, log }: PerformerContext,
+  { budgets, log }: Pick<PerformerContext, 'budgets' | 'log'>,
   tenant: string,
   message: Message,
 ): Promise<void> {
@@ -156,12 +186,9 @@ async function reportReached(
   { tenant, conversation, turn, round }: AttemptId & { tenant: string },
   soft: BudgetUse[],
 ): Promise<void> {
-  if (soft.length === 0) return
   const reached = soft.map(
     ({ budget, used }) =>
       ({ type: 'budget-reached', conversation, turn, round, tenant, budget, used }) as const,
   )
-  for (const { budget, used } of reached)
-    context.log.warn({ tenant, budget: budget.id, used }, 'a soft budget is reached')
   await context.write('activity', reached)
 }

@@ -5,10 +5,11 @@ import { limits } from '../../contract/limits.ts'
 import { protectOwnPath } from '../../lib/sandbox/own-paths.ts'
 import { shown } from '../../settings/mistake.ts'
 import { readText } from '../../settings/text-file.ts'
-import type { Agent, Model } from '../agents.ts'
+import { type Agent, defaultSettings, type Model } from '../agents.ts'
 import type { AgentContent } from './content.ts'
 import { mcpOf } from './mcp-part.ts'
 import { modelOf, providerOf } from './model-part.ts'
+import { redactOf } from './redact-part.ts'
 import { settingsOf } from './settings-part.ts'
 import { exists, needs, referred, type Source } from './source.ts'
 import { toolsOf } from './tool-part.ts'
@@ -26,7 +27,7 @@ export function agentOf<Provider extends string>(
       ? modelOf(source, content.model ?? {})
       : modelElsewhere(source, content),
     tools: toolsOf(source, content.tools ?? [], content.sandbox),
-    settings: settingsOf(content),
+    settings: settingsOf(content, defaultSettings, redactOf(source, content)),
     ...(mcp.length > 0 && { mcp }),
     ...textCallsIn(source, refuseOfGuests(source, content)),
     ...historyIn(source, content),

@@ -26,11 +26,15 @@ export type AgentContent = {
   toolTries?: number
   textCalls?: TextCallsMode
   history?: { keep?: { rounds?: number; tokens?: number }; summarise?: string }
+  redact?: (RedactContent | undefined)[]
   sandbox?: SandboxContent
   tools?: (ToolContent | undefined)[]
   mcp?: Record<string, McpContent | undefined>
   trust?: (string | undefined)[]
 }
+
+/** A class, a path, or a pattern with its name. */
+export type RedactContent = string | { name?: string; pattern?: string }
 
 export type McpContent = {
   command?: (string | undefined)[]

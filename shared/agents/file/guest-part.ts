@@ -3,6 +3,7 @@
 import { defaultGuestSettings, type GuestAgent } from '../guest.ts'
 import { nameOf } from './agent-part.ts'
 import type { AgentContent } from './content.ts'
+import { redactOf } from './redact-part.ts'
 import { settingsOf } from './settings-part.ts'
 import type { Source } from './source.ts'
 import { hintsOf } from './tool-hints.ts'
@@ -36,7 +37,7 @@ export function guestOf(source: Source, content: AgentContent): Required<GuestAg
   })
   return {
     name: nameOf(source, content),
-    settings: settingsOf(content, defaultGuestSettings),
+    settings: settingsOf(content, defaultGuestSettings, redactOf(source, content)),
     hints: Object.fromEntries(hints),
     record: content.record ?? 'all',
   }

@@ -1,6 +1,6 @@
 // The settings of an agent file: the defaults of an agent or of a guest, overridden by the file.
 
-import type { AgentSettings } from '../../contract/messages.ts'
+import type { AgentSettings, RedactRule } from '../../contract/messages.ts'
 import { defaultSettings, policyOf } from '../agents.ts'
 import type { AgentContent, RuleMode } from './content.ts'
 
@@ -11,6 +11,7 @@ import type { AgentContent, RuleMode } from './content.ts'
 export function settingsOf(
   content: AgentContent,
   defaults: AgentSettings = defaultSettings,
+  redact?: RedactRule[],
 ): AgentSettings {
   const { policy } = defaults
   const { rules = {}, ...loop } = content.loop ?? {}
@@ -31,6 +32,7 @@ export function settingsOf(
       graceMs: content.graceMs ?? policy.graceMs,
       toolTries: content.toolTries ?? policy.toolTries,
       shadowed: shadowedBy(rules),
+      redact: redact ?? policy.redact,
     }),
   }
 }

@@ -25,11 +25,14 @@ export function createWrites({
   topics,
   commits: commitTable,
   clock,
+  checkOwnFile,
 }: {
   database: LogDatabase
   topics: LogTopics
   commits: CommitTable
   clock: Clock
+  /** Throws if the file is no longer in its place. */
+  checkOwnFile: () => void
 }): LogWrites {
   let timeStaged: Milliseconds = 0
 
@@ -54,6 +57,7 @@ export function createWrites({
     },
 
     write({ records, commits }) {
+      checkOwnFile()
       const counts = new Map<Partition, number>()
       transaction(() => {
         for (const record of records) {

@@ -18,6 +18,7 @@ import { endsOf, type PartitionName } from './log-partition.ts'
 import { createReads, type LogReads } from './log-reads.ts'
 import { loadTopics } from './log-topics.ts'
 import { createWrites, type LogWrites } from './log-writes.ts'
+import { createOwnFileCheck } from './own-file.ts'
 import { trimPartition } from './trim.ts'
 
 export type Log = LogReads &
@@ -81,7 +82,10 @@ export function openLog({ clock, onDatabase, ...options }: LogOptions): Log {
     topics: () => topics.all().map(({ spec }) => spec),
     placeOf: topics.partition,
     ...createReads(database, topics),
-    ...createWrites({ database, topics, commits, clock }),
+    ...createWrites({
+      ...{ database, topics, commits, clock },
+      checkOwnFile: createOwnFileCheck(database.file, clock),
+    }),
     committed: commits.committed,
     commitsOf: commits.commitsOf,
     offsetsOf: commits.offsetsOf,

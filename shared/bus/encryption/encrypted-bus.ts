@@ -9,14 +9,21 @@ import { encryptedByte } from '../../codec/codec.ts'
 import type { Bus, StoredRecord } from '../../contract/bus.ts'
 import { readerThrough } from '../reader-through.ts'
 import type { Encryption } from './encryption.ts'
+import { createHiddenTally } from './hidden-tally.ts'
 
 export function encryptedBus(
   bus: Bus,
-  { encrypted, decrypted, addedBytesMax, isOfClients }: Encryption,
+  { encrypted, decrypted, hiddenBy, addedBytesMax, isOfClients }: Encryption,
 ): Bus {
-  const readable = (records: StoredRecord[]) => opened(records, 'leave')
+  const tally = createHiddenTally(hiddenBy)
+  const readable = (records: StoredRecord[]) => {
+    const found = opened(records, 'leave')
+    for (const record of found) tally.see(record)
+    return found
+  }
   return {
     ...bus,
+    hidden: tally.all,
     recordBytesMax: bus.recordBytesMax - addedBytesMax,
     append: async (records, options) => bus.append(records.map(encrypted), options),
     subscribe: (options) =>
@@ -35,7 +42,7 @@ export function encryptedBus(
     list: async (table) => readable(await bus.list(table)),
     async get(table) {
       const record = await bus.get(table)
-      return record && decrypted(record, 'leave')
+      return record && readable([record])[0]
     },
   }
 

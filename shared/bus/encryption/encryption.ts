@@ -10,7 +10,7 @@
 
 import { createCipheriv, createDecipheriv, randomBytes, randomFillSync } from 'node:crypto'
 import { encryptedByte, headerBytes } from '../../codec/codec.ts'
-import type { RecordToAppend } from '../../contract/bus.ts'
+import type { HiddenRecords, RecordToAppend } from '../../contract/bus.ts'
 import { tenantOf } from '../../contract/tenant.ts'
 import { historyConversation } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
@@ -39,6 +39,8 @@ export type Encryption = {
    * `missing`: for a record whose key this process never had.
    */
   decrypted<One extends RecordToAppend>(record: One, missing: 'leave' | 'throw'): One
+  /** The reason why this record, which `decrypted` returned encrypted, is not readable. */
+  hiddenBy(record: RecordToAppend): Omit<HiddenRecords, 'count'>
 }
 
 export function createEncryption(keys: TenantKeys, topicPrefix: string): Encryption {
@@ -80,12 +82,21 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
         const plain = parts && decryptedValue(key, value, parts, placeOf(record))
         return plain === undefined ? record : { ...record, value: plain }
       }
-      if (parts === undefined || missing === 'leave' || isDeleted(record)) return record
+      if (parts === undefined || missing === 'leave' || isDeleted(tenantIn(record))) return record
       const { topic, partition } = record
       throw new WeirError(
         'encryption.key-missing',
         `a record in ${topic}/${partition} of ${JSON.stringify(record.key.slice(0, 80))} is encrypted with the key ${parts.name}, which this process does not have: give it the keys of all tenants (encryptionKeys)`,
       )
+    },
+
+    hiddenBy(record) {
+      const { name = '' } = (record.value && partsOf(record.value)) ?? {}
+      const tenant = tenantIn(record)
+      const known = keys.get(tenant ?? '') ?? keys.get(everyTenant) ?? []
+      const reason =
+        name === '' || byName.has(name) ? 'unfit' : isDeleted(tenant) ? 'deleted' : 'missing'
+      return { tenant: tenant ?? '', name, reason, hasOthers: known.length > 0 }
     },
   }
 
@@ -101,8 +112,11 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
     return `${nameOf(topic)}\n${key}`
   }
 
-  function isDeleted({ topic, key }: RecordToAppend): boolean {
-    const tenant = tenantOfRecord(nameOf(topic), key)
+  function tenantIn({ topic, key }: RecordToAppend): string | undefined {
+    return tenantOfRecord(nameOf(topic), key)
+  }
+
+  function isDeleted(tenant: string | undefined): boolean {
     return tenant !== undefined && keys.get(tenant)?.length === 0
   }
 }

@@ -24,6 +24,16 @@ function outputOf(command: string): string {
   } catch (cause) {
     // Not the cause: its text has the output.
     const { status, code } = cause as { status?: number | null; code?: string }
-    throw invalid(command, `it ended with ${code ?? status ?? 'a signal'}`)
+    const why =
+      code === 'ENOENT'
+        ? `there is no program ${program}`
+        : code === 'ETIMEDOUT'
+          ? `it did not end within ${waitMsMax / 1000} seconds`
+          : code === 'ENOBUFS'
+            ? `it prints more than ${outputBytesMax} bytes`
+            : typeof status === 'number'
+              ? `it ended with exit code ${status}`
+              : `it was ended (${code ?? 'by a signal'})`
+    throw invalid(`the output of ${command}`, why)
   }
 }

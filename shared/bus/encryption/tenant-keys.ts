@@ -40,9 +40,10 @@ export function readTenantKeys(file: string): TenantKeys {
 export function keysIn(source: string, text: string): TenantKeys {
   const { version, tenants } = parsed(source, text)
   if (version !== 1) throw invalid(source, 'its version is not 1')
-  if (typeof tenants !== 'object' || tenants === null) throw invalid(source, 'it has no tenants')
-  return new Map(
-    Object.entries(tenants).map(([tenant, stored]) => {
+  if (typeof tenants !== 'object' || tenants === null || Array.isArray(tenants))
+    throw invalid(source, 'it has no tenants')
+  const keys = new Map(
+    Object.entries(tenants).map(([tenant, stored]): [string, TenantKey[]] => {
       if (tenant !== everyTenant && !isTenant(tenant))
         throw invalid(
           source,
@@ -52,6 +53,18 @@ export function keysIn(source: string, text: string): TenantKeys {
       return [tenant, stored.map((one) => keyOf(source, tenant, one))]
     }),
   )
+  refuseSameNames(source, keys)
+  return keys
+}
+
+/** A record names its key, so a name must mean one key. */
+function refuseSameNames(source: string, keys: TenantKeys): void {
+  const known = new Map<string, Buffer>()
+  for (const { name, key } of [...keys.values()].flat()) {
+    if (!(known.get(name) ?? key).equals(key))
+      throw invalid(source, `two keys have the name ${name}: keep the right one, or name it again`)
+    known.set(name, key)
+  }
 }
 
 function parsed(source: string, text: string): Partial<KeyFile> {

@@ -28,6 +28,7 @@ import { createCluster } from './cluster.ts'
 import { closedError } from './failure.ts'
 import { createFetching } from './fetching.ts'
 import { kafkajsLog } from './kafkajs-log.ts'
+import { openProcessPlace, type ProcessPlace } from './process-place.ts'
 import { createReading } from './reading.ts'
 import { type SubscriptionTimes, startSubscription } from './subscription.ts'
 import { openTableStore } from './table-store.ts'
@@ -68,8 +69,10 @@ export type KafkaBusOptions = {
   times?: Partial<SubscriptionTimes> | undefined
   /** Whether a table keeps a record. Default: all. A refused record hides no earlier one. */
   accepts?: ((record: StoredRecord) => boolean) | undefined
-  /** The name of this process in its groups (MEMBERSHIP-5). Absent: a new member at each start. */
+  /** The name of this process in its groups (MEMBERSHIP-5). Absent: that of its place, if it has one. */
   instanceId?: string | undefined
+  /** The begin of the files that hold the places of processes. Absent: the process has none. */
+  placePath?: string | undefined
 }
 
 const noneDamaged: ReadonlyMap<number, string> = new Map()
@@ -106,13 +109,14 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
   const fetching = createFetching({
     cluster,
     log,
-    requestsMax: 4,
+    requestsMax: 8,
     partitionBytesMax: 1024 * 1024,
     bytesMax: 8 * 1024 * 1024,
   })
   const skew = createClockSkew(clock, log)
   const writer = createWriter({
     ...{ cluster, clock, log, recordBytesMax, skew },
+    onWritten: fetching.onWritten,
     queueBytesMax: options.queueBytesMax ?? queueBytesMaxDefault,
     deliverMs: options.deliverMs ?? 5 * minute,
   })
@@ -127,6 +131,9 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
     accepts: options.accepts,
   })
   const subscriptions = createOpenSubscriptions(writer)
+  const { placePath, instanceId } = options
+  /** Taken by the first subscription: a client needs none. */
+  let place: ProcessPlace | undefined
   let life: 'open' | 'closing' | 'closed' = 'open'
   let closing: Promise<void> | undefined
 
@@ -156,6 +163,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
     fetching.close()
     reading.close()
     tables.close()
+    place?.close()
     cluster.close()
     mayEnd()
   }
@@ -165,11 +173,14 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
     machineClock: clock,
     clockSkew: skew,
     provesFormerOwnersDead: false,
+    addOwner: (owner) => place?.addOwner(owner),
+    hasEnded: (owner) => place?.hasEnded(owner) === true,
     recordBytesMax,
     ends: reading.ends,
     offsetSince: reading.offsetSince,
     read: reading.read,
     follow: reading.follow,
+    endSeen: fetching.endSeen,
     list: tables.list,
     get: tables.get,
     keys: tables.keys,
@@ -189,12 +200,14 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
       assertOpen('open')
       await cluster.topic(subscribeOptions.topic)
       assertOpen('open')
+      if (placePath !== undefined) place ??= openProcessPlace({ path: placePath, clock, log })
       return subscriptions.add(
         startSubscription({
           ...subscribeOptions,
-          ...{ cluster, log, times: { ...timesDefault, ...options.times } },
+          ...{ cluster, fetching, log, times: { ...timesDefault, ...options.times } },
           write: writer.writeStep,
-          instanceId: options.instanceId,
+          instanceId: instanceId ?? place?.name,
+          leaves: instanceId === undefined,
         }),
       )
     },

@@ -182,7 +182,7 @@ export function memberBroker(
   broker: DriverBroker,
   groupInstanceId: string | undefined,
 ): MemberBroker {
-  if (groupInstanceId === undefined) return broker
+  if (groupInstanceId === undefined || !hasStaticMembers(broker)) return broker
   const send = (name: string, version: number, options: object) =>
     broker.connectionPool.send(
       requests[name].protocol({ version })({ ...options, groupInstanceId }),
@@ -192,6 +192,18 @@ export function memberBroker(
     syncGroup: (options) => send('SyncGroup', 3, options),
     heartbeat: (options) => send('Heartbeat', 3, options),
   }
+}
+
+/** Of the requests to join, sync and send a heartbeat. */
+const staticMemberVersions: [apiKey: number, least: number][] = [
+  [11, 5],
+  [14, 3],
+  [12, 3],
+]
+
+/** Some brokers with Kafka's protocol have usual members only. */
+function hasStaticMembers({ versions }: DriverBroker): boolean {
+  return staticMemberVersions.every(([key, least]) => (versions[key]?.maxVersion ?? 0) >= least)
 }
 
 /** Closes the connection at once. Pending requests reject with `reason`. */

@@ -45,11 +45,21 @@ export type CursorState = {
   failing: { count: number; since: Milliseconds } | undefined
   /** Responses without progress although the partition has records (FETCHING-5). */
   stall: { since: Milliseconds | undefined; count: number }
+  /** The writers of the partition's newest records (OWN-RECORDS-2). */
+  written: Written
 }
+
+/**
+ * `ownUntil`: this process wrote all new records until shortly before. `othersUntil`: another process
+ * wrote some. `fetchAt`: no request earlier.
+ */
+type Written = { ownUntil: Milliseconds; othersUntil: Milliseconds; fetchAt: Milliseconds }
 
 export type FetchCursors = {
   /** In the order of their last records: a broker fills its response in the request's order. */
   all(): CursorState[]
+  /** Those of one partition. */
+  of(place: { topic: string; partition: number }): CursorState[]
   add(cursor: Cursor): void
   remove(cursor: Cursor): void
   clear(): void
@@ -73,6 +83,7 @@ const removed: Phase = { kind: 'removed' }
 export function createFetchCursors(cluster: Cluster, log: Logger): FetchCursors {
   const { clock } = cluster
   const states = new Map<Cursor, CursorState>()
+  const byPartition = new Map<string, CursorState[]>()
   const throttle = createLogThrottle(clock)
 
   function failingNames(): string[] {
@@ -106,32 +117,46 @@ export function createFetchCursors(cluster: Cluster, log: Logger): FetchCursors 
 
   function fail(state: CursorState, error: WeirError): void {
     if (state.phase.kind === 'removed') return
+    drop(state)
+    state.cursor.onFailed(error)
+  }
+
+  function drop(state: CursorState): void {
     state.phase = removed
     states.delete(state.cursor)
-    state.cursor.onFailed(error)
+    const name = partitionName(state.cursor)
+    const left = byPartition.get(name)?.filter((each) => each !== state) ?? []
+    if (left.length > 0) byPartition.set(name, left)
+    else byPartition.delete(name)
   }
 
   return {
     all: () => [...states.values()],
+    of: (place) => byPartition.get(partitionName(place)) ?? [],
     retryOrFail,
     fail,
 
     add(cursor) {
       const topicId = cluster.known(cursor.topic)?.id
-      states.set(cursor, {
+      const state: CursorState = {
         ...{ cursor, phase: ready, topicId, failing: undefined },
         stall: { since: undefined, count: 0 },
-      })
+        written: { ownUntil: 0, othersUntil: 0, fetchAt: 0 },
+      }
+      states.set(cursor, state)
+      const name = partitionName(cursor)
+      byPartition.set(name, [...(byPartition.get(name) ?? []), state])
     },
 
     remove(cursor) {
       const state = states.get(cursor)
-      if (state === undefined) return
-      state.phase = removed
-      states.delete(cursor)
+      if (state !== undefined) drop(state)
     },
 
-    clear: () => states.clear(),
+    clear() {
+      states.clear()
+      byPartition.clear()
+    },
 
     leaderOf(state, onUnknown) {
       const { topic: name, partition } = state.cursor

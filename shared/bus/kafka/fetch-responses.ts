@@ -27,11 +27,13 @@ type Parts = {
   cursors: FetchCursors
   log: Logger
   onFailure(states: CursorState[], error: unknown): void
+  /** The response had records that this process did not deliver itself. */
+  onOthers(state: CursorState): void
   wake(): void
 }
 
 /** `reset`: closes the connection of the response. */
-export function createResponseHandler({ cluster, cursors, log, onFailure, wake }: Parts) {
+export function createResponseHandler({ cluster, cursors, log, onFailure, onOthers, wake }: Parts) {
   const { clock } = cluster
   return onResponse
 
@@ -45,6 +47,7 @@ export function createResponseHandler({ cluster, cursors, log, onFailure, wake }
       const decoded = decodeRecordSet(response.set, { topic, partition, from, aborted })
       const { records, next } = decoded
       cursor.next = next
+      if (next > from) onOthers(state)
       cursors.succeeded(state, records.length > 0)
       checkStall(state, next > from || next >= end, reset)
       if (records.length > 0) cursor.onRecords(records, end)

@@ -12,7 +12,7 @@
 //     fails.
 
 import type { Logger } from 'pino'
-import type { Offset } from '../../contract/bus.ts'
+import type { Offset, StoredRecord } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { BrokerConnection } from './broker-connection.ts'
 import type { Cluster } from './cluster.ts'
@@ -29,6 +29,7 @@ import {
 import { fetchRequest } from './fetch-request.ts'
 import { createResponseHandler } from './fetch-responses.ts'
 import { onceSoon } from './once-soon.ts'
+import { createOwnRecords, isOwnAlone } from './own-records.ts'
 import { partitionName } from './partition-queues.ts'
 
 export type Fetching = {
@@ -37,6 +38,10 @@ export type Fetching = {
   remove(cursor: Cursor): void
   /** A cursor has room again. */
   wake(): void
+  /** An end that the partition has reached, as far as this process knows. 0: nothing is known. */
+  endSeen(place: { topic: string; partition: number }): Offset
+  /** This process wrote these records to a partition, and all its replicas have them. */
+  onWritten(records: StoredRecord[]): void
   close(): void
 }
 
@@ -55,15 +60,21 @@ export type FetchingOptions = {
  * all requests are in flight (FETCHING-2).
  */
 const waitMs = 500
+
 export function createFetching(options: FetchingOptions): Fetching {
   const { cluster, log, requestsMax, partitionBytesMax, bytesMax } = options
   const { clock } = cluster
   const cursors = createFetchCursors(cluster, log)
   const connections = createFetchConnections(cluster.connect, requestsMax)
   const wakeSoon = onceSoon(wake)
+  const own = createOwnRecords(cluster, cursors)
   let isClosed = false
   let cancelLater: (() => void) | undefined
-  const onResponse = createResponseHandler({ cluster, cursors, log, onFailure, wake: wakeSoon })
+  const onResponse = createResponseHandler({
+    ...{ cluster, cursors, log, onFailure },
+    onOthers: own.sawOthers,
+    wake: wakeSoon,
+  })
 
   function refreshAndWake(): void {
     if (!isClosed) cluster.refresh().then(wakeSoon, wakeSoon)
@@ -94,11 +105,13 @@ export function createFetching(options: FetchingOptions): Fetching {
       const request = fetchRequest(partitions, { waitMs, bytesMax, partitionBytesMax })
       const responses = await connection.request((broker) => sendRaw(broker, request), waitMs)
       endFetch(states)
+      own.pace(states)
       const byName = new Map(responses.map((response) => [partitionName(response), response]))
       for (const state of states) {
         const response = byName.get(partitionName(state.cursor))
-        if (response !== undefined && state.phase.kind !== 'removed')
-          onResponse(state, response, () => connection.reset())
+        if (response === undefined || state.phase.kind === 'removed') continue
+        if (response.errorCode === 0) own.sawEnd(response)
+        onResponse(state, response, () => connection.reset())
       }
     } catch (error) {
       endFetch(states)
@@ -120,6 +133,9 @@ export function createFetching(options: FetchingOptions): Fetching {
 
     remove: cursors.remove,
     wake: wakeSoon,
+    endSeen: own.endSeen,
+
+    onWritten: own.onWritten,
 
     close() {
       isClosed = true
@@ -130,8 +146,11 @@ export function createFetching(options: FetchingOptions): Fetching {
   }
 }
 
-/** One request: by partition, the cursors that read it from the same offset. */
-type FetchPlan = { node: Node; sharers: Map<string, CursorState[]> }
+/**
+ * One request: by partition, the cursors that read it from the same offset. `isOwn`: only partitions
+ * that this process alone writes. A request with both would end with each write of this process.
+ */
+type FetchPlan = { node: Node; isOwn: boolean; sharers: Map<string, CursorState[]> }
 
 /** The requests for all cursors that can be read now. `nextAt`: when the next backoff ends. */
 function planRequests(
@@ -144,14 +163,22 @@ function planRequests(
   for (const state of states) {
     const { phase, cursor } = state
     if (phase.kind === 'in-flight' || phase.kind === 'removed' || !cursor.hasRoom()) continue
-    if (phase.kind === 'backoff' && phase.until > now) {
-      nextAt = Math.min(nextAt, phase.until)
+    const isOwn = isOwnAlone(state, now)
+    const at = phase.kind === 'backoff' ? phase.until : isOwn ? state.written.fetchAt : 0
+    if (at > now) {
+      nextAt = Math.min(nextAt, at)
       continue
     }
     const node = leaderOf(state)
     if (node === undefined) continue
-    if (requests.some((request) => request.node.id === node.id && joins(request, state))) continue
-    requests.push({ node, sharers: new Map([[partitionName(cursor), [state]]]) })
+    if (
+      requests.some(
+        (request) =>
+          request.node.id === node.id && request.isOwn === isOwn && joins(request, state),
+      )
+    )
+      continue
+    requests.push({ node, isOwn, sharers: new Map([[partitionName(cursor), [state]]]) })
   }
   return { requests, nextAt }
 }

@@ -9,6 +9,7 @@ import { readKeys } from '../signing/keys.ts'
 import { acceptsSigned, signedBus } from '../signing/signed-bus.ts'
 import { createSigning } from '../signing/signing.ts'
 import { kafkaClient } from './client-of-settings.ts'
+import { tracedBus } from './traced-bus.ts'
 
 export const kafkaKind: SharedBus = {
   title: 'Kafka',
@@ -76,6 +77,8 @@ async function open(
     accepts: signing && acceptsSigned(signing, log),
     times: { sessionMs: settings.sessionTimeout },
     instanceId: settings.groupInstanceId || undefined,
+    placePath: keepsTables ? join(settings.dataFolder, 'processes', 'process') : undefined,
   })
-  return signing === undefined ? bus : signedBus(bus, signing, log)
+  const signed = signing === undefined ? bus : signedBus(bus, signing, log)
+  return settings.traceHeaders === 'on' ? tracedBus(signed) : signed
 }

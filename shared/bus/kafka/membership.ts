@@ -6,8 +6,8 @@
 // MEMBERSHIP-3. If the coordinator does not know the member, all partitions are lost at once, and
 //     it joins as a new one. While no coordinator answers, it keeps them.
 // MEMBERSHIP-4. A commit is an offset and its metadata. All commits of one call go in one request.
-// MEMBERSHIP-5. A static member does not leave. Its next process gets its partitions at once, and
-//     a second process with its name ends the first.
+// MEMBERSHIP-5. The next process of a static member gets its partitions at once, and a second
+//     process with its name ends the first. A member whose name a person chose does not leave.
 
 import type { Logger } from 'pino'
 import type { Commit } from '../../contract/bus.ts'
@@ -45,6 +45,8 @@ export type MembershipOptions = {
   sessionMs: Milliseconds
   /** Of a static member (MEMBERSHIP-5). Undefined: a usual member. */
   instanceId?: string | undefined
+  /** Whether it leaves at its end. False: the group waits for its next process. */
+  leaves: boolean
   heartbeatMs: Milliseconds
   /** How long the group waits for a member that does not join again. */
   rebalanceMs: Milliseconds
@@ -65,7 +67,7 @@ type Identity = { member: string; generation: number; owned: number[] }
 type Phase = { kind: 'joining' } | { kind: 'joined'; answeredAt: Milliseconds }
 
 export function joinGroup(options: MembershipOptions): Membership {
-  const { cluster, log, group, topic, sessionMs, heartbeatMs, instanceId } = options
+  const { cluster, log, group, topic, sessionMs, heartbeatMs, instanceId, leaves } = options
   const { clock } = cluster
   const left = new AbortController()
   const coordinator = createCoordinator(cluster, group, left.signal)
@@ -167,7 +169,7 @@ export function joinGroup(options: MembershipOptions): Membership {
     async leave() {
       left.abort()
       const link = coordinator.link()
-      if (identity.member !== '' && link !== undefined && instanceId === undefined) {
+      if (identity.member !== '' && link !== undefined && leaves) {
         const { promise: late, resolve } = Promise.withResolvers<void>()
         const cancel = clock.after(leaveMs, resolve)
         await Promise.race([sendLeave(link).catch(() => {}), late])

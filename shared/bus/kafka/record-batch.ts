@@ -18,6 +18,8 @@ import { varintSize, WireReader, WireWriter } from './wire.ts'
 const idHeader = 'weir-id'
 /** The header that carries a signature. */
 const signatureHeader = 'weir-signature'
+/** The header of W3C Trace Context. Readers skip it. */
+const traceHeader = 'traceparent'
 
 /** From the base offset to the record count, both included. */
 const batchHeaderBytes = 61
@@ -37,13 +39,15 @@ export function encodedSizeMax({
   value,
   id,
   signature,
-}: Pick<RecordToAppend, 'key' | 'value' | 'id' | 'signature'>): number {
+  traceparent,
+}: Pick<RecordToAppend, 'key' | 'value' | 'id' | 'signature' | 'traceparent'>): number {
   return (
     40 +
     Buffer.byteLength(key) +
     (value?.byteLength ?? 0) +
     (id === undefined ? 0 : 5 + headerSize(idHeader, id)) +
-    (signature === undefined ? 0 : 5 + headerSize(signatureHeader, signature))
+    (signature === undefined ? 0 : 5 + headerSize(signatureHeader, signature)) +
+    (traceparent === undefined ? 0 : 5 + headerSize(traceHeader, traceparent))
   )
 }
 
@@ -77,13 +81,17 @@ export function encodeBatch(records: readonly RecordToAppend[], time: number): B
   return writer.bytes
 }
 
-function bodySize({ key, value, id, signature }: RecordToAppend, delta: number): number {
+function bodySize(
+  { key, value, id, signature, traceparent }: RecordToAppend,
+  delta: number,
+): number {
   const keyBytes = Buffer.byteLength(key)
   const valueBytes =
     value === null ? varintSize(-1) : varintSize(value.byteLength) + value.byteLength
   let headerBytes = 1
   if (id !== undefined) headerBytes += headerSize(idHeader, id)
   if (signature !== undefined) headerBytes += headerSize(signatureHeader, signature)
+  if (traceparent !== undefined) headerBytes += headerSize(traceHeader, traceparent)
   return 2 + varintSize(delta) + varintSize(keyBytes) + keyBytes + valueBytes + headerBytes
 }
 
@@ -98,7 +106,7 @@ function writeHeader(writer: WireWriter, name: string, text: string): void {
 
 function writeRecord(
   writer: WireWriter,
-  { key, value, id, signature }: RecordToAppend,
+  { key, value, id, signature, traceparent }: RecordToAppend,
   delta: number,
   body: number,
 ): void {
@@ -106,9 +114,14 @@ function writeRecord(
   writer.varint(Buffer.byteLength(key)).text(key)
   if (value === null) writer.varint(-1)
   else writer.varint(value.byteLength).raw(value)
-  writer.varint((id === undefined ? 0 : 1) + (signature === undefined ? 0 : 1))
+  writer.varint(
+    (id === undefined ? 0 : 1) +
+      (signature === undefined ? 0 : 1) +
+      (traceparent === undefined ? 0 : 1),
+  )
   if (id !== undefined) writeHeader(writer, idHeader, id)
   if (signature !== undefined) writeHeader(writer, signatureHeader, signature)
+  if (traceparent !== undefined) writeHeader(writer, traceHeader, traceparent)
 }
 
 export type AbortedTransaction = { producerId: number; firstOffset: Offset }

@@ -3,7 +3,7 @@
 // Keeps KAFKA-WRITER-2.
 
 import type { Logger } from 'pino'
-import type { Offset, RecordToAppend } from '../../contract/bus.ts'
+import type { Offset, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import type { WeirError } from '../../lib/errors.ts'
 import { backoffMs } from './backoff.ts'
@@ -38,6 +38,7 @@ export type SendingOptions = {
   deliverMs: Milliseconds
   /** Measured by each response. */
   skew: Pick<MeasuredSkew, 'begin'>
+  onWritten(records: StoredRecord[]): void
   /** Called with the change in waiting bytes. */
   countBytes(bytes: number): void
 }
@@ -51,11 +52,14 @@ export function createSending(options: SendingOptions): Sending {
   const written = new Map<string, WrittenEnd>()
   const throttle = createLogThrottle(clock)
   const flushSoon = onceSoon(flush)
+  const pace = createPace(clock, flush)
   let isClosed = false
 
   function flush(): void {
-    for (const [connection, { queued }] of planRequests(queues, connectionFor, clock))
+    for (const [connection, { queued }] of planRequests(queues, connectionFor, pace.isDue, clock)) {
+      pace.sent(connection, queued)
       void send(connection, queued)
+    }
   }
 
   /** The connection to the partition's leader. Without a leader the batch is retried later. */
@@ -100,8 +104,10 @@ export function createSending(options: SendingOptions): Sending {
       end: response.baseOffset + batch.entries.length,
       topicId: cluster.known(topic)?.id,
     })
-    queue.acknowledged(batch, response.baseOffset, response.appendTime ?? time)
+    const { baseOffset, appendTime } = response
+    queue.acknowledged(batch, baseOffset, appendTime ?? time)
     queues.release(queue)
+    if (appendTime !== undefined) options.onWritten(storedRecords(batch, baseOffset, appendTime))
   }
 
   /** The batches stay first in their queues (KAFKA-WRITER-2). All retries share one wait. */
@@ -162,24 +168,58 @@ export function createSending(options: SendingOptions): Sending {
 
     close() {
       isClosed = true
+      pace.close()
       for (const queue of queues.drain()) queue.fail(closedError(), true)
       for (const connection of connections.values()) connection.close()
     },
   }
 }
 
+/**
+ * Behind a request with the records of many callers the next one starts no earlier than `gatherMs`
+ * later: under load fewer and larger requests cost less. Few callers never wait.
+ */
+const gatherMs = 4
+const manyCallers = 5
+
+/** `flush`: called when a connection is due again. */
+function createPace(clock: Clock, flush: () => void) {
+  const dueAt = new WeakMap<BrokerConnection, Milliseconds>()
+  let cancel: (() => void) | undefined
+
+  return {
+    isDue(connection: BrokerConnection): boolean {
+      const waitMs = (dueAt.get(connection) ?? 0) - clock.monotonic()
+      if (waitMs <= 0) return true
+      cancel ??= clock.after(waitMs, () => {
+        cancel = undefined
+        flush()
+      })
+      return false
+    },
+
+    sent(connection: BrokerConnection, queued: Queued[]): void {
+      const callers = new Set(queued.flatMap(({ batch }) => batch.entries.map(({ job }) => job)))
+      if (callers.size >= manyCallers) dueAt.set(connection, clock.monotonic() + gatherMs)
+    },
+
+    close: () => cancel?.(),
+  }
+}
+
 type Request = { queued: Queued[]; room: number }
 
-/** One request for each connection that is not busy. Its queues are held. */
+/** One request for each connection that is due and not busy. Its queues are held. */
 function planRequests(
   queues: PartitionQueues,
   connectionFor: (queue: SendQueue) => BrokerConnection | undefined,
+  isDue: (connection: BrokerConnection) => boolean,
   clock: Clock,
 ): Map<BrokerConnection, Request> {
   const requests = new Map<BrokerConnection, Request>()
   for (const queue of queues.ready) {
     const connection = connectionFor(queue)
-    if (connection === undefined || connection.isBusy) continue
+    if (connection === undefined || connection.isBusy || !isDue(connection)) continue
     const request = requests.get(connection) ?? { queued: [], room: requestBytesMax }
     if (request.room <= 0) continue
     queues.hold(queue)
@@ -211,6 +251,14 @@ function connectionTo(
 function encodedBatch({ queue: { topic, partition }, batch }: Queued, time: Milliseconds) {
   const records = batch.entries.map(({ record }) => record)
   return { topic, partition, batch: encodeBatch(records, time) }
+}
+
+/** As a reader gets them from the broker. */
+function storedRecords(batch: Batch, baseOffset: Offset, time: Milliseconds): StoredRecord[] {
+  return batch.entries.map(({ record: { topic, partition, key, value, id, signature } }, n) => ({
+    ...{ topic, partition, key, value, id, signature },
+    ...{ offset: baseOffset + n, time },
+  }))
 }
 
 /** A batch fails alone if no retry can help. If its time is over, all behind it fail as well. */

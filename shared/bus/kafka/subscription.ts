@@ -15,7 +15,7 @@ import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { createCommitSchedule } from './commit-schedule.ts'
 import { asBusError, isPartitionDamage, recoveryOf } from './failure.ts'
-import { createFetching } from './fetching.ts'
+import type { Fetching } from './fetching.ts'
 import { joinGroup, type Membership } from './membership.ts'
 import { createClosings, createConsumers } from './partition-consumers.ts'
 import { createPartitionRestore } from './partition-restore.ts'
@@ -33,7 +33,10 @@ export type SubscriptionTimes = {
 export type KafkaSubscriptionOptions = SubscribeOptions & {
   /** The name of a static member (MEMBERSHIP-5). */
   instanceId?: string | undefined
+  leaves?: boolean | undefined
   cluster: Cluster
+  /** Shared by all readers of the bus. */
+  fetching: Fetching
   log: Logger
   times: SubscriptionTimes
   write(records: RecordToAppend[]): Promise<void>
@@ -45,15 +48,10 @@ const closeCommitMs = 3_000
 
 /** The topic is known to exist. */
 export function startSubscription(options: KafkaSubscriptionOptions): Subscription {
-  const { cluster, group, topic, times } = options
+  const { cluster, group, topic, times, fetching } = options
   const { clock } = cluster
   const { commitMs, ...memberTimes } = times
   const log = options.log.child({ group })
-  const fetching = createFetching({
-    ...{ cluster, log, requestsMax: 2 },
-    partitionBytesMax: 1024 * 1024,
-    bytesMax: 8 * 1024 * 1024,
-  })
   const closings = createClosings(log, topic)
   const { promise: failed, reject } = Promise.withResolvers<never>()
   failed.catch(() => {}) // a caller without a handler must not crash
@@ -80,7 +78,8 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     onFailed: onPartitionFailed,
   })
   const membership: Membership = joinGroup({
-    ...{ cluster, log, group, topic, instanceId: options.instanceId, ...memberTimes },
+    ...{ cluster, log, group, topic, ...memberTimes },
+    ...{ instanceId: options.instanceId, leaves: options.leaves ?? true },
     onAssigned,
     onLost: () => onAssigned([]),
     beforeJoin: commits.flush,
@@ -145,7 +144,6 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     commits.stop()
     await within(clock, closeCommitMs, commits.flush())
     await membership.leave()
-    fetching.close()
     life = 'closed'
   }
 

@@ -6,16 +6,14 @@
 // TABLE-STORE-2. A process locks the first free file of its folder until it ends, and finds it
 //     again after a restart. If all are locked, it stays in memory.
 
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SQLInputValue } from 'node:sqlite'
 import type { Logger } from 'pino'
 import type { Offset, StoredRecord, TableKey } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
-import { makeFolders } from '../../lib/make-folders.ts'
-import { makePrivateFile } from '../../lib/private-files.ts'
 import { prefixEnd } from '../prefix-end.ts'
-import { DatabaseSync } from '../sqlite.ts'
+import type { DatabaseSync } from '../sqlite.ts'
+import { type LockedFile, openFirstFree, openLocked } from './locked-files.ts'
 
 export type TableName = { topic: string; partition: number }
 
@@ -45,7 +43,6 @@ export type TableStore = {
 
 /** Raise it when the tables below change. A file of another version is recreated. */
 const schemaVersion = 1
-const filesMax = 64
 /** Kafka keeps a tombstone for at least a day by default (delete.retention.ms). */
 const unconfirmedMsMax = 20 * 60 * 60 * 1000
 
@@ -82,10 +79,8 @@ export function openTableStore({
   clock: Clock
   log: Logger
 }): TableStore {
-  const { db, file } =
-    folder === undefined
-      ? { db: openFile(':memory:'), file: undefined }
-      : openFirstFree(folder, log)
+  const found = folder === undefined ? undefined : openFirst(folder, log)
+  const { db, file } = found ?? { db: openLocked(':memory:', prepare), file: undefined }
   const statements = prepareStatements(db)
 
   function transaction(work: () => void): void {
@@ -227,17 +222,10 @@ function prepareStatements(db: DatabaseSync) {
   return statements
 }
 
-function openFirstFree(
-  folder: string,
-  log: Logger,
-): { db: DatabaseSync; file: string | undefined } {
+function openFirst(folder: string, log: Logger): LockedFile | undefined {
   try {
-    makeFolders(folder, 0o700) // conversations are private
-    for (let n = 0; n < filesMax; n += 1) {
-      const file = join(folder, `tables-${n}.db`)
-      const db = openUnlessLocked(file, log)
-      if (db !== undefined) return { db, file }
-    }
+    const found = openFirstFree(join(folder, 'tables'), prepare, log)
+    if (found !== undefined) return found
     log.warn(
       { folder },
       'all table files are in use: tables stay in memory, and are read again after a restart',
@@ -248,47 +236,12 @@ function openFirstFree(
       'no table file can be written: tables stay in memory, and are read again after a restart',
     )
   }
-  return { db: openFile(':memory:'), file: undefined }
+  return undefined
 }
 
-/** Undefined if another process has locked it. Recreates a damaged file. */
-function openUnlessLocked(file: string, log: Logger): DatabaseSync | undefined {
-  try {
-    return openFile(file)
-  } catch (error) {
-    const code = (error as { errcode?: number }).errcode ?? 0
-    if ((code & 0xff) === sqliteBusy) return undefined
-    if (![sqliteCorrupt, sqliteNotADatabase].includes(code & 0xff)) throw error
-    log.warn({ err: error, file }, 'the table file is damaged; recreating it')
-    removeFile(file)
-    return openFile(file)
-  }
+function prepare(db: DatabaseSync): void {
+  const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
+  if (version === schemaVersion) return
+  if (version !== 0) db.exec('DROP TABLE IF EXISTS entries; DROP TABLE IF EXISTS views')
+  db.exec(schema)
 }
-
-function openFile(file: string): DatabaseSync {
-  if (file !== ':memory:') makePrivateFile(file)
-  const db = new DatabaseSync(file)
-  try {
-    // The lock is held until the database is closed (keeps TABLE-STORE-2). A copy may be lost in a
-    // power failure, so no write waits for the disk.
-    db.exec(
-      'PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; BEGIN EXCLUSIVE; COMMIT',
-    )
-    const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
-    if (version === schemaVersion) return db
-    if (version !== 0) db.exec('DROP TABLE IF EXISTS entries; DROP TABLE IF EXISTS views')
-    db.exec(schema)
-    return db
-  } catch (error) {
-    db.close()
-    throw error
-  }
-}
-
-function removeFile(file: string): void {
-  for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(file + ending, { force: true })
-}
-
-const sqliteBusy = 5
-const sqliteCorrupt = 11
-const sqliteNotADatabase = 26

@@ -11,7 +11,7 @@
 //     Steps are always accepted: each partition that is read has one at a time.
 
 import type { Logger } from 'pino'
-import type { Appended, RecordToAppend } from '../../contract/bus.ts'
+import type { Appended, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import type { MeasuredSkew } from './clock-skew.ts'
@@ -48,16 +48,18 @@ export type WriterOptions = {
   /** How long a failed batch is retried. */
   deliverMs: Milliseconds
   skew: Pick<MeasuredSkew, 'begin'>
+  /** Called with acknowledged records of one partition, if the broker reported their time. */
+  onWritten(records: StoredRecord[]): void
 }
 
 export function createWriter(options: WriterOptions): Writer {
-  const { cluster, clock, log, recordBytesMax, queueBytesMax, deliverMs, skew } = options
+  const { cluster, clock, log, recordBytesMax, queueBytesMax, deliverMs, skew, onWritten } = options
   let waitingBytes = 0
   let isClosed = false
   const admission = createWriteAdmission(cluster)
   const pending = createPendingWrites(clock)
   const sending = createSending({
-    ...{ cluster, clock, log, deliverMs, skew },
+    ...{ cluster, clock, log, deliverMs, skew, onWritten },
     countBytes(bytes) {
       waitingBytes += bytes
     },

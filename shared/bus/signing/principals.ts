@@ -70,7 +70,7 @@ const alsoReads: Partial<Record<string, TopicName[]>> = {
   'llm-gateway': ['history', 'policies', 'budgets'],
   executor: ['policies', 'guard-verdicts.approval'],
   edge: ['activity'],
-  front: ['policies', 'activity'],
+  front: ['policies', 'activity', 'budgets'],
   operator: ['policies'],
 }
 

@@ -4,9 +4,13 @@
 /** JSON.parse source text access of ECMAScript, which TypeScript's library lacks. */
 type Raw = { rawJSON(text: string): unknown }
 
+/** Texts in which a number may change. Any integer of fewer digits keeps its text, except -0. */
+const inexact = /\d{16}|\d[.eE]|-0/
+
 /** Undefined: `text` is not JSON. Of members with one name, the last one counts. */
 export function withExactNumbers(text: string): unknown {
   try {
+    if (!inexact.test(text)) return JSON.parse(text)
     return JSON.parse(
       text,
       (_key: string, value: unknown, context?: { source: string }): unknown =>

@@ -11,6 +11,7 @@ import type {
   BudgetReserved,
   BudgetSettled,
   BudgetUnit,
+  BudgetUse,
   BudgetWindow,
 } from '../../contract/messages.ts'
 import { turnLongestMs } from '../../contract/retention.ts'
@@ -43,10 +44,7 @@ export type Ledger = {
 
 export type LedgerRecord = BudgetReserved | BudgetSettled | BudgetReleased
 
-/** `used`: the amount of the budget that is used or reserved. */
-export type BudgetUse = { budget: BudgetInForce; used: number }
-
-/** `soft`: budgets whose soft amount is reached for the first time in their window. */
+/** A use counts reserved amounts too. `soft`: budgets whose soft amount is reached for the first time in their window. */
 export type Decision =
   | { kind: 'granted'; soft: BudgetUse[] }
   | { kind: 'refused'; hard: BudgetUse; soft: BudgetUse[] }

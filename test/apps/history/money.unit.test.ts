@@ -11,6 +11,7 @@ function settled(conversation: string, attempt: string, usd: number | null): Bud
   return {
     ...{ type: 'budget-settled', tenant: tenantOf(conversation), conversation, turn: 1, round: 1 },
     ...{ attempt, counted: 'usage', usage, tokens: 2, usd, prices: usd === null ? '' : 'v1' },
+    priced: true,
   }
 }
 
@@ -46,6 +47,14 @@ describe('the money of conversations', () => {
     expect([...money]).toEqual([
       ['acme:c', { usd: 5_000_000, requests: 2, unpriced: 1, prices: ['v1'] }],
     ])
+  })
+
+  it('leaves out requests that only budgets in tokens count', async () => {
+    const { log, add } = logOf([])
+    add({ ...settled('acme:c', 'a1', null), priced: false })
+    expect([...(await moneyReader(log).of(['acme:c']))]).toEqual([])
+    add(settled('acme:c', 'a2', 5_000_000))
+    expect((await moneyReader(log).of(['acme:c'])).get('acme:c')).toMatchObject({ unpriced: 0 })
   })
 
   it('reads only new records at a further call', async () => {

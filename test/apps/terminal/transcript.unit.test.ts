@@ -224,7 +224,7 @@ describe('text on a screen', () => {
 
 it('a call that waits for a person is marked if the model wrote it as text', () => {
   const call = { ordinal: 0, name: 'rm', arguments: '{}', id: 'k', hash: 'h', rule: 'files' }
-  const calls = [{ ...call, source: 'text' as const, program: null }]
+  const calls = [{ ...call, source: 'text' as const, program: null, question: null }]
   expect(linesOf([{ type: 'approval-pending', ...place, calls, until: 9_000 }])[0]).toBe(
     "  rm, which the model wrote as text, needs a person's approval (files):",
   )
@@ -240,6 +240,7 @@ it('a call that waits for a person has its exact arguments between the rule and 
     rule: 'files',
     source: null,
     program: null,
+    question: null,
   }
   expect(linesOf([{ type: 'approval-pending', ...place, calls: [call], until: 9_000 }])).toEqual([
     "  rm needs a person's approval (files):",

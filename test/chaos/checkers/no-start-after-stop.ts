@@ -99,7 +99,8 @@ function isOf(
   return scope === 'tool' ? tool === name : scope === 'agent' && agent === name
 }
 
-function isDisturbed(
+/** Whether a process was killed or paused at that time, or the broker was away. */
+export function isDisturbed(
   disturbances: Disturbance[],
   process: string,
   { from, to }: { from: number; to: number },

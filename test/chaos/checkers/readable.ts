@@ -1,5 +1,5 @@
 // R8 and the wire format. The schemas of the lock decode every record, and it is in the partition
-// of its conversation. None went to dead-letters, because no fault of this run writes invalid
+// of its conversation, or of its tenant in the topic budgets. None went to dead-letters, because no fault of this run writes invalid
 // bytes.
 
 import { addressOf, type Checker, recordsOf, type Violation } from '../evidence.ts'
@@ -15,11 +15,12 @@ export const readable: Checker = {
       const { message, fault, partition } = record
       if (fault !== undefined) report(`it cannot be read: ${fault}`, addressOf(record))
       if (message === undefined || !('conversation' in message)) continue
-      const home = homes.get(message.conversation) ?? partition
-      homes.set(message.conversation, home)
+      const of = record.topic === 'budgets' ? `the tenant ${record.key}` : message.conversation
+      const home = homes.get(of) ?? partition
+      homes.set(of, home)
       if (home !== partition)
         report(
-          `${message.type} of ${message.conversation} is in this partition, and others of it are in partition ${home}`,
+          `${message.type} of ${of} is in this partition, and others of it are in partition ${home}`,
           addressOf(record),
         )
     }

@@ -544,7 +544,7 @@ const ended = {
 
 const pendingCall = {
   ...{ ordinal: 1, name: 'read', arguments: '{}', id: 'a1', hash: 'h', rule: 'r' },
-  ...{ source: null, program: null },
+  ...{ source: null, program: null, question: null },
 } as const
 
 /** Once the stage has read this many records. */

@@ -79,6 +79,7 @@ async function entry(
         }
   await write('history', {
     type: 'history-entry',
+    redact: [],
     conversation,
     turn,
     round,

@@ -50,6 +50,7 @@ const pending = (ordinal: number): Message => ({
       hash: '',
       source: null,
       program: null,
+      question: null,
     },
   ],
 })

@@ -28,3 +28,12 @@ check("a streamed resent history", text == "Here.")
 response = litellm.responses(**CLIENT, input="What time is it?")
 items = [item.type for item in response.output]
 check("responses", items == ["mcp_call", "message"] and response.status == "completed")
+check("outcome", response.metadata["weir_outcome"] == "answered")
+
+seat = [{"role": "user", "content": "A seat, please."}]
+asked = litellm.completion(**CLIENT, messages=seat).choices[0].message
+call = asked.tool_calls[0]
+check("tool_calls", call.function.name == "seat")
+result = {"role": "tool", "tool_call_id": call.id, "content": "14A"}
+done = litellm.completion(**CLIENT, messages=[*seat, asked.model_dump(), result])
+check("a result", done.choices[0].message.content == "14A it is.")

@@ -26,6 +26,7 @@ export const prod = {
   source: null,
   program: null,
   requested: null,
+  question: null,
 }
 export const test = {
   ordinal: 1,
@@ -34,6 +35,7 @@ export const test = {
   source: null,
   program: null,
   requested: null,
+  question: null,
 }
 export const prodToo = {
   ordinal: 2,
@@ -42,6 +44,7 @@ export const prodToo = {
   source: null,
   program: null,
   requested: null,
+  question: null,
 }
 
 export function approvalAsked(fields: Partial<ApprovalAsked> = {}): ApprovalAsked {
@@ -54,6 +57,7 @@ export function approvalAsked(fields: Partial<ApprovalAsked> = {}): ApprovalAske
     rules,
     version: 'v',
     ...times,
+    input: 0,
     ...fields,
   }
 }
@@ -74,6 +78,8 @@ export function answer(
     answer: 'approve',
     by: 'ann',
     reason: '',
+    input: 0,
+    values: null,
     ...fields,
   }
 }
@@ -83,6 +89,7 @@ export function withdrawal(...ordinals: number[]): ApprovalWithdrawn {
     type: 'approval-withdrawn',
     ...place,
     calls: ordinals.map((ordinal) => ({ ordinal, reason: 'vetoed by guard shell: secrets' })),
+    input: 0,
   }
 }
 

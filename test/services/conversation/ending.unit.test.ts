@@ -224,6 +224,7 @@ describe('the end of a wait without an outcome', () => {
     expect(names(over.records)).toEqual(['history: history-entry', 'self: carried'])
     expect(only(over.records, 'history-entry')).toEqual({
       type: 'history-entry',
+      redact: [],
       conversation: 'c',
       turn: 0,
       round: 2,

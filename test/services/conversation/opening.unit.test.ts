@@ -30,6 +30,7 @@ describe('a message to an idle conversation', () => {
         to: 'history',
         message: {
           type: 'history-entry',
+          redact: [],
           conversation: 'c',
           turn: 0,
           round: 0,

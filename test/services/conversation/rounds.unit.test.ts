@@ -34,6 +34,7 @@ describe('a round with calls', () => {
     const { response, results } = outcome(0, 1, { calls: 3 })
     expect(only(second.records, 'history-entry')).toEqual({
       type: 'history-entry',
+      redact: [],
       conversation: 'c',
       turn: 0,
       round: 1,

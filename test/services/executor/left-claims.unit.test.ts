@@ -79,6 +79,20 @@ describe('a tool that outlived its owner', () => {
     expect(typesOf(owner.written)).toEqual(['lapsed'])
   })
 
+  it.each([
+    ['lapses at once', 'dead', ['lapsed']],
+    ['waits for its deadline', 'another', []],
+  ])('%s if the bus proves the end of the process of %s', async (_, ended, written) => {
+    const { owner, outputs, state } = world(
+      { state: 'absent' },
+      { hasEnded: (name) => name === ended },
+    )
+    await settled()
+    expect(typesOf(owner.written)).toEqual(written)
+    expect(state.asked[0]).toEqual(['dead', ended === 'dead'])
+    expect(outputs.map(({ type }) => type).includes('round-executed')).toBe(ended === 'dead')
+  })
+
   it('is stopped when its turn is cancelled', async () => {
     const { append, owner, outputs, state, ended, clock } = world(stillRunning())
     append(cancel)

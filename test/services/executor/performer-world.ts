@@ -138,6 +138,7 @@ export type Owner = Performer<ExecutorTask> & {
 
 export type OwnerOptions = {
   formerOwnersDead?: boolean
+  hasEnded?: PerformerContext['hasEnded']
   guardVerdicts?: PerformerContext['guardVerdicts']
   write?: (messages: Message[]) => Promise<void>
   policies?: PerformerContext['policies']
@@ -176,6 +177,7 @@ export function inbox(clock: TestClock) {
     start: StartPerformer<ExecutorTask>,
     {
       formerOwnersDead = false,
+      hasEnded,
       guardVerdicts = noVerdicts,
       policies = async () => [],
       write,
@@ -188,7 +190,7 @@ export function inbox(clock: TestClock) {
     const context: PerformerContext = {
       kept: async () => undefined,
       historyTable: { logTime: () => undefined, keys: async () => [], forget: async () => {} },
-      ...{ owner: name, partition: 0, clock, formerOwnersDead, randomId: () => 'random' },
+      ...{ owner: name, partition: 0, clock, formerOwnersDead, hasEnded, randomId: () => 'random' },
       log: createLog({
         level: 'trace',
         destination: { write: (line: string) => lines.push(line) },

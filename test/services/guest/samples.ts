@@ -126,6 +126,8 @@ export function results(
     agent: 'coder',
     blocking: true,
     policy: settings.policy,
+    reached: [],
+    refusal: '',
     ...of,
   }
 }

@@ -49,6 +49,7 @@ export function agentOf(fields: Partial<Agent> = {}, model: Partial<Agent['model
 export function userSays(text: string, at: { turn?: number } = {}): HistoryEntry {
   return {
     type: 'history-entry',
+    redact: [],
     conversation: 'c',
     turn: 0,
     round: 0,

@@ -1,7 +1,7 @@
 // The writes and readers of the embedded bus beyond the contract: one transaction, failed writes,
 // slow readers, retention.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
@@ -395,6 +395,64 @@ describe('a disk that is full', () => {
     await appending
   })
 })
+
+describe('a file that is removed or replaced under its writer', () => {
+  const lost = {
+    code: 'bus.unwritable',
+    retryable: false,
+    message: expect.stringContaining('was removed or replaced while this process wrote it'),
+  }
+
+  test.each([
+    ['removed', (file: string) => rmSync(file)],
+    ['replaced', (file: string) => replaceWithCopy(file)],
+  ])('refuses all further writes of a file that was %s', async (_, lose) => {
+    const inbox = await topic()
+    await appendTexts(inbox, ['kept'])
+    lose(join(folder, 'weir.sqlite'))
+    clock.advance(1000)
+    await expect(appendTexts(inbox, ['lost'])).rejects.toMatchObject(lost)
+    await expect(appendTexts(inbox, ['lost as well'])).rejects.toMatchObject(lost)
+    expect(await bus.ends(inbox)).toEqual([{ partition: 0, begin: 0, end: 1 }])
+  })
+
+  test('refuses also when the file comes back, because records may be missing in it', async () => {
+    const inbox = await topic()
+    const file = join(folder, 'weir.sqlite')
+    renameSync(file, `${file}.moved`)
+    clock.advance(1000)
+    await expect(appendTexts(inbox, ['lost'])).rejects.toMatchObject(lost)
+    renameSync(`${file}.moved`, file)
+    clock.advance(1000)
+    await expect(appendTexts(inbox, ['late'])).rejects.toMatchObject(lost)
+  })
+
+  test('fails a subscription whose outputs it cannot keep', async () => {
+    const [inbox, next] = [await topic(), await topic()]
+    await appendTexts(inbox, ['read'])
+    rmSync(join(folder, 'weir.sqlite'))
+    clock.advance(1000)
+    const recording = await subscribeRecording(bus, {
+      group: 'g',
+      topic: inbox,
+      step: (batch) => ({
+        outputs: batch.map((input) => record(next, textOf(input))),
+        commit: commitBehind(batch),
+      }),
+    })
+    const failed = expect(recording.subscription.failed).rejects.toMatchObject(lost)
+    await settle()
+    for (const waitMs of [200, 400, 800, 1600]) clock.advance(waitMs)
+    await failed
+    expect(await readAll(bus, next)).toEqual([])
+  })
+})
+
+/** The same bytes under the same name, in another file. */
+function replaceWithCopy(file: string): void {
+  copyFileSync(file, `${file}.copy`)
+  renameSync(`${file}.copy`, file)
+}
 
 describe('the queue', () => {
   test('refuses more than its bytes, as retryable, until earlier appends are written', async () => {

@@ -73,6 +73,8 @@ rounds-cleared (log) -> executor, a unit is turn
     lapsed <- executor performer
     programs-hashed <- executor performer
     calls-stopped <- executor performer
+    input-requested <- executor performer
+    input-given <- executor performer
     guard-verdict <- executor performer
     tick <- runtime
 approvals (log) -> approval, a unit is round
@@ -82,6 +84,7 @@ approvals (log) -> approval, a unit is round
     tick <- runtime
 guard-verdicts.approval (log)
     guard-verdict <- approval
+    input-given <- approval
 history (table)
     history-entry <- conversation, guest
     content-kept <- intake, executor performer
@@ -98,16 +101,16 @@ policies (table)
     setting-removed <- operator
     (tombstone) <- operator
 budgets (log)
-    budget-reserved <- llm-gateway performer
-    budget-settled <- llm-gateway performer
-    budget-released <- llm-gateway performer
+    budget-reserved <- llm-gateway performer, front
+    budget-settled <- llm-gateway performer, front
+    budget-released <- llm-gateway performer, front
 activity (log)
     turn-started <- conversation, guest
     round-started <- conversation, guest
     guest-advice <- guest
     guest-verdicts <- executor
     model-retry <- llm-gateway
-    budget-reached <- llm-gateway performer
+    budget-reached <- llm-gateway performer, guest
     model-answered <- loop-detector
     call-rejected <- loop-detector
     intervention-raised <- loop-detector

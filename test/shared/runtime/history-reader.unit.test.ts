@@ -18,6 +18,7 @@ function put(turn: number, round: number, text = `${turn}/${round}`, conversatio
   const at = { conversation, turn, round }
   const entry: HistoryEntry = {
     type: 'history-entry',
+    redact: [],
     ...at,
     user: text,
     response: null,

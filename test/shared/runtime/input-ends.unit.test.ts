@@ -8,11 +8,11 @@ import { parseId } from '../../../shared/runtime/derived-id.ts'
 import { createInputEnds } from '../../../shared/runtime/input-ends.ts'
 
 /** A bus on which every inbox ends at `end`, with the topics that were looked up. */
-function world({ sees = false }: { sees?: boolean } = {}) {
+function world({ sees = false, seen = 0 }: { sees?: boolean; seen?: number } = {}) {
   const asked: string[] = []
   const clock = fakeClock(0)
   const state = { end: 10, failure: undefined as Error | undefined }
-  const bus: Pick<Bus, 'ends' | 'endAhead' | 'clock'> = {
+  const bus: Pick<Bus, 'ends' | 'endAhead' | 'endSeen' | 'clock'> = {
     clock,
     async ends(topic) {
       asked.push(topic)
@@ -20,6 +20,7 @@ function world({ sees = false }: { sees?: boolean } = {}) {
       return [{ partition: 1, begin: 0, end: state.end }]
     },
     ...(sees && { endAhead: () => state.end }),
+    endSeen: () => seen,
   }
   const log = pino({ level: 'silent' })
   const ends = createInputEnds({ bus, topicPrefix: 'w.', partition: 1, log })
@@ -75,6 +76,14 @@ describe('the ends of inputs', () => {
     expect(ends.refusalOf(idOf('conversation/1/3/0'))).toBeUndefined()
     expect(ends.refusalOf(idOf('conversation/1/10/0'))).toBeDefined()
     expect(asked).toEqual([])
+  })
+
+  it('are not looked up for an input that this process has read or written', async () => {
+    const { asked, ends } = world({ seen: 5 })
+    expect(ends.lookUp([withId('conversation/1/4/0')])).toBeUndefined()
+    expect(ends.refusalOf(idOf('conversation/1/4/0'))).toBeUndefined()
+    expect(await ends.lookUp([withId('conversation/1/5/0')])).toBe('known')
+    expect(asked).toEqual(['w.conversation-events'])
   })
 
   it('are requested again while the broker is away, until the partition closes', async () => {

@@ -259,6 +259,7 @@ describe('a performer', () => {
     const [context] = harness.contexts
     const entry = (turn: number, round: number, conversation = 'c'): Message => ({
       type: 'history-entry',
+      redact: [],
       conversation,
       turn,
       round,

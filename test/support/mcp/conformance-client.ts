@@ -9,7 +9,9 @@ import { connectionTo } from '../../../services/executor/tools/mcp/connection.ts
 import { type KnownClient, loginAt } from '../../../services/executor/tools/mcp/login.ts'
 import { startMcpCall } from '../../../services/executor/tools/mcp/mcp.ts'
 import { writeLogin } from '../../../services/executor/tools/mcp/token-file.ts'
+import type { AskPerson } from '../../../services/executor/tools/tool.ts'
 import type { McpServer, McpUrl } from '../../../shared/agents/agents.ts'
+import { inputFields, questionIn, valuesFor } from '../../../shared/contract/input-question.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 
 type Context = {
@@ -50,13 +52,25 @@ async function run(one: Scenario, tokenFile: string): Promise<string> {
       { kind: 'mcp', server, tool: call.name },
       {
         ...{ arguments: JSON.stringify(call.arguments), idempotencyKey: call.name },
-        ...{ clock: systemClock, timeoutMs: 20_000, graceMs: 0 },
+        ...{ clock: systemClock, timeoutMs: 20_000, graceMs: 0, ask: acceptWithDefaults },
       },
     ).ended
     lines.push(`${call.name}: ${status} ${text}`)
   }
   await connectionTo(server).close()
   return lines.join('\n')
+}
+
+/** The person accepts each question with its defaults, and with a value for each other field. */
+const acceptWithDefaults: AskPerson = async (question) => {
+  const asked = questionIn(question)
+  const fields = asked === undefined ? [] : inputFields(asked)
+  const missing = fields.filter((field) => field.isRequired && field.default === undefined)
+  const byType: Record<string, unknown> = { boolean: true, integer: 5, number: 5 }
+  const values = missing.map(({ name, type }) => [name, byType[type] ?? 'a'])
+  const checked = valuesFor(question, JSON.stringify(Object.fromEntries(values)))
+  if ('fault' in checked) throw new Error(checked.fault)
+  return { answer: 'accept', values: checked.values }
 }
 
 async function authOf(

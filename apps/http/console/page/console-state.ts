@@ -63,10 +63,20 @@ export type WaitingCall = {
   /** The model wrote the call as text. */
   isText: boolean
   program: string | null
+  /** The question of the running tool. Null: the call waits for an approval. */
+  question: { url: string | null; fields: QuestionField[] } | null
   since: number
   until: number
   /** The arguments of the last approved call of this tool by this agent. Null: none is known. */
   approved: string | null
+}
+
+export type QuestionField = {
+  name: string
+  type: string
+  description: string
+  isRequired: boolean
+  default?: unknown
 }
 
 export type Decision = {

@@ -5,10 +5,11 @@ import { memberLine } from '../../../report/page/call-details.ts'
 import { fill } from '../../../report/page/element.ts'
 import { argumentDiff } from '../../../report/page/member-diff.ts'
 import { conversationLink, counted, number, personName, span } from './ago.ts'
-import type { ConsoleState, Decision, WaitingCall } from './console-state.ts'
+import type { ConsoleState, Decision, QuestionField, WaitingCall } from './console-state.ts'
 import { html } from './html.ts'
 
-export type Decide = (call: WaitingCall, answer: 'approve' | 'reject', reason: string) => void
+/** `text`: the values of an answer as JSON, or the reason of a rejection. */
+export type Decide = (call: WaitingCall, answer: 'approve' | 'reject', text: string) => void
 
 /** `busy`: ids whose decision is on its way. `notes`: the answers of the server, by id. */
 export type InboxContext = {
@@ -70,7 +71,8 @@ function card(call: WaitingCall, { now, busy, notes, decide }: InboxContext) {
         : html`<h3>Arguments, exactly <span class="faint">${number(call.bytes)} bytes</span></h3>
             <pre class="quote" tabindex="0" dir="ltr" aria-label="Arguments">${call.arguments}</pre>`
     }
-    ${call.arguments !== null && difference(call.arguments, call.approved)}
+    ${call.question === null && call.arguments !== null && difference(call.arguments, call.approved)}
+    ${call.question !== null && questionPart(call.question)}
     <p class="faint where">
       <a href=${conversationLink(call.conversation)}>${call.conversation}</a>
       <span>agent ${call.agent}, round ${number(call.round)}</span>
@@ -82,11 +84,24 @@ function card(call: WaitingCall, { now, busy, notes, decide }: InboxContext) {
       html`<form
         onSubmit=${(event: Event) => {
           event.preventDefault()
-          decide(call, 'reject', reasonIn(event.currentTarget))
+          decide(call, 'reject', textIn(event.currentTarget, 'reason'))
         }}
       >
-        <button type="button" class="approve" disabled=${isBusy} onClick=${() => decide(call, 'approve', '')}>
-          Approve <kbd>a</kbd>
+        ${
+          call.question !== null &&
+          call.question.url === null &&
+          html`<label class="reason">
+            <span class="unseen">Values, as a JSON object</span>
+            <textarea name="values" rows="3" autocomplete="off" spellcheck="false">${valuesText(call.question.fields)}</textarea>
+          </label>`
+        }
+        <button
+          type="button"
+          class="approve"
+          disabled=${isBusy}
+          onClick=${(event: Event) => decide(call, 'approve', textIn((event.currentTarget as HTMLButtonElement).form, 'values'))}
+        >
+          ${call.question === null ? 'Approve' : 'Answer'} <kbd>a</kbd>
         </button>
         <label class="reason">
           <span class="unseen">Reason, for the model</span>
@@ -99,8 +114,30 @@ function card(call: WaitingCall, { now, busy, notes, decide }: InboxContext) {
   </article>`
 }
 
-function reasonIn(form: EventTarget | null): string {
-  return form instanceof HTMLFormElement ? String(new FormData(form).get('reason') ?? '') : ''
+function textIn(form: EventTarget | null, name: 'reason' | 'values'): string {
+  return form instanceof HTMLFormElement ? String(new FormData(form).get(name) ?? '') : ''
+}
+
+/** The address is a text, so nobody follows it by mistake. */
+function questionPart({ url, fields }: NonNullable<WaitingCall['question']>) {
+  if (url !== null)
+    return html`<h3>Open this address, then answer</h3>
+      <pre class="quote" tabindex="0" dir="ltr" aria-label="Address">${url}</pre>`
+  return html`<h3>Its fields</h3>
+    <ul>
+      ${fields.map(
+        ({ name, type, description, isRequired }) =>
+          html`<li><code>${name}</code> ${type}${isRequired ? ', required' : ''} <span class="faint">${description}</span></li>`,
+      )}
+    </ul>`
+}
+
+/** The defaults, which a person completes. */
+function valuesText(fields: readonly QuestionField[]): string {
+  const values = fields.flatMap((field) =>
+    field.default === undefined ? [] : [[field.name, field.default]],
+  )
+  return JSON.stringify(Object.fromEntries(values))
 }
 
 function difference(now: string, before: string | null) {
@@ -160,7 +197,7 @@ export function inboxKey(key: string, calls: readonly WaitingCall[], decide: Dec
     return true
   }
   if (card === null || call === undefined || call.arguments === null) return false
-  if (key === 'a') decide(call, 'approve', '')
+  if (key === 'a') decide(call, 'approve', textIn(card.querySelector('form'), 'values'))
   else if (key === 'r') card.querySelector<HTMLInputElement>('input[name=reason]')?.focus()
   else return false
   return true

@@ -153,13 +153,16 @@ function connect(): void {
   void follow('live', { onEvent, onOpen, onLost }, stop.signal)
 }
 
-function decide(call: WaitingCall, answer: 'approve' | 'reject', reason: string): void {
+function decide(call: WaitingCall, answer: 'approve' | 'reject', text: string): void {
   const { id, hash } = call
   if (busy.has(id)) return
   busy.add(id)
   notes.delete(id)
   draw()
-  send<{ counted: boolean; text: string }>('decide', { id, hash, answer, reason })
+  send<{ counted: boolean; text: string }>('decide', {
+    ...{ id, hash, answer, reason: answer === 'reject' ? text : '' },
+    ...(answer === 'approve' && text !== '' && { values: text }),
+  })
     .then(
       ({ counted: counts, text }) => counts || notes.set(id, text),
       (error: unknown) => notes.set(id, error instanceof Error ? error.message : String(error)),

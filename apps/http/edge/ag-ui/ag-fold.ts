@@ -5,7 +5,7 @@
 import type { TurnEvent } from '../../../../client/weir.ts'
 import { callIdOf, createTurnCalls, type WaitingCall } from '../turn-calls.ts'
 import type { TurnFold } from '../turn-chunks.ts'
-import { interventionData, turnData } from '../turn-data.ts'
+import { createTurnEnd, interventionData } from '../turn-data.ts'
 import {
   type AgEvent,
   type AgInterrupt,
@@ -29,6 +29,7 @@ const responseSchema = {
 
 export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgEvent> {
   const calls = createTurnCalls()
+  const end = createTurnEnd()
   const sent = createAgMessages(messages)
   /** Calls whose results the client has sent itself. */
   const known = new Set(messages.flatMap((one) => (one.role === 'tool' ? [one.toolCallId] : [])))
@@ -116,7 +117,7 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
       ...endBlock(),
       ...calls.all().map(({ callId }) => result(callId, 'the turn ended before its result')),
       ...(isShown ? [] : [...delta('text', event, reply), ...endBlock()]),
-      { type: 'CUSTOM', name: 'weir.turn', value: turnData(event) },
+      { type: 'CUSTOM', name: 'weir.turn', value: end.of(event) },
       ...endStep(),
     ]
     if (outcome === 'failed')
@@ -167,6 +168,7 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
       const events = [...(isFirst ? [started()] : []), ...eventsOf(event)]
       for (const one of events) sent.see(one)
       calls.see(event)
+      end.see(event)
       return events
     },
     paused: calls.paused,
@@ -190,10 +192,13 @@ function result(toolCallId: string, content: string): AgEvent {
   return { type: 'TOOL_CALL_RESULT', messageId, toolCallId, content, role: 'tool' }
 }
 
-function interruptOf({ id, callId, name, rule, until }: WaitingCall): AgInterrupt {
+function interruptOf({ id, callId, name, rule, until, question }: WaitingCall): AgInterrupt {
+  const values = question?.mode === 'form' ? { values: question.schema } : {}
+  const properties = { ...responseSchema.properties, ...values }
   return {
-    ...{ id, reason: 'approval', toolCallId: callId, responseSchema },
-    message: `${name} waits for a person: ${rule}`,
+    ...{ id, reason: 'approval', toolCallId: callId },
+    responseSchema: { ...responseSchema, properties },
+    message: `${name} waits for a person: ${rule}${question?.mode === 'url' ? ` Open ${question.url}` : ''}`,
     expiresAt: new Date(until).toISOString(),
   }
 }

@@ -74,10 +74,14 @@ function resumeIn(given: unknown, at: number): Answer | string {
   if (status === 'cancelled') return id
   if (status !== 'resolved')
     throw new HttpError(400, 'http.body', `${where}.status must be resolved or cancelled`)
-  const { approved, reason } = objectAt(payload, `${where}.payload`)
+  const { approved, reason, values } = objectAt(payload, `${where}.payload`)
   if (typeof approved !== 'boolean')
     throw new HttpError(400, 'http.body', `${where}.payload.approved must be true or false`)
-  return { id, approve: approved, ...(typeof reason === 'string' && { reason }) }
+  return {
+    ...{ id, approve: approved },
+    ...(typeof reason === 'string' && { reason }),
+    ...(values !== undefined && { values: JSON.stringify(values) }),
+  }
 }
 
 /** `error`: the client's text of a failure. */

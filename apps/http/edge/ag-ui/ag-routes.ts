@@ -28,9 +28,10 @@ function routes(context: EdgeContext): HttpApp {
     assertClientTools(context.agents, agent, tools)
     const stream: ChatStream<AgEvent> = {
       fold: createAgFold(run),
+      result: 'a message of the role tool with its toolCallId',
       failed: ({ message, code }) => ({ type: 'RUN_ERROR', message, code }),
     }
-    return chatTurn(context, { principal, agent, request, body: bytes, stream })
+    return chatTurn(context, http, { principal, agent, request, body: bytes, stream })
   })
   return app
 }

@@ -1,9 +1,10 @@
 // The answers of Chat Completions: whole, and in chunks. With tool_calls only for tools that the client
-// runs.
+// runs. The last chunk, or the whole answer, has the end of the turn as `weir`.
 
 import type { TurnFinished } from '../../../../client/weir.ts'
 import type { AnswerPiece } from '../answer-pieces.ts'
-import type { ServerSentEvent } from '../sse.ts'
+import { interrupted } from '../edge-errors.ts'
+import type { ServerSentEvent, SseOptions } from '../sse.ts'
 import { toolCallId } from './tool-call-id.ts'
 
 /** `created`: seconds since 1970. `conversation`: as the principal names it. */
@@ -15,44 +16,63 @@ export type ChatHead = {
   conversation: string
 }
 
-/** The chunks, `[DONE]` at the end. An error of the source is a chunk with `error`. */
-export async function* chatChunks(
-  pieces: AsyncIterable<AnswerPiece>,
+/**
+ * The chunks, `[DONE]` at the end. An error of the source is a chunk with `error`. `keep` gets the
+ * whole text in front of the end.
+ */
+export function chatStream(
   { includesUsage, conversation, ...head }: ChatHead,
-): AsyncGenerator<ServerSentEvent> {
-  const chunk = (delta: object, finish: string | null = null): ServerSentEvent => ({
-    data: JSON.stringify({
-      ...{ ...head, object: 'chat.completion.chunk' },
+  keep: (answer: string) => void,
+): Pick<SseOptions<AnswerPiece[]>, 'eventsOf' | 'begin' | 'failed' | 'end'> {
+  const sent = (body: object): ServerSentEvent => ({ data: JSON.stringify(body) })
+  const object = 'chat.completion.chunk'
+  const chunk = (delta: object, finish: string | null = null, more: object = {}): ServerSentEvent =>
+    sent({
+      ...{ ...head, object },
       choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
-    }),
-  })
-  yield chunk({ role: 'assistant', content: '' })
-  try {
-    for await (const piece of pieces) {
-      if (piece.kind === 'text') yield chunk({ content: piece.text })
-      else if (piece.kind === 'reasoning') yield chunk({ reasoning_content: piece.text })
-      else if (piece.kind === 'calls') {
+      ...more,
+    })
+  let answer = ''
+
+  function chunksOf(piece: AnswerPiece): ServerSentEvent[] {
+    switch (piece.kind) {
+      case 'text':
+        answer += piece.text
+        return [chunk({ content: piece.text })]
+      case 'reasoning':
+        return [chunk({ reasoning_content: piece.text })]
+      case 'calls': {
         const calls = toolCalls(piece, conversation)
-        yield chunk({ tool_calls: calls.map((call, index) => ({ index, ...call })) })
-        yield chunk({}, 'tool_calls')
-      } else {
-        yield chunk({}, finishReason(piece.finished))
+        return [
+          chunk({ tool_calls: calls.map((call, index) => ({ index, ...call })) }),
+          chunk({}, 'tool_calls'),
+        ]
+      }
+      case 'end': {
+        keep(answer)
         const usage = usageOf(piece.finished)
-        const body = { ...head, object: 'chat.completion.chunk', choices: [], usage }
-        if (includesUsage) yield { data: JSON.stringify(body) }
+        return [
+          chunk({}, finishReason(piece.finished), { weir: piece.data }),
+          ...(includesUsage ? [sent({ ...head, object, choices: [], usage })] : []),
+        ]
       }
     }
-  } catch {
-    const message = 'Weir cannot go on with this answer: send the same request again'
-    const error = { type: 'server_error', code: 'edge.interrupted', message, param: null }
-    yield { data: JSON.stringify({ error }) }
   }
-  yield { data: '[DONE]' }
+
+  return {
+    begin: [chunk({ role: 'assistant', content: '' })],
+    eventsOf: (pieces) => pieces.flatMap(chunksOf),
+    failed() {
+      const { code, message } = interrupted()
+      return [sent({ error: { type: 'server_error', code, message, param: null } })]
+    },
+    end: [{ data: '[DONE]' }],
+  }
 }
 
 /** The whole answer. `reasoning`: the text of all rounds. */
 export function chatCompletion(
-  finished: TurnFinished,
+  { finished, data }: Extract<AnswerPiece, { kind: 'end' }>,
   reasoning: string,
   { id, model, created }: ChatHead,
 ): object {
@@ -62,7 +82,8 @@ export function chatCompletion(
   }
   const choice = { index: 0, message, logprobs: null, finish_reason: finishReason(finished) }
   const usage = usageOf(finished)
-  return { id, object: 'chat.completion', created, model, choices: [choice], usage }
+  const body = { id, object: 'chat.completion', created, model, choices: [choice], usage }
+  return { ...body, weir: data }
 }
 
 /** The answer that ends with calls of the client. The usage is known at the end of the turn. */

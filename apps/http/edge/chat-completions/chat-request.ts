@@ -4,10 +4,12 @@ import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import type { CallAnswer } from '../call-results.ts'
 import {
   bad,
+  isSwitch,
   type MessageContent,
   messageOfContent,
   refuseFields,
   textOfContent,
+  toolChoice,
   toolNames,
 } from '../request-message.ts'
 import type { Exchange } from '../resent-history.ts'
@@ -16,8 +18,8 @@ import type { Exchange } from '../resent-history.ts'
 export type Resent = { role: 'user' | 'assistant'; text: string }
 
 /**
- * `message` undefined: the request has results of calls only. `history`: the messages in front of it,
- * without calls and results. `tools`: the names of those that the client declares. `system`: its
+ * `message` undefined: the request has results of calls only. `results`: those at the end, in front of
+ * the message. `history`: the messages in front of it, without calls and results. `tools`: the names of those that the client declares. `system`: its
  * instructions, or ''.
  */
 export type ChatRequest = {
@@ -38,19 +40,20 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
   refuseFields(body, {
     functions: { accepts: isEmptyList, advice: 'declare tools' },
-    tool_choice: {
-      accepts: (value) => value === 'auto' || value === 'none',
-      advice: 'the model of the agent chooses its calls',
-    },
+    tool_choice: toolChoice,
+    stream: isSwitch,
     n: { accepts: (value) => value === 1, advice: 'a message has one answer' },
-    store: { accepts: (value) => value === true, advice: 'the log keeps every answer' },
+    store: {
+      accepts: (value) => value === true,
+      advice: 'the log keeps every answer. Leave it out',
+    },
     response_format: {
       accepts: (value) => isObject(value) && value.type === 'text',
-      advice: 'an answer is text',
+      advice: 'an answer is plain text. Leave it out',
     },
     modalities: {
       accepts: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
-      advice: 'an answer is text',
+      advice: 'an answer is plain text. Leave it out',
     },
   })
   const { model, messages, stream, stream_options: options, metadata } = body
@@ -65,8 +68,9 @@ export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
     role === 'tool' || !isObject(newest)
       ? undefined
       : messageOfContent(newest.content, `messages[${messages.length - 1}].content`)
-  const lastOther = read.findLastIndex((one) => one.role !== 'tool')
-  const results = read.slice(lastOther + 1).filter((one) => one.role === 'tool')
+  const answered = role === 'user' ? read.slice(0, -1) : read
+  const lastOther = answered.findLastIndex((one) => one.role !== 'tool')
+  const results = answered.slice(lastOther + 1).filter((one) => one.role === 'tool')
   const system = read.filter(({ role }) => role === 'system').map(({ text }) => text)
   const spoken = read.filter(
     (one): one is Resent => one.role === 'user' || (one.role === 'assistant' && one.text !== ''),

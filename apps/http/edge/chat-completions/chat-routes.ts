@@ -1,12 +1,13 @@
 // Chat Completions of OpenAI: `POST /v1/chat/completions` and `GET /v1/models`.
 
 import { Hono } from 'hono'
-import { HttpError } from '../../http-error.ts'
+import { answerJson } from '../../direct-answer.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import { type AnswerPiece, createAnswerFold } from '../answer-pieces.ts'
-import { clientToolsOf, sendResults } from '../call-results.ts'
+import { type CallAnswer, clientToolsOf, sendResults } from '../call-results.ts'
 import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
+import { answeredHere, interrupted } from '../edge-errors.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
 import { conversationFor, conversationIn, type Principal, requireRole } from '../principal.ts'
 import { jsonBodyOf } from '../request-json.ts'
@@ -16,7 +17,8 @@ import { sentTurn } from '../sent-turn.ts'
 import { sseResponse } from '../sse.ts'
 import { placeOfCall } from '../turn-calls.ts'
 import { turnChunks } from '../turn-chunks.ts'
-import { callsCompletion, chatChunks, chatCompletion } from './chat-chunks.ts'
+import { outcomeHeader } from '../turn-data.ts'
+import { callsCompletion, chatCompletion, chatStream } from './chat-chunks.ts'
 import {
   type ChatRequest,
   chatRequestOf,
@@ -25,7 +27,7 @@ import {
   transcriptOf,
 } from './chat-request.ts'
 import { createKnownHistories, type KnownHistories } from './known-histories.ts'
-import { callNamed } from './tool-call-id.ts'
+import { callNamed, toolResultForm } from './tool-call-id.ts'
 
 export const chatProtocol: Protocol = { name: 'chat-completions', routes }
 
@@ -34,10 +36,10 @@ function routes(context: EdgeContext): HttpApp {
   const histories = createKnownHistories()
 
   app.get('/v1/models', (http) =>
-    http.json({ object: 'list', data: [...context.agents.keys()].map(modelOf) }),
+    answerJson(http, { object: 'list', data: [...context.agents.keys()].map(modelOf) }),
   )
   app.get('/v1/models/:model{.+}', (http) =>
-    http.json(modelOf(namedAgent(context.agents, http.req.param('model')))),
+    answerJson(http, modelOf(namedAgent(context.agents, http.req.param('model')))),
   )
   app.post('/v1/chat/completions', (http) => complete(context, histories, http))
   return app
@@ -72,7 +74,7 @@ type Answering = {
   messageId: string
   shown: string
   said: Resent[]
-  pieces: AsyncIterable<AnswerPiece>
+  pieces: AsyncIterable<AnswerPiece[]>
   leave: () => void
 }
 
@@ -90,15 +92,21 @@ async function begun(
   const known = named ?? histories.find(principal, history)
   const idIn = async (conversation: string | undefined) => {
     const key = http.req.header('idempotency-key')
-    return (await context.messageIds.of({ principal, conversation, key, body, text })).message
+    return context.messageIds.of({ principal, conversation, key, body, text })
   }
-  let message = await idIn(known)
+  let { message, earlier } = await idIn(known)
   let start = await startOf(context, message, request, named !== undefined)
   if (start === 'fork') {
     if (named !== undefined) throw forkError('the messages differ from those of the conversation')
-    message = await idIn(undefined)
+    ;({ message, earlier } = await idIn(undefined))
     start = 'new'
   }
+  const shown = conversationFor(principal, message.conversation) ?? ''
+  if (earlier === undefined)
+    await sendResults(context, principal, {
+      ...{ conversation: shown, form: toolResultForm(shown), isHistory: true },
+      ...{ results: ownResults(request, shown), with: 'new message' },
+    })
   const instructions = [system, start === 'new' ? transcriptOf(history) : ''].filter(
     (one) => one !== '',
   )
@@ -108,11 +116,19 @@ async function begun(
   })
   return {
     messageId: message.messageId,
-    shown: conversationFor(principal, message.conversation) ?? '',
+    shown,
     said: [...history, { role: 'user', text }],
     pieces: turnChunks({ weir, events, fold: createAnswerFold(), decides: false }),
     leave: leaveHandler(context, principal, message),
   }
+}
+
+/** The results of the history for calls of this conversation. A client may have been elsewhere before. */
+function ownResults({ results }: ChatRequest, conversation: string): CallAnswer[] {
+  return results.flatMap(({ callId, text }) => {
+    const named = callId.includes('.') ? callNamed(callId) : undefined
+    return named?.conversation === conversation ? [{ callId: named.callId, text }] : []
+  })
 }
 
 /** The rest of a turn, behind the results of calls that the client ran. Throws 400, 404 and 409. */
@@ -125,7 +141,9 @@ async function resumed(
   if (first === undefined || named.some((one) => one.conversation !== first.conversation))
     throw bad('the results must be those of one conversation')
   const shown = first.conversation
-  const answered = await sendResults(context, principal, { conversation: shown, results: named })
+  const form = toolResultForm(shown)
+  const answers = { conversation: shown, results: named, form }
+  const answered = await sendResults(context, principal, answers)
   const id = conversationIn(principal, shown)
   const { weir } = context
   const turn = placeOfCall(answered[0] ?? '')?.turn ?? 0
@@ -163,20 +181,33 @@ async function answer(
   const keep = (text: string) =>
     histories.keep(principal, [...said, { role: 'assistant', text }], shown)
   if (request.streams)
-    return sseResponse(context, chatChunks(kept(pieces, keep), head), { headers, onLeave: leave })
+    return sseResponse(context, http.env.outgoing, {
+      ...{ items: pieces, headers, onLeave: leave },
+      ...chatStream(head, keep),
+    })
   whenLeft(http, leave)
+  const { text, reasoning, last } = await answeredHere(context, wholeAnswer(pieces))
+  if (last.kind === 'calls')
+    return answerJson(http, callsCompletion(last, { text, reasoning }, head), { headers })
+  keep(last.finished.reply)
+  const ended = { ...headers, ...outcomeHeader(last.data) }
+  return answerJson(http, chatCompletion(last, reasoning, head), { headers: ended })
+}
+
+type LastPiece = Extract<AnswerPiece, { kind: 'calls' | 'end' }>
+
+/** Throws 503 without an end. */
+async function wholeAnswer(
+  pieces: AsyncIterable<AnswerPiece[]>,
+): Promise<{ text: string; reasoning: string; last: LastPiece }> {
   let text = ''
   let reasoning = ''
-  for await (const piece of pieces) {
-    if (piece.kind === 'text') text += piece.text
-    if (piece.kind === 'reasoning') reasoning += piece.text
-    if (piece.kind === 'calls')
-      return http.json(callsCompletion(piece, { text, reasoning }, head), 200, headers)
-    if (piece.kind !== 'end') continue
-    keep(piece.finished.reply)
-    return http.json(chatCompletion(piece.finished, reasoning, head), 200, headers)
-  }
-  throw new HttpError(503, 'edge.interrupted', 'the turn has no end: send the request again')
+  for await (const some of pieces)
+    for (const piece of some)
+      if (piece.kind === 'text') text += piece.text
+      else if (piece.kind === 'reasoning') reasoning += piece.text
+      else return { text, reasoning, last: piece }
+  throw interrupted()
 }
 
 /**
@@ -195,19 +226,6 @@ function leftOutOf(declared: readonly string[], known: ReadonlySet<string>): str
 }
 
 const leftOutCharactersMax = 4096
-
-/** Calls `end` with the whole text in front of the end. */
-async function* kept(
-  pieces: AsyncIterable<AnswerPiece>,
-  end: (answer: string) => void,
-): AsyncGenerator<AnswerPiece> {
-  let answer = ''
-  for await (const piece of pieces) {
-    if (piece.kind === 'text') answer += piece.text
-    if (piece.kind === 'end') end(answer)
-    yield piece
-  }
-}
 
 /**
  * `held`: the conversation has the resent history. `new`: it begins with it. `fork`: it has another

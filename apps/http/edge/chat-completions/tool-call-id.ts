@@ -1,12 +1,21 @@
 // The ids of calls in Chat Completions. They name the conversation, because its clients need not.
 
 import { WeirError } from '../../../../client/weir.ts'
+import type { ResultForm } from '../call-results.ts'
 
 /** `conversation`: as the principal names it. `callId`: see callIdOf. */
 export type NamedCall = { conversation: string; callId: string }
 
 export function toolCallId({ conversation, callId }: NamedCall): string {
   return `${callId}.${Buffer.from(conversation).toString('base64url')}`
+}
+
+/** For errors. `conversation`: as the principal names it. */
+export function toolResultForm(conversation: string): ResultForm {
+  return {
+    name: 'a message of the role tool with its tool_call_id',
+    idOf: (callId) => toolCallId({ conversation, callId }),
+  }
 }
 
 /** Throws `call.unknown` for a text that is no such id. */

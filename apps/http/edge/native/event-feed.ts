@@ -1,10 +1,10 @@
 // The events of a conversation as server-sent events. The id of each is its position, so a client
 // that reconnects with Last-Event-ID continues behind the last one that it read.
 
-import type { TurnEvent } from '../../../../client/weir.ts'
+import type { HttpContext } from '../../server.ts'
 import type { EdgeContext } from '../edge-context.ts'
 import { conversationIn, type Principal } from '../principal.ts'
-import { type ServerSentEvent, sseResponse } from '../sse.ts'
+import { sseResponse } from '../sse.ts'
 
 const retryMs = 2_000
 
@@ -14,6 +14,7 @@ export type FeedRequest = { principal: Principal; conversation: string; after: s
 /** Goes on until the client leaves. */
 export function feedOf(
   context: EdgeContext,
+  http: HttpContext,
   { principal, conversation, after }: FeedRequest,
 ): Response {
   const leaving = new AbortController()
@@ -21,20 +22,15 @@ export function feedOf(
     signal: leaving.signal,
     ...(after !== undefined && { after }),
   })
-  return sseResponse(context, sent(events, conversation), {
+  return sseResponse(context, http.env.outgoing, {
+    items: events,
+    eventsOf: (event) => [
+      {
+        ...{ id: event.position, event: event.type },
+        data: JSON.stringify({ ...event, conversation }),
+      },
+    ],
     preamble: `retry: ${retryMs}`,
     onLeave: () => leaving.abort(),
   })
-}
-
-/** `conversation`: the id that the reader knows. */
-async function* sent(
-  events: AsyncIterable<TurnEvent>,
-  conversation: string,
-): AsyncGenerator<ServerSentEvent> {
-  for await (const event of events)
-    yield {
-      ...{ id: event.position, event: event.type },
-      data: JSON.stringify({ ...event, conversation }),
-    }
 }

@@ -5,6 +5,7 @@ import { Hono } from 'hono'
 import { positionIn } from '../../../../client/event-resume.ts'
 import type { CallPlace } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
+import { answerJson } from '../../direct-answer.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import { decideFor, waitingFor } from '../approval-decisions.ts'
@@ -45,7 +46,7 @@ function routes(context: EdgeContext): HttpApp {
       ...(system !== undefined && { system }),
     })
     await turn.sent
-    return http.json({ conversation: given, messageId: message.messageId }, 202)
+    return answerJson(http, { conversation: given, messageId: message.messageId }, { status: 202 })
   })
 
   app.get('/v1/conversations/:id/events', async (http) => {
@@ -54,7 +55,7 @@ function routes(context: EdgeContext): HttpApp {
     await assertExists(context, principal, given)
     const after = http.req.header('last-event-id') ?? http.req.query('after')
     if (after !== undefined) positionIn(after) // throws 400
-    return feedOf(context, { principal, conversation: given, after })
+    return feedOf(context, http, { principal, conversation: given, after })
   })
 
   app.post('/v1/conversations/:id/cancel', async (http) => {
@@ -67,7 +68,7 @@ function routes(context: EdgeContext): HttpApp {
     if (newest === undefined) throw unknownConversation()
     const message: SentMessage = { conversation, messageId: messageId ?? newest.messageId }
     await weir.cancel(message)
-    return http.json({ messageId: message.messageId }, 202)
+    return answerJson(http, { messageId: message.messageId }, { status: 202 })
   })
 
   app.post('/v1/conversations/:id/results', async (http) => {
@@ -84,25 +85,27 @@ function routes(context: EdgeContext): HttpApp {
     const place = { turn, round, ordinal } as CallPlace
     const conversation = weir.conversation(conversationIn(principal, http.req.param('id')))
     await conversation.sendResult(place, { text: requiredText(value, 'text'), isError })
-    return http.json(place)
+    return answerJson(http, place)
   })
 
   app.get('/v1/approvals', async (http) => {
     const principal = author(http, 'read')
-    return http.json({ approvals: await waitingFor(context, principal) })
+    return answerJson(http, { approvals: await waitingFor(context, principal) })
   })
 
   for (const answer of ['approve', 'reject'] as const)
     app.post(`/v1/approvals/:id/${answer}`, async (http) => {
       const principal = author(http, 'approve')
-      const { value } = await fieldsOf(http, ['reason', 'hash'])
+      const { value } = await fieldsOf(http, ['reason', 'hash', 'values'])
+      const { values } = value
       const [reason, hash] = [optionalText(value, 'reason'), textIfGiven(value, 'hash')]
       const outcome = await decideFor(context, principal, {
         ...{ id: http.req.param('id'), approve: answer === 'approve' },
         ...(reason !== undefined && { reason }),
         ...(hash !== undefined && { hash }),
+        ...(values !== undefined && { values: JSON.stringify(values) }),
       })
-      return http.json(outcome, outcome.counted ? 200 : 409)
+      return answerJson(http, outcome, { status: outcome.counted ? 200 : 409 })
     })
   return app
 }

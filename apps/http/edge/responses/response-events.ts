@@ -9,6 +9,7 @@
 import type { TurnEvent } from '../../../../client/weir.ts'
 import { createTurnCalls } from '../turn-calls.ts'
 import type { TurnFold } from '../turn-chunks.ts'
+import { createTurnEnd } from '../turn-data.ts'
 import {
   type CallItem,
   callId,
@@ -38,10 +39,10 @@ const preliminary = new Set(['text-delta', 'reasoning-delta', 'text-reset', 'tur
 
 /** The response of the last event. Undefined: the events have no end. */
 export async function wholeResponse(
-  events: AsyncIterable<ResponseEvent>,
+  events: AsyncIterable<ResponseEvent[]>,
 ): Promise<ResponseObject | undefined> {
   let last: ResponseEvent | undefined
-  for await (const event of events) last = event
+  for await (const some of events) last = some.at(-1)
   return last?.response as ResponseObject | undefined
 }
 
@@ -66,6 +67,7 @@ type OpenText = {
 
 export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> {
   const seen = createTurnCalls()
+  const turnEnd = createTurnEnd()
   const calls = new Map<string, number>()
   const approvals = new Map<string, string>()
   /** Calls of the client: their results are input, no output. */
@@ -223,11 +225,11 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
   }
 
   function pending(event: Event<'approval-pending'>): object[] {
-    return event.calls.flatMap(({ ordinal, id, name, arguments: given }) => {
+    return event.calls.flatMap(({ ordinal, id, name, arguments: given, question }) => {
       approvals.set(callId({ ...event, ordinal }), id)
       const index = output.length
       const type = 'mcp_approval_request'
-      output.push({ id, type, server_label: 'weir', name, arguments: given })
+      output.push({ id, type, server_label: 'weir', name, arguments: question ?? given })
       return ['added', 'done'].map((end) => ({
         ...{ type: `response.output_item.${end}`, output_index: index, item: output[index] },
       }))
@@ -243,7 +245,10 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
       const whole = delta(open, event.reply)
       events.push(...opening, ...whole, ...closeText(open, event.reply, base, step - 8))
     }
-    return [...events, ...numbered(base, step - 1, [endOfResponse(event, head, output)])]
+    return [
+      ...events,
+      ...numbered(base, step - 1, [endOfResponse(event, turnEnd.of(event), head, output)]),
+    ]
   }
 
   function eventsOf(event: TurnEvent, base: number): ResponseEvent[] {
@@ -285,6 +290,7 @@ export function createResponseFold(head: ResponseHead): TurnFold<ResponseEvent> 
     add(event) {
       if (!preliminary.has(event.type)) records += 1
       seen.see(event)
+      turnEnd.see(event)
       return eventsOf(event, records * step)
     },
     paused: seen.paused,

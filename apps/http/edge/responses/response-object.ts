@@ -1,6 +1,7 @@
 // The response object of the Responses API.
 
 import type { TurnFinished } from '../../../../client/weir.ts'
+import { outcomeHeader, type TurnData } from '../turn-data.ts'
 import type { OutputItem } from './output-items.ts'
 
 /** `createdAt`: seconds since 1970. `conversation`: as the principal names it. */
@@ -13,7 +14,12 @@ export type ResponseHead = {
 }
 
 type Status = 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled'
-export type ResponseObject = { id: string; status: Status; [field: string]: unknown }
+export type ResponseObject = {
+  id: string
+  status: Status
+  metadata: Record<string, string>
+  [field: string]: unknown
+}
 
 export function responseObject(
   { id, model, conversation, createdAt, previous }: ResponseHead,
@@ -33,6 +39,7 @@ export function responseObject(
 /** The last event. A cap makes the response incomplete, a failure class makes it failed. */
 export function endOfResponse(
   { outcome, reason, cap, totals: { inputTokens, outputTokens } }: TurnFinished,
+  data: TurnData,
   head: ResponseHead,
   output: readonly OutputItem[],
 ): { type: string; response: ResponseObject } {
@@ -41,9 +48,10 @@ export function endOfResponse(
     ...{ output_tokens: outputTokens, output_tokens_details: { reasoning_tokens: 0 } },
     total_tokens: inputTokens + outputTokens,
   }
+  const metadata = metadataOf(data)
   const ended = (type: string, status: Status, more: object = {}) => ({
     type: `response.${type}`,
-    response: responseObject(head, { status, output: [...output], usage, ...more }),
+    response: responseObject(head, { status, output: [...output], usage, metadata, ...more }),
   })
   switch (outcome) {
     case 'answered':
@@ -58,3 +66,21 @@ export function endOfResponse(
       return ended('failed', 'failed', { error: { code: 'server_error', message: reason } })
   }
 }
+
+/** Texts: SDKs know no other values there. */
+function metadataOf({ turn: _, reason, ...data }: TurnData): Record<string, string> {
+  const given = Object.entries({ ...data, reason: reason.slice(0, metadataCharactersMax) })
+  return Object.fromEntries(
+    given.flatMap(([name, value]) => (value === null ? [] : [[`weir_${name}`, value]])),
+  )
+}
+
+/** The headers of a whole response. */
+export function endHeaders({ metadata }: ResponseObject): Record<string, string> {
+  const { weir_outcome: outcome, weir_class, weir_cap, weir_rule } = metadata
+  if (outcome === undefined) return {}
+  return outcomeHeader({ outcome, class: weir_class, cap: weir_cap, rule: weir_rule })
+}
+
+/** Of the protocol. */
+const metadataCharactersMax = 512

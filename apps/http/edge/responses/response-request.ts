@@ -5,10 +5,12 @@ import type { CallAnswer } from '../call-results.ts'
 import type { Answer } from '../chat-request.ts'
 import {
   bad,
+  isSwitch,
   type MessageContent,
   messageOfContent,
   refuseFields,
   textOfContent,
+  toolChoice,
   toolNames,
 } from '../request-message.ts'
 
@@ -33,17 +35,23 @@ export type ResponseRequest = {
 /** Throws 400 with the field. Settings of the sampling belong to the agent and have no effect. */
 export function responseRequestOf(body: Record<string, unknown>): ResponseRequest {
   refuseFields(body, {
-    store: { accepts: (value) => value === true, advice: 'the log keeps every answer' },
+    store: {
+      accepts: (value) => value === true,
+      advice: 'the log keeps every answer. Leave it out',
+    },
     truncation: {
       accepts: (value) => value === 'disabled',
       advice: 'the agent bounds its history',
     },
     prompt: { advice: 'give input and instructions' },
+    tool_choice: toolChoice,
+    stream: isSwitch,
+    background: isSwitch,
     text: {
       accepts: (value) =>
         isObject(value) &&
         (value.format === undefined || (isObject(value.format) && value.format.type === 'text')),
-      advice: 'an answer is text',
+      advice: 'an answer is plain text. Leave it out',
     },
   })
   const { model, input, instructions, conversation, previous_response_id: previous } = body
@@ -68,6 +76,14 @@ export function responseRequestOf(body: Record<string, unknown>): ResponseReques
   }
 }
 
+/** Clients that keep their history themselves send these back. */
+const ofResponses: ReadonlySet<string> = new Set([
+  ...['function_call', 'mcp_approval_request', 'mcp_call', 'mcp_list_tools'],
+  ...['item_reference', 'reasoning'],
+])
+const stay =
+  'those stay in the conversation, so give conversation or previous_response_id, and the new items only'
+
 type Input = Pick<ResponseRequest, 'message' | 'answers' | 'results' | 'system'>
 
 /** One message of the user with system messages in front, or answers to waiting calls. Throws 400. */
@@ -85,14 +101,15 @@ function inputOf(input: unknown): Input {
     else if (isObject(item) && item.type === 'function_call_output')
       results.push(resultIn(item, where))
     else if (!isObject(item) || (item.type !== undefined && item.type !== 'message'))
-      throw bad(`${where} must be a message, an mcp_approval_response or a function_call_output`)
+      throw bad(
+        isObject(item) && typeof item.type === 'string' && ofResponses.has(item.type)
+          ? `${where} is an item of an earlier response: ${stay}`
+          : `${where} must be a message, an mcp_approval_response or a function_call_output`,
+      )
     else if (item.role === 'user') users.push(messageOfContent(item.content, `${where}.content`))
     else if (item.role === 'system' || item.role === 'developer')
       systems.push(textOfContent(item.content, `${where}.content`))
-    else
-      throw bad(
-        `${where}.role must be user, system or developer: earlier answers stay in the conversation, so give conversation or previous_response_id`,
-      )
+    else throw bad(`${where}.role must be user, system or developer: ${stay}`)
   }
   if (answers.length + results.length > 0) {
     if (users.length + systems.length === 0)

@@ -3,20 +3,21 @@
 import { Hono } from 'hono'
 import type { ConversationTurn, TurnEvent } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
+import { answerJson } from '../../direct-answer.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import { assertClientTools, sendResults } from '../call-results.ts'
 import { decideAnswers } from '../chat-request.ts'
 import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
-import { httpErrorOf } from '../edge-errors.ts'
+import { answeredHere, httpErrorOf, interrupted } from '../edge-errors.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
 import { conversationFor, conversationIn, type Principal, requireRole } from '../principal.ts'
 import { jsonBodyOf } from '../request-json.ts'
 import { bad, questionFields } from '../request-message.ts'
 import { sentTurn } from '../sent-turn.ts'
 import { type ServerSentEvent, sseResponse } from '../sse.ts'
-import { callIdOf } from '../turn-calls.ts'
+import { callIdOf, placeOfCall } from '../turn-calls.ts'
 import { turnChunks } from '../turn-chunks.ts'
 import {
   beginOf,
@@ -25,8 +26,15 @@ import {
   wholeResponse,
 } from './response-events.ts'
 import { type NamedResponse, responseIdOf, responseNamed, unknownResponse } from './response-id.ts'
-import { type ResponseHead, responseObject } from './response-object.ts'
+import {
+  endHeaders,
+  type ResponseHead,
+  type ResponseObject,
+  responseObject,
+} from './response-object.ts'
 import { type ResponseRequest, responseRequestOf } from './response-request.ts'
+
+const resultForm = { name: 'a function_call_output with its call_id' }
 
 export const responsesProtocol: Protocol = { name: 'responses', routes }
 
@@ -41,7 +49,8 @@ function routes(context: EdgeContext): HttpApp {
     const { conversation, turn } = found
     if (turn.end === undefined)
       await context.weir.cancel({ conversation, messageId: turn.messageId })
-    return http.json(await endOf(context, http, found, principal))
+    const end = await endOf(context, http, found, principal)
+    return answerJson(http, end, { headers: endHeaders(end) })
   })
   return app
 }
@@ -61,7 +70,12 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
     ...{ principal, conversation: request.conversation ?? previous?.conversation },
     ...{ key: http.req.header('idempotency-key'), body: bytes, text: content.text },
   })
-  if (previous !== undefined) await assertLast(context, message, previous.messageId)
+  if (earlier === undefined) {
+    if (previous !== undefined) await assertLast(context, message, previous.messageId)
+    const named = conversationFor(principal, message.conversation) ?? ''
+    const answers = { conversation: named, results: [], form: resultForm }
+    await sendResults(context, principal, { ...answers, with: 'new message' })
+  }
   const fields = { ...questionFields(content), ...(system !== '' && { system }) }
   const question = { agent, ...fields, ...message }
   const isUnread = request.isBackground && !request.streams
@@ -95,12 +109,20 @@ async function resume(
   const principal = context.principalOf(http.req.raw)
   const given = request.conversation ?? previous?.conversation ?? ''
   const conversation = conversationIn(principal, given)
-  const [turn] = await context.weir.conversation(conversation).turns({ limit: 1 })
+  const read = { limit: previous === undefined ? 1 : 64, ends: false }
+  const turns = await context.weir.conversation(conversation).turns(read)
+  const isNamed = ({ messageId }: ConversationTurn) => messageId === previous?.messageId
+  const turn = previous === undefined ? turns[0] : turns.find(isNamed)
   if (turn === undefined) throw unknownResponse()
-  if (previous !== undefined && turn.messageId !== previous.messageId) throw notLast()
   assertClientTools(context.agents, turn.agent, request.tools)
-  await decideAnswers(context, principal, { conversation: given, answers, abandoned: [] })
-  const sent = await sendResults(context, principal, { conversation: given, results })
+  // A repeated request may come behind the next message. It can answer nothing of that one's turn.
+  const isLast = turn === turns[0]
+  if (!isLast && results.some(({ callId }) => placeOfCall(callId)?.turn !== turn.turn))
+    throw notLast()
+  if (isLast)
+    await decideAnswers(context, principal, { conversation: given, answers, abandoned: [] })
+  const own = { conversation: given, results, form: resultForm }
+  const sent = await sendResults(context, principal, own)
   const answered = [...answers.map(({ id }) => id), ...sent]
   const head = headOf(turn, { conversation: given, answered })
   const found = logged(context, { conversation, turn, head, answered }, principal)
@@ -123,13 +145,12 @@ async function answer(
 ): Promise<Response> {
   const { head, leave } = answering
   const begun = responseObject(head, { status: 'in_progress', output: [] })
-  if (streams)
-    return sseResponse(context, sent(context, responseEvents(context, answering)), {
-      onLeave: leave,
-    })
-  if (isBackground) return http.json({ ...begun, background: true })
+  if (streams) return streamed(context, http, answering, -1)
+  if (isBackground) return answerJson(http, { ...begun, background: true })
   whenLeft(http, leave)
-  return http.json((await wholeResponse(responseEvents(context, answering))) ?? begun)
+  const end = wholeResponse(responseEvents(context, answering))
+  const whole = (await answeredHere(context, end)) ?? begun
+  return answerJson(http, whole, { headers: endHeaders(whole) })
 }
 
 /**
@@ -137,11 +158,10 @@ async function answer(
  * response. Throws 404 if `answered` names none of the turn's calls: the turn waits still, and the client
  * must not take that for an end.
  */
-async function* responseEvents(
+function responseEvents(
   { weir }: EdgeContext,
   { principal, events, turn, head, answered }: Omit<Answering, 'leave'>,
-): AsyncGenerator<ResponseEvent> {
-  yield* beginOf(head)
+): AsyncGenerator<ResponseEvent[]> {
   const whole = createResponseFold(head)
   let isBehind = answered.length === 0
   const fold: typeof whole = {
@@ -155,7 +175,7 @@ async function* responseEvents(
       throw new HttpError(404, 'approval.unknown', 'no call of this turn waits for this answer')
     },
   }
-  yield* turnChunks({
+  return turnChunks({
     ...{ weir, events, answered: new Set(answered), fold },
     decides: principal.roles.has('approve'),
     ...(turn !== undefined && { turn }),
@@ -171,7 +191,7 @@ async function assertLast(
   const turns = await weir.conversation(conversation).turns({ limit: 2, ends: false })
   const [last] = turns[0]?.messageId === messageId ? turns.slice(1) : turns
   if (last?.messageId === previous) return
-  throw last === undefined ? bad('previous_response_id names no response') : notLast()
+  throw last === undefined ? unknownResponse() : notLast()
 }
 
 function notLast(): HttpError {
@@ -187,17 +207,14 @@ async function retrieve(context: EdgeContext, http: HttpContext): Promise<Respon
   if (after !== undefined && !/^\d{1,16}$/.test(after))
     throw bad('starting_after must be the sequence_number of an event')
   const found = await foundResponse(context, principal, http.req.param('id') ?? '')
-  if (http.req.query('stream') !== 'true')
-    return http.json(
-      (await isRunning(context, principal, found))
-        ? responseObject(found.head, { status: 'in_progress', output: [] })
-        : await endOf(context, http, found, principal),
-    )
-  const { leave, ...answering } = logged(context, found, principal)
+  if (http.req.query('stream') !== 'true') {
+    const response = (await isRunning(context, principal, found))
+      ? responseObject(found.head, { status: 'in_progress', output: [] })
+      : await endOf(context, http, found, principal)
+    return answerJson(http, response, { headers: endHeaders(response) })
+  }
   const from = after === undefined ? -1 : Number(after)
-  return sseResponse(context, sent(context, behind(responseEvents(context, answering), from)), {
-    onLeave: leave,
-  })
+  return streamed(context, http, logged(context, found, principal), from)
 }
 
 /** A turn whose call waits for the client or for the principal is not running. */
@@ -269,44 +286,51 @@ async function endOf(
   http: HttpContext,
   found: FoundResponse,
   principal: Principal,
-): Promise<object> {
+): Promise<ResponseObject> {
   const { leave, ...answering } = logged(context, found, principal)
   whenLeft(http, leave)
-  const whole = await wholeResponse(responseEvents(context, answering))
+  const end = wholeResponse(responseEvents(context, answering))
+  const whole = await answeredHere(context, end)
   if (whole?.status !== 'in_progress' && whole !== undefined) return whole
-  throw new HttpError(503, 'edge.interrupted', 'the end of the response cannot be read: try again')
+  throw interrupted()
+}
+
+/** `after`: the number of the last event that the client has. */
+function streamed(
+  context: EdgeContext,
+  http: HttpContext,
+  { leave, ...answering }: Answering,
+  after: number,
+): Response {
+  let number = 0
+  const eventsOf = (events: readonly ResponseEvent[]): ServerSentEvent[] => {
+    number = events.at(-1)?.sequence_number ?? number
+    return behind(events, after).map((event) => ({
+      event: event.type,
+      data: JSON.stringify(event),
+    }))
+  }
+  return sseResponse(context, http.env.outgoing, {
+    items: responseEvents(context, answering),
+    begin: eventsOf(beginOf(answering.head)),
+    eventsOf,
+    /** A client must not take the end of the events for one of the response. */
+    failed(error) {
+      const { code, message } = httpErrorOf(error)
+      const event = { type: 'error', sequence_number: number + 1, code, message, param: null }
+      return [{ event: event.type, data: JSON.stringify(event) }]
+    },
+    onLeave: leave,
+  })
 }
 
 /** A piece of text that the client has in part begins behind that part. */
-async function* behind(
-  events: AsyncIterable<ResponseEvent>,
-  after: number,
-): AsyncGenerator<ResponseEvent> {
-  for await (const event of events) {
+function behind(events: readonly ResponseEvent[], after: number): ResponseEvent[] {
+  return events.flatMap((event) => {
     const left = event.sequence_number - after
-    if (left <= 0) continue
+    if (left <= 0) return []
     const { delta } = event
-    yield typeof delta === 'string' && delta.length > left
-      ? { ...event, delta: delta.slice(-left) }
-      : event
-  }
-}
-
-/** An error ends the events with its own: a client must not take the end for one of the response. */
-async function* sent(
-  { log }: Pick<EdgeContext, 'log'>,
-  events: AsyncIterable<ResponseEvent>,
-): AsyncGenerator<ServerSentEvent> {
-  let number = 0
-  try {
-    for await (const event of events) {
-      number = event.sequence_number
-      yield { event: event.type, data: JSON.stringify(event) }
-    }
-  } catch (error) {
-    const { code, message, status } = httpErrorOf(error)
-    if (status >= 500) log.error({ err: error }, 'the stream of a response broke')
-    const event = { type: 'error', sequence_number: number + 1, code, message, param: null }
-    yield { event: event.type, data: JSON.stringify(event) }
-  }
+    const isPart = typeof delta === 'string' && delta.length > left
+    return [isPart ? { ...event, delta: delta.slice(-left) } : event]
+  })
 }

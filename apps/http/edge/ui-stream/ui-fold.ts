@@ -6,7 +6,7 @@
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
 import { callIdOf, createTurnCalls, type OpenCall } from '../turn-calls.ts'
 import type { TurnFold } from '../turn-chunks.ts'
-import { interventionData, turnData } from '../turn-data.ts'
+import { createTurnEnd, interventionData } from '../turn-data.ts'
 import type { UiChunk } from './ui-chunk.ts'
 
 /** Ids of the approvals that stand for the veto of a guard begin with it. */
@@ -17,6 +17,7 @@ type Event<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>
 /** `clientTools`: the names of the tools that the page runs. */
 export function createUiFold(clientTools: ReadonlySet<string> = new Set()): TurnFold<UiChunk> {
   const calls = createTurnCalls()
+  const end = createTurnEnd()
   const shownCalls = new Set<string>()
   let turn: number | undefined
   let isStep = false
@@ -140,7 +141,7 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
       ...endBlock(),
       ...unfinished,
       ...(isShown ? [] : [...startStep(), ...delta('text', reply), ...endBlock()]),
-      { type: 'data-weir-turn', id: `turn-${event.turn}`, data: turnData(event) },
+      { type: 'data-weir-turn', id: `turn-${event.turn}`, data: end.of(event) },
       ...finishStep(),
       ...(outcome === 'cancelled' ? [{ type: 'abort' as const, reason }] : []),
       { type: 'finish', finishReason: finishReasonOf(event) },
@@ -191,6 +192,7 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
       if (isFirst) turn = event.turn
       const chunks = [...(isFirst ? start() : []), ...chunksOf(event)]
       calls.see(event)
+      end.see(event)
       return chunks
     },
     paused: calls.paused,

@@ -27,7 +27,7 @@ function routes(context: EdgeContext): HttpApp {
     const request = uiRequestIn(value, http.req.header('idempotency-key'))
     const agent = namedAgent(context.agents, optionalText(value, 'agent'))
     const stream = uiStream(context, agent)
-    return chatTurn(context, { principal, agent, request, body: bytes, stream })
+    return chatTurn(context, http, { principal, agent, request, body: bytes, stream })
   })
 
   app.get('/v1/ui-stream/:chat/stream', async (http) => {
@@ -36,7 +36,7 @@ function routes(context: EdgeContext): HttpApp {
     const id = conversationIn(principal, http.req.param('chat'))
     const [last] = await context.weir.conversation(id).turns({ limit: 1 })
     if (last === undefined || last.end !== undefined) return http.body(null, 204)
-    return joinedTurn(context, uiStream(context, last.agent), { id, turn: last.turn })
+    return joinedTurn(context, http, uiStream(context, last.agent), { id, turn: last.turn })
   })
   return app
 }
@@ -45,6 +45,7 @@ function uiStream({ agents }: EdgeContext, agent: string): ChatStream<UiChunk> {
   return {
     fold: createUiFold(clientToolsOf(agents, agent)),
     failed: ({ message }) => ({ type: 'error', errorText: message }),
+    result: 'its output (addToolOutput)',
     end: '[DONE]',
     headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
   }

@@ -53,9 +53,10 @@ const noTools: OfferedTools = { listed: [], declared: [], runs: new Map() }
 
 /** `isPrefixed`: names are SERVER__TOOL. */
 export function upstreamsOf(
-  servers: readonly McpServer[],
+  given: readonly McpServer[],
   { isPrefixed, log }: { isPrefixed: boolean; log: Logger },
 ): Upstreams {
+  const servers = given.map((server): McpServer => ({ ...server, noPerson: true }))
   const listeners = new Set<() => void>()
   const lists = new Map<McpServer, readonly ServerTool[]>()
   let offered = noTools

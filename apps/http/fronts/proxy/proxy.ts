@@ -11,7 +11,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Logger } from 'pino'
-import type { Advice, GuestConversation } from '../../../../client/guard/guest-conversation.ts'
+import type { Advice } from '../../../../client/guard/guest-conversation.ts'
+import type { Reservation } from '../../../../services/llm-gateway/budgets/reservation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { HttpError } from '../../http-error.ts'
 import { bytesOf } from '../../request-body.ts'
@@ -29,6 +30,7 @@ import {
   sessionOf,
 } from './guest-identity.ts'
 import { advisedBytes, noteOf, readable, sendAdvised, withoutEncoding } from './judged-request.ts'
+import { type ProxiedConversation, reserveRequest, unnamedIdentity } from './request-budget.ts'
 import { answerHeaders, type Upstream } from './upstream.ts'
 import { createVeto, type VetoOptions } from './veto/veto.ts'
 
@@ -54,7 +56,7 @@ export type ConversationOf = (
   agent: string,
   id: string,
   options: { turn: string | undefined; holds: boolean; hides: boolean },
-) => Promise<GuestConversation>
+) => Promise<ProxiedConversation>
 
 export type ModelProxy = {
   /** With a guest at the root it takes all paths that have no other route: add it last. */
@@ -76,6 +78,8 @@ type Judged = {
   retry: Buffer | undefined
   sent: SentRequest | undefined
   isChanged: boolean
+  /** Undefined: it has no conversation yet, or is not judged. */
+  guest?: ProxiedConversation | undefined
 }
 
 export function createProxy({
@@ -118,7 +122,10 @@ export function createProxy({
     }
     const judged = await judge(route, incoming, bytes, sent, gone.signal)
     if ('rung' in judged) endTurn(api, sent as SentRequest, judged, outgoing)
-    else await ask(route, incoming, outgoing, judged, gone.signal)
+    else {
+      const reservation = await reserved(route, incoming, { sent, bytes }, judged.guest)
+      await ask(route, incoming, outgoing, { ...judged, reservation }, gone.signal)
+    }
   }
 
   async function passThrough(
@@ -155,19 +162,19 @@ export function createProxy({
     const session = sessionOf(headers)
     if (session !== undefined) sessions.sawProxy(session)
     const holds = session !== undefined && sessions.hasHooks(session)
-    const advice = await adviceOn(agent, { ...identity, holds }, api, sent.body, signal)
-    if (advice === undefined) return unchanged('unjudged', undefined)
+    const { advice, guest } = await adviceOn(agent, { ...identity, holds }, api, sent.body, signal)
+    if (advice === undefined) return { ...unchanged('unjudged', undefined), guest }
     const { rung, rule, cap, reason } = advice
     if (!advice.judged) {
       log.info({ agent, conversation: identity.conversation, reason }, 'a request passes unjudged')
-      return unchanged('unjudged', sent)
+      return { ...unchanged('unjudged', sent), guest }
     }
     if (rung !== 'none')
       log.info({ agent, conversation: identity.conversation, rung, rule, cap }, 'advice')
-    if (rung === 'none') return unchanged(undefined, sent)
+    if (rung === 'none') return { ...unchanged(undefined, sent), guest }
     if (rung === 'end') return advice
     return {
-      ...{ kind: 'send', note: noteOf(advice), sent, isChanged: true },
+      ...{ kind: 'send', note: noteOf(advice), sent, isChanged: true, guest },
       ...advisedBytes(api, sent, advice),
     }
   }
@@ -179,14 +186,15 @@ export function createProxy({
     { format }: ProxyApi,
     body: Json,
     signal: AbortSignal,
-  ): Promise<Advice | undefined> {
+  ): Promise<{ advice: Advice | undefined; guest: ProxiedConversation | undefined }> {
+    let guest: ProxiedConversation | undefined
     try {
-      const guest = await conversationOf(agent, conversation, { turn, holds, hides: false })
-      return await guest.beforeModel({ format, body }, signal)
+      guest = await conversationOf(agent, conversation, { turn, holds, hides: false })
+      return { advice: await guest.beforeModel({ format, body }, signal), guest }
     } catch (error) {
       if (signal.aborted || error instanceof HttpError) throw error
       log.warn({ err: error, agent, conversation }, 'a request passes unjudged')
-      return undefined
+      return { advice: undefined, guest }
     }
   }
 
@@ -194,29 +202,60 @@ export function createProxy({
     { agent, api, path }: JudgedRoute,
     incoming: IncomingMessage,
     outgoing: ServerResponse,
-    { body, note, retry, sent, isChanged }: Judged,
+    {
+      body,
+      note,
+      retry,
+      sent,
+      isChanged,
+      reservation,
+    }: Judged & { reservation: Reservation | undefined },
     signal: AbortSignal,
   ): Promise<void> {
     const headers = isChanged ? withoutEncoding(incoming.rawHeaders) : incoming.rawHeaders
     const send = (body: Buffer) => upstream.send({ method: 'POST', path, headers, body, signal })
+    const release = () => reservation !== undefined && track(reservation.release())
     const { received, refusal } = await sendAdvised({ body, retry }, send, (status) =>
       log.info({ agent, status }, 'the upstream refuses tool_choice none'),
-    )
+    ).catch((error: unknown) => {
+      if (error instanceof HttpError) release() // no answer has begun
+      throw error
+    })
+    if ((received.statusCode ?? 0) >= 400) release()
     if (refusal !== undefined) {
       relayWhole(received, refusal, outgoing, note)
       return
     }
-    const copy = sent !== undefined && received.statusCode === 200 ? copyOf(received) : undefined
+    const isRead = sent !== undefined || reservation !== undefined
+    const copy = isRead && received.statusCode === 200 ? copyOf(received) : undefined
     const relayed = relay(received, outgoing, note)
-    if (copy !== undefined && sent !== undefined)
+    if (copy !== undefined)
       track(
         copy.then(async (bytes) => {
           const round = Buffer.isBuffer(bytes) ? await roundIn(api, bytes, received.headers) : bytes
-          if ('reason' in round) log.info({ agent, reason: round.reason }, 'an answer is no round')
-          else await report(agent, api, incoming, sent.body, api.assembled(round))
+          if ('reason' in round)
+            return log.info({ agent, reason: round.reason }, 'an answer is no round')
+          await reservation?.settle(round.usage)
+          if (sent !== undefined)
+            await report(agent, api, incoming, sent.body, api.assembled(round))
         }),
       )
     await relayed
+  }
+
+  /** Also requests that are not judged count. Throws 400 if a budget is reached. */
+  async function reserved(
+    { agent, api }: JudgedRoute,
+    { headers }: IncomingMessage,
+    { sent, bytes }: { sent: SentRequest | undefined; bytes: Buffer },
+    guest: ProxiedConversation | undefined,
+  ): Promise<Reservation | undefined> {
+    const named = sent && identities.ofRequest(api, headers, sent.body)
+    const { conversation, turn } = named ?? unnamedIdentity()
+    const options = { turn, holds: false, hides: false }
+    const own = guest ?? (await conversationOf(agent, conversation, options))
+    const request = { format: api.format, body: sent?.body ?? bytes.toString('latin1') }
+    return reserveRequest(own, request, { isNamed: named !== undefined, baseUrl: upstream.url })
   }
 
   async function report(

@@ -15,6 +15,8 @@ import { WeirError } from '../../../../shared/lib/errors.ts'
 import { HttpError } from '../../http-error.ts'
 
 export type Upstream = {
+  /** The operator's address. */
+  url: string
   /** `path` begins with a slash and includes the query. `/v1` stands for the API's version. */
   send(request: UpstreamRequest): Promise<IncomingMessage>
 }
@@ -56,6 +58,7 @@ export function upstreamAt(address: string): Upstream {
   }
 
   return {
+    url: address,
     async send(wanted) {
       let url = urlOf(base, wanted.path)
       for (let redirects = 0; ; redirects += 1) {

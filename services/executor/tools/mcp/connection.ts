@@ -1,8 +1,9 @@
 // The connection of this process to one MCP server. It is made at the first use, and made again at
 // the next use after the server ended. The SDK is loaded then.
-// MCP-CONNECTION-1. A message is sent once. No failure sends it again.
-// MCP-CONNECTION-2. Requests of the server for the model or for files are declined: this client
-//     offers neither sampling nor roots.
+// MCP-CONNECTION-1. A message is sent once. No failure sends it again. A call that needs input goes
+//     on with a further message, as its server requests.
+// MCP-CONNECTION-2. Sampling and roots are declined. A request to a person is a question of one
+//     call. If the server does not name the call and several run, the request is cancelled.
 // MCP-CONNECTION-3. A result is never checked against the server's own output schema. Its pattern
 //     could block this process, and the call has run in any case.
 // MCP-CONNECTION-4. The headers of the agent file go to its URL only.
@@ -12,7 +13,9 @@
 import type {
   CallToolResult,
   Client,
+  ElicitResult,
   FetchLike,
+  InputRequiredResult,
   Progress,
   Tool as ServerTool,
   StreamableHTTPClientTransportOptions,
@@ -26,6 +29,7 @@ import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { version } from '../../../../shared/lib/version.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { connectFault, type ProgramState } from './connect-fault.ts'
+import { type AnswerInput, UnknownInput } from './elicitation.ts'
 import { serverProcess } from './server-process.ts'
 import { tokenMask, tokenProvider } from './token-file.ts'
 
@@ -37,6 +41,8 @@ export type McpConnection = {
   tools(): Promise<readonly ServerTool[]>
   /** The client of a living connection. Throws an Error for people. */
   client(): Promise<Client>
+  /** The answers for each call that may ask a person. */
+  readonly asking: Set<AnswerInput>
   /** Calls the listener when the server reports that its list changed. One listener. */
   onChanged(listener: () => void): void
   close(): Promise<void>
@@ -68,6 +74,7 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
   let listed: { tools: readonly ServerTool[]; until: number } | undefined
   /** The lists that are being read, and the bytes that each may still take. */
   const readings = new Map<AbortController, number>()
+  const asking = new Set<AnswerInput>()
 
   function onBytes(bytes: number): void {
     for (const [reading, left] of readings) {
@@ -92,7 +99,7 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
     const made = new Client(
       { name: 'weir', version: version() },
       {
-        capabilities: {},
+        capabilities: server.noPerson === true ? {} : { elicitation: { form: {}, url: {} } },
         versionNegotiation: { mode: 'auto', probe: { timeoutMs: limits.mcpProbeMsMax } },
         inputRequired: { autoFulfill: false },
         listChanged: { tools: { autoRefresh: false, onChanged: forget } },
@@ -100,6 +107,13 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
         jsonSchemaValidator: noOutputCheck,
       },
     )
+    if (server.noPerson !== true)
+      made.setRequestHandler('elicitation/create', async ({ params }) => {
+        const [answer, ...others] = asking
+        if (answer !== undefined && others.length === 0) return answer(params)
+        log?.warn({ server: server.name, calls: asking.size }, 'a question names no call')
+        return { action: 'cancel' }
+      })
     const { transport, programState } = await transportTo(server, {
       onNoise: () =>
         log?.warn({ server: server.name }, 'the MCP server prints text between its messages'),
@@ -143,6 +157,7 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
 
   return {
     client,
+    asking,
     onChanged(listener) {
       changed = listener
     },
@@ -184,22 +199,68 @@ export async function callTool(
     signal,
     onProgress,
     onSent,
+    answer,
   }: {
     signal: AbortSignal
     onProgress(progress: Progress): void
     onSent(): void
+    /** Answers requests for input of a person. Undefined: nobody can. */
+    answer: AnswerInput | undefined
   },
 ): Promise<CallToolResult> {
-  const connected = await connectionTo(server).client()
+  const { client, asking } = connectionTo(server)
+  const connected = await client()
   signal.throwIfAborted()
   onSent()
   const { name, idempotencyKey, traceparent } = request
   const _meta = { 'weir/idempotencyKey': idempotencyKey, ...(traceparent && { traceparent }) }
-  return connected.callTool(
-    { name, arguments: request.arguments, _meta },
-    { signal, onprogress: onProgress, timeout: timerMsMax },
-  )
+  const params = { name, arguments: request.arguments, _meta }
+  const options = {
+    ...{ signal, onprogress: onProgress, timeout: timerMsMax },
+    ...(server.run.kind === 'command' && { toolDefinition: { name, ...noDefinition } }),
+  }
+  if (answer === undefined) return connected.callTool(params, options)
+  asking.add(answer)
+  try {
+    return await callWithInput(connected, params, options, answer)
+  } finally {
+    asking.delete(answer)
+  }
 }
+
+/** A server of 2026-07-28 ends the request with its questions, and gets the answers in the next one. */
+async function callWithInput(
+  connected: Client,
+  params: Parameters<Client['callTool']>[0],
+  options: Parameters<Client['callTool']>[1],
+  answer: AnswerInput,
+): Promise<CallToolResult> {
+  let sent = params
+  for (let times = 0; times <= limits.inputsOfTryMax; times += 1) {
+    options?.signal?.throwIfAborted()
+    const result: unknown = await connected.callTool(sent, { ...options, allowInputRequired: true })
+    if (!isInputRequired(result)) return result as CallToolResult
+    const { requestState, inputRequests = {} } = result
+    const inputResponses: Record<string, ElicitResult> = {}
+    for (const [key, input] of Object.entries(inputRequests)) {
+      if (input.method !== 'elicitation/create') throw new UnknownInput(String(input.method))
+      inputResponses[key] = await answer(input.params)
+    }
+    const state = requestState === undefined ? {} : { requestState }
+    sent = { ...params, ...state, ...{ inputResponses } }
+  }
+  throw new UnknownInput('more questions than one call may ask')
+}
+
+function isInputRequired(result: unknown): result is InputRequiredResult {
+  return isObject(result) && result.resultType === 'input_required'
+}
+
+/**
+ * Keeps MCP-CONNECTION-3. Without it the SDK looks the tool up in its cached list: for its output
+ * schema, and for headers, which a program does not get.
+ */
+const noDefinition = { inputSchema: { type: 'object' } } as const
 
 /** The tool kind has its own deadlines, on the clock of the log. */
 const timerMsMax = 2 ** 31 - 1

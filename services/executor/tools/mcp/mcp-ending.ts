@@ -8,6 +8,7 @@ import { described } from '../function-outcome.ts'
 import { keptBytes } from '../kept-output.ts'
 import type { ToolEnding } from '../tool.ts'
 import { notes, notStarted } from '../tool-endings.ts'
+import { UnknownInput } from './elicitation.ts'
 import { LoginFault } from './token-file.ts'
 
 /** The server's code for a tool that it does not have, and for arguments that it refuses. */
@@ -29,10 +30,10 @@ export function answered(
   const structured =
     structuredContent === undefined || isText ? [] : [JSON.stringify(structuredContent)]
   const whole = [...blocks, ...structured].join('\n').toWellFormed()
-  const bytes = Buffer.byteLength(whole)
   const text = cutToBytes(whole, keptBytes(outputBytesMax))
-  const cut = Buffer.byteLength(text) < bytes
-  const shown = text + notes({ text, bytes, cut, replaced: false })
+  const isCut = text.length < whole.length
+  const bytes = isCut ? Buffer.byteLength(whole) : 0
+  const shown = text + notes({ text, bytes, cut: isCut, replaced: false })
   return isError === true
     ? {
         status: 'error',
@@ -69,6 +70,12 @@ export function failed(error: unknown, isSent: boolean, server: string): ToolEnd
       status: 'error',
       text: `The server ${server} answers with an error: ${message}`,
       reason: `error ${code} of the server`,
+    }
+  if (error instanceof UnknownInput)
+    return {
+      status: 'error',
+      text: `The server ${server} asks for input that this agent declines (${message}). The call did not complete.`,
+      reason: 'needs input that no person gives',
     }
   if (code === 'UNSUPPORTED_RESULT_TYPE')
     return {

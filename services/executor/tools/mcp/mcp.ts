@@ -1,6 +1,6 @@
 // The tool kind `mcp`: one `tools/call` to a server. Connections are kept for later calls.
 // MCP-1. A request that was sent may take effect, also if its connection breaks. Nothing is sent
-//     twice.
+//     twice. The answers of a person go to the server in the form that it requested.
 // MCP-2. Progress extends the time of a call, up to the limit of the server's `wallMs`.
 // MCP-3. The server gets the numbers of the arguments digit by digit, as they were judged.
 
@@ -10,6 +10,7 @@ import { withExactNumbers } from '../../../../shared/lib/json/raw-numbers.ts'
 import type { RunningTool, StartTool, ToolCall, ToolEnding } from '../tool.ts'
 import { notReady, stopped, stoppedBefore, timedOut } from '../tool-endings.ts'
 import { callTool } from './connection.ts'
+import { answerInput } from './elicitation.ts'
 import { answered, failed } from './mcp-ending.ts'
 import { tokenMask } from './token-file.ts'
 
@@ -28,15 +29,27 @@ export function startMcpCall(
   call: ToolCall,
   { onAnswer, onProgress }: McpObserver = {},
 ): RunningTool {
-  const { clock, idempotencyKey, traceparent } = call
+  const { clock, idempotencyKey, traceparent, ask } = call
   const started = Promise.withResolvers<boolean>()
   const ended = Promise.withResolvers<ToolEnding>()
   const controller = new AbortController()
   let isSent = false
   let isOver = false
   const wallMs = Math.min(call.timeoutMs, server.wallMs)
-  const cancelWall = clock.after(wallMs, () => end({ kind: 'timeout', timeoutMs: wallMs }))
-  let cancelIdle = idle()
+  const wallEndsAt = clock.monotonic() + wallMs
+  let isWaiting = false
+  let cancelTimer = untilDeadline()
+  let refused: string | undefined
+  const answer =
+    ask &&
+    answerInput({
+      ...{ server: server.name, ask, hide: tokenMask(server) ?? ((text) => text) },
+      leftMs: () => wallEndsAt - clock.monotonic(),
+      onWait: pauseIdle,
+      onRefused: (fault) => {
+        refused = fault
+      },
+    })
 
   callTool(
     server,
@@ -44,15 +57,15 @@ export function startMcpCall(
     {
       signal: controller.signal,
       onProgress(progress) {
-        cancelIdle()
         if (isOver) return
-        cancelIdle = idle()
+        restartTimer()
         onProgress?.(progress)
       },
       onSent() {
         isSent = true
         started.resolve(true)
       },
+      answer,
     },
   ).then(
     (result) => {
@@ -68,9 +81,27 @@ export function startMcpCall(
     stop: (_graceMs, why) => end({ kind: 'stop', why }), // the server gets a cancel, and decides
   }
 
-  function idle(): () => void {
-    const { timeoutMs } = server
-    return clock.after(timeoutMs, () => end({ kind: 'timeout', timeoutMs }))
+  /** A person may answer slowly: only the wall limit goes on. */
+  function pauseIdle(): () => void {
+    isWaiting = true
+    restartTimer()
+    return () => {
+      isWaiting = false
+      if (!isOver) restartTimer()
+    }
+  }
+
+  function restartTimer(): void {
+    cancelTimer()
+    cancelTimer = untilDeadline()
+  }
+
+  /** The nearer one of two deadlines. Keeps MCP-2. */
+  function untilDeadline(): () => void {
+    const wallLeftMs = wallEndsAt - clock.monotonic()
+    const isWall = isWaiting || wallLeftMs <= server.timeoutMs
+    const timeoutMs = isWall ? wallMs : server.timeoutMs
+    return clock.after(isWall ? wallLeftMs : timeoutMs, () => end({ kind: 'timeout', timeoutMs }))
   }
 
   function end(cause: End): void {
@@ -87,10 +118,10 @@ export function startMcpCall(
   function finish(ending: ToolEnding): void {
     if (isOver) return
     isOver = true
-    cancelWall()
-    cancelIdle()
+    cancelTimer()
     started.resolve(false)
-    ended.resolve(withoutTokens(server, ending))
+    const fault = ending.fault ?? refused
+    ended.resolve(withoutTokens(server, { ...ending, ...(fault !== undefined && { fault }) }))
   }
 }
 

@@ -115,6 +115,7 @@ export function conversationLog({
       write('conversation-events', userMessage({ conversation, messageId, text }))
       write('history', {
         type: 'history-entry',
+        redact: [],
         ...place(0),
         user: text,
         response: null,
@@ -289,6 +290,7 @@ export function conversationLog({
       write('conversation-events', { type: 'round-outcome', ...place(round), ...outcome })
       write('history', {
         type: 'history-entry',
+        redact: [],
         ...place(round),
         user: null,
         response: reply,

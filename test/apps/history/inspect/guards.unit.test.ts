@@ -198,6 +198,7 @@ describe('the guards of a round', () => {
         rule: 'production',
         source: null,
         program: null,
+        question: null,
       },
     }))
     log.write(

@@ -96,7 +96,7 @@ const pending = (call: Partial<PendingCall> = {}, until = start + 3_600_000): Me
   calls: [
     {
       ...{ ordinal: 0, name: 'exec', arguments: '{"a":1}', id: 'k7f3', hash: 'h', rule: 'r' },
-      ...{ source: null, program: null, ...call },
+      ...{ source: null, program: null, question: null, ...call },
     },
   ],
 })
@@ -120,7 +120,7 @@ const loops = (rounds: number[], shadow = false): Message => {
 const settled = (round: number, usd: number | null, attempt = `a${round}`): BudgetSettled => ({
   ...{ type: 'budget-settled', tenant: 'default', ...place, round, attempt, counted: 'usage' },
   usage: { inputTokens: 1, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
-  ...{ tokens: 1, usd, prices: usd === null ? '' : '1' },
+  ...{ tokens: 1, usd, priced: true, prices: usd === null ? '' : '1' },
 })
 
 describe('the open turns', () => {
@@ -262,6 +262,23 @@ describe('a stage without a process', () => {
 })
 
 describe('the inbox', () => {
+  it('shows the fields of a question, and compares its call with none', () => {
+    const schema = { properties: { seat: { enum: ['aisle'], default: 'aisle' } } }
+    const question = JSON.stringify({ server: 's', message: 'm', mode: 'form', schema })
+    const asked = pending({ question })
+    const { waiting } = folded([turnStarted(), asked]).inbox
+    expect(waiting).toMatchObject([
+      {
+        question: {
+          url: null,
+          fields: [{ name: 'seat', type: 'one of "aisle"', default: 'aisle' }],
+        },
+      },
+    ])
+    const later = folded([turnStarted(), asked, decided('approved'), pending()]).inbox
+    expect(later.waiting).toMatchObject([{ question: null, approved: null }])
+  })
+
   it('has the exact arguments of a call, and those of the last approved call of its tool', () => {
     const { inbox } = folded([
       ...[turnStarted(), pending({ arguments: '{"a":1}' }), decided('approved')],

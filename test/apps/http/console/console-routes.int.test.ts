@@ -160,6 +160,38 @@ describe('the console', () => {
     expect(await status(tenant, 'dead-letters')).toBe(403)
   })
 
+  it('hides the values of an agent from its pages, but not from the person who decides a call', async () => {
+    const file = join(folder, 'redaction-keys.json')
+    const reader = createApiKey(file, { name: 'reader', tenant: null, roles: ['read'] })
+    const all = createApiKey(file, { name: 'all', tenant: null, roles: ['read', 'unredacted'] })
+    const input = { to: 'ann@mail.example' }
+    await using server = await consoleServer([says(call('act', input)), says('Done.')], {
+      ...{ tools: [act], approvals, redact: ['email'], access: { apiKeys: file } },
+    })
+    const turn = server.weir.ask({
+      agent: 'helper',
+      text: 'to bob@mail.example',
+      conversation: 'c',
+    })
+    for await (const event of turn) if (event.type === 'approval-pending') break
+    const [waiting] = await server.weir.approvals()
+    expect(waiting?.arguments).toContain('ann@mail.example')
+
+    const shown = async (path: string, key: string) => {
+      const headers = { authorization: `Bearer ${key}` }
+      const response = await fetch(`${server.url}/console/api/${path}`, { headers })
+      return `${response.status} ${await response.text()}`
+    }
+    while (!(await shown('state', reader)).includes('ann@mail.example')) await setTimeout(20)
+    const page = await shown('conversation?id=c', reader)
+    expect(page).toContain('to [email]')
+    expect(page).not.toContain('mail.example')
+    expect(await shown('conversations', reader)).not.toContain('mail.example')
+    const whole = 'conversation?id=c&unredacted=true'
+    expect(await shown(whole, reader)).toMatch(/^403 .*unredacted/)
+    expect(await shown(whole, all)).toMatch(/^200 .*bob@mail\.example.*ann@mail\.example/)
+  })
+
   it('reports an unknown conversation, a bad filter and a bad page with a clear text', async () => {
     await using server = await consoleServer([])
     const answer = async (path: string) => {

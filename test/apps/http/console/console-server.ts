@@ -23,6 +23,7 @@ export type ConsoleServer = AsyncDisposable & {
 
 export type ConsoleServerOptions = Partial<EdgeOptions> & {
   tools?: readonly DefinedTool[]
+  redact?: Parameters<typeof defineAgent>[0]['redact']
   approvals?: WeirOptions['approvals']
   guards?: WeirOptions['guards']
   webhook?: WebhookOptions
@@ -33,13 +34,13 @@ export type ConsoleServerOptions = Partial<EdgeOptions> & {
 /** The agent is `helper`. `replies`: as for scriptedModel. */
 export async function consoleServer(
   replies: Parameters<typeof scriptedModel>,
-  { tools = [], approvals, guards, fill, ...options }: ConsoleServerOptions = {},
+  { tools = [], redact = [], approvals, guards, fill, ...options }: ConsoleServerOptions = {},
 ): Promise<ConsoleServer> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-console-'))
   await fill?.(folder)
   const log = pino({ level: 'silent' })
   const model = scriptedModel(...replies)
-  const agent = defineAgent({ name: 'helper', model, system: 'Help.', tools })
+  const agent = defineAgent({ name: 'helper', model, system: 'Help.', tools, redact })
   const weir = await Weir.open({
     ...{ agents: [agent], dataFolder: folder, partitions: consolePartitions, log },
     ...(approvals !== undefined && { approvals }),

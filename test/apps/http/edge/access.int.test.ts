@@ -103,6 +103,9 @@ describe('a tenant', () => {
       expect(own.status).toBe(conversation === 'c' ? 200 : 404)
       const found = await fetch(`${edge.url}/v1/responses/${id}`, { headers: other })
       expect(await answerOf(found)).toEqual([404, 'response.unknown'])
+      const next = { model: 'weir/helper', input: 'b', previous_response_id: id }
+      const behind = await post(`${edge.url}/v1/responses`, next, other)
+      expect(await answerOf(behind)).toEqual([404, 'response.unknown'])
     }
     for (const id of ['c', 'acme:c']) {
       const events = await fetch(`${edge.url}/v1/conversations/${id}/events`, { headers: other })
@@ -230,18 +233,25 @@ describe('a token', () => {
       await using edge = await edgeServer([], { access: { oidc } })
       const now = Math.floor(Date.now() / 1_000)
       const good = { iss: url, aud: 'weir', sub: 'alice', exp: now + 600, tenant: 'acme' }
-      const status = async (claims: object, key = privateKey) => {
+      const send = async (claims: object, key = privateKey) => {
         const token = await new SignJWT({ ...good, ...claims })
           .setProtectedHeader({ alg: 'ES256', kid: 'one' })
           .sign(key)
-        return answerOf(await fetch(`${edge.url}/v1/models`, { headers: bearer(token) }))
+        return fetch(`${edge.url}/v1/models`, { headers: bearer(token) })
       }
+      const status = async (...token: Parameters<typeof send>) => answerOf(await send(...token))
       expect(await status({})).toEqual([200, ''])
       expect(await status({ exp: now - 600 })).toEqual([401, 'edge.token'])
       expect(await status({ aud: 'other' })).toEqual([401, 'edge.token'])
       expect(await status({ iss: 'https://other.example' })).toEqual([401, 'edge.token'])
       expect(await status({ exp: undefined })).toEqual([401, 'edge.token'])
       expect(await status({}, stranger.privateKey)).toEqual([401, 'edge.token'])
+      for (const [claims, text] of [
+        [{ exp: now - 600 }, 'the token is expired'],
+        [{ aud: 'other' }, 'claim aud is not the one that this server accepts'],
+        [{ aud: undefined }, 'it has no claim aud'],
+      ] as const)
+        expect(await (await send(claims)).text()).toContain(text)
       expect(await status({ tenant: undefined })).toEqual([403, 'edge.tenant'])
       expect(await status({ tenant: 'guest' })).toEqual([403, 'edge.tenant'])
       for (const sub of ['key:ci', 'certificate:ci'])
@@ -348,6 +358,24 @@ describe('a page of another site', () => {
   })
 })
 
+describe('the headers of an answer', () => {
+  it.each([false, true])('name the origin and the rate, streamed: %s', async (stream) => {
+    const listed = 'https://chat.example'
+    await using edge = await edgeServer([says('Hi.'), says('Hi.')], { origins: [listed] })
+    const body = { model: 'weir/helper', input: 'hi', stream }
+    const asked = await post(`${edge.url}/v1/responses`, body, { origin: listed })
+    await asked.text()
+    expect(asked.headers.get('access-control-allow-origin')).toBe(listed)
+    expect(asked.headers.get('access-control-expose-headers')).toContain('x-weir-conversation')
+    expect(asked.headers.get('vary')).toBe('Origin')
+    expect(asked.headers.get('x-ratelimit-remaining-requests')).toMatch(/^\d+$/)
+    const own = await post(`${edge.url}/v1/responses`, { ...body, input: 'ho' })
+    await own.text()
+    expect(own.headers.get('vary')).toBe('Origin')
+    expect(own.headers.get('access-control-allow-origin')).toBeNull()
+  })
+})
+
 describe('a hostile body', () => {
   it.each([
     ['cut', '{"text": "a', 400],
@@ -367,5 +395,20 @@ describe('a hostile body', () => {
     const body = '{"text":"a","__proto__":{"agent":"none"}}'
     const sent = await post(`${edge.url}/v1/conversations/c/messages`, body)
     expect(await answerOf(sent)).toEqual([400, 'usage'])
+  })
+})
+
+describe('an error of the server', () => {
+  it.each([
+    ['/responses', {}, 404, 'http.path', /no GET \/responses; the base URL .* ends with \/v1/],
+    ['/v1/embeddings', {}, 404, 'http.path', /no GET \/v1\/embeddings; see the guide/],
+    ['/v1/models/x', {}, 404, 'agent.unknown', /the models are weir\/helper/],
+    ['/v1/models', { origin: 'https://evil.example' }, 403, 'http.origin', /other sites/],
+  ])('at %s with %j has its code, as SDKs read it', async (path, headers, status, code, text) => {
+    await using edge = await edgeServer([])
+    const response = await fetch(`${edge.url}${path}`, { headers })
+    const { error } = (await response.json()) as { error: object }
+    const message = expect.stringMatching(text)
+    expect([response.status, error]).toEqual([status, { type: code, code, message, param: null }])
   })
 })

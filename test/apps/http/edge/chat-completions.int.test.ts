@@ -181,8 +181,8 @@ describe('chat completions', () => {
     [{ model, messages: 'a' }, 400, /messages must be a list/],
     [{ model, messages: [] }, 400, /the last of messages/],
     [{ model, messages: [user('a')], tools: [{}] }, 400, /tools\[0\] is not offered/],
-    [{ model, messages: [user('a')], n: 2 }, 400, /n is not offered/],
-    [{ model, messages: [user('a')], store: false }, 400, /store is not offered/],
+    [{ model, messages: [user('a')], n: 2 }, 400, /n: 2 is not offered/],
+    [{ model, messages: [user('a')], store: false }, 400, /store: false is not offered/],
     [
       { model, messages: [{ role: 'tool', content: 'x' }, user('a')] },
       400,

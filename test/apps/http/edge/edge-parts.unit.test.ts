@@ -1,12 +1,15 @@
 // Parts of the edge without a server.
 
+import { EventEmitter } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
+import type { Outgoing } from '../../../../apps/http/direct-answer.ts'
 import { httpErrorOf } from '../../../../apps/http/edge/edge-errors.ts'
 import { edgeOptionsOf } from '../../../../apps/http/edge/edge-flags.ts'
 import { conversationFor, conversationIn } from '../../../../apps/http/edge/principal.ts'
 import { requestRate } from '../../../../apps/http/edge/request-rate.ts'
-import { sseResponse } from '../../../../apps/http/edge/sse.ts'
+import { type ServerSentEvent, sseResponse } from '../../../../apps/http/edge/sse.ts'
 import { fakeClock } from '../../../../client/testing/testing.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { isTenant } from '../../../../shared/contract/tenant.ts'
@@ -16,51 +19,107 @@ const context = () => ({
   ...{ clock: fakeClock(0), closing: new AbortController().signal, log: pino({ level: 'silent' }) },
 })
 
+/** A client that takes one write at a time. */
+class FakeClient extends EventEmitter {
+  destroyed = false
+  writableNeedDrain = false
+  written: string[] = []
+  writeHead() {}
+  write(text: string) {
+    this.written.push(text)
+    return false
+  }
+  end(text: string) {
+    this.written.push(text, 'end')
+  }
+  async takes() {
+    this.emit('drain')
+    await setImmediate()
+  }
+}
+
+const eventsOf = (event: ServerSentEvent) => [event]
+
 describe('a stream of events', () => {
   it('reads at most a piece and an event ahead of its reader', async () => {
     let read = 0
-    async function* events() {
+    async function* items() {
       for (;;) {
         read += 1
         yield { data: 'x'.repeat(limits.edgePieceCharsMax / 4) }
       }
     }
-    const reader = sseResponse(context(), events()).body?.getReader()
+    const client = new FakeClient()
+    sseResponse(context(), client as unknown as Outgoing, { items: items(), eventsOf })
     for (let n = 0; n < 5; n += 1) {
-      await reader?.read()
+      await client.takes()
       expect(read).toBeLessThanOrEqual((n + 1) * 4 + 1)
     }
-    await reader?.cancel()
+    expect(read).toBeGreaterThan(4 * 4)
+    client.emit('close')
   })
 
   it('sends the events that are ready together as one piece, and waits for no further one', async () => {
     const later = Promise.withResolvers<void>()
-    async function* events() {
+    async function* items() {
       for (const data of ['1', '2', '3']) yield { data }
       await later.promise
       yield { data: '4' }
     }
-    const reader = sseResponse(context(), events()).body?.getReader()
-    const read = async () => Buffer.from((await reader?.read())?.value ?? []).toString()
-    await read() // the preamble
-    expect(await read()).toBe('data: 1\n\ndata: 2\n\ndata: 3\n\n')
+    const client = new FakeClient()
+    sseResponse(context(), client as unknown as Outgoing, { items: items(), eventsOf })
+    await client.takes()
+    expect(client.written).toEqual([': open\n\n', 'data: 1\n\ndata: 2\n\ndata: 3\n\n'])
     later.resolve()
-    expect(await read()).toBe('data: 4\n\n')
-    expect((await reader?.read())?.done).toBe(true)
+    await client.takes()
+    expect(client.written.slice(2)).toEqual(['data: 4\n\n', 'end'])
   })
 
-  it('reports once that its client left', async () => {
+  it('ends with the events for an error of its source', async () => {
+    async function* items() {
+      yield { data: '1' }
+      throw new Error('the source broke')
+    }
+    const client = new FakeClient()
+    sseResponse(context(), client as unknown as Outgoing, {
+      ...{ items: items(), eventsOf, begin: [{ id: '0', event: 'begin', data: '0' }] },
+      ...{ failed: () => [{ data: 'failed' }], end: [{ data: '[DONE]' }] },
+    })
+    await client.takes()
+    expect(client.written.join('')).toBe(
+      ': open\n\nid: 0\nevent: begin\ndata: 0\n\ndata: 1\n\ndata: failed\n\ndata: [DONE]\n\nend',
+    )
+  })
+
+  it('reports once that its client left, and keeps no listener', async () => {
     let left = 0
-    async function* events() {
+    async function* items() {
       yield { data: '1' }
       await new Promise(() => {})
     }
-    const response = sseResponse(context(), events(), { onLeave: () => (left += 1) })
-    const reader = response.body?.getReader()
-    await reader?.read()
-    await reader?.read()
-    await reader?.cancel()
+    const client = new FakeClient()
+    sseResponse(context(), client as unknown as Outgoing, {
+      ...{ items: items(), eventsOf, onLeave: () => (left += 1) },
+    })
+    await client.takes()
+    client.emit('close')
+    client.emit('close')
     expect(left).toBe(1)
+    expect(client.eventNames()).toEqual([])
+  })
+
+  it('reads nothing for a client that has left before', async () => {
+    let left = 0
+    async function* items() {
+      yield { data: '1' }
+    }
+    const client = new FakeClient()
+    client.destroyed = true
+    sseResponse(context(), client as unknown as Outgoing, {
+      ...{ items: items(), eventsOf, onLeave: () => (left += 1) },
+    })
+    await client.takes()
+    expect([left, client.written]).toEqual([1, [': open\n\n']])
   })
 })
 

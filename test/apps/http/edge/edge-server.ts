@@ -17,19 +17,24 @@ export type EdgeServer = AsyncDisposable & {
 
 export type EdgeServerOptions = Partial<EdgeOptions> & {
   tools?: readonly DefinedTool[]
+  caps?: Parameters<typeof defineAgent>[0]['caps']
   approvals?: WeirOptions['approvals']
   dataFolder?: string
+  mcp?: Parameters<typeof defineAgent>[0]['mcp']
 }
 
 /** The agent is `helper`. `replies`: as for scriptedModel. */
 export async function edgeServer(
   replies: Parameters<typeof scriptedModel>,
-  { tools = [], approvals, dataFolder, ...options }: EdgeServerOptions = {},
+  { tools = [], caps = {}, approvals, dataFolder, mcp, ...options }: EdgeServerOptions = {},
 ): Promise<EdgeServer> {
   const folder = dataFolder ?? mkdtempSync(join(tmpdir(), 'weir-edge-'))
   const model = scriptedModel(...replies)
   const log = pino({ level: 'silent' })
-  const agent = defineAgent({ name: 'helper', model, system: 'Help.', tools })
+  const agent = defineAgent({
+    ...{ name: 'helper', model, system: 'Help.', tools, caps },
+    ...(mcp && { mcp, sandbox: 'off' as const }),
+  })
   const weir = await Weir.open({
     ...{ agents: [agent], dataFolder: folder, partitions: 2, log },
     ...(approvals !== undefined && { approvals }),

@@ -105,7 +105,12 @@ describe('the native feed', () => {
     const context = { clock: fakeClock(0), closing: closing.signal, log }
     const server = await startHttpServer({
       ...{ host: '127.0.0.1', port: 0, log },
-      routes: [(app) => app.get('/feed', () => sseResponse(context, events))],
+      routes: [
+        (app) =>
+          app.get('/feed', ({ env }) =>
+            sseResponse(context, env.outgoing, { items: events, eventsOf: (event) => [event] }),
+          ),
+      ],
     })
     const socket = connect(server.port, '127.0.0.1')
     socket.write(`GET /feed HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\n\r\n`)

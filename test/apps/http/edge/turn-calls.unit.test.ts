@@ -47,7 +47,7 @@ describe('a turn', () => {
   it('waits for its client beside a person, because an approval may hold the other calls', () => {
     const all = calls(3)
     all.see(offered(0))
-    const asked = { ordinal: 1, id: 'k7f3', name: 'pick', rule: 'ask' }
+    const asked = { ordinal: 1, id: 'k7f3', name: 'pick', rule: 'ask', question: null }
     all.see(event({ type: 'approval-pending', calls: [asked], until: 9 }))
     expect(paused(all)).toEqual(['k7f3', 'call-7-1-0'])
     expect(all.paused().map(({ kind }) => kind)).toEqual(['approval', 'client'])

@@ -58,5 +58,6 @@ export function answered(text: string, ...inputs: (Record<string, unknown> | nul
 /** The call of this ordinal waits for a person, under the id k7f3. */
 export function pending(ordinal = 0): TurnEvent {
   const call = { ordinal, name: 'look', arguments: '{}', id: 'k7f3', hash: 'h', rule: 'ask-first' }
-  return event({ type: 'approval-pending', calls: [call], until: 60_000 })
+  const calls = [{ ...call, question: null }]
+  return event({ type: 'approval-pending', calls, until: 60_000 })
 }

@@ -1,7 +1,7 @@
 // The events of records from before the start of a server.
 
 import { expect, it } from '@jest/globals'
-import type { WebhookEvent } from '../../../../apps/http/webhook/webhook-events.ts'
+import { type WebhookEvent, webhookEvents } from '../../../../apps/http/webhook/webhook-events.ts'
 import { webhookFeed } from '../../../../apps/http/webhook/webhook-feed.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { ApprovalDecided, ApprovalPending } from '../../../../shared/contract/messages.ts'
@@ -10,7 +10,7 @@ const now = Date.parse('2026-11-24T12:00:00Z')
 const hourMs = 3_600_000
 
 function pending(turn: number): ApprovalPending {
-  const call = { ordinal: 0, id: `id-${turn}`, name: 'pay', rule: 'money' }
+  const call = { ordinal: 0, id: `id-${turn}`, name: 'pay', rule: 'money', question: null }
   return {
     ...{ type: 'approval-pending', conversation: 'c', turn, round: 1, until: now + hourMs },
     calls: [call as ApprovalPending['calls'][number]],
@@ -42,4 +42,15 @@ it('a call that still waits is sent, however many earlier calls were decided', (
     ['approval.pending', 'id-0'],
     ['approval.approved', 'id--1'],
   ])
+})
+
+it('a question of a tool is an event beside the approval of its call, without its text', () => {
+  const about = { agent: 'a', time: now }
+  const [call] = pending(1).calls
+  const asked = { ...call, id: 'q', rule: 'the server s asks: PIN?', question: '{}' }
+  const question = { ...pending(1), calls: [asked] } as ApprovalPending
+  const [first] = webhookEvents(pending(1), about)
+  const [second] = webhookEvents(question, about)
+  expect(second?.data).toMatchObject({ id: 'q', tool: 'pay', rule: 'question' })
+  expect(second?.id).not.toBe(first?.id)
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import { type Asker, answerIn, createAsker } from '../../../../apps/service/approvals/asker.ts'
 import type { Screen } from '../../../../apps/terminal/live-screen.ts'
 import type { MessageOf } from '../../../../shared/contract/messages.ts'
+import { WeirError } from '../../../../shared/lib/errors.ts'
 import { until } from '../../../support/inbox.ts'
 
 const id = {
@@ -24,6 +25,7 @@ function pending(...ids: string[]): MessageOf<'approval-pending'> {
     rule: 'r',
     source: null,
     program: null,
+    question: null,
   }))
   return { type: 'approval-pending', ...place, calls, until: 9_000 }
 }
@@ -44,7 +46,7 @@ function decided(id: string): MessageOf<'approval-decided'> {
 }
 
 /** A person at a terminal, with the decisions that reached Weir. */
-function atTerminal({ isTerminal = true, counted = true } = {}) {
+function atTerminal({ isTerminal = true, counted = true, unfit = '' } = {}) {
   const input = Object.assign(new PassThrough(), { isTTY: isTerminal, setRawMode: () => {} })
   const errors = Object.assign(new PassThrough(), { isTTY: isTerminal, columns: 80 })
   const told: unknown[] = []
@@ -53,8 +55,10 @@ function atTerminal({ isTerminal = true, counted = true } = {}) {
   errors.on('data', (chunk: Buffer) => {
     shown += chunk.toString()
   })
-  const say = (answer: string) => async (id: string, given?: object) => {
+  const say = (answer: string) => async (id: string, given?: { values?: string; by?: string }) => {
     told.push([answer, id, given])
+    if (unfit !== '' && given?.values === unfit)
+      throw new WeirError('message.invalid', 'seat must be text')
     return { counted, outcome: 'approved' as const, text: 'Nothing was changed.' }
   }
   const screen: Screen = {
@@ -91,6 +95,24 @@ describe('at a terminal', () => {
       ['reject', id.b, { hash: `hash of ${id.b}`, reason: 'not on a Friday' }],
     ])
     await until(async () => !asker.isAsking)
+  })
+
+  it('gives the values of a question, and asks again after values that do not fit', async () => {
+    const { asker, input, told, printed, isAsked } = atTerminal({ unfit: '{"seat":1}' })
+    const event = pending(id.a)
+    asker.askFor({ ...event, calls: event.calls.map((call) => ({ ...call, question: '{}' })) })
+    await isAsked(id.a)
+    input.write('a7f3 {"seat":1}\r')
+    await until(async () => printed.length === 1)
+    expect(printed[0]).toContain('seat must be text')
+    await isAsked(id.a, 2)
+    input.write('a7f3 {"seat":"aisle"}\r')
+    await until(async () => told.length === 2)
+    expect(told[1]).toEqual([
+      'approve',
+      id.a,
+      { hash: `hash of ${id.a}`, values: '{"seat":"aisle"}' },
+    ])
   })
 
   it('skips a call that was decided elsewhere, and continues with the next', async () => {
@@ -159,6 +181,14 @@ describe('an answer', () => {
     ['nothing', undefined],
     ['later', undefined],
   ])('is read from %j', (line, answer) => expect(answerIn(line, 'k7f3-9qxm-2b4d')).toEqual(answer))
+
+  it('has values for a question only', () => {
+    const line = 'K7F3 {"a":"{"}'
+    const values = '{"a":"{"}'
+    expect(answerIn(line, 'k7f3-9qxm-2b4d', true)).toEqual({ approve: true, values })
+    expect(answerIn(line, 'k7f3-9qxm-2b4d')).toBeUndefined()
+    expect(answerIn('{"k7f3":1}', 'k7f3-9qxm-2b4d', true)).toBeUndefined()
+  })
 
   it('rejects if it begins with no, for any beginning of the id', () => {
     expect(answerIn('n abc', 'nabc-9qxm-2b4d')).toEqual({ approve: false, reason: 'abc' })

@@ -19,7 +19,15 @@ function requestOf(attempt: string): [BudgetReserved, BudgetSettled] {
       expiresAt: now + 600_000,
     } as BudgetReserved,
     {
-      ...{ type: 'budget-settled', ...place, attempt, counted: 'usage', usage, tokens: 5 },
+      ...{
+        type: 'budget-settled',
+        priced: true,
+        ...place,
+        attempt,
+        counted: 'usage',
+        usage,
+        tokens: 5,
+      },
       ...{ usd: null, prices: '' },
     },
   ]

@@ -52,7 +52,7 @@ executor: rounds-cleared guard-verdicts.approval policies guard-verdicts.shell >
 approval: approvals policies > conversation-events guest-events approvals guard-verdicts.approval activity dead-letters; approval
 guard.shell: rounds-cleared policies guard-verdicts.shell > guard-verdicts.shell; guard.shell
 edge: conversation-events model-deltas history policies activity > client-messages; -
-front: policies activity > guest-events; -
+front: policies budgets activity > guest-events budgets; -
 approver: approvals policies dead-letters > approvals; -
 operator: guard-verdicts.… client-messages conversation-events guest-events model-requests model-deltas rounds-proposed rounds-checked rounds-cleared approvals guard-verdicts.approval history policies budgets activity dead-letters > policies; -; creates *
 "
@@ -69,7 +69,7 @@ operator: guard-verdicts.… client-messages conversation-events guest-events mo
   it('lets no client and no approver write a topic that a stage other than theirs reads', () => {
     const [edge, approver] = ['edge', 'approver'].map(topicsSignedBy)
     expect([edge, approver]).toEqual([['client-messages'], ['approvals']])
-    expect(topicsSignedBy('front')).toEqual(['guest-events'])
+    expect(topicsSignedBy('front')).toEqual(['guest-events', 'budgets'])
     expect(Object.keys(topics)).toContain('client-messages')
   })
 

@@ -55,6 +55,7 @@ describe('calls that wait for the approval guard', () => {
       {
         ...{
           type: 'approval-asked',
+          input: 0,
           ...place,
           round: 1,
           agent: 'agent',
@@ -69,6 +70,7 @@ describe('calls that wait for the approval guard', () => {
             source: null,
             program: null,
             requested: null,
+            question: null,
           },
           {
             ordinal: 1,
@@ -77,6 +79,7 @@ describe('calls that wait for the approval guard', () => {
             source: null,
             program: null,
             requested: null,
+            question: null,
           },
         ],
         ...{ clearedAt, deadlineMs, until: clearedAt + deadlineMs },
@@ -107,6 +110,7 @@ describe('calls that wait for the approval guard', () => {
     expect(vetoed.to('person')).toEqual([
       {
         type: 'approval-withdrawn',
+        input: 0,
         ...place,
         round: 1,
         calls: [{ ordinal: 0, reason: 'vetoed by guard shell: c' }],
@@ -143,6 +147,7 @@ describe('calls that wait for the approval guard', () => {
         to: 'person',
         message: {
           type: 'approval-withdrawn',
+          input: 0,
           ...place,
           round: 1,
           calls: [{ ordinal: 1, reason }],
@@ -190,7 +195,7 @@ describe('a guard that requests approval', () => {
   it('lets other calls pass without a request', () => {
     const both = cleared([onRequest, guard('flow')], { calls: [callOf(0), callOf(1)] })
     expect(both.when(verdict('flow', ['ask', 0], ['pass', 1])).to('person')).toMatchObject([
-      { calls: [{ requested: 'guard flow: t' }, { requested: null }] },
+      { calls: [{ requested: 'guard flow: t' }, { requested: null, question: null }] },
     ])
   })
 

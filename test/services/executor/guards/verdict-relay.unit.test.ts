@@ -1,10 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
-import { createRelay } from '../../../../services/executor/guards/verdict-relay.ts'
+import {
+  createRelay,
+  type RelayedAnswer,
+} from '../../../../services/executor/guards/verdict-relay.ts'
 import type { VerdictTask } from '../../../../services/executor/tasks.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
-import type { GuardVerdict, Message } from '../../../../shared/contract/messages.ts'
+import type { GuardVerdict, InputGiven, Message } from '../../../../shared/contract/messages.ts'
 import { createLog } from '../../../../shared/lib/log.ts'
 import { settled, testClock } from '../performer-world.ts'
 
@@ -43,7 +46,7 @@ function world() {
   const topics = new Map<string, StoredRecord[]>()
   const reads: { guard: string; since: number }[] = []
   const lines: string[] = []
-  const written: GuardVerdict[] = []
+  const written: RelayedAnswer[] = []
   const wakers = new Set<() => void>()
   let broken = false
 
@@ -121,6 +124,26 @@ describe('the verdict relay', () => {
     relay.reconcile('u', [hear()])
     await settled()
     expect(written).toHaveLength(1)
+  })
+
+  it('copies the answer to a question from the approval guard only, and to that question', async () => {
+    const { relay, say, written, lines } = world()
+    const given = (input: number): InputGiven => ({
+      ...{ type: 'input-given', conversation: 'c', turn: 7, round: 1, ordinal: 0, input },
+      ...{ answer: 'accept', values: '{}' },
+    })
+    const waits = { ...hear(), calls: [] }
+    relay.reconcile('u', [
+      { ...waits, guard: 'shell', input: 2 },
+      { ...waits, guard: 'approval', input: 2 },
+      { ...waits, guard: 'approval' },
+    ])
+    await say('shell', given(2))
+    for (const input of [1, 0, 2, 2]) await say('approval', given(input))
+    expect(written).toEqual([given(2)])
+    expect(lines.filter((line) => line.includes('must be a guard-verdict'))).toHaveLength(2)
+    await say('approval', verdict())
+    expect(written.at(-1)).toEqual(verdict(1, { guard: 'approval' }))
   })
 
   it('finds an answer that came before the round, also while it already follows the guard', async () => {

@@ -61,7 +61,7 @@ async function turn({ reader, context }: Gateway, n: number): Promise<number> {
   const usage = { inputTokens: used, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
   if (n % 5 === 0) return used // its settle is lost
   await context.budgets.append('acme', {
-    ...{ type: 'budget-settled', ...own, counted: 'usage', usage },
+    ...{ type: 'budget-settled', priced: true, ...own, counted: 'usage', usage },
     ...{ tokens: used, usd: null, prices: '' },
   })
   return used

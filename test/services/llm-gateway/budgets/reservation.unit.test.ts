@@ -32,7 +32,9 @@ async function settledBy(usage: Partial<Usage>): Promise<Message[]> {
 describe('a reservation', () => {
   it('is settled by the counts of the answer', async () => {
     for (const usage of [{ inputTokens: 7, outputTokens: 2 }, { cacheReadTokens: 9 }])
-      expect(await settledBy(usage)).toMatchObject([{ counted: 'usage', tokens: 9 }])
+      expect(await settledBy(usage)).toMatchObject([
+        { counted: 'usage', tokens: 9, usd: null, priced: false },
+      ])
   })
 
   it('counts in full after an answer without a count of its input', async () => {

@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { encryptedBus } from '../../../../shared/bus/encryption/encrypted-bus.ts'
 import { createEncryption, type Encryption } from '../../../../shared/bus/encryption/encryption.ts'
 import { tenantKeysOf } from '../../../../shared/bus/encryption/key-command.ts'
 import {
@@ -12,7 +13,7 @@ import {
   type TenantKeys,
 } from '../../../../shared/bus/encryption/tenant-keys.ts'
 import { decode, encode, typeIn } from '../../../../shared/codec/codec.ts'
-import type { RecordToAppend } from '../../../../shared/contract/bus.ts'
+import type { Bus, RecordToAppend } from '../../../../shared/contract/bus.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import { historyKey } from '../../../../shared/contract/topology.ts'
 
@@ -198,7 +199,7 @@ describe('the file of the keys', () => {
     const file = join(folder, 'open.json')
     writeFileSync(file, '{}', { mode: 0o644 })
     expect(() => read(file)).toThrow('run chmod 600 on it')
-    expect(() => read(join(folder, 'none.json'))).toThrow('it cannot be read')
+    expect(() => read(join(folder, 'none.json'))).toThrow('there is no such file')
   })
 
   it('may be the output of a command, whose text is never shown', () => {
@@ -208,8 +209,72 @@ describe('the file of the keys', () => {
     const script = join(folder, 'fails.js')
     writeFileSync(script, 'console.log("s3cret"); process.exit(3)')
     const failing = () => tenantKeysOf(`${process.execPath} ${script}`)
-    expect(failing).toThrow('it ended with 3')
+    expect(failing).toThrow('it ended with exit code 3')
     expect(failing).not.toThrow('s3cret')
-    expect(() => tenantKeysOf('no-such-program')).toThrow('ENOENT')
+    expect(() => tenantKeysOf('no-such-program')).toThrow('there is no program no-such-program')
+  })
+})
+
+describe('unusable keys', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-bad-keys-'))
+  const file = join(folder, 'keys.json')
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  function faultOf(tenants: unknown): string {
+    writeFileSync(file, JSON.stringify({ version: 1, tenants }), { mode: 0o600 })
+    try {
+      readTenantKeys(file)
+      return ''
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  const stored = (name: string, fill: number) => ({
+    ...{ name, key: Buffer.alloc(32, fill).toString('base64') },
+  })
+
+  it('are named: two keys under one name, no tenants, no file, a folder', () => {
+    expect(faultOf({ a: [stored('k1', 1)], b: [stored('k1', 2)] })).toContain(
+      'two keys have the name k1',
+    )
+    expect(faultOf({ a: [stored('k1', 1)], b: [stored('k1', 1)] })).toBe('')
+    expect(faultOf([])).toContain('it has no tenants')
+    expect(() => readTenantKeys(join(folder, 'none'))).toThrow('there is no such file')
+    const owned = join(folder, 'owned')
+    mkdirSync(owned, { mode: 0o700 })
+    expect(() => readTenantKeys(owned)).toThrow('it is a folder')
+  })
+
+  it('are named: a command that is missing, or that fails', () => {
+    expect(() => tenantKeysOf('weir-no-such-program')).toThrow('there is no program weir-no-such')
+    expect(() => tenantKeysOf('false')).toThrow('the output of false cannot be used: it ended with')
+  })
+})
+
+describe('a reader without the key of a record', () => {
+  it('counts each hidden record once, by tenant, key and reason', async () => {
+    const written = encryptionOf(of({ acme: [key('k1')], beta: [key('k2')] }))
+    const records = ['acme:1', 'acme:2', 'beta:1', 'none:1'].map((conversation, offset) => ({
+      ...written.encrypted(recordIn('activity', conversation)),
+      ...{ offset, time: 0 },
+    }))
+    const read = async (keys: TenantKeys) => {
+      const bus = { recordBytesMax: 1, read: async () => records } as unknown as Bus
+      const reader = encryptedBus(bus, createEncryption(keys, 'weir.'))
+      const range = { topic: 'weir.activity', partition: 0, from: 0, limit: 9 }
+      await reader.read(range)
+      await reader.read(range)
+      return reader
+        .hidden?.()
+        .map(({ tenant, name, reason, count }) => [tenant, name, reason, count])
+    }
+    expect(await read(of({}))).toEqual([
+      ['acme', 'k1', 'missing', 2],
+      ['beta', 'k2', 'missing', 1],
+    ])
+    expect(await read(of({ acme: [], beta: [key('k2')] }))).toEqual([['acme', 'k1', 'deleted', 2]])
+    expect(await read(of({ acme: [key('k1', 7)], beta: [key('k2')] }))).toEqual([
+      ['acme', 'k1', 'unfit', 2],
+    ])
   })
 })

@@ -10,6 +10,7 @@ import type { FetchedPartition } from '../../../../shared/bus/kafka/fetch-reques
 import { createFetching, type Fetching } from '../../../../shared/bus/kafka/fetching.ts'
 import type { Link } from '../../../../shared/bus/kafka/link.ts'
 import { encodeBatch } from '../../../../shared/bus/kafka/record-batch.ts'
+import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import { type HandClock, handClock } from '../hand-clock.ts'
 import { textOf } from '../recording-readers.ts'
 
@@ -123,6 +124,13 @@ function fetched(partition: number, base: number, ...texts: string[]): FetchedPa
     aborted: [],
     set,
   }
+}
+
+function stored(partition: number, offset: number, ...texts: string[]): StoredRecord[] {
+  return texts.map((text, n) => ({
+    ...{ topic: 't', partition, key: 'k', value: new TextEncoder().encode(text) },
+    ...{ offset: offset + n, time: 1 },
+  }))
 }
 
 function start(cluster: Cluster, requestsMax = 2): Fetching {
@@ -303,6 +311,78 @@ describe('fetching', () => {
       .at(-1)
       ?.fail(Object.assign(new Error('gone'), { name: 'KafkaJSConnectionError' }))
     expect(atEnd).toEqual([2, 2])
+  })
+
+  it('gives a cursor the records of this process at once, and skips them in the response that follows', async () => {
+    const { cluster, requests } = scriptedCluster([topic()])
+    const reading = start(cluster)
+    const reader = cursor(0, 4)
+    reading.add(reader)
+    await turns()
+    reading.onWritten(stored(0, 4, 'a', 'b'))
+    expect([reader.seen, reader.next]).toEqual([['a', 'b'], 6])
+    await requests[0]?.answer(fetched(0, 4, 'a', 'b', "another writer's"))
+    expect([reader.seen, reader.next]).toEqual([['a', 'b', "another writer's"], 7])
+  })
+
+  it.each([
+    ['behind records of another writer', 5, false],
+    ['for which it has no room', 4, true],
+    ['that it has already', 3, false],
+  ])('gives a cursor no records %s', async (_, offset, isFull) => {
+    const { cluster, requests } = scriptedCluster([topic()])
+    const reading = start(cluster)
+    const reader = cursor(0, 4)
+    reading.add(reader)
+    await turns()
+    reader.isFull = isFull
+    reading.onWritten(stored(0, offset, 'own'))
+    expect([reader.seen, reader.next]).toEqual([[], 4])
+    reader.isFull = false
+    await requests[0]?.answer(fetched(0, 4, 'first', 'own'))
+    expect(reader.seen).toEqual(['first', 'own'])
+  })
+
+  it('gives no records of a topic that was created again', async () => {
+    const topics = [topic()]
+    const { cluster } = scriptedCluster(topics)
+    const reading = start(cluster)
+    const reader = cursor(0)
+    reading.add(reader)
+    await turns()
+    topics[0] = topic([node], 'another id')
+    reading.onWritten(stored(0, 0, 'new'))
+    expect(reader.seen).toEqual([])
+  })
+
+  it('fetches a partition that only this process writes at intervals, and any other at once', async () => {
+    const { cluster, clock, requests } = scriptedCluster([topic()])
+    const reading = start(cluster)
+    const [own, other] = [cursor(0), cursor(1)]
+    reading.add(own)
+    reading.add(other)
+    await turns()
+    reading.onWritten(stored(0, 0, 'a'))
+    await requests[0]?.answer(fetched(0, 0, 'a'), fetched(1, 0, 'foreign'))
+    expect(requests).toHaveLength(2) // of the other partition
+    await requests[1]?.answer(fetched(1, 1))
+    clock.advance(10)
+    await turns()
+    expect(requests).toHaveLength(4)
+    await requests[3]?.answer(fetched(0, 1, 'foreign too'))
+    expect([own.seen, other.seen]).toEqual([['a', 'foreign too'], ['foreign']])
+    expect(requests).toHaveLength(5) // at once: another process writes here
+  })
+
+  it('knows the ends that it read and that this process wrote', async () => {
+    const { cluster, requests } = scriptedCluster([topic()])
+    const reading = start(cluster)
+    reading.add(cursor(0))
+    await turns()
+    await requests[0]?.answer({ ...fetched(0, 0, 'a'), end: 9 })
+    reading.onWritten(stored(1, 5, 'b'))
+    const seen = [0, 1, 2].map((partition) => reading.endSeen({ topic: 't', partition }))
+    expect(seen).toEqual([9, 6, 0])
   })
 
   it('retries if the offset is in the log after all, because a new leader may lag for a moment', async () => {

@@ -1,6 +1,9 @@
 // Members of one group that join, leave or are considered dead. Two buses in one process are two
 // members.
 
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import type { Bus } from '../../../../shared/contract/bus.ts'
 import { newName, record } from '../contract-world.ts'
@@ -268,6 +271,23 @@ describe('a static member', () => {
     expect(staying.assigned).toEqual(before)
     await next.append([{ ...record(topic, 'x'), partition: partition as number }])
     await until('it reads', () => again.records.length === 1)
+  })
+
+  it('by its place leaves at its end, and another member gets its partitions at once', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-places-'))
+    const placePath = join(folder, 'process')
+    const [first, other] = [await world.open({ placePath }), await world.open({ placePath })]
+    const topic = await world.topic(first, 'log', 2)
+    const group = newName('group')
+    const leaving = await subscribeCounting(first, { group, topic })
+    await until('it has both', () => held(leaving).length === 2)
+    const staying = await subscribeCounting(other, { group, topic })
+    await until('each has one', () => held(leaving).length === 1 && held(staying).length === 1)
+    const { members } = (await world.admin.describeGroups([group])).groups[0] ?? { members: [] }
+    expect(members).toHaveLength(2)
+    await leaving.subscription.close()
+    await until('the other has both', () => held(staying).length === 2) // the session is a minute
+    rmSync(folder, { recursive: true })
   })
 
   it('ends when another process joins under its name', async () => {

@@ -14,9 +14,10 @@ const place = { topic: 't', partition: 3, from: 0, aborted: [] }
 
 function record(
   text: string | null,
-  { key = 'conversation', id }: { key?: string; id?: string } = {},
+  named: Partial<Pick<RecordToAppend, 'key' | 'id' | 'signature' | 'traceparent'>> = {},
 ): RecordToAppend {
-  return { topic: 't', partition: 3, key, value: text === null ? null : bytesOf(text), id }
+  const value = text === null ? null : bytesOf(text)
+  return { topic: 't', partition: 3, key: 'conversation', value, ...named }
 }
 
 /** A batch as in a log, with its offset and the other fields of its header. */
@@ -73,7 +74,9 @@ describe('a batch of records', () => {
     const Decoder = require('kafkajs/src/protocol/decoder')
     const decode = require('kafkajs/src/protocol/recordBatch/v0/decoder')
     const crc = require('kafkajs/src/protocol/recordBatch/crc32C/crc32C')
-    const batch = encodeBatch([record('a', { id: 'x/0/1/2' }), record(null)], 77)
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const named = { id: 'x/0/1/2', traceparent }
+    const batch = encodeBatch([record('a', named), record(null)], 77)
     const { records } = await decode(new Decoder(batch))
     expect(
       records.map((each: { key: Buffer; value: Buffer | null }) => [
@@ -85,6 +88,7 @@ describe('a batch of records', () => {
       ['conversation', undefined],
     ])
     expect(records[0].headers['weir-id'].toString()).toBe('x/0/1/2')
+    expect(records[0].headers.traceparent.toString()).toBe(traceparent)
     expect(records[0].timestamp).toBe('77')
     expect(batch.readUInt32BE(17)).toBe(crc(batch.subarray(21)))
   })
@@ -94,6 +98,7 @@ describe('a batch of records', () => {
       record('a'),
       record(null),
       record('x'.repeat(5000), { key: 'ü'.repeat(300), id: 'loop-detector/499/123456789/12' }),
+      record('a', { signature: 's'.repeat(60), traceparent: 't'.repeat(55) }),
     ]) {
       expect(encodeBatch([each], 0).length - 61).toBeLessThanOrEqual(encodedSizeMax(each))
     }

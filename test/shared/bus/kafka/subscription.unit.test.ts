@@ -4,6 +4,7 @@
 import { expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { memberAssignment, protocolError } from '../../../../shared/bus/kafka/driver.ts'
+import { createFetching } from '../../../../shared/bus/kafka/fetching.ts'
 import { startSubscription } from '../../../../shared/bus/kafka/subscription.ts'
 import type { PartitionReader } from '../../../../shared/contract/bus.ts'
 import { scriptedCluster, turns } from './scripted-cluster.ts'
@@ -24,8 +25,12 @@ it('a failed restore of a partition that moved away does not fail the subscripti
     Promise.withResolvers<PartitionReader>(),
   ]
   const failures: unknown[] = []
+  const log = pino({ level: 'silent' })
+  const fetching = createFetching({
+    ...{ cluster, log, requestsMax: 1, partitionBytesMax: 1_000, bytesMax: 1_000 },
+  })
   const subscription = startSubscription({
-    ...{ cluster, log: pino({ level: 'silent' }), group: 'g', topic: 't', write: async () => {} },
+    ...{ cluster, fetching, log, group: 'g', topic: 't', write: async () => {} },
     times: { sessionMs: 10_000, heartbeatMs: 1_000, rebalanceMs: 10_000, commitMs: 100 },
     assign: ({ ends }) => assigning[ends.partition]?.promise as Promise<PartitionReader>,
   })
@@ -67,4 +72,5 @@ it('a failed restore of a partition that moved away does not fail the subscripti
   await turns()
   await groupAnswers({}) // the leaving
   await closing
+  fetching.close()
 })

@@ -35,7 +35,10 @@ function start() {
   const store = openTableStore({ folder: undefined, clock, log: pino({ level: 'silent' }) })
   const tables = createTables({
     cluster,
-    fetching: { add: (cursor) => void cursors.push(cursor), remove() {}, wake() {}, close() {} },
+    fetching: {
+      add: (cursor) => void cursors.push(cursor),
+      ...{ remove() {}, wake() {}, close() {}, onWritten() {}, endSeen: () => 0 },
+    },
     store: {
       ...store,
       table(wanted) {

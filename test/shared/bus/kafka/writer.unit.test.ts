@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import type { Topic } from '../../../../shared/bus/kafka/cluster-topics.ts'
 import { type Node, protocolError } from '../../../../shared/bus/kafka/driver.ts'
 import { createWriter } from '../../../../shared/bus/kafka/writer.ts'
+import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import { scriptedCluster, turns } from './scripted-cluster.ts'
 
 const [one, two]: [Node, Node] = [
@@ -13,6 +14,7 @@ const [one, two]: [Node, Node] = [
   { id: 2, host: 'two', port: 2 },
 ]
 const topicAuthorizationFailed = 29
+const notLeader = 6
 const record = (partition: number) => ({ topic: 't', partition, key: 'k', value: Buffer.from('v') })
 const produced = (partition: number, baseOffset: number) => [
   { topic: 't', partition, errorCode: 0, baseOffset, appendTime: 1 },
@@ -20,6 +22,7 @@ const produced = (partition: number, baseOffset: number) => [
 
 function start(leaders: Topic['leaders'], over?: Parameters<typeof scriptedCluster>[1]) {
   const world = scriptedCluster([{ name: 't', id: 'id', leaders }], over)
+  const written: StoredRecord[] = []
   const options = {
     clock: world.clock,
     log: pino({ level: 'silent' }),
@@ -27,8 +30,9 @@ function start(leaders: Topic['leaders'], over?: Parameters<typeof scriptedClust
     queueBytesMax: 10_000,
     skew: { begin: () => () => {} },
     deliverMs: 60_000,
+    onWritten: (records: StoredRecord[]) => void written.push(...records),
   }
-  return { ...world, writer: createWriter({ cluster: world.cluster, ...options }) }
+  return { ...world, written, writer: createWriter({ cluster: world.cluster, ...options }) }
 }
 
 describe('the writer', () => {
@@ -92,6 +96,39 @@ describe('the writer', () => {
     clock.advance(20_000)
     await requests[0]?.answer(produced(0, 7))
     expect(await appended).toMatchObject([{ offset: 7 }])
+    writer.close()
+  })
+
+  it('gathers records for a moment behind a request of many callers, and not behind one of few', async () => {
+    const { writer, requests, clock } = start([one])
+    const append = (callers: number) => {
+      for (let n = 0; n < callers; n += 1) writer.append([record(0)]).catch(() => {})
+      return turns()
+    }
+    await append(5)
+    await requests[0]?.answer(produced(0, 0))
+    await append(1)
+    expect(requests).toHaveLength(1)
+    clock.advance(4)
+    await turns()
+    expect(requests).toHaveLength(2)
+    await requests[1]?.answer(produced(0, 5))
+    await append(1)
+    expect(requests).toHaveLength(3)
+    writer.close()
+  })
+
+  it('reports records only when the broker has acknowledged them, with their offsets and the time of the broker', async () => {
+    const { writer, requests, written } = start([one, one])
+    const appended = writer.append([{ ...record(0), id: 'validator/0/1/0' }, record(1)])
+    await turns()
+    expect(written).toEqual([])
+    await requests[0]?.answer([
+      { topic: 't', partition: 0, errorCode: 0, baseOffset: 7, appendTime: 99 },
+      { topic: 't', partition: 1, errorCode: notLeader, baseOffset: -1, appendTime: undefined },
+    ])
+    expect(written).toMatchObject([{ partition: 0, id: 'validator/0/1/0', offset: 7, time: 99 }])
+    appended.catch(() => {})
     writer.close()
   })
 

@@ -44,7 +44,7 @@ const limitsOfOperator: Message = {
 }
 const answered: Message = {
   ...{ type: 'approval-answered', ...ids, ordinal: 0, id: 'i', hash: 'h' },
-  ...{ answer: 'approve', by: 'alice', reason: '' },
+  ...{ answer: 'approve', by: 'alice', reason: '', input: 0, values: null },
 }
 
 /** Each kind of writer: the signer, the reader and the record. */
@@ -139,14 +139,17 @@ describe('a stolen key', () => {
       expect(Object.keys(writes[topic])).toEqual(['executor'])
   })
 
-  it('of a front signs its two types of records, and no other counts in any topic', () => {
+  it('of a front signs its records and reservations under budgets, and no other counts in any topic', () => {
     const { writes } = JSON.parse(readFileSync(join(folder, 'front.json'), 'utf8'))
-    expect(Object.keys(writes)).toEqual(['guest-events'])
+    expect(Object.keys(writes)).toEqual(['guest-events', 'budgets'])
     const types = [...new Set(Object.values(topics).flatMap(({ records }) => Object.keys(records)))]
     const signed = types.filter((type) =>
       Object.keys(topics).some((topic) => signersOf(topic, type as MessageType).includes('front')),
     )
-    expect(signed).toEqual(['guest-round', 'guest-results'])
+    expect(signed).toEqual([
+      ...['guest-round', 'guest-results'],
+      ...['budget-reserved', 'budget-settled', 'budget-released'],
+    ])
     const forged: Message = {
       ...{ type: 'cancel-requested', conversation: 'guest:a:1', messageId: '' },
     }

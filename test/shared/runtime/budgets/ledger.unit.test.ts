@@ -31,7 +31,7 @@ function reserve(attempt: string, fields: Partial<BudgetReserved> = {}): BudgetR
 function settle(attempt: string, tokens: number, usd: number | null = null): LedgerRecord {
   const usage = { inputTokens: tokens, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 }
   return {
-    ...{ type: 'budget-settled', ...place, attempt, counted: 'usage', usage },
+    ...{ type: 'budget-settled', priced: true, ...place, attempt, counted: 'usage', usage },
     ...{ tokens, usd, prices: '' },
   }
 }

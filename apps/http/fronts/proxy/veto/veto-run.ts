@@ -16,6 +16,7 @@ import type {
   GuestConversation,
   GuestResult,
 } from '../../../../../client/guard/guest-conversation.ts'
+import type { Reservation } from '../../../../../services/llm-gateway/budgets/reservation.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import { HttpError } from '../../../http-error.ts'
@@ -29,6 +30,7 @@ import {
   sessionOf,
 } from '../guest-identity.ts'
 import { advisedBytes, noteOf, sendAdvised, withoutEncoding } from '../judged-request.ts'
+import { type ProxiedConversation, reserveRequest, unnamedIdentity } from '../request-budget.ts'
 import { answerHeaders, type Upstream } from '../upstream.ts'
 import { type Attempt, broken, readAttempt, watchSilence } from './attempt.ts'
 import { attemptsHeader, type ClientAnswer } from './client-answer.ts'
@@ -39,7 +41,7 @@ import type { NotRun, VetoForm } from './veto-form.ts'
 /** The parts that all requests of one server share. */
 export type VetoShared = {
   upstream: Upstream
-  conversationOf(agent: string, identity: GuestIdentity): Promise<GuestConversation>
+  conversationOf(agent: string, identity: GuestIdentity): Promise<ProxiedConversation>
   identities: GuestIdentities
   sessions: HostSessions
   /** The text that a guest's user gets when Weir ends a turn. */
@@ -78,7 +80,7 @@ export function vetoRun(
   let usage: Json | undefined
   let identity = identities.ofRequest(api, headers, sent.body)
   const isNamed = identity !== undefined
-  let guest: GuestConversation | undefined
+  let guest: ProxiedConversation | undefined
 
   async function answer(): Promise<void> {
     if (session !== undefined) sessions.sawProxy(session)
@@ -133,6 +135,7 @@ export function vetoRun(
   /** Undefined: the client has the upstream's own error. */
   async function ask(advice: Advice | undefined): Promise<Attempt | undefined> {
     attempts += 1
+    const reservation = await reserved()
     const silence = watchSilence(silenceMs)
     const send = (body: Buffer) =>
       upstream.send({
@@ -151,10 +154,14 @@ export function vetoRun(
       )
       const note = isAdvised ? ['x-weir', noteOf(advice)] : []
       const passedHeaders = [...answerHeaders(received), ...note]
-      if (received.statusCode === 200)
-        return await readAttempt(api, received, client, {
+      if (received.statusCode === 200) {
+        const attempt = await readAttempt(api, received, client, {
           ...{ headers: withoutEncoding(passedHeaders), silence },
         })
+        if (reservation !== undefined) track(reservation.settle(attempt.round.usage))
+        return attempt
+      }
+      if (reservation !== undefined) track(reservation.release())
       const body = refusal ?? (await bytesOf(received, limits.frontBodyBytesMax))
       if (client.hasBegun || isSuccess(received.statusCode))
         throw broken(`the upstream answers ${received.statusCode} to the repeat of a request`)
@@ -169,8 +176,15 @@ export function vetoRun(
     }
   }
 
+  /** Each repeat reserves again. Throws 400 if a budget is reached. */
+  async function reserved(): Promise<Reservation | undefined> {
+    const own = guest ?? (await conversationOf(agent, unnamedIdentity()))
+    const request = { format: api.format, body: sent.body }
+    return reserveRequest(own, request, { isNamed: identity !== undefined, baseUrl: upstream.url })
+  }
+
   /** The conversation of a first request, which its answer names. */
-  async function guestOf(attempt: Attempt): Promise<GuestConversation> {
+  async function guestOf(attempt: Attempt): Promise<ProxiedConversation> {
     identity = identities.ofAnswer(api, headers, sent.body, api.assembled(attempt.round))
     return conversationOf(agent, identity)
   }

@@ -4,6 +4,7 @@ import { HttpAgent } from '@ag-ui/client'
 import { describe, expect, it } from '@jest/globals'
 import { call, cut, says, thinks } from '../../../../../client/testing/testing.ts'
 import { defineTool } from '../../../../../client/weir.ts'
+import { serverCommand } from '../../../../support/mcp/gateway.ts'
 import { contentsOf, dot, edgeServer, post } from '../edge-server.ts'
 
 const deploy = defineTool({
@@ -100,6 +101,27 @@ describe('HttpAgent', () => {
       { role: 'assistant', content: 'I deploy.', toolCalls: [{ id: interrupt?.toolCallId }] },
       { role: 'tool', content: 'deployed' },
       { role: 'assistant', content: 'It is live.' },
+    ])
+  })
+
+  it('is interrupted by the question of a running tool, and resumes with its values', async () => {
+    await using edge = await edgeServer([says(call('test__ask', {})), says('Booked.')], {
+      mcp: { test: { command: serverCommand as [string, ...string[]] } },
+    })
+    const agent = agentOf(edge.url, 'Book a seat.')
+    await agent.runAgent()
+    const [interrupt] = agent.pendingInterrupts
+    expect(interrupt).toMatchObject({
+      message: expect.stringContaining('the server test asks: Which seat?'),
+      responseSchema: { properties: { values: { required: ['seat'] } } },
+    })
+    const payload = { approved: true, values: { seat: 'aisle' } }
+    await agent.runAgent({
+      resume: [{ interruptId: interrupt?.id ?? '', status: 'resolved', payload }],
+    })
+    expect(agent.messages.slice(-2)).toMatchObject([
+      { role: 'tool', content: expect.stringContaining('"content":{"meals":1,"seat":"aisle"}') },
+      { role: 'assistant', content: 'Booked.' },
     ])
   })
 

@@ -175,11 +175,20 @@ describe.each(['2025-11-25', '2026-07-28'] as const)('the conformance suite of %
     await mkdir(join(folder, 'agents'))
     await writeFile(join(folder, 'agents', 'suite.yaml'), patient)
     const url = await start(['--', process.execPath, everything])
-    const args = ['server', '--url', `${url}/mcp/suite/all`, '--requirements', revision]
-    const { stdout } = await promisify(execFile)(process.execPath, [suite, ...args], {
-      ...{ cwd: folder, maxBuffer: 64 * 1024 * 1024 },
-    }).catch((error: { stdout: string }) => error)
+    const run = async (...which: string[]) => {
+      const args = ['server', '--url', `${url}/mcp/suite/all`, ...which]
+      const { stdout } = await promisify(execFile)(process.execPath, [suite, ...args], {
+        ...{ cwd: folder, maxBuffer: 64 * 1024 * 1024 },
+      }).catch((error: { stdout: string }) => error)
+      return stdout
+    }
+    const stdout = await run('--requirements', revision)
     expect(stdout).toContain('✓ tools-call-simple-text: 2 passed')
-    expect(failuresIn(stdout)).toEqual(knownFailures[revision].toSorted())
+    const failures = failuresIn(stdout)
+    const known = knownFailures[revision]
+    expect(failures).toEqual(expect.arrayContaining(known))
+    // On a loaded machine a scenario may miss a deadline of seconds.
+    for (const name of failures.filter((one) => !known.includes(one)))
+      expect(await run('--scenario', name, '--spec-version', revision)).toMatch(/ 0 failed/)
   })
 })

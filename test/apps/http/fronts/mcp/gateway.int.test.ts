@@ -103,6 +103,14 @@ describe.each(eras)('a host of the %s era behind weir mcp', (era) => {
     expect(await calls()).toEqual(['die', 'weather'])
   })
 
+  it.each(['ask', 'page', 'sample'])(
+    'gets an error for the tool %s, whose server asks for input',
+    async (tool) => {
+      const { client } = await host({ era })
+      expect(await textOf(client, tool)).toMatchObject({ isError: true })
+    },
+  )
+
   it('gets the notice of a changed list, and can call the new tool', async () => {
     const changed = Promise.withResolvers<void>()
     const { client } = await host({ era }, (one) =>

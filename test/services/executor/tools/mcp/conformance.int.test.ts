@@ -19,14 +19,8 @@ const command = `${process.execPath} ${join(root, 'test/support/mcp/conformance-
 
 /** Scenarios that Weir does not pass: docs/guides/mcp.md has the reasons. */
 const knownFailures = {
-  '2025-11-25': [
-    ...['auth/basic-cimd', 'auth/scope-step-up'],
-    'elicitation-sep1034-client-defaults',
-  ],
-  '2026-07-28': [
-    ...['auth/authorization-server-migration', 'auth/basic-cimd', 'auth/scope-step-up'],
-    'sep-2322-client-request-state',
-  ],
+  '2025-11-25': ['auth/basic-cimd', 'auth/scope-step-up'],
+  '2026-07-28': ['auth/authorization-server-migration', 'auth/basic-cimd', 'auth/scope-step-up'],
 }
 
 let folder: string

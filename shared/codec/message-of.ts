@@ -1,7 +1,7 @@
 // Decodes a record's message, for commands that read a log with any content.
 
-import { decode } from '../../shared/codec/codec.ts'
-import type { Message } from '../../shared/contract/messages.ts'
+import type { Message } from '../contract/messages.ts'
+import { decode } from './codec.ts'
 
 /** Undefined: a tombstone, or bytes that this Weir cannot decode. */
 export function messageOf(value: Uint8Array | null): Message | undefined {

@@ -12,12 +12,17 @@
 //     contain escapes, or be a piece of JSON.
 
 import { createHmac, randomBytes } from 'node:crypto'
-import { encode } from '../../shared/codec/codec.ts'
-import { roundKey } from '../../shared/contract/ids.ts'
-import type { DeadLetter, Message, Part } from '../../shared/contract/messages.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
-import { matchesPattern } from '../../shared/runtime/guards/tool-pattern.ts'
-import { messageOf } from '../history/message-of.ts'
+import { encode } from '../../codec/codec.ts'
+import { messageOf } from '../../codec/message-of.ts'
+import { roundKey } from '../../contract/ids.ts'
+import type { Call, DeadLetter, Message, Part } from '../../contract/messages.ts'
+import {
+  regExpPattern,
+  type ValuePattern,
+  valuesIn,
+} from '../../contract/redaction/value-pattern.ts'
+import { WeirError } from '../../lib/errors.ts'
+import { matchesPattern } from '../guards/tool-pattern.ts'
 import { visibleText } from './folded-text.ts'
 import {
   beginsLikeJson,
@@ -28,10 +33,12 @@ import {
 } from './json-strings.ts'
 import { gatherKnownValues } from './known-values.ts'
 import { once, type RecordText, streamsOf, type Tools, textsIn, toolsIn } from './record-texts.ts'
-import type { RedactionRule } from './redaction-rules.ts'
+import type { RedactionRule } from './redaction-rule.ts'
 
 export type Redaction = {
   learn(message: Message): void
+  /** The same for the arguments of calls, which a record about their ends does not hold. */
+  learnCalls(calls: readonly Pick<Call, 'ordinal' | 'name' | 'raw'>[]): void
   /** All parts of one round, in the order of the log. Only they hold a broken attempt's texts. */
   learnParts(parts: readonly Part[]): void
   /** Undefined: unreadable, so it must be left out (REDACTION-3). */
@@ -48,6 +55,8 @@ const contentFields = new Set([
   'raw',
   'sent',
   'arguments',
+  'question',
+  'values',
   'result',
   'reason',
   'note',
@@ -73,24 +82,23 @@ const knownBytesMax = 512 * 1024 * 1024
 /** Rounds whose tools are remembered. For an older round, every rule for a tool applies. */
 const roundsMax = 50_000
 
-type PatternRule = RedactionRule & { pattern: RegExp }
+type PatternRule = RedactionRule & { pattern: ValuePattern }
 
 /**
  * `bytesMax`: the limit for all values in all spellings and their replacements. Throws `usage` above
- * it, with the rule.
+ * it, with the rule. `keepsIds`: digests of arguments stay, because people and records name them.
  */
 export function createRedaction(
-  rules: RedactionRule[],
+  rules: readonly RedactionRule[],
   {
     secret = randomBytes(32),
     bytesMax = knownBytesMax,
-  }: { secret?: Uint8Array; bytesMax?: number } = {},
+    keepsIds = false,
+  }: { secret?: Uint8Array; bytesMax?: number; keepsIds?: boolean } = {},
 ): Redaction {
   const known = gatherKnownValues()
-  const madeShape = new RegExp(madeSource(rules), 'gu')
-  const everywhere = rules
-    .filter((rule): rule is PatternRule => isEverywhere(rule))
-    .map((rule) => ({ rule, orMade: orMade(rules, rule) }))
+  const madeShape = regExpPattern(new RegExp(madeSource(rules), 'gu'))
+  const everywhere = rules.filter((rule): rule is PatternRule => isEverywhere(rule))
   const inPlaces = rules.filter((rule) => !isEverywhere(rule))
   const made = new Set<string>()
   const tools = new Map<string, Tools>()
@@ -110,9 +118,9 @@ export function createRedaction(
     if (known.bytes + made.size * 100 > bytesMax) throw tooMuch(rule)
     if (replace === 'length')
       return 'x'.repeat(2 ** Math.ceil(Math.log2(Math.max(4, value.length))))
-    const pseudonym = `${name}-${keyed(value).slice(0, 12)}`
-    made.add(pseudonym)
-    return pseudonym
+    const word = replace === 'word' ? `[${name}]` : `${name}-${keyed(value).slice(0, 12)}`
+    made.add(word)
+    return word
   }
 
   /** Results do not name their tool. The calls of the round do, in the record before. */
@@ -151,7 +159,7 @@ export function createRedaction(
   function redactPlain(text: string, isCut: boolean): string {
     let left = ''
     let from = 0
-    for (const { 0: found, index } of made.size === 0 ? [] : text.matchAll(madeShape))
+    for (const { text: found, index } of made.size === 0 ? [] : valuesIn(text, madeShape))
       if (made.has(found)) {
         left += known.replacedIn(text.slice(from, index), false) + found
         from = index + found.length
@@ -159,8 +167,8 @@ export function createRedaction(
     left += known.replacedIn(text.slice(from), isCut)
     // Other spellings first: in them the pattern may match a piece of the value.
     return everywhere.reduce(
-      (rest, { rule, orMade }) =>
-        redactRespelled(rest, rule, orMade).replaceAll(orMade, (value) =>
+      (rest, rule) =>
+        replacedValues(redactRespelled(rest, rule), [madeShape, rule.pattern], (value) =>
           made.has(value) ? value : replacedByPattern(value, rule),
         ),
       left,
@@ -168,13 +176,13 @@ export function createRedaction(
   }
 
   /** Replaces matches that only another spelling hides (folded-text.ts). */
-  function redactRespelled(text: string, rule: PatternRule, orMade: RegExp): string {
+  function redactRespelled(text: string, rule: PatternRule): string {
     const visible = visibleText(text)
     if (visible === undefined) return text
     let changed = ''
     let from = 0
-    for (const { 0: value, index } of visible.text.matchAll(orMade)) {
-      if (value === '' || made.has(value)) continue
+    for (const { text: value, index } of valuesIn(visible.text, madeShape, rule.pattern)) {
+      if (made.has(value)) continue
       const start = visible.starts[index] as number
       const end = visible.ends[index + value.length - 1] as number
       if (start < from || text.slice(start, end) === value) continue
@@ -186,8 +194,8 @@ export function createRedaction(
 
   /** A text that only resembles a replacement counts as any other text. */
   function replacedByPattern(value: string, rule: PatternRule): string {
-    if (value.search(madeShape) !== 0) return replacementFor(rule, value)
-    return value.replaceAll(rule.pattern, (found) => replacementFor(rule, found))
+    if (madeShape.first(value, 0)?.index !== 0) return replacementFor(rule, value)
+    return replacedValues(value, [rule.pattern], (found) => replacementFor(rule, found))
   }
 
   /** Keeps REDACTION-5. */
@@ -211,8 +219,8 @@ export function createRedaction(
         if (typeof field !== 'string' || name === skipped)
           return [name, redactFields(field, skipped)]
         if (isDigest(name, field) || (isOfApproval && name === 'hash'))
-          return [name, keyed(field).slice(0, field.length)]
-        if (isOfApproval && name === 'id') return [name, otherId(field)]
+          return [name, keepsIds ? field : keyed(field).slice(0, field.length)]
+        if (isOfApproval && name === 'id') return [name, keepsIds ? field : otherId(field)]
         return [name, isContent(name, value) ? redactText(field) : field]
       }),
     )
@@ -231,7 +239,12 @@ export function createRedaction(
       if (inside?.type === 'part') redaction.learnParts([inside])
       else if (inside !== undefined)
         for (const found of textsIn(inside, toolsOf(inside))) learnFrom(found)
-      for (const id of inside === undefined ? [] : approvalIdsIn(inside)) known.add(id, otherId(id))
+      if (inside === undefined || keepsIds) return
+      for (const id of approvalIdsIn(inside)) known.add(id, otherId(id))
+    },
+
+    learnCalls(calls) {
+      for (const { name, raw } of calls) learnFrom({ place: 'arguments', tool: name, text: raw })
     },
 
     learnParts(parts) {
@@ -292,19 +305,30 @@ function isEverywhere({ pattern, in: places, tool }: RedactionRule): boolean {
 }
 
 /** Matches replacements. JSON strings are redacted twice, and no replacement may change again. */
-function madeSource(rules: RedactionRule[]): string {
-  return `(?:${rules.map(({ name }) => name).join('|')})-[0-9a-f]{12}`
+function madeSource(rules: readonly RedactionRule[]): string {
+  const names = rules.map(({ name }) => name).join('|')
+  return String.raw`(?:${names})-[0-9a-f]{12}|\[(?:${names})\]`
 }
 
-function orMade(rules: RedactionRule[], { pattern }: PatternRule): RegExp {
-  return new RegExp(`${madeSource(rules)}|(?:${pattern.source})`, 'gu')
+function replacedValues(
+  text: string,
+  patterns: ValuePattern[],
+  replacement: (value: string) => string,
+): string {
+  let changed = ''
+  let from = 0
+  for (const { index, text: value } of valuesIn(text, ...patterns)) {
+    changed += text.slice(from, index) + replacement(value)
+    from = index + value.length
+  }
+  return from === 0 ? text : changed + text.slice(from)
 }
 
 /** Within the strings of JSON as well as across them (REDACTION-5). */
-function matchesIn(text: string, pattern: RegExp): Set<string> {
+function matchesIn(text: string, pattern: ValuePattern): Set<string> {
   const found = new Set<string>()
   const look = (leaf: string): string => {
-    for (const [match] of leaf.matchAll(pattern)) found.add(match)
+    for (const { text: match } of valuesIn(leaf, pattern)) found.add(match)
     return changedStrings(leaf, (inner) => (inner.length < leaf.length ? look(inner) : inner))
   }
   look(text)

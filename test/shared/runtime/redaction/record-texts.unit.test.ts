@@ -1,8 +1,8 @@
 // The texts of records that the rules of a redaction search.
 
 import { expect, it } from '@jest/globals'
-import { textsIn } from '../../../client/bundle/record-texts.ts'
-import { defaultSettings } from '../../../shared/agents/agents.ts'
+import { defaultSettings } from '../../../../shared/agents/agents.ts'
+import { textsIn } from '../../../../shared/runtime/redaction/record-texts.ts'
 
 it('include the instructions that a question adds, as texts of the user', () => {
   const settings = { ...defaultSettings, system: 'The customer is Ada.' }

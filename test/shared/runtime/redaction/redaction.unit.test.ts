@@ -1,9 +1,15 @@
 // A value that a rule finds must not survive in any spelling. Whole exports are tested in export.int.test.ts.
 
 import { describe, expect, it } from '@jest/globals'
-import { createRedaction } from '../../../client/bundle/redaction.ts'
-import type { RedactionRule } from '../../../client/bundle/redaction-rules.ts'
-import type { HistoryEntry, Message, Part, PartEvent } from '../../../shared/contract/messages.ts'
+import type {
+  HistoryEntry,
+  Message,
+  Part,
+  PartEvent,
+} from '../../../../shared/contract/messages.ts'
+import { regExpPattern } from '../../../../shared/contract/redaction/value-pattern.ts'
+import { createRedaction } from '../../../../shared/runtime/redaction/redaction.ts'
+import type { RedactionRule } from '../../../../shared/runtime/redaction/redaction-rule.ts'
 
 const base: RedactionRule = {
   name: 'secret',
@@ -19,7 +25,7 @@ const ofName: RedactionRule = {
   pointer: ['customer', 'name'],
   tool: 'crm_*',
 }
-const mail: RedactionRule = { ...base, name: 'mail', pattern: /[a-z]+@[a-z.]+/gu }
+const mail: RedactionRule = { ...base, name: 'mail', pattern: regExpPattern(/[a-z]+@[a-z.]+/gu) }
 
 /** A text as a redaction with these rules leaves it, after it has learned from these records. */
 function redacted(text: string, rules: RedactionRule[], learned: Message[] = []): string {
@@ -31,6 +37,7 @@ function redacted(text: string, rules: RedactionRule[], learned: Message[] = [])
 function note(text: string): HistoryEntry {
   return {
     type: 'history-entry',
+    redact: [],
     conversation: 'c',
     turn: 1,
     round: 1,
@@ -154,7 +161,7 @@ describe('a redaction', () => {
   })
 
   it('replaces a match that spans several JSON strings', () => {
-    const password = { ...base, name: 'password', pattern: /"password":"[^"]*"/gu }
+    const password = { ...base, name: 'password', pattern: regExpPattern(/"password":"[^"]*"/gu) }
     expect(redacted('{"a":1,"password":"hunter2 ada@x.org"}', [mail, password])).toMatch(
       /^\{"a":1,password-[0-9a-f]{12}\}$/,
     )
@@ -164,14 +171,14 @@ describe('a redaction', () => {
     const [first, second] =
       redacted('{"a":"x@y.z"} x@y.z', [
         mail,
-        { ...base, name: 'digits', pattern: /[0-9a-f]{3,}/gu },
+        { ...base, name: 'digits', pattern: regExpPattern(/[0-9a-f]{3,}/gu) },
       ]).match(/mail-\w+/g) ?? []
     expect(first).toMatch(/^mail-[0-9a-f]{12}$/)
     expect(second).toBe(first)
   })
 
   it('redacts a text that only resembles a replacement', () => {
-    const order = { ...base, name: 'order', pattern: /order-\d+/gu }
+    const order = { ...base, name: 'order', pattern: regExpPattern(/order-\d+/gu) }
     expect(redacted('order-123456789012', [order])).not.toContain('123456789012')
   })
 
@@ -287,12 +294,19 @@ describe('a pattern', () => {
 })
 
 it('redacts the text of a guard that requests an approval, in the question and for the person', () => {
-  const call = { ordinal: 0, name: 'send', arguments: '{}', source: null, program: null }
+  const call = {
+    ordinal: 0,
+    name: 'send',
+    arguments: '{}',
+    source: null,
+    program: null,
+    question: null,
+  }
   const requested = 'guard opa: no mail to ann@example.com'
   const times = { version: '1', clearedAt: 0, deadlineMs: 1, until: 1 }
   const place = { conversation: 'c', turn: 1, round: 1 }
   const asked: Message = {
-    ...{ type: 'approval-asked', ...place, agent: 'a', rules: '[]', ...times },
+    ...{ type: 'approval-asked', ...place, agent: 'a', rules: '[]', ...times, input: 0 },
     calls: [{ ...call, requested }],
   }
   const pending: Message = {

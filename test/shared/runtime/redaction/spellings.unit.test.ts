@@ -1,8 +1,8 @@
 // A value that a rule found must not leave in another spelling.
 
 import { describe, expect, it } from '@jest/globals'
-import { foldedText } from '../../../client/bundle/folded-text.ts'
-import { gatherKnownValues } from '../../../client/bundle/known-values.ts'
+import { foldedText } from '../../../../shared/runtime/redaction/folded-text.ts'
+import { gatherKnownValues } from '../../../../shared/runtime/redaction/known-values.ts'
 
 const key = 'sk-Zürich/K3y+9f'
 const spaced = 'Renée Müller Straße 5'

@@ -1,7 +1,7 @@
 // Replaces the texts and numbers in JSON, each in its place and with all escapes resolved
 // (`\u00fc`). It covers keys, doubled keys and truncated JSON, and keeps everything else as it was.
 
-import { closingQuote, nextMark } from '../../shared/lib/json/tokens.ts'
+import { closingQuote, nextMark } from '../../lib/json/tokens.ts'
 
 /** In a text that is not JSON as a whole, only quoted parts count as JSON. */
 export function changedStrings(text: string, change: (leaf: string) => string): string {

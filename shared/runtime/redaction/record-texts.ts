@@ -1,7 +1,7 @@
 // The texts of a record, each with its place and its tool, for the rules of a redaction.
 
-import type { Message, Part, PartEvent } from '../../shared/contract/messages.ts'
-import type { RedactionPlace } from './redaction-rules.ts'
+import type { Message, Part, PartEvent } from '../../contract/messages.ts'
+import type { RedactionPlace } from './redaction-rule.ts'
 
 /** `tool` undefined: unknown, so it can be any. '': none. */
 export type RecordText = { place: RedactionPlace; tool: string | undefined; text: string }
@@ -45,6 +45,7 @@ export function toolsIn(message: Message): Tools {
 
 function placeOf(name: string, fields: Record<string, unknown>): RedactionPlace | undefined {
   if (name === 'raw' || name === 'arguments' || name === 'sent') return 'arguments'
+  if (name === 'values') return 'user'
   if (name === 'reasoning') return 'reasoning'
   if (name === 'user' || ((name === 'system' || name === 'context') && 'policy' in fields))
     return 'user'

@@ -1,0 +1,33 @@
+// Answers that are written to Node's response. Hono's way makes a Response of the web, with its Headers
+// and streams, and costs several times as much.
+// DIRECT-ANSWER-1. A middleware that adds a header to such answers sets it on Node's response, before
+//     the route runs.
+
+import type { ServerResponse } from 'node:http'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import type { HttpContext } from './server.ts'
+
+export type Outgoing = Pick<
+  ServerResponse,
+  'write' | 'end' | 'on' | 'off' | 'writableNeedDrain' | 'destroyed'
+> & { writeHead(status: number, headers: Record<string, string | number>): unknown }
+
+/** A route returns it behind its own answer. */
+export const alreadySent: Response = RESPONSE_ALREADY_SENT
+
+export type JsonAnswer = { status?: number; headers?: Record<string, string> }
+
+export function answerJson(
+  { env: { outgoing } }: HttpContext,
+  value: unknown,
+  { status = 200, headers = {} }: JsonAnswer = {},
+): Response {
+  const text = JSON.stringify(value)
+  outgoing.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    ...headers,
+  })
+  outgoing.end(text)
+  return alreadySent
+}

@@ -1,0 +1,137 @@
+// Requests under a budget pass it by less than one reservation, also of gateways and fronts that are
+// killed. The grants are decided again here from the topic `budgets`. While a budget is in force, no
+// attempt answers without a grant, and no reservation without one is settled or released.
+
+import type { BudgetReserved } from '../../../shared/contract/messages.ts'
+import { addressOf, type Checker, type Evidence, type Logged, recordsOf } from '../evidence.ts'
+import { isDisturbed } from './no-start-after-stop.ts'
+
+const checker = 'budget-kept'
+
+/** The longest time until a budget counts. */
+const boundMs = 1_000
+
+type Folded = {
+  granted: Map<string, BudgetReserved>
+  refused: Set<string>
+  violations: { problem: string; at: string }[]
+}
+
+/** All budgets of a run are one: of the tenant, for the day, in tokens. */
+export const budgetKept: Checker = {
+  name: checker,
+  check(evidence) {
+    const folded = fold(evidence)
+    return [...folded.violations, ...withoutGrant(evidence, folded)].map((found) => ({
+      checker,
+      ...found,
+    }))
+  },
+}
+
+/** The numbers of granted and of refused reservations. */
+export function reservationsIn(evidence: Evidence): { granted: number; refused: number } {
+  const { granted, refused } = fold(evidence)
+  return { granted: granted.size, refused: refused.size }
+}
+
+function fold({ records, partitions }: Evidence): Folded {
+  const granted = new Map<string, BudgetReserved>()
+  const refused = new Set<string>()
+  const violations: Folded['violations'] = []
+  for (let partition = 0; partition < partitions; partition++) {
+    const held = new Map<string, { reserved: BudgetReserved; day: string }>()
+    const days = new Map<string, number>()
+    for (const record of records) {
+      if (record.topic !== 'budgets' || record.partition !== partition) continue
+      const { message, time } = record
+      for (const [attempt, { reserved }] of held)
+        if (time >= reserved.expiresAt) use(attempt, reserved.tokens)
+      switch (message?.type) {
+        case 'budget-reserved': {
+          if (granted.has(message.attempt) || refused.has(message.attempt)) break
+          const hard = hardOf(message)
+          const open = [...held.values()].reduce((sum, { reserved }) => sum + reserved.tokens, 0)
+          const day = dayOf(time)
+          const used = (days.get(day) ?? 0) + open
+          if (used >= hard) {
+            refused.add(message.attempt)
+            break
+          }
+          held.set(message.attempt, { reserved: message, day })
+          granted.set(message.attempt, message)
+          break
+        }
+        case 'budget-settled': {
+          const { attempt, tokens } = message
+          const bound = granted.get(attempt)?.tokens
+          if (refused.has(attempt) || bound === undefined)
+            report(record, `${attempt} settled a reservation without a grant`)
+          else if (tokens > bound) report(record, `${attempt} used ${tokens} tokens of ${bound}`)
+          use(attempt, tokens)
+          break
+        }
+        case 'budget-released':
+          if (!granted.has(message.attempt))
+            report(record, `${message.attempt} released a reservation without a grant`)
+          held.delete(message.attempt)
+          break
+        default:
+          break
+      }
+    }
+
+    function use(attempt: string, tokens: number): void {
+      const known = held.get(attempt)
+      if (known === undefined) return // it expired, or counts already
+      held.delete(attempt)
+      days.set(known.day, (days.get(known.day) ?? 0) + tokens)
+    }
+  }
+  return { granted, refused, violations }
+
+  function report(record: Logged, problem: string): void {
+    violations.push({ problem, at: addressOf(record) })
+  }
+}
+
+/** Attempts that answered without a grant while a budget was in force. */
+function withoutGrant(evidence: Evidence, { granted, refused }: Folded): Folded['violations'] {
+  const finished = new Set(
+    recordsOf(evidence, 'attempt-finished').map(({ message }) => message.attempt),
+  )
+  const spans = budgetSpans(evidence)
+  return recordsOf(evidence, 'attempt-started').flatMap((started) => {
+    const { attempt } = started.message
+    if (!finished.has(attempt) || granted.has(attempt)) return []
+    const at = addressOf(started)
+    if (refused.has(attempt))
+      return [{ problem: `${attempt} answered, and its reservation was refused`, at }]
+    const span = spans.find(
+      ({ from, until }) => started.time > from + boundMs && started.time < until,
+    )
+    if (span === undefined) return []
+    const time = { from: span.from, to: started.time }
+    if (isDisturbed(evidence.disturbances, 'llm-gateway', time)) return []
+    return [{ problem: `${attempt} answered without a reservation`, at }]
+  })
+}
+
+function budgetSpans({ records }: Evidence): { from: number; until: number }[] {
+  const written = records.filter(
+    ({ topic, key }) => topic === 'policies' && key.startsWith('budget:'),
+  )
+  return written.flatMap((set, at) => {
+    if (set.message === undefined) return []
+    const end = written.slice(at + 1).find(({ key }) => key === set.key)
+    return [{ from: set.time, until: end?.time ?? Number.POSITIVE_INFINITY }]
+  })
+}
+
+function hardOf({ budgets: [budget] }: BudgetReserved): number {
+  return budget?.hard ?? Number.POSITIVE_INFINITY
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10)
+}

@@ -1,0 +1,126 @@
+// Budgets on a guest whose front only watches its requests: the advice `end`, with the real stages.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { listConversations } from '../../../apps/history/conversations/conversations.ts'
+import { removeBudget, setBudget } from '../../../apps/service/budgets/change.ts'
+import { listBudgets, type ShownBudget } from '../../../apps/service/budgets/list.ts'
+import { type Fronts, openFronts } from '../../../client/guard/guard.ts'
+import type { GuestAnswer, GuestConversation } from '../../../client/guard/guest-conversation.ts'
+import { readSettings, type Settings } from '../../../shared/settings/settings.ts'
+import { declarationOf } from '../../../shared/transcript/transcript.ts'
+import { answerOf, requestOf, type Said, saidCall } from '../../support/guest-requests.ts'
+import { waitMaxMs } from '../../support/wait-limit.ts'
+
+let folder: string
+let settings: Settings
+let fronts: Fronts
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-guest-budget-'))
+  settings = readSettings(
+    { dataFolder: join(folder, 'data') },
+    { WEIR_BUS: 'embedded', WEIR_LOG_LEVEL: 'silent' },
+  )
+  fronts = await openFronts({ kind: 'folder', settings }, {})
+  await setBudget({ window: 'day', tokens: '10' }, settings, out())
+})
+afterEach(async () => {
+  await fronts.close()
+  rmSync(folder, { recursive: true })
+})
+
+const out = () => new PassThrough() as unknown as NodeJS.WriteStream
+const tools = [declarationOf('exec', '', { type: 'object' })]
+const asked = (responses: Said[]) => requestOf('anthropic', [{ user: 'Go.', responses }], tools)
+const said = saidCall('exec', { command: 'ls' }, { id: 'c', result: 'a.ts' })
+const reason = expect.stringContaining('the budget default/tenant/day/tokens is reached: ')
+
+/** The answer of a provider that counts these tokens of input, or none. */
+function counted(tokens: number | undefined): GuestAnswer {
+  const { request, answer } = answerOf(asked([]), said)
+  const usage = tokens === undefined ? {} : { input_tokens: tokens }
+  return { request, answer: { ...(answer as object), usage } }
+}
+
+function conversationOf(
+  id: string,
+  options: Partial<Parameters<Fronts['front']>[0]> = {},
+): GuestConversation {
+  const of = { agent: 'coder', mode: 'observing', answerWithinMs: waitMaxMs } as const
+  return fronts.front({ ...of, ...options }).conversation(id)
+}
+
+async function written(run: (to: NodeJS.WriteStream) => Promise<unknown>): Promise<string> {
+  const text = new PassThrough()
+  await run(text as unknown as NodeJS.WriteStream)
+  return String(text.read())
+}
+
+async function use(): Promise<ShownBudget['use']> {
+  const line = await written((to) => listBudgets({ json: true }, settings, to))
+  return (JSON.parse(line) as ShownBudget).use
+}
+
+describe('a guest under a hard budget', () => {
+  it('gets the advice end when the answers before have reached it', async () => {
+    const conversation = conversationOf('t')
+    expect(await conversation.beforeModel(asked([]))).toMatchObject({ rung: 'none' })
+    await conversation.afterModel(counted(10))
+    expect(await use()).toMatchObject([{ used: 10, held: 0 }])
+    expect(await conversation.beforeModel(asked([said]))).toMatchObject({
+      ...{ rung: 'end', reason, judged: true, text: '' },
+      fallback: expect.stringMatching(/./),
+    })
+    const other = conversationOf('u', { mode: 'blocking' })
+    expect(await other.beforeModel(asked([]))).toMatchObject({ rung: 'end', reason })
+  })
+
+  it('goes on while something is left, and when the budget is removed', async () => {
+    const conversation = conversationOf('t')
+    await conversation.beforeModel(asked([]))
+    await conversation.afterModel(counted(9))
+    expect(await conversation.beforeModel(asked([said]))).toMatchObject({ rung: 'none' })
+    expect((await conversationOf('u').beforeModel(asked([]))).rung).toBe('end')
+    await removeBudget('default/tenant/day/tokens', {}, settings, out())
+    expect((await conversationOf('u').beforeModel(asked([]))).rung).toBe('none')
+  })
+
+  it('reserves a repeat of a request without an answer once', async () => {
+    const conversation = conversationOf('t')
+    await conversation.beforeModel(asked([]))
+    const [before] = await use()
+    expect(await conversation.beforeModel(asked([]))).toMatchObject({ rung: 'none' })
+    expect(await use()).toEqual([before])
+  })
+
+  it('counts in full after an answer without a count', async () => {
+    const conversation = conversationOf('t')
+    await conversation.beforeModel(asked([]))
+    const [{ held = 0 } = {}] = await use()
+    await conversation.afterModel(counted(undefined))
+    expect(held).toBeGreaterThan(10)
+    expect(await use()).toMatchObject([{ used: held, held: 0 }])
+  })
+
+  it('whose hooks show no requests gets the advice end, and reserves nothing', async () => {
+    const looking = conversationOf('h', { mode: 'blocking', counting: 'look' })
+    expect(await looking.beforeModel(asked([]))).toMatchObject({ rung: 'none' })
+    expect(await use()).toMatchObject([{ used: 0, held: 0 }])
+    await conversationOf('t').beforeModel(asked([]))
+    expect(await looking.beforeModel(asked([]))).toMatchObject({ rung: 'end', reason })
+  })
+
+  it('has a turn in the list of those that a budget ended', async () => {
+    await conversationOf('t').beforeModel(asked([]))
+    await conversationOf('u').beforeModel(asked([]))
+    await fronts.close()
+    const list = await written((to) =>
+      listConversations(settings, { limit: '10', where: ['failureClass=budget'] }, to),
+    )
+    expect(list).toContain('guest:coder:u')
+    expect(list).not.toContain('guest:coder:t')
+  })
+})
