@@ -86,7 +86,7 @@ async function seed(): Promise<number> {
       records += messages.length
       const question: Message = {
         ...{ type: 'history-entry', conversation, turn: 1, round: 0, user: `Question ${k}` },
-        ...{ contents: [], response: null, results: [], nudge: null, note: null },
+        ...{ contents: [], response: null, results: [], nudge: null, note: null, redact: [] },
       }
       some.push(toRecord({ partition, topic: 'weir.history', message: question }))
       for (const message of messages) some.push(toRecord({ ...place, message }))
