@@ -32,6 +32,7 @@ export function askForApproval({ conversation, turn }: Turn, round: Round): Outp
     requested,
   }))
   round.pendingApprovals = calls.map(({ ordinal }) => ordinal)
+  awaited.ordinals = [...round.pendingApprovals] // another guard may have stopped calls since
   const { version, deadlineMs, rules } = guard
   const until = Math.min(awaited.due, expiresAt)
   const place = { conversation, turn, round: round.round }
