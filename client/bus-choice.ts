@@ -23,6 +23,8 @@ export type KafkaBusChoice = {
   plaintextPassword?: 'refuse' | 'allow'
   /** The key file of this program, or a folder with several: signs its records (weir keys create). */
   recordSigning?: string
+  /** `on`: records have the header `traceparent` of their turn. Default `off`. */
+  traceHeaders?: 'off' | 'on'
 }
 
 export type BusChoice = EmbeddedBusChoice | KafkaBusChoice
@@ -52,6 +54,7 @@ const translations: {
       commandProperty,
       plaintextPassword,
       recordSigning,
+      traceHeaders,
     }) => ({
       kind: 'kafka',
       bootstrapServer,
@@ -59,6 +62,7 @@ const translations: {
       properties: commandProperty,
       plaintextPassword,
       recordSigning,
+      traceHeaders,
     }),
   },
 }
@@ -77,13 +81,15 @@ export function choiceOfSettings(settings: Settings): BusChoice {
 type GivenChoice = { kind: BusName } & Omit<KafkaBusChoice, 'kind'>
 
 function flagsOf(choice: GivenChoice): SettingFlagValues {
-  const { bootstrapServer, commandConfig, properties, plaintextPassword, recordSigning } = choice
+  const { bootstrapServer, commandConfig, properties } = choice
+  const { plaintextPassword, recordSigning, traceHeaders } = choice
   const pairs = Object.entries(properties ?? {}).map(([name, value]) => `${name}=${value}`)
   return {
     ...(bootstrapServer !== undefined && { bootstrapServer: String(bootstrapServer) }),
     ...(commandConfig !== undefined && { commandConfig: String(commandConfig) }),
     ...(plaintextPassword !== undefined && { plaintextPassword: String(plaintextPassword) }),
     ...(recordSigning !== undefined && { recordSigning: String(recordSigning) }),
+    ...(traceHeaders !== undefined && { traceHeaders: String(traceHeaders) }),
     ...(pairs.length > 0 && { commandProperty: pairs }),
   }
 }

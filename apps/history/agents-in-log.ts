@@ -1,9 +1,10 @@
 // Finds agents in a log by the messages to them, and guests by their rounds: the policy that such a
 // record carries, and the names of other agents. The policy is that of the agent's file, without an
-// operator's values.
+// operator's values. Finds tenants by the ids of conversations.
 
 import { newestRecords, type ReadableTopics } from '../../client/history/newest-records.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
+import { tenantOf } from '../../shared/contract/tenant.ts'
 import type { OwnPolicy } from './effective.ts'
 
 /**
@@ -31,6 +32,22 @@ export async function agentInLog(agent: string, log: ReadableTopics): Promise<Ag
     others: [...new Set([...asked.others, ...guest.others])],
     isWhole: asked.isWhole && guest.isWhole,
   }
+}
+
+/** As AgentInLog. Guests belong to the default tenant. */
+export type TenantInLog = { isKnown: boolean; others: string[]; isWhole: boolean }
+
+export async function tenantInLog(tenant: string, log: ReadableTopics): Promise<TenantInLog> {
+  const others = new Set<string>()
+  let read = 0
+  for await (const { key } of newestRecords(log, 'conversation-events')) {
+    const owner = tenantOf(key)
+    if (owner === tenant) return { isKnown: true, others: [], isWhole: false }
+    others.add(owner)
+    read += 1
+    if (read >= recordsMax) return { isKnown: false, others: [...others], isWhole: false }
+  }
+  return { isKnown: false, others: [...others], isWhole: true }
 }
 
 async function agentInTopic(

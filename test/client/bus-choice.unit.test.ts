@@ -12,6 +12,7 @@ it.each([{ encryptionKeys: 'keys.json' }, { encryptionCommand: 'print keys' }])(
       ...{ bus: 'kafka', bootstrapServer: 'kafka:9092', commandConfig: 'client.properties' },
       ...{ commandProperty: ['client.id=a', 'sasl.mechanism=PLAIN'], plaintextPassword: 'allow' },
       ...{ recordSigning: 'keys/edge.json', dataFolder: 'data', ...encryption },
+      traceHeaders: 'on' as const,
     }
     const settings = readSettings(flags, {})
     const again = settingsOf({ agents: [], ...optionsOfSettings(settings) })

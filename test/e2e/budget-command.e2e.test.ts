@@ -37,6 +37,20 @@ const ask = (tenant: string, conversation: string) => [
 ]
 
 describe('weir budget', () => {
+  it('warns about a tenant and an agent that nothing in the log has', async () => {
+    const { run } = await openFolder()
+    expect(await run(ask('acme', 'c'))).toMatchObject({ code: 0 })
+    const warned = async (...subject: string[]) =>
+      (await run(['budget', 'set', ...subject, '--window', 'day', '--tokens', '9'])).errors
+    expect(await warned('--tenant', 'acne')).toBe(
+      'weir: warning: no conversation of a tenant acne is in the log; did you mean acme?\n',
+    )
+    expect(await warned('--tenant', 'acme', '--agent', 'bnak')).toContain('The log has bank')
+    expect(await warned('--tenant', 'acme', '--agent', 'bank')).toBe('')
+    const stopped = await run(['stop', '--tenant', 'acne', '--reason', 'an unpaid bill'])
+    expect(stopped).toMatchObject({ code: 0, errors: expect.stringContaining('mean acme?') })
+  })
+
   it('ends a turn without a model request once its tokens are used, for its tenant only', async () => {
     const { run, server } = await openFolder()
     expect(await run(ask('acme', 'before'))).toMatchObject({ code: 0 })

@@ -16,9 +16,11 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
+import { agentInLog, tenantInLog } from '../../history/agents-in-log.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
 import { shownAmount } from '../../terminal/money-text.ts'
 import { printable } from '../../terminal/printable.ts'
+import { unseenTenantText, unseenText } from '../policy/layers.ts'
 import { tokensOf, usdOf } from './amounts.ts'
 import { storedBudgets } from './stored.ts'
 
@@ -35,20 +37,40 @@ export type BudgetOptions = {
   by?: string
 }
 
-/** Replaces a budget of the same tenant, subject, window and unit. Throws `usage`. */
+/**
+ * Replaces a budget of the same tenant, subject, window and unit. Throws `usage`. `errors`: warnings
+ * about a tenant or an agent that the log does not know.
+ */
 export async function setBudget(
   { by = personHere(), ...options }: BudgetOptions,
   settings: Settings,
   out: NodeJS.WriteStream,
+  errors: NodeJS.WriteStream = process.stderr,
 ): Promise<void> {
   const budget = budgetOf(options)
   const id = budgetId(budget)
-  const before = await withExistingRegistry(settings, (registry) =>
-    placeBudget(registry, budget, by),
-  )
+  const { before, unseen } = await withExistingRegistry(settings, async (registry) => ({
+    before: await placeBudget(registry, budget, by),
+    unseen: await unseenSubjects(budget, registry),
+  }))
   out.write(`${printable(id)}: ${effectOf(budget)}\n`)
   if (before !== undefined) out.write(`it replaces: ${effectOf(before)}\n`)
   out.write(`it counts from now on; to remove it: weir budget remove '${printable(id)}'\n`)
+  for (const text of unseen) errors.write(`weir: warning: ${text}\n`)
+}
+
+/** Warnings about names that nothing in the log has: a budget of a wrong name counts nothing. */
+async function unseenSubjects(
+  { tenant, scope, name }: NewBudget,
+  log: Parameters<typeof agentInLog>[1],
+): Promise<string[]> {
+  const ofTenant =
+    tenant === eachName ? undefined : unseenTenantText(tenant, await tenantInLog(tenant, log))
+  const ofAgent =
+    scope === 'agent' && name !== eachName
+      ? unseenText(name, await agentInLog(name, log))
+      : undefined
+  return [ofTenant, ofAgent].filter((text) => text !== undefined)
 }
 
 type BudgetsTable = Parameters<typeof removeSetting>[0]

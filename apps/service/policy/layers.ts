@@ -4,10 +4,11 @@
 import { providers } from '../../../services/llm-gateway/providers/providers.ts'
 import { loadAgents, loadGuests } from '../../../shared/agents/file/load-agents.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
+import { defaultTenant } from '../../../shared/contract/tenant.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
-import { type AgentInLog, agentInLog } from '../../history/agents-in-log.ts'
+import { type AgentInLog, agentInLog, type TenantInLog } from '../../history/agents-in-log.ts'
 import type { OwnPolicy, PolicyLayers } from '../../history/effective.ts'
 import { printable } from '../../terminal/printable.ts'
 import { storedLimits, storedPolicies } from './stored.ts'
@@ -53,12 +54,25 @@ export function policyInFile(agent: string | undefined, file: string): OwnPolicy
 /** A warning about an agent that no message in the log names. Undefined: there is nothing to report. */
 export function unseenText(agent: string, found: AgentInLog | undefined): string | undefined {
   if (found === undefined || found.own !== undefined) return undefined
-  const near = nearestName(agent, found.others)
+  const what = `no message to an agent ${printable(agent)} and no round of such a guest`
+  return what + placeText(agent, found)
+}
+
+/** The same about a tenant without a conversation. */
+export function unseenTenantText(tenant: string, found: TenantInLog): string | undefined {
+  if (tenant === defaultTenant || found.isKnown) return undefined
+  return `no conversation of a tenant ${printable(tenant)}${placeText(tenant, found)}`
+}
+
+function placeText(
+  name: string,
+  { others, isWhole }: Pick<AgentInLog, 'others' | 'isWhole'>,
+): string {
+  const near = nearestName(name, others)
   const meant = near === undefined ? '' : `; did you mean ${printable(near)}?`
   const there =
-    near !== undefined || found.others.length === 0
+    near !== undefined || others.length === 0
       ? ''
-      : `. The log has ${found.others.slice(0, 10).map(printable).join(', ')}`
-  const where = found.isWhole ? 'the log' : 'the newest part of the log'
-  return `no message to an agent ${printable(agent)} and no round of such a guest is in ${where}${meant}${there}`
+      : `. The log has ${others.slice(0, 10).map(printable).join(', ')}`
+  return ` is in ${isWhole ? 'the log' : 'the newest part of the log'}${meant}${there}`
 }

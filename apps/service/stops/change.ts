@@ -7,12 +7,12 @@ import { stopId, stopKeyPrefix } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { agentInLog } from '../../history/agents-in-log.ts'
+import { agentInLog, tenantInLog } from '../../history/agents-in-log.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/printable.ts'
 import { instant } from '../../terminal/quantities.ts'
 import { shellWord } from '../../terminal/shell-word.ts'
-import { unseenText } from '../policy/layers.ts'
+import { unseenTenantText, unseenText } from '../policy/layers.ts'
 import { type ScopeFlags, scopeOf } from './scope.ts'
 import { type StoredStop, storedStops, storeStop } from './stored.ts'
 
@@ -25,7 +25,7 @@ export type StopOptions = ScopeFlags & {
 
 /**
  * A stop at `drain` can be followed by one at `now`. Throws `usage`, and `stop.taken` if the scope
- * is stopped already. `errors`: a warning about an agent that the log does not know.
+ * is stopped already. `errors`: a warning about an agent or a tenant that the log does not know.
  */
 export async function stop(
   { reason, drain = false, now = false, by = personHere(), ...flags }: StopOptions,
@@ -44,12 +44,21 @@ export async function stop(
   const id = stopId(scope)
   const unseen = await withExistingRegistry(settings, async (registry) => {
     await placeStop(registry, { ...scope, mode, reason, setBy: by })
-    if (scope.scope !== 'agent') return undefined
-    return unseenText(scope.name, await agentInLog(scope.name, registry)) // the stop counts already
+    return unseenScope(scope, registry) // the stop counts already
   })
   out.write(`${printable(id)} is stopped: ${effectOf(scope.scope, mode)}\n`)
   out.write(`to release it: weir release ${shellWord(id)}\n`)
   if (unseen !== undefined) errors.write(`weir: warning: ${unseen}\n`)
+}
+
+/** A warning about a name that nothing in the log has. Undefined: there is nothing to report. */
+async function unseenScope(
+  { scope, name }: Pick<OperatorStop, 'scope' | 'name'>,
+  log: Parameters<typeof agentInLog>[1],
+): Promise<string | undefined> {
+  if (scope === 'agent') return unseenText(name, await agentInLog(name, log))
+  if (scope === 'tenant') return unseenTenantText(name, await tenantInLog(name, log))
+  return undefined
 }
 
 type StopsTable = Parameters<typeof storedStops>[0] &

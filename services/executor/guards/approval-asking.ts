@@ -33,6 +33,7 @@ export function askForApproval({ conversation, turn }: Turn, round: Round): Outp
     question: null,
   }))
   round.pendingApprovals = calls.map(({ ordinal }) => ordinal)
+  awaited.ordinals = [...round.pendingApprovals] // another guard may have stopped calls since
   const { version, deadlineMs, rules } = guard
   const until = Math.min(awaited.due, expiresAt)
   const place = { conversation, turn, round: round.round }

@@ -160,7 +160,8 @@ describe('the console for operators', () => {
     const out = Object.assign(new Writable({ write: (_, __, done) => done() }), { fd: 1 })
     const settings = readSettings({ dataFolder: server.folder }, {})
     const budget = { window: 'month', money: '5USD', unpriced: 'allow' } as const
-    await setBudget(budget, settings, out as unknown as NodeJS.WriteStream)
+    const to = out as unknown as NodeJS.WriteStream
+    await setBudget(budget, settings, to, to)
     await server.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c' }).finished
     const { budgets } = await read<BudgetsData>(server, 'budgets')
     expect(budgets).toMatchObject([

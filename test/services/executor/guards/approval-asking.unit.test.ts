@@ -243,4 +243,13 @@ describe('a guard that requests approval', () => {
     const rejected = three.when(verdict('flow', ['ask', 0])).when(verdict('shell', ['reject', 0]))
     expect(rejected.to('person')).toEqual([])
   })
+
+  // The answer on the calls that the person saw was unusable, so the approved call never ran.
+  it('lets an approved call run beside one that another guard rejected before', () => {
+    const both = cleared([onRequest, guard('flow')], { calls: [callOf(0), callOf(1)] })
+    const sent = both.when(verdict('flow', ['ask', 0], ['reject', 1]))
+    expect(sent.to('person')).toMatchObject([{ calls: [{ ordinal: 0 }] }])
+    const phases = sent.when(approved(0)).state?.rounds[0]?.calls.map(({ phase }) => phase.kind)
+    expect(phases).toEqual(['ready', 'done'])
+  })
 })

@@ -50,7 +50,7 @@ afterEach(async () => {
 
 const out = () => new PassThrough() as unknown as NodeJS.WriteStream
 const set = (options: Partial<BudgetOptions>) =>
-  setBudget({ window: 'day', ...options } as BudgetOptions, settings, out())
+  setBudget({ window: 'day', ...options } as BudgetOptions, settings, out(), out())
 
 async function start(
   respond: (request: Received, response: ServerResponse, n: number) => unknown,
