@@ -11,7 +11,7 @@ import { call, type ScriptedRequest, says, scriptedModel } from '../../client/te
 import { defineAgent, defineTool, Weir } from '../../client/weir.ts'
 
 export type RunnerRequest =
-  | { kind: 'play'; turns: number; name: string }
+  | { kind: 'play'; turns: number; name: string; pauseMs?: number }
   | { kind: 'cpu' | 'memory' }
   | { kind: 'end'; conversation: string }
 
@@ -44,6 +44,7 @@ async function answerTo(request: RunnerRequest): Promise<RunnerAnswer> {
     case 'play':
       for (let n = 0; n < request.turns; n += 1) {
         const conversation = `${request.name}-${n}`
+        if (request.pauseMs !== undefined) await delay(request.pauseMs)
         for await (const event of weir.ask({ agent: 'helper', text: 'What time?', conversation }))
           if (event.type === 'turn-finished') break
       }

@@ -9,17 +9,22 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
-import { setTimeout as delay } from 'node:timers/promises'
 import { serverSentEvents } from '../apps/http/edge/edge-server.ts'
 import type { RunnerAnswer, RunnerRequest } from './edge-runner.ts'
-import { median } from './kafka-figures.ts'
+import { median, medianRatio } from './kafka-figures.ts'
 import type { Row } from './row.ts'
 
 /** The ways take turns in small batches, because the load of a machine changes. */
 const turns = 20
 const rounds = 20
+const warmRounds = 10
 const feeds = 1_000
-/** About the time of this client between the end of an answer and its next request. */
+const inProcess = 'in the process'
+const behindPause = 'in the process, each behind a pause'
+/**
+ * About the time of this client between the end of an answer and its next request. A process that
+ * sleeps before each turn needs more CPU for it, with or without HTTP.
+ */
 const pauseMs = 2
 
 export async function benchEdge(): Promise<Row[]> {
@@ -40,30 +45,29 @@ export async function benchEdge(): Promise<Row[]> {
       return ((await ask({ kind: 'cpu' })) - before) / turns
     }
     const ways: [string, (name: string) => Promise<unknown>][] = [
-      ['in the process', (name) => ask({ kind: 'play', turns, name })],
-      ['in the process, each turn behind a pause', (name) => paused(ask, name)],
+      [inProcess, (name) => ask({ kind: 'play', turns, name })],
+      [behindPause, (name) => ask({ kind: 'play', turns, name, pauseMs })],
       ['Responses, streamed', (name) => played(url, '/v1/responses', responseOf(name, true))],
       ['Responses, whole', (name) => played(url, '/v1/responses', responseOf(name, false))],
       ['Chat Completions, streamed', (name) => played(url, '/v1/chat/completions', chatOf(name))],
     ]
     await ask({ kind: 'play', turns: 50, name: 'feed' })
     const memory = await memoryOfFeeds(url, ask)
-    for (let n = 0; n < 3; n += 1) for (const [, play] of ways) await play(`warm-${n}`)
+    for (let n = 0; n < warmRounds; n += 1) for (const [, play] of ways) await play(`warm-${n}`)
     const measured = new Map(ways.map(([name]) => [name, [] as number[]]))
     for (let round = 0; round < rounds; round += 1)
       for (const [name, play] of ways) measured.get(name)?.push(await cpuOf(play))
-    const mean = (name: string): number =>
-      (measured.get(name) ?? []).reduce((sum, value) => sum + value / rounds, 0)
+    const valuesOf = (name: string) => measured.get(name) ?? []
     const cpu = ways.map(([name], at): Row => {
-      const value = mean(name)
-      const row = { name: `edge: CPU of a turn, ${name}`, value, unit: 'ms' }
-      return at === 0
-        ? row
-        : {
-            ...row,
-            baseline: 'in the process (goal <= 1.15 x)',
-            ratio: value / mean('in the process'),
-          }
+      const row = {
+        name: `edge: CPU of a turn, ${name}`,
+        value: median(valuesOf(name)),
+        unit: 'ms',
+      }
+      if (at === 0) return row
+      const baseline = at === 1 ? inProcess : behindPause
+      const ratio = medianRatio(valuesOf(name), valuesOf(baseline))
+      return { ...row, baseline: at === 1 ? baseline : `${baseline} (goal <= 1.15 x)`, ratio }
     })
     const late = await lateness(url, ask)
     return [
@@ -74,17 +78,6 @@ export async function benchEdge(): Promise<Row[]> {
   } finally {
     child.disconnect()
     await once(child, 'exit')
-  }
-}
-
-/** The server sleeps between two turns, as it does while a client prepares its next request. */
-async function paused(
-  ask: (message: RunnerRequest) => Promise<number>,
-  name: string,
-): Promise<void> {
-  for (let n = 0; n < turns; n += 1) {
-    await delay(pauseMs)
-    await ask({ kind: 'play', turns: 1, name: `${name}-${n}` })
   }
 }
 
