@@ -43,6 +43,7 @@ function scriptedCluster(topics: Topic[]): {
     kind: async () => 'log',
     ends: async (_, partitions = [0]) =>
       partitions.map((partition) => ({ partition, begin: 0, end: 100 })),
+    end: async () => 100,
     offsetSince: async () => undefined,
     coordinatorOf: () => Promise.reject(new Error('not asked')),
     async refresh() {
