@@ -11,8 +11,8 @@ export function readerThrough(
   return {
     ...reader,
     async read(records) {
-      const { outputs, commit } = await reader.read(incoming(records))
-      return { outputs: outputs.map(outgoing), commit }
+      const step = await reader.read(incoming(records))
+      return { ...step, outputs: step.outputs.map(outgoing) }
     },
   }
 }

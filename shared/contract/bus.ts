@@ -72,7 +72,12 @@ export type Assignment = { topic: string; ends: PartitionEnds; committed: Commit
  * The result of reading records: records to write, and a position that is valid when they are
  * acknowledged.
  */
-export type Step = { outputs: RecordToAppend[]; commit: Commit | undefined }
+export type Step = {
+  outputs: RecordToAppend[]
+  commit: Commit | undefined
+  /** No decision depends on the outputs, so the bus may call `goAhead`. Absent: false. */
+  onlyInforms?: boolean
+}
 
 /**
  * Reads one partition while it is assigned. The bus makes the calls for a partition one after the
@@ -94,6 +99,11 @@ export type PartitionReader = {
    * partition in order. Must not throw.
    */
   acknowledged(): void
+  /**
+   * Called at most once between `read` and `acknowledged` of a step that only informs, when its outputs
+   * are on their way. Must not throw.
+   */
+  goAhead?(): void
   /**
    * No record before this position is left to read: the last offsets are not records, such as the
    * marks that end Kafka's transactions. Called between steps. Must not throw.
@@ -208,6 +218,8 @@ export type Bus = {
   subscribe(options: SubscribeOptions): Promise<Subscription>
   /** `partitions`: only these; default: all. A bus may ignore it. */
   ends(topic: string, partitions?: readonly number[]): Promise<PartitionEnds[]>
+  /** The end of one partition. Absent: `ends` has it. */
+  end?(place: { topic: string; partition: number }): Promise<Offset>
   /**
    * The end of a partition for the readers of this process, which may be ahead of the written
    * records. Absent: `ends` has it, because readers get written records only.

@@ -30,7 +30,7 @@ export function createInputEnds({
   partition,
   log,
 }: {
-  bus: Pick<Bus, 'ends' | 'endAhead' | 'endSeen' | 'clock'>
+  bus: Pick<Bus, 'ends' | 'end' | 'endAhead' | 'endSeen' | 'clock'>
   topicPrefix: string
   partition: number
   log: Logger
@@ -97,11 +97,15 @@ export function createInputEnds({
   }
 
   async function fetchEnds(missing: StageName[]): Promise<void> {
-    const found = await Promise.all(missing.map((stage) => bus.ends(inboxOf(stage), [partition])))
-    for (const [at, stage] of missing.entries()) {
-      const end = found[at]?.find((one) => one.partition === partition)?.end ?? 0
-      ends.set(stage, Math.max(end, ends.get(stage) ?? 0))
-    }
+    const found = await Promise.all(missing.map((stage) => endOf(inboxOf(stage))))
+    for (const [at, stage] of missing.entries())
+      ends.set(stage, Math.max(found[at] ?? 0, ends.get(stage) ?? 0))
+  }
+
+  async function endOf(topic: string): Promise<Offset> {
+    if (bus.end !== undefined) return bus.end({ topic, partition })
+    const found = await bus.ends(topic, [partition])
+    return found.find((one) => one.partition === partition)?.end ?? 0
   }
 
   function inboxOf(stage: StageName): string {

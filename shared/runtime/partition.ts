@@ -2,8 +2,8 @@
 // performer, from assignment to loss.
 // RUNTIME-PARTITION-1. Records before the committed offset only build state. Their outputs were
 //     acknowledged before that commit (R1).
-// RUNTIME-PARTITION-2. Performers act, and ticks are written, only on acknowledged state, and only
-//     after it has caught up with the log's end at the assignment (R4).
+// RUNTIME-PARTITION-2. Performers act, and ticks are written, only after the state has caught up with
+//     the log's end at the assignment. All its outputs but lines of activity are acknowledged (R4).
 // RUNTIME-PARTITION-3. One tick per unit and deadline. Only a rejected one, or one whose record is
 //     earlier than the deadline, is repeated. None while the last ones are unwritten.
 // RUNTIME-PARTITION-4. While the log's clock is unknown, one tick of the first due unit measures
@@ -62,6 +62,7 @@ export function readPartition<State, In extends Message, Task>(
 ): PartitionReader {
   const { bus, stage, assignment, performer, observed, instruments, log } = options
   const { topic } = assignment
+  const activity = `${options.topicPrefix}activity`
   const { partition, end } = assignment.ends
   const { done, from, marks, refused } = positionAt(assignment)
   const inputs = createInputEnds({ bus, topicPrefix: options.topicPrefix, partition, log })
@@ -128,7 +129,14 @@ export function readPartition<State, In extends Message, Task>(
       return {
         outputs: step,
         commit: position < done ? undefined : toCommit(fold.position(position)),
+        onlyInforms: step.length > 0 && step.every((output) => output.topic === activity),
       }
+    },
+
+    goAhead() {
+      if (!acting) return
+      reconcile(touched)
+      touched.clear()
     },
 
     acknowledged() {

@@ -177,6 +177,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
     hasEnded: (owner) => place?.hasEnded(owner) === true,
     recordBytesMax,
     ends: reading.ends,
+    end: reading.end,
     offsetSince: reading.offsetSince,
     read: reading.read,
     follow: reading.follow,

@@ -40,6 +40,8 @@ export type Cluster = {
   kind(name: string): Promise<TopicKind>
   /** The ends of these partitions, in their order, or of all. The end counts committed records. */
   ends(topic: string, partitions?: readonly number[]): Promise<PartitionEnds[]>
+  /** The end of one partition, by one request. */
+  end(topic: string, partition: number): Promise<number>
   /** The first offset at or after `time`, if there is one. */
   offsetSince(topic: string, partition: number, time: Milliseconds): Promise<number | undefined>
   coordinatorOf(group: string): Promise<Node>
@@ -180,6 +182,14 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       return retry(`read the ends of ${name}`, async () =>
         requestEnds(requests, await topic(name), partitions),
       )
+    },
+
+    end(name, partition) {
+      return retry(`find the end of ${name}`, async () => {
+        const leader = await leaderOf(name, partition)
+        const found = await requestOffsets(requests, leader, name, [partition], latest)
+        return found.get(partition) ?? 0
+      })
     },
 
     offsetSince(name, partition, time) {

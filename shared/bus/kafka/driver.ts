@@ -23,8 +23,6 @@ import createSocketFactory from 'kafkajs/src/network/socketFactory.js'
 // @ts-expect-error
 import protocolErrors from 'kafkajs/src/protocol/error.js'
 // @ts-expect-error
-import crc32cOf from 'kafkajs/src/protocol/recordBatch/crc32C/crc32C.js'
-// @ts-expect-error
 import { requests } from 'kafkajs/src/protocol/requests/index.js'
 
 import type { KafkajsLog } from './kafkajs-log.ts'
@@ -218,10 +216,6 @@ export function closeBroker(broker: DriverBroker, reason: Error): void {
 /** The error for a code in a response, as kafkajs creates it. */
 export function protocolError(code: number): Error {
   return protocolErrors.createErrorFromCode(code) as Error
-}
-
-export function crc32c(bytes: Buffer): number {
-  return crc32cOf(bytes) as number
 }
 
 /** The metadata of a group member and its assignment, in the format of all Kafka tools. */

@@ -12,7 +12,7 @@
 //     fails.
 
 import type { Logger } from 'pino'
-import type { Offset, StoredRecord } from '../../contract/bus.ts'
+import type { Offset } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { BrokerConnection } from './broker-connection.ts'
 import type { Cluster } from './cluster.ts'
@@ -29,7 +29,7 @@ import {
 import { fetchRequest } from './fetch-request.ts'
 import { createResponseHandler } from './fetch-responses.ts'
 import { onceSoon } from './once-soon.ts'
-import { createOwnRecords, isOwnAlone } from './own-records.ts'
+import { createOwnRecords, isOwnAlone, type Written } from './own-records.ts'
 import { partitionName } from './partition-queues.ts'
 
 export type Fetching = {
@@ -41,7 +41,7 @@ export type Fetching = {
   /** An end that the partition has reached, as far as this process knows. 0: nothing is known. */
   endSeen(place: { topic: string; partition: number }): Offset
   /** This process wrote these records to a partition, and all its replicas have them. */
-  onWritten(records: StoredRecord[]): void
+  onWritten(written: Written): void
   close(): void
 }
 

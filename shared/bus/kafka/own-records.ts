@@ -20,9 +20,11 @@ const ownGapMs = 10
 
 type Place = { topic: string; partition: number }
 
+/** Acknowledged records of one partition, from an offset to another. Made only for a reader. */
+export type Written = Place & { from: Offset; end: Offset; records(): StoredRecord[] }
+
 export type OwnRecords = {
-  /** Acknowledged records of one partition, in order. */
-  onWritten(records: StoredRecord[]): void
+  onWritten(written: Written): void
   /** An end that the partition has reached, as far as this process knows. 0: nothing is known. */
   endSeen(place: Place): Offset
   sawEnd(place: Place & { end: Offset }): void
@@ -51,22 +53,19 @@ export function createOwnRecords(cluster: Cluster, cursors: Pick<FetchCursors, '
     endSeen,
     sawEnd,
 
-    onWritten(records) {
-      const [first] = records
-      const end = (records.at(-1)?.offset ?? 0) + 1
-      if (first === undefined) return
-      sawEnd({ ...first, end })
+    onWritten({ from, end, records, ...place }) {
+      sawEnd({ ...place, end })
       const now = clock.monotonic()
-      for (const state of cursors.of(first)) {
+      for (const state of cursors.of(place)) {
         const { cursor, written, phase, topicId } = state
         const wasFetched = cursor.next >= end
-        const isNext = cursor.next === first.offset && cursor.hasRoom()
+        const isNext = cursor.next === from && cursor.hasRoom()
         const takes = isNext && topicId === cluster.known(cursor.topic)?.id
         written.ownUntil = wasFetched || takes ? now + ownMs : 0
         if (wasFetched) written.othersUntil = 0
         if (!takes || phase.kind === 'removed') continue
         cursor.next = end
-        cursor.onRecords(records, end)
+        cursor.onRecords(records(), end)
       }
     },
 

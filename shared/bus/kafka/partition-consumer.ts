@@ -96,9 +96,11 @@ export function createPartitionConsumer(options: PartitionConsumerOptions): Part
 
   async function step(batch: StoredRecord[]): Promise<void> {
     try {
-      const { outputs, commit } = await reader.read(batch)
+      const { outputs, commit, onlyInforms } = await reader.read(batch)
       if (isLost) return
-      if (outputs.length > 0) await options.write(outputs)
+      const writing = outputs.length > 0 ? options.write(outputs) : undefined
+      if (onlyInforms) reader.goAhead?.()
+      await writing
       if (isLost) return // keeps PARTITION-CONSUMER-3
       if (commit !== undefined) options.onCommit(commit)
       reader.acknowledged()

@@ -16,7 +16,9 @@ import { decodeRecordSet } from './record-batch.ts'
 const rangeBytesMax = 4 * 1024 * 1024
 const heldBytesMax = 2 * 1024 * 1024
 
-export type Reading = Pick<Bus, 'ends' | 'offsetSince' | 'read' | 'follow'> & { close(): void }
+export type Reading = Pick<Bus, 'ends' | 'end' | 'offsetSince' | 'read' | 'follow'> & {
+  close(): void
+}
 
 type FollowOptions = Parameters<Bus['follow']>[0]
 
@@ -63,6 +65,11 @@ export function createReading({
     async ends(topic, partitions) {
       assertOpen(closed)
       return cluster.ends(topic, partitions)
+    },
+
+    async end({ topic, partition }) {
+      assertOpen(closed)
+      return cluster.end(topic, partition)
     },
 
     async offsetSince({ topic, partition, time }) {

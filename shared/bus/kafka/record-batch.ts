@@ -11,7 +11,7 @@
 import type { Offset, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { decompressed } from './compression.ts'
-import { crc32c } from './driver.ts'
+import { crc32c } from './crc32c.ts'
 import { varintSize, WireReader, WireWriter } from './wire.ts'
 
 /** The header that carries the id of a derived record. */
@@ -20,6 +20,9 @@ const idHeader = 'weir-id'
 const signatureHeader = 'weir-signature'
 /** The header of W3C Trace Context. Readers skip it. */
 const traceHeader = 'traceparent'
+const [idHeaderBytes, signatureHeaderBytes] = [idHeader, signatureHeader].map((name) =>
+  Buffer.from(name),
+) as [Buffer, Buffer]
 
 /** From the base offset to the record count, both included. */
 const batchHeaderBytes = 61
@@ -273,10 +276,10 @@ function readHeaders(reader: WireReader): Pick<RecordToAppend, 'id' | 'signature
   let id: string | undefined
   let signature: string | undefined
   for (let count = reader.varint(); count > 0; count -= 1) {
-    const name = reader.text(reader.varint())
+    const name = reader.bytesOf(reader.varint())
     const length = reader.varint()
-    if (name === idHeader && length >= 0) id = reader.text(length)
-    else if (name === signatureHeader && length >= 0) signature = reader.text(length)
+    if (length >= 0 && name.equals(idHeaderBytes)) id = reader.text(length)
+    else if (length >= 0 && name.equals(signatureHeaderBytes)) signature = reader.text(length)
     else reader.bytesOf(Math.max(length, 0))
   }
   return { id, signature }

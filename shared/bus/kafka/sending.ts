@@ -14,6 +14,7 @@ import { type Node, protocolError, sendRaw } from './driver.ts'
 import { asBusError, closedError, protocolTypeOf, recoveryOf } from './failure.ts'
 import { createLogThrottle } from './log-throttle.ts'
 import { onceSoon } from './once-soon.ts'
+import type { Written } from './own-records.ts'
 import { createPartitionQueues, type PartitionQueues, partitionName } from './partition-queues.ts'
 import { type Produced, produceRequest } from './produce-request.ts'
 import { encodeBatch } from './record-batch.ts'
@@ -38,7 +39,7 @@ export type SendingOptions = {
   deliverMs: Milliseconds
   /** Measured by each response. */
   skew: Pick<MeasuredSkew, 'begin'>
-  onWritten(records: StoredRecord[]): void
+  onWritten(written: Written): void
   /** Called with the change in waiting bytes. */
   countBytes(bytes: number): void
 }
@@ -107,7 +108,10 @@ export function createSending(options: SendingOptions): Sending {
     const { baseOffset, appendTime } = response
     queue.acknowledged(batch, baseOffset, appendTime ?? time)
     queues.release(queue)
-    if (appendTime !== undefined) options.onWritten(storedRecords(batch, baseOffset, appendTime))
+    const end = baseOffset + batch.entries.length
+    const place = { topic, partition, from: baseOffset, end }
+    if (appendTime !== undefined)
+      options.onWritten({ ...place, records: () => storedRecords(batch, baseOffset, appendTime) })
   }
 
   /** The batches stay first in their queues (KAFKA-WRITER-2). All retries share one wait. */

@@ -11,12 +11,13 @@
 //     Steps are always accepted: each partition that is read has one at a time.
 
 import type { Logger } from 'pino'
-import type { Appended, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
+import type { Appended, RecordToAppend } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import type { MeasuredSkew } from './clock-skew.ts'
 import type { Cluster } from './cluster.ts'
 import { closedError } from './failure.ts'
+import type { Written } from './own-records.ts'
 import { createPendingWrites } from './pending-writes.ts'
 import { createSending, type WrittenEnd } from './sending.ts'
 import { checkSizes, createWriteAdmission } from './write-admission.ts'
@@ -49,7 +50,7 @@ export type WriterOptions = {
   deliverMs: Milliseconds
   skew: Pick<MeasuredSkew, 'begin'>
   /** Called with acknowledged records of one partition, if the broker reported their time. */
-  onWritten(records: StoredRecord[]): void
+  onWritten(written: Written): void
 }
 
 export function createWriter(options: WriterOptions): Writer {

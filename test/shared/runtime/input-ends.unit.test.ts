@@ -86,6 +86,20 @@ describe('the ends of inputs', () => {
     expect(asked).toEqual(['w.conversation-events'])
   })
 
+  it('are requested for one partition where the bus can do that', async () => {
+    const places: object[] = []
+    const bus = {
+      clock: fakeClock(0),
+      ends: async () => [],
+      end: async (place: object) => places.push(place) && 10,
+    }
+    const log = pino({ level: 'silent' })
+    const ends = createInputEnds({ bus, topicPrefix: 'w.', partition: 1, log })
+    await ends.lookUp([withId('conversation/1/9/0')])
+    expect(ends.refusalOf(idOf('conversation/1/9/0'))).toBeUndefined()
+    expect(places).toEqual([{ topic: 'w.conversation-events', partition: 1 }])
+  })
+
   it('are requested again while the broker is away, until the partition closes', async () => {
     const { asked, clock, state, ends } = world()
     state.failure = away

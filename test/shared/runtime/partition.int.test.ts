@@ -17,7 +17,7 @@ import type {
   Tick,
 } from '../../../shared/contract/messages.ts'
 import type { Performer, PerformerContext } from '../../../shared/contract/performer.ts'
-import { closed, type Stage } from '../../../shared/contract/stage.ts'
+import { closed, type Output, type Stage } from '../../../shared/contract/stage.ts'
 import { keyOf, topicSpecs } from '../../../shared/contract/topology.ts'
 import { readPartition } from '../../../shared/runtime/partition.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
@@ -186,6 +186,65 @@ describe('a partition', () => {
     expect(reconciled).toEqual([])
     reader.passed?.(2)
     expect(reconciled).toHaveLength(1)
+    await reader.close('shutdown')
+  })
+})
+
+describe('a step', () => {
+  /** A unit opens, with these outputs of the stage. */
+  async function readerWith(...records: Output[]) {
+    const { bus, clock } = await start()
+    const reconciled: string[] = []
+    const stage: Stage<Open, In, string> = {
+      ...toy,
+      react: (state, received) => ({ ...toy.react(state, received), records }),
+    }
+    const reader = readPartition({
+      ...{ bus, stage, topicPrefix: '', observed: undefined, log: pino({ level: 'silent' }) },
+      assignment: {
+        topic: 'model-requests',
+        ends: { partition: 0, begin: 0, end: 0 },
+        committed: undefined,
+      },
+      performer: { reconcile: (unit) => void reconciled.push(unit), close: async () => {} },
+    })
+    const opens = toRecord({ topic: 'model-requests', partition: 0, message: modelRequest() })
+    const step = await reader.read([
+      { ...opens, id: 'conversation/0/0/0', offset: 0, time: clock.now() },
+    ])
+    return { reader, step, reconciled }
+  }
+  const line: Output = {
+    to: 'activity',
+    message: {
+      ...{ type: 'model-retry', conversation: 'c', turn: 0, round: 1 },
+      ...{ attempt: 'a', next: 2, reason: 'x', waitMs: 0 },
+    },
+  }
+  const opened: Output = {
+    to: 'response',
+    message: {
+      ...{ type: 'model-opened', conversation: 'c', turn: 0, round: 1, offered: [], expiresAt: 1 },
+    },
+  }
+
+  it('with lines of activity only lets the performer act before they are acknowledged, and once', async () => {
+    const { reader, step, reconciled } = await readerWith(line)
+    expect(step.onlyInforms).toBe(true)
+    reader.goAhead?.()
+    expect(reconciled).toEqual(['turn 0'])
+    reader.acknowledged()
+    expect(reconciled).toEqual(['turn 0'])
+    await reader.close('shutdown')
+  })
+
+  it.each([
+    ['with an output to another stage', [opened]],
+    ['with both', [line, opened]],
+    ['without an output', []],
+  ])('%s does not', async (_, outputs) => {
+    const { reader, step } = await readerWith(...outputs)
+    expect(step.onlyInforms).toBe(false)
     await reader.close('shutdown')
   })
 })

@@ -9,8 +9,8 @@ import type { Cursor } from '../../../../shared/bus/kafka/fetch-cursors.ts'
 import type { FetchedPartition } from '../../../../shared/bus/kafka/fetch-request.ts'
 import { createFetching, type Fetching } from '../../../../shared/bus/kafka/fetching.ts'
 import type { Link } from '../../../../shared/bus/kafka/link.ts'
+import type { Written } from '../../../../shared/bus/kafka/own-records.ts'
 import { encodeBatch } from '../../../../shared/bus/kafka/record-batch.ts'
-import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import { type HandClock, handClock } from '../hand-clock.ts'
 import { textOf } from '../recording-readers.ts'
 
@@ -43,6 +43,7 @@ function scriptedCluster(topics: Topic[]): {
     kind: async () => 'log',
     ends: async (_, partitions = [0]) =>
       partitions.map((partition) => ({ partition, begin: 0, end: 100 })),
+    end: async () => 100,
     offsetSince: async () => undefined,
     coordinatorOf: () => Promise.reject(new Error('not asked')),
     async refresh() {
@@ -126,11 +127,13 @@ function fetched(partition: number, base: number, ...texts: string[]): FetchedPa
   }
 }
 
-function stored(partition: number, offset: number, ...texts: string[]): StoredRecord[] {
-  return texts.map((text, n) => ({
+function stored(partition: number, offset: number, ...texts: string[]): Written {
+  const records = texts.map((text, n) => ({
     ...{ topic: 't', partition, key: 'k', value: new TextEncoder().encode(text) },
     ...{ offset: offset + n, time: 1 },
   }))
+  const end = offset + texts.length
+  return { topic: 't', partition, from: offset, end, records: () => records }
 }
 
 function start(cluster: Cluster, requestsMax = 2): Fetching {

@@ -5,10 +5,12 @@ import {
   createPartitionConsumer,
   type PartitionConsumer,
 } from '../../../../shared/bus/kafka/partition-consumer.ts'
-import type { StoredRecord } from '../../../../shared/contract/bus.ts'
+import type { Step, StoredRecord } from '../../../../shared/contract/bus.ts'
 import { turns } from './scripted-cluster.ts'
 
-function start(): {
+const output = { topic: 'activity', partition: 0, key: 'k', value: Buffer.from('v') }
+
+function start(step: Partial<Step> = {}): {
   consumer: PartitionConsumer
   calls: string[]
   end(step: number): Promise<void>
@@ -22,14 +24,19 @@ function start(): {
       async read(records) {
         calls.push(`read ${records.map(({ offset }) => offset)}`)
         await new Promise<void>((resolve) => steps.push(resolve))
-        return { outputs: [], commit: undefined }
+        return { outputs: [], commit: undefined, ...step }
       },
       acknowledged: () => void calls.push('acknowledged'),
+      goAhead: () => void calls.push('go ahead'),
       passed: (position) => void calls.push(`passed ${position}`),
       close: async (how) => void calls.push(`close ${how}`),
     },
-    write: async () => {},
-    onCommit: () => {},
+    async write() {
+      calls.push('write')
+      await turns()
+      calls.push('written')
+    },
+    onCommit: () => void calls.push('commit'),
     onRoom: () => {},
     onFailed: (error) => void calls.push(`failed ${error}`),
   })
@@ -68,6 +75,21 @@ describe('a partition consumer', () => {
     give(consumer, 5)
     expect(calls.at(-1)).toBe('passed 5')
   })
+
+  it.each([
+    [true, ['write', 'go ahead', 'written', 'commit', 'acknowledged']],
+    [false, ['write', 'written', 'commit', 'acknowledged']],
+  ])(
+    'lets its reader act before its outputs are acknowledged only if they inform: %s',
+    async (onlyInforms, expected) => {
+      const commit = { offset: 1, metadata: '' }
+      const { consumer, calls, end } = start({ outputs: [output], commit, onlyInforms })
+      give(consumer, 1, 0)
+      await end(0)
+      await turns()
+      expect(calls.slice(1, 1 + expected.length)).toEqual(expected)
+    },
+  )
 
   it('that loses its partition during a step only closes its reader, and once more at shutdown', async () => {
     const { consumer, calls, end } = start()

@@ -8,12 +8,8 @@ import { CompressionTypes } from 'kafkajs'
 import { pino } from 'pino'
 import { validator } from '../../../../services/validator/reducer.ts'
 import { openKafkaBus } from '../../../../shared/bus/kafka/bus.ts'
-import {
-  crc32c,
-  createBroker,
-  protocolError,
-  sendRaw,
-} from '../../../../shared/bus/kafka/driver.ts'
+import { crc32c } from '../../../../shared/bus/kafka/crc32c.ts'
+import { createBroker, protocolError, sendRaw } from '../../../../shared/bus/kafka/driver.ts'
 import { produceRequest } from '../../../../shared/bus/kafka/produce-request.ts'
 import { encodeBatch } from '../../../../shared/bus/kafka/record-batch.ts'
 import { createTopics } from '../../../../shared/bus/kafka/topic-admin.ts'

@@ -53,6 +53,7 @@ export function scriptedCluster(topics: Topic[], over: Partial<Cluster> = {}) {
     kind: async () => 'log',
     ends: async (_, partitions = [0]) =>
       partitions.map((partition) => ({ partition, begin: 0, end: 0 })),
+    end: async () => 0,
     offsetSince: async () => undefined,
     coordinatorOf: () => Promise.reject(new Error('not asked')),
     refresh: async () => {},

@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import type { Topic } from '../../../../shared/bus/kafka/cluster-topics.ts'
 import { type Node, protocolError } from '../../../../shared/bus/kafka/driver.ts'
+import type { Written } from '../../../../shared/bus/kafka/own-records.ts'
 import { createWriter } from '../../../../shared/bus/kafka/writer.ts'
 import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import { scriptedCluster, turns } from './scripted-cluster.ts'
@@ -30,7 +31,7 @@ function start(leaders: Topic['leaders'], over?: Parameters<typeof scriptedClust
     queueBytesMax: 10_000,
     skew: { begin: () => () => {} },
     deliverMs: 60_000,
-    onWritten: (records: StoredRecord[]) => void written.push(...records),
+    onWritten: ({ records }: Written) => void written.push(...records()),
   }
   return { ...world, written, writer: createWriter({ cluster: world.cluster, ...options }) }
 }
