@@ -17,6 +17,7 @@ const hashesMax = 10_000
 
 /** The partition of a conversation among `partitions`. */
 export function partitionOf(conversation: ConversationId, partitions: number): number {
+  if (partitions === 1) return 0
   let hash = hashes.get(conversation)
   if (hash === undefined) {
     hash = (murmur2 as (key: Buffer) => number)(Buffer.from(conversation)) & 0x7fffffff

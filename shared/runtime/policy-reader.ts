@@ -2,7 +2,9 @@
 
 import { decode } from '../codec/codec.ts'
 import type { Bus } from '../contract/bus.ts'
+import type { Message } from '../contract/messages.ts'
 import type { PerformerContext } from '../contract/performer.ts'
+import { frozen } from '../lib/frozen.ts'
 
 export function policyReader({
   bus,
@@ -12,10 +14,21 @@ export function policyReader({
   topicPrefix: string
 }): Pick<PerformerContext, 'policy' | 'policies'> {
   const table = { topic: `${topicPrefix}policies`, partition: 0 }
+  /** By the bytes: a bus that keeps the table returns the same ones again. */
+  const decoded = new WeakMap<Uint8Array, Message>()
+
+  function decodedOnce(value: Uint8Array): Message {
+    const known = decoded.get(value)
+    if (known !== undefined) return known
+    const message = frozen(decode(value))
+    decoded.set(value, message)
+    return message
+  }
+
   return {
     async policy(key) {
       const record = await bus.get({ ...table, key, waitMs: 0 })
-      return record?.value ? decode(record.value) : undefined
+      return record?.value ? decodedOnce(record.value) : undefined
     },
     async policies(...prefixes) {
       const [only = '', ...more] = prefixes
@@ -23,7 +36,7 @@ export function policyReader({
       return records.flatMap(({ key, value, time }) =>
         value === null || !prefixes.some((prefix) => key.startsWith(prefix))
           ? []
-          : [{ key, message: decode(value), time }],
+          : [{ key, message: decodedOnce(value), time }],
       )
     },
   }

@@ -14,6 +14,8 @@ export type Partition = PartitionName & {
   statements: Statements | undefined
   tail: Tail
   staged: StoredRecord[]
+  /** The end at the last read by key, and from the second such read on the newest records then. */
+  newest?: { end: Offset; byKey?: Map<string, StoredRecord> }
 }
 
 type Statements = {

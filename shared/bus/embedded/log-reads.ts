@@ -42,6 +42,12 @@ export type LogReads = {
   keys(name: PartitionName & { after?: string | undefined; limit: number }): TableKey[]
 }
 
+/**
+ * A table of at most so many records stays in memory while it does not change: each model request
+ * and each claim read `policies`.
+ */
+const keptRecordsMax = 256
+
 export function createReads({ db, readOnly, guarded }: LogDatabase, topics: LogTopics): LogReads {
   function readWritten(
     partition: Partition,
@@ -73,8 +79,26 @@ export function createReads({ db, readOnly, guarded }: LogDatabase, topics: LogT
     })
   }
 
+  /** The newest records of a small table that does not change. Undefined: ask SQLite. */
+  function keptNewest(partition: Partition): Map<string, StoredRecord> | undefined {
+    const { end } = partition
+    if (readOnly || end > keptRecordsMax) return undefined
+    if (partition.newest?.end !== end) {
+      partition.newest = { end }
+      return undefined
+    }
+    partition.newest.byKey ??= new Map(withPrefix(partition, '').map((one) => [one.key, one]))
+    return partition.newest.byKey
+  }
+
+  function withPrefix(partition: Partition, prefix: string): StoredRecord[] {
+    const rows = guarded(() =>
+      statementsOf(db, partition).prefix.all(prefix, prefixEnd(prefix)),
+    ) as unknown as Row[]
+    return rows.map((row) => recordOf(partition, row))
+  }
+
   function newestWritten(partition: Partition, key: string): StoredRecord | undefined {
-    if (!readOnly && partition.end === 0) return undefined // no policy exists; each round looks for one
     const row = guarded(() => statementsOf(db, partition).newest.get(key)) as unknown as
       | Row
       | undefined
@@ -96,17 +120,17 @@ export function createReads({ db, readOnly, guarded }: LogDatabase, topics: LogT
 
     newest({ key, ...name }) {
       const partition = topics.tablePartition(name)
+      const kept = keptNewest(partition)
+      if (kept !== undefined) return kept.get(key)
       const newest = partition.tail.newest(key) ?? newestWritten(partition, key)
       return newest?.value === null ? undefined : newest
     },
 
     newestWithPrefix({ prefix, ...name }) {
       const partition = topics.tablePartition(name)
-      if (!readOnly && partition.end === 0) return [] // each call looks for guards
-      const rows = guarded(() =>
-        statementsOf(db, partition).prefix.all(prefix, prefixEnd(prefix)),
-      ) as unknown as Row[]
-      return rows.map((row) => recordOf(partition, row))
+      const kept = keptNewest(partition)
+      if (kept === undefined) return withPrefix(partition, prefix)
+      return [...kept.values()].filter((record) => record.key.startsWith(prefix))
     },
 
     keys({ after, limit, ...name }) {

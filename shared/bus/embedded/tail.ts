@@ -34,20 +34,25 @@ const newestSearched = 64
 /** `bytesMax`: bytes of the kept values, plus some for each record. */
 export function createTail(bytesMax: number): Tail {
   let records: StoredRecord[] = []
+  /** Of each record, to drop old ones without touching them. */
+  let sizes: number[] = []
   /** Records before it are dropped. They leave the array when they are half of it. */
   let head = 0
   let bytes = 0
 
   return {
     push(record) {
+      const size = sizeOf(record)
       records.push(record)
-      bytes += sizeOf(record)
+      sizes.push(size)
+      bytes += size
       while (bytes > bytesMax && head < records.length) {
-        bytes -= sizeOf(records[head] as StoredRecord)
+        bytes -= sizes[head] as number
         head += 1
       }
       if (head > 64 && head * 2 > records.length) {
         records = records.slice(head)
+        sizes = sizes.slice(head)
         head = 0
       }
     },
@@ -79,6 +84,7 @@ export function createTail(bytesMax: number): Tail {
 
     clear() {
       records = []
+      sizes = []
       head = 0
       bytes = 0
     },

@@ -39,6 +39,8 @@ type Held = { expiresAt: Milliseconds; entries: { account: Account; amount: numb
 export type Ledger = {
   accounts: Map<string, Account>
   open: Map<string, Held>
+  /** No open reservation lapses before it. */
+  lapsesAt: Milliseconds
   sweepAt: Milliseconds
 }
 
@@ -52,7 +54,7 @@ export type Decision =
 const sweepEveryMs: Milliseconds = 3_600_000
 
 export function emptyLedger(): Ledger {
-  return { accounts: new Map(), open: new Map(), sweepAt: 0 }
+  return { accounts: new Map(), open: new Map(), lapsesAt: Number.POSITIVE_INFINITY, sweepAt: 0 }
 }
 
 /**
@@ -92,18 +94,25 @@ function reserve(ledger: Ledger, record: BudgetReserved, time: Milliseconds): De
   const entries = uses.map(({ account }) => ({ account, amount: amountOf(record, account.unit) }))
   for (const { account, amount } of entries) account.held += amount
   ledger.open.set(record.attempt, { expiresAt: record.expiresAt, entries })
+  ledger.lapsesAt = Math.min(ledger.lapsesAt, record.expiresAt)
   return { kind: 'granted', soft }
 }
 
 /** Keeps LEDGER-2, and forgets windows that are over. */
 export function lapse(ledger: Ledger, time: Milliseconds): void {
   const { accounts, open } = ledger
-  for (const [attempt, { expiresAt, entries }] of open) {
-    if (time < expiresAt) continue
-    open.delete(attempt)
-    for (const { account, amount } of entries) {
-      account.held -= amount
-      account.used += amount
+  if (time >= ledger.lapsesAt) {
+    ledger.lapsesAt = Number.POSITIVE_INFINITY
+    for (const [attempt, { expiresAt, entries }] of open) {
+      if (time < expiresAt) {
+        ledger.lapsesAt = Math.min(ledger.lapsesAt, expiresAt)
+        continue
+      }
+      open.delete(attempt)
+      for (const { account, amount } of entries) {
+        account.held -= amount
+        account.used += amount
+      }
     }
   }
   if (time < ledger.sweepAt) return

@@ -454,6 +454,42 @@ function replaceWithCopy(file: string): void {
   renameSync(`${file}.copy`, file)
 }
 
+describe('a small table', () => {
+  test('returns its newest records, also when it is read often between writes', async () => {
+    const name = await topic({ kind: 'table' })
+    const table = { topic: name, partition: 0 }
+    const texts = async (prefix: string) =>
+      (await bus.list({ ...table, prefix })).map((one) => [one.key, textOf(one)])
+    const get = async (key: string) => {
+      const found = await bus.get({ ...table, key, waitMs: 0 })
+      return found && textOf(found)
+    }
+    const write = (key: string, text: string | null) =>
+      bus.append([{ ...table, key, value: text === null ? null : Buffer.from(text) }])
+    await write('b/1', 'one')
+    await write('a/1', 'first')
+    for (const _ of [1, 2, 3]) {
+      expect(await texts('')).toEqual([
+        ['a/1', 'first'],
+        ['b/1', 'one'],
+      ])
+      expect(await texts('b/')).toEqual([['b/1', 'one']])
+      expect(await get('b/2')).toBeUndefined()
+    }
+    await write('b/2', 'two')
+    await write('b/1', 'newer')
+    await write('a/1', null)
+    for (const _ of [1, 2, 3]) {
+      expect(await texts('')).toEqual([
+        ['b/1', 'newer'],
+        ['b/2', 'two'],
+      ])
+      expect(await get('a/1')).toBeUndefined()
+      expect(await get('b/1')).toBe('newer')
+    }
+  })
+})
+
 describe('the queue', () => {
   test('refuses more than its bytes, as retryable, until earlier appends are written', async () => {
     await reopen({ queueBytesMax: 1000 })
