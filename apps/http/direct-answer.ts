@@ -10,7 +10,10 @@ import type { HttpContext } from './server.ts'
 export type Outgoing = Pick<
   ServerResponse,
   'write' | 'end' | 'on' | 'off' | 'writableNeedDrain' | 'destroyed'
-> & { writeHead(status: number, headers: Record<string, string | number>): unknown }
+> & {
+  writeHead(status: number, headers: Record<string, string | number>): unknown
+  req: { method?: string | undefined }
+}
 
 /** A route returns it behind its own answer. */
 export const alreadySent: Response = RESPONSE_ALREADY_SENT

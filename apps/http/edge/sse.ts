@@ -55,7 +55,7 @@ export function sseResponse<Item>(
   function finish(): void {
     isOver = true
     stopPing()
-    closing.removeEventListener('abort', onClosing)
+    closing.removeEventListener('abort', stop)
     outgoing.off('close', leave).off('drain', onDrain)
   }
 
@@ -67,7 +67,7 @@ export function sseResponse<Item>(
     iterator.return?.().catch(() => {}) // it waits for the item that is being read
   }
 
-  function onClosing(): void {
+  function stop(): void {
     leave()
     outgoing.end()
   }
@@ -135,9 +135,10 @@ export function sseResponse<Item>(
   })
   outgoing.write(`${preamble}\n\n${textOf(begin)}`)
   stopPing = clock.after(limits.edgePingMs, ping)
-  closing.addEventListener('abort', onClosing, { once: true })
+  closing.addEventListener('abort', stop, { once: true })
   outgoing.on('close', leave).on('drain', onDrain)
   if (outgoing.destroyed) leave()
+  if (outgoing.req.method === 'HEAD') stop() // headers only
   void send()
   return alreadySent
 }

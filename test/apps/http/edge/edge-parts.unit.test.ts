@@ -22,6 +22,7 @@ const context = () => ({
 /** A client that takes one write at a time. */
 class FakeClient extends EventEmitter {
   destroyed = false
+  req = { method: 'GET' }
   writableNeedDrain = false
   written: string[] = []
   writeHead() {}

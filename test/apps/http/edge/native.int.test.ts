@@ -129,6 +129,15 @@ describe('the native feed', () => {
     await server.close()
   })
 
+  it('answers HEAD with its headers only', async () => {
+    await using edge = await edgeServer([says('Hello.')])
+    await edge.weir.ask({ agent: 'helper', text: 'hi', conversation: 'c1' }).finished
+    const url = `${edge.url}/v1/conversations/c1/events`
+    const response = await fetch(url, { method: 'HEAD' })
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(await response.text()).toBe('')
+  })
+
   it('knows no conversation without a turn', async () => {
     await using edge = await edgeServer([])
     const response = await fetch(`${edge.url}/v1/conversations/none/events`)
