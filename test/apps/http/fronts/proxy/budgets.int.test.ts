@@ -70,8 +70,6 @@ function post(path: string, body: string, headers: Record<string, string> = {}) 
   })
 }
 
-type Refusal = { type: string; error: { type: string; code: string; message: string } }
-
 /** The answer with a call that may run. */
 function validAnswer({ answer }: ApiCase): unknown {
   const text = JSON.stringify(answer)
@@ -104,11 +102,12 @@ describe.each(modes)('a proxy %s, under a hard budget', (_, veto) => {
 
     const refused = await post(api.path, api.request)
     expect([refused.status, refused.headers.get('x-should-retry')]).toEqual([400, 'false'])
-    expect((await refused.json()) as Refusal).toEqual({
+    expect(await refused.json()).toEqual({
       type: 'error',
       error: {
         ...{ type: 'invalid_request_error', code: 'budget.reached' },
         message: reachedText('default/tenant/day/tokens'),
+        param: null,
       },
     })
     expect(upstream.received).toHaveLength(1)
