@@ -89,7 +89,9 @@ describe('weir budget', () => {
     expect((await run(['conversations', '--where', 'tenant=acme'])).out).not.toMatch(/other:c/)
 
     await run(['budget', 'remove', 'acme/tenant/day/tokens'])
+    await run(['budget', 'set', '--tenant', 'acme', '--window', 'turn', '--tokens', '90000'])
     expect(await run(ask('acme', 'c'))).toMatchObject({ code: 0 })
+    expect((await run(['budget', 'list'])).out).toMatch(/^ {4}acme {2}acme:c turn 2 {2}\d+ tokens used$/m)
     expect((await run(['replay'])).code).toBe(0)
   })
 
