@@ -1,6 +1,7 @@
 // Opens Weir for a command with one agent: on the embedded bus with the stages in the owner of the
 // data folder, which may be this process, otherwise on Kafka.
 
+import { levels } from 'pino'
 import { agentsInFiles } from '../../client/agents-in-files.ts'
 import type { StagesChoice } from '../../client/stages-choice.ts'
 import { Weir, type WeirOptions } from '../../client/weir.ts'
@@ -55,7 +56,12 @@ export async function openAgent(
   const log = createLog({
     level: settings.logLevel,
     secrets: secretsOf(agents),
-    destination: { write: (line) => screen.print(line) },
+    destination: {
+      write(line) {
+        // A failure of the stages ends the turn, and the command prints its text.
+        if (!isFatal(line)) screen.print(line)
+      },
+    },
   })
   const weir = await open({
     agents,
@@ -72,6 +78,10 @@ export async function openAgent(
     'usage',
     `${agent} has ${weir.agents.size} agents: name one agent file with --agent`,
   )
+}
+
+function isFatal(line: string): boolean {
+  return (JSON.parse(line) as { level: number }).level >= levels.values.fatal
 }
 
 async function guardsOf(
