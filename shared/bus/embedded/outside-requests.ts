@@ -14,6 +14,7 @@ import {
   guardTopicName,
   guardTopicSpec,
   keyOf,
+  nameWithoutPrefix,
   topics,
   type Writer,
 } from '../../contract/topology.ts'
@@ -125,7 +126,7 @@ function recordOf(
   { topic, partition, key, value, id }: OutsideRecord,
   topicPrefix: string,
 ): RecordToAppend {
-  const name = topic.startsWith(topicPrefix) ? topic.slice(topicPrefix.length) : ''
+  const name = nameWithoutPrefix(topic, topicPrefix) ?? ''
   const guard = name.startsWith(guardTopicName(''))
     ? name.slice(guardTopicName('').length)
     : undefined
