@@ -12,7 +12,6 @@ import { pipeline } from 'node:stream/promises'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Logger } from 'pino'
 import type { Advice } from '../../../../client/guard/guest-conversation.ts'
-import type { Reservation } from '../../../../services/llm-gateway/budgets/reservation.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { HttpError } from '../../http-error.ts'
 import { bytesOf } from '../../request-body.ts'
@@ -30,7 +29,12 @@ import {
   sessionOf,
 } from './guest-identity.ts'
 import { advisedBytes, noteOf, readable, sendAdvised, withoutEncoding } from './judged-request.ts'
-import { type ProxiedConversation, reserveRequest, unnamedIdentity } from './request-budget.ts'
+import {
+  type ProxiedConversation,
+  type ReservedRequest,
+  reserveRequest,
+  unnamedIdentity,
+} from './request-budget.ts'
 import { answerHeaders, type Upstream } from './upstream.ts'
 import { createVeto, type VetoOptions } from './veto/veto.ts'
 
@@ -202,31 +206,21 @@ export function createProxy({
     { agent, api, path }: JudgedRoute,
     incoming: IncomingMessage,
     outgoing: ServerResponse,
-    {
-      body,
-      note,
-      retry,
-      sent,
-      isChanged,
-      reservation,
-    }: Judged & { reservation: Reservation | undefined },
+    { body, note, retry, sent, isChanged, reservation }: Judged & { reservation: ReservedRequest },
     signal: AbortSignal,
   ): Promise<void> {
     const headers = isChanged ? withoutEncoding(incoming.rawHeaders) : incoming.rawHeaders
     const send = (body: Buffer) => upstream.send({ method: 'POST', path, headers, body, signal })
-    const release = () => reservation !== undefined && track(reservation.release())
-    const { received, refusal } = await sendAdvised({ body, retry }, send, (status) =>
-      log.info({ agent, status }, 'the upstream refuses tool_choice none'),
-    ).catch((error: unknown) => {
-      if (error instanceof HttpError) release() // no answer has begun
-      throw error
-    })
-    if ((received.statusCode ?? 0) >= 400) release()
+    const { received, refusal } = await reservation.sent(
+      sendAdvised({ body, retry }, send, (status) =>
+        log.info({ agent, status }, 'the upstream refuses tool_choice none'),
+      ),
+    )
     if (refusal !== undefined) {
       relayWhole(received, refusal, outgoing, note)
       return
     }
-    const isRead = sent !== undefined || reservation !== undefined
+    const isRead = sent !== undefined || reservation.isCounted
     const copy = isRead && received.statusCode === 200 ? copyOf(received) : undefined
     const relayed = relay(received, outgoing, note)
     if (copy !== undefined)
@@ -235,7 +229,7 @@ export function createProxy({
           const round = Buffer.isBuffer(bytes) ? await roundIn(api, bytes, received.headers) : bytes
           if ('reason' in round)
             return log.info({ agent, reason: round.reason }, 'an answer is no round')
-          await reservation?.settle(round.usage)
+          await reservation.settle(round.usage)
           if (sent !== undefined)
             await report(agent, api, incoming, sent.body, api.assembled(round))
         }),
@@ -249,13 +243,14 @@ export function createProxy({
     { headers }: IncomingMessage,
     { sent, bytes }: { sent: SentRequest | undefined; bytes: Buffer },
     guest: ProxiedConversation | undefined,
-  ): Promise<Reservation | undefined> {
+  ): Promise<ReservedRequest> {
     const named = sent && identities.ofRequest(api, headers, sent.body)
     const { conversation, turn } = named ?? unnamedIdentity()
-    const options = { turn, holds: false, hides: false }
-    const own = guest ?? (await conversationOf(agent, conversation, options))
+    const own =
+      guest ?? (await conversationOf(agent, conversation, { turn, holds: false, hides: false }))
     const request = { format: api.format, body: sent?.body ?? bytes.toString('latin1') }
-    return reserveRequest(own, request, { isNamed: named !== undefined, baseUrl: upstream.url })
+    const options = { isNamed: named !== undefined, baseUrl: upstream.url, track }
+    return reserveRequest(own, request, options)
   }
 
   async function report(

@@ -16,7 +16,6 @@ import type {
   GuestConversation,
   GuestResult,
 } from '../../../../../client/guard/guest-conversation.ts'
-import type { Reservation } from '../../../../../services/llm-gateway/budgets/reservation.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import { HttpError } from '../../../http-error.ts'
@@ -30,7 +29,12 @@ import {
   sessionOf,
 } from '../guest-identity.ts'
 import { advisedBytes, noteOf, sendAdvised, withoutEncoding } from '../judged-request.ts'
-import { type ProxiedConversation, reserveRequest, unnamedIdentity } from '../request-budget.ts'
+import {
+  type ProxiedConversation,
+  type ReservedRequest,
+  reserveRequest,
+  unnamedIdentity,
+} from '../request-budget.ts'
 import { answerHeaders, type Upstream } from '../upstream.ts'
 import { type Attempt, broken, readAttempt, watchSilence } from './attempt.ts'
 import { attemptsHeader, type ClientAnswer } from './client-answer.ts'
@@ -147,10 +151,12 @@ export function vetoRun(
     const request = repeatedRequest(api, sent, hidden)
     const unchanged = isChanged ? Buffer.from(request.text) : bytes
     try {
-      const { received, refusal } = await sendAdvised(
-        isAdvised ? advisedBytes(api, request, advice) : { body: unchanged, retry: undefined },
-        send,
-        (status) => log.info({ agent, status }, 'the upstream refuses tool_choice none'),
+      const { received, refusal } = await reservation.sent(
+        sendAdvised(
+          isAdvised ? advisedBytes(api, request, advice) : { body: unchanged, retry: undefined },
+          send,
+          (status) => log.info({ agent, status }, 'the upstream refuses tool_choice none'),
+        ),
       )
       const note = isAdvised ? ['x-weir', noteOf(advice)] : []
       const passedHeaders = [...answerHeaders(received), ...note]
@@ -158,10 +164,9 @@ export function vetoRun(
         const attempt = await readAttempt(api, received, client, {
           ...{ headers: withoutEncoding(passedHeaders), silence },
         })
-        if (reservation !== undefined) track(reservation.settle(attempt.round.usage))
+        track(reservation.settle(attempt.round.usage))
         return attempt
       }
-      if (reservation !== undefined) track(reservation.release())
       const body = refusal ?? (await bytesOf(received, limits.frontBodyBytesMax))
       if (client.hasBegun || isSuccess(received.statusCode))
         throw broken(`the upstream answers ${received.statusCode} to the repeat of a request`)
@@ -177,10 +182,11 @@ export function vetoRun(
   }
 
   /** Each repeat reserves again. Throws 400 if a budget is reached. */
-  async function reserved(): Promise<Reservation | undefined> {
+  async function reserved(): Promise<ReservedRequest> {
     const own = guest ?? (await conversationOf(agent, unnamedIdentity()))
     const request = { format: api.format, body: sent.body }
-    return reserveRequest(own, request, { isNamed: identity !== undefined, baseUrl: upstream.url })
+    const options = { isNamed: identity !== undefined, baseUrl: upstream.url, track }
+    return reserveRequest(own, request, options)
   }
 
   /** The conversation of a first request, which its answer names. */
