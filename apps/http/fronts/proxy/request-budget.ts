@@ -6,18 +6,12 @@
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type {
-  GuestConversation,
-  GuestRequest,
-} from '../../../../client/guard/guest-conversation.ts'
-import type { GuestThread } from '../../../../client/guard/guest-thread.ts'
+import type { GuestRequest } from '../../../../client/guard/guest-conversation.ts'
 import type { Reservation } from '../../../../services/llm-gateway/budgets/reservation.ts'
 import type { Usage } from '../../../../shared/contract/messages.ts'
 import { HttpError } from '../../http-error.ts'
 import type { GuestIdentity } from './guest-identity.ts'
-
-/** `reserve` undefined: no budget counts. */
-export type ProxiedConversation = GuestConversation & Partial<Pick<GuestThread, 'reserve'>>
+import type { ProxiedConversation } from './proxied-conversation.ts'
 
 /** The conversation of a request that nothing names yet. It counts for its tenant and its agent. */
 export function unnamedIdentity(): GuestIdentity {
