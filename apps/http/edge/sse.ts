@@ -138,7 +138,8 @@ export function sseResponse<Item>(
   closing.addEventListener('abort', stop, { once: true })
   outgoing.on('close', leave).on('drain', onDrain)
   if (outgoing.destroyed) leave()
-  if (outgoing.req.method === 'HEAD') stop() // headers only
+  // Headers only. A server that closes has sent its event already, and no listener would get it.
+  if (outgoing.req.method === 'HEAD' || closing.aborted) stop()
   void send()
   return alreadySent
 }
