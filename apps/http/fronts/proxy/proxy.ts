@@ -30,7 +30,12 @@ import {
   sessionOf,
 } from './guest-identity.ts'
 import { advisedBytes, noteOf, readable, sendAdvised, withoutEncoding } from './judged-request.ts'
-import { type ProxiedConversation, reserveRequest, unnamedIdentity } from './request-budget.ts'
+import {
+  type ProxiedConversation,
+  releasedWithoutAnswer,
+  reserveRequest,
+  unnamedIdentity,
+} from './request-budget.ts'
 import { answerHeaders, type Upstream } from './upstream.ts'
 import { createVeto, type VetoOptions } from './veto/veto.ts'
 
@@ -214,14 +219,10 @@ export function createProxy({
   ): Promise<void> {
     const headers = isChanged ? withoutEncoding(incoming.rawHeaders) : incoming.rawHeaders
     const send = (body: Buffer) => upstream.send({ method: 'POST', path, headers, body, signal })
-    const release = () => reservation !== undefined && track(reservation.release())
-    const { received, refusal } = await sendAdvised({ body, retry }, send, (status) =>
+    const sending = sendAdvised({ body, retry }, send, (status) =>
       log.info({ agent, status }, 'the upstream refuses tool_choice none'),
-    ).catch((error: unknown) => {
-      if (error instanceof HttpError) release() // no answer has begun
-      throw error
-    })
-    if ((received.statusCode ?? 0) >= 400) release()
+    )
+    const { received, refusal } = await releasedWithoutAnswer(reservation, sending, track)
     if (refusal !== undefined) {
       relayWhole(received, refusal, outgoing, note)
       return

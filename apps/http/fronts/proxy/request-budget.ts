@@ -3,6 +3,7 @@
 //     which hosts show and do not repeat. An own answer of Weir could become a summary or a title.
 
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type {
   GuestConversation,
   GuestRequest,
@@ -34,4 +35,22 @@ export async function reserveRequest(
     type: 'invalid_request_error',
     headers: { 'x-should-retry': 'false' },
   })
+}
+
+/**
+ * Releases the reservation if the sending fails before an answer, or the answer is an error. `track`:
+ * of the proxy.
+ */
+export async function releasedWithoutAnswer<T extends { received: IncomingMessage }>(
+  reservation: Reservation | undefined,
+  sending: Promise<T>,
+  track: (work: Promise<void>) => void,
+): Promise<T> {
+  const release = () => reservation !== undefined && track(reservation.release())
+  const sent = await sending.catch((error: unknown) => {
+    if (error instanceof HttpError) release() // no answer has begun
+    throw error
+  })
+  if ((sent.received.statusCode ?? 0) >= 400) release()
+  return sent
 }

@@ -30,7 +30,12 @@ import {
   sessionOf,
 } from '../guest-identity.ts'
 import { advisedBytes, noteOf, sendAdvised, withoutEncoding } from '../judged-request.ts'
-import { type ProxiedConversation, reserveRequest, unnamedIdentity } from '../request-budget.ts'
+import {
+  type ProxiedConversation,
+  releasedWithoutAnswer,
+  reserveRequest,
+  unnamedIdentity,
+} from '../request-budget.ts'
 import { answerHeaders, type Upstream } from '../upstream.ts'
 import { type Attempt, broken, readAttempt, watchSilence } from './attempt.ts'
 import { attemptsHeader, type ClientAnswer } from './client-answer.ts'
@@ -147,11 +152,12 @@ export function vetoRun(
     const request = repeatedRequest(api, sent, hidden)
     const unchanged = isChanged ? Buffer.from(request.text) : bytes
     try {
-      const { received, refusal } = await sendAdvised(
+      const sending = sendAdvised(
         isAdvised ? advisedBytes(api, request, advice) : { body: unchanged, retry: undefined },
         send,
         (status) => log.info({ agent, status }, 'the upstream refuses tool_choice none'),
       )
+      const { received, refusal } = await releasedWithoutAnswer(reservation, sending, track)
       const note = isAdvised ? ['x-weir', noteOf(advice)] : []
       const passedHeaders = [...answerHeaders(received), ...note]
       if (received.statusCode === 200) {
@@ -161,7 +167,6 @@ export function vetoRun(
         if (reservation !== undefined) track(reservation.settle(attempt.round.usage))
         return attempt
       }
-      if (reservation !== undefined) track(reservation.release())
       const body = refusal ?? (await bytesOf(received, limits.frontBodyBytesMax))
       if (client.hasBegun || isSuccess(received.statusCode))
         throw broken(`the upstream answers ${received.statusCode} to the repeat of a request`)

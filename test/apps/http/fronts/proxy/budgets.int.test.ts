@@ -132,6 +132,14 @@ describe.each(modes)('a proxy %s, under a hard budget', (_, veto) => {
     expect(await useAtEnd()).toMatchObject([{ used: 0, held: 0 }])
   })
 
+  it('counts nothing for a request that cannot reach the provider', async () => {
+    await set({ tokens: '1' })
+    await start(() => {}, veto)
+    await upstream.close()
+    expect((await post(messagesCase.path, messagesCase.request)).status).toBe(502)
+    expect(await useAtEnd()).toMatchObject([{ used: 0, held: 0 }])
+  })
+
   it('grants 64 parallel requests until the last of them passes the budget', async () => {
     const hard = 1_000
     await set({ tokens: `${hard}` })
