@@ -11,7 +11,10 @@ type Values = Record<string, string>
 const text = { kind: 'text', values: null } as const
 
 const subjectFields: Field[] = [
-  { ...text, name: 'tenant', label: 'Tenant; * counts each one', value: 'default' },
+  {
+    ...{ ...text, name: 'tenant', label: 'Tenant, such as acme; * counts each one', value: '' },
+    isOptional: true,
+  },
   {
     ...{ name: 'subject', label: 'It limits the use of', value: 'tenant', kind: 'text' },
     values: ['tenant', 'agent', 'conversation'],
