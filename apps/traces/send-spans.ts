@@ -20,7 +20,7 @@ export type Backend = {
   encoding: Encoding
 }
 
-/** `auto`: JSON until the backend says that it takes none. */
+/** `auto`: JSON, until the backend refuses it with status 415. */
 type Encoding = 'auto' | 'json' | 'protobuf'
 
 /** Returns the number of spans that the backend accepted. */

@@ -100,7 +100,7 @@ function setCommand(values: Values): string {
   ].join(' ')
 }
 
-/** As weir budget set takes it. */
+/** In the form that weir budget set reads. */
 function amountText(amount: number | null, unit: 'tokens' | 'usd'): string {
   if (amount === null) return ''
   return unit === 'tokens' ? `${amount}` : `${(amount / 1e9).toFixed(9).replace(/\.?0+$/, '')}USD`

@@ -1,6 +1,6 @@
 // The budgets of a request on its way to the upstream.
 // REQUEST-BUDGET-1. A request that a budget refuses never reaches the upstream. Its client gets 400,
-//     which hosts show and do not repeat. An own answer of Weir could become a summary or a title.
+//     which hosts show and do not repeat. An answer of Weir itself could become a summary or a title.
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
