@@ -244,7 +244,10 @@ export function createProxy({
     await relayed
   }
 
-  /** Also requests that are not judged count. Throws 400 if a budget is reached. */
+  /**
+   * Also requests that are not judged count. Undefined: no budget concerns it, or its guest cannot be
+   * opened (PROXY-3). Throws 400 if a budget is reached.
+   */
   async function reserved(
     { agent, api }: JudgedRoute,
     { headers }: IncomingMessage,
@@ -254,7 +257,12 @@ export function createProxy({
     const named = sent && identities.ofRequest(api, headers, sent.body)
     const { conversation, turn } = named ?? unnamedIdentity()
     const options = { turn, holds: false, hides: false }
-    const own = guest ?? (await conversationOf(agent, conversation, options))
+    const opening = guest ?? conversationOf(agent, conversation, options)
+    const own = await Promise.resolve(opening).catch((error: unknown) => {
+      if (error instanceof HttpError) throw error
+      log.warn({ err: error, agent }, 'a request of a guest passes without its budget')
+    })
+    if (own === undefined) return undefined
     const request = { format: api.format, body: sent?.body ?? bytes.toString('latin1') }
     return reserveRequest(own, request, { isNamed: named !== undefined, baseUrl: upstream.url })
   }
