@@ -16,11 +16,11 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { agentInLog, tenantInLog } from '../../history/agents-in-log.ts'
-import { withExistingRegistry } from '../../history/registry.ts'
+import { agentInLog, conversationInLog, tenantInLog } from '../../history/agents-in-log.ts'
+import { withExistingRegistry, withRegistry } from '../../history/registry.ts'
 import { shownAmount } from '../../terminal/money-text.ts'
 import { printable } from '../../terminal/printable.ts'
-import { unseenTenantText, unseenText } from '../policy/layers.ts'
+import { unseenNameText, unseenTenantText, unseenText } from '../policy/layers.ts'
 import { tokensOf, usdOf } from './amounts.ts'
 import { storedBudgets } from './stored.ts'
 
@@ -38,8 +38,9 @@ export type BudgetOptions = {
 }
 
 /**
- * Replaces a budget of the same tenant, subject, window and unit. Throws `usage`. `errors`: warnings
- * about a tenant or an agent that the log does not know.
+ * Replaces a budget of the same tenant, subject, window and unit. A budget may be the first record of
+ * a log, so it can count from the first request on. Throws `usage`. `errors`: warnings about names
+ * that the log does not know.
  */
 export async function setBudget(
   { by = personHere(), ...options }: BudgetOptions,
@@ -49,7 +50,7 @@ export async function setBudget(
 ): Promise<void> {
   const budget = budgetOf(options)
   const id = budgetId(budget)
-  const { before, unseen } = await withExistingRegistry(settings, async (registry) => ({
+  const { before, unseen } = await withRegistry(settings, async (registry) => ({
     before: await placeBudget(registry, budget, by),
     unseen: await unseenSubjects(budget, registry),
   }))
@@ -70,7 +71,11 @@ async function unseenSubjects(
     scope === 'agent' && name !== eachName
       ? unseenText(name, await agentInLog(name, log))
       : undefined
-  return [ofTenant, ofAgent].filter((text) => text !== undefined)
+  const ofConversation =
+    scope === 'conversation' && name !== eachName
+      ? unseenNameText('no conversation', name, await conversationInLog(name, log))
+      : undefined
+  return [ofTenant, ofAgent, ofConversation].filter((text) => text !== undefined)
 }
 
 type BudgetsTable = Parameters<typeof removeSetting>[0]
@@ -135,7 +140,7 @@ export function budgetOf({ window, unpriced, ...options }: Omit<BudgetOptions, '
     if (owner !== tenant)
       throw new WeirError(
         'usage',
-        `the conversation '${printable(name)}' belongs to the tenant ${owner}, not to ${tenant}`,
+        `the conversation '${printable(name)}' belongs to the tenant ${owner}, not to ${tenant}: the tenant is the part of an id before the first colon, as in ${tenant}:order-7`,
       )
   }
   if (unit === 'tokens' && unpriced !== undefined)
@@ -186,7 +191,9 @@ function amountsOf({ tokens, money, softTokens, softMoney }: Omit<BudgetOptions,
   if (hasTokens === hasMoney)
     throw new WeirError(
       'usage',
-      `${hasTokens ? 'tokens and money are given' : 'no amount is given'}: give --tokens, --money, or their soft forms`,
+      hasTokens
+        ? 'tokens and money are given: a budget counts one of them, so set two budgets'
+        : 'no amount is given: give --tokens, --money, or their soft forms',
     )
   return hasTokens
     ? {

@@ -23,10 +23,15 @@ describe('weir budget set', () => {
 
   it.each<[string, Partial<BudgetOptions>, RegExp]>([
     ['no amount', {}, /^no amount is given/],
-    ['tokens and money', { tokens: '1', money: '1USD' }, /^tokens and money are given/],
+    [
+      'tokens and money',
+      { tokens: '1', money: '1USD' },
+      /^tokens and money are given: a budget counts one of them, so set two budgets$/,
+    ],
     ['a negative amount', { money: '-1USD' }, /--money '-1USD' is negative/],
     ['negative tokens', { tokens: '-1' }, /--tokens '-1' is negative/],
-    ['half a token', { tokens: '0.5' }, /is no whole number of tokens/],
+    ['half a token', { tokens: '0.5' }, /is no number of tokens: give digits only/],
+    ['too many tokens', { tokens: '1000000000000000' }, /is more than 999999999999999 tokens/],
     ['another currency', { money: '5EUR' }, /is in another currency/],
     ['no currency', { money: '5' }, /has no currency: give 5USD/],
     ['a text', { money: 'much' }, /is no amount/],
@@ -38,7 +43,7 @@ describe('weir budget set', () => {
     [
       'a conversation of another tenant',
       { tenant: 'acme', conversation: 'other:c', tokens: '1' },
-      /belongs to the tenant other, not to acme/,
+      /belongs to the tenant other, not to acme: .* as in acme:order-7$/,
     ],
     ['a soft amount above', { tokens: '1', softTokens: '2' }, /the soft amount is above/],
     ['unpriced with tokens', { tokens: '1', unpriced: 'allow' }, /--unpriced has no effect/],
