@@ -88,7 +88,9 @@ describe('weir budget', () => {
     })
     expect((await run(['conversations', '--where', 'tenant=acme'])).out).not.toMatch(/other:c/)
 
-    await run(['budget', 'remove', 'acme/tenant/day/tokens'])
+    const remove = () => run(['budget', 'remove', 'acme/tenant/day/tokens'])
+    expect([(await remove()).code, (await remove()).code]).toEqual([0, 2])
+    expect((await run(['release', 'agent:nobody'])).code).toBe(2)
     expect(await run(ask('acme', 'c'))).toMatchObject({ code: 0 })
     expect((await run(['replay'])).code).toBe(0)
   })
