@@ -1,7 +1,6 @@
 // Opens Weir for a command with one agent: on the embedded bus with the stages in the owner of the
 // data folder, which may be this process, otherwise on Kafka.
 
-import { levels } from 'pino'
 import { agentsInFiles } from '../../client/agents-in-files.ts'
 import type { StagesChoice } from '../../client/stages-choice.ts'
 import { Weir, type WeirOptions } from '../../client/weir.ts'
@@ -80,8 +79,11 @@ export async function openAgent(
   )
 }
 
+/** As pino numbers it. */
+const fatalLevel = 60
+
 function isFatal(line: string): boolean {
-  return (JSON.parse(line) as { level: number }).level >= levels.values.fatal
+  return (JSON.parse(line) as { level: number }).level >= fatalLevel
 }
 
 async function guardsOf(

@@ -51,9 +51,7 @@ export async function historiesOf(
     const entries = records.flatMap((record) => entryOf(record) ?? [])
     const redaction = redactionOf(distinctRules(entries.flatMap(({ redact }) => redact)), log)
     for (const entry of entries) redaction?.learn(entry)
-    return entries
-      .filter(({ turn }) => !isContext(turn))
-      .map((entry) => usageOf(entry, redaction))
+    return entries.filter(({ turn }) => !isContext(turn)).map((entry) => usageOf(entry, redaction))
   }
 }
 
