@@ -49,6 +49,11 @@ export const names = {
   turn: 'weir.turn',
 } as const
 
+/** The reasons to finish in the conventions' own words, from OpenAI. Others keep Weir's. */
+export const finishReasons: Readonly<Record<string, string>> = {
+  ...{ end: 'stop', calls: 'tool_calls', refusal: 'content_filter' },
+}
+
 /** Events on the span of a turn. A refused call has no span, or it would count as a failed tool. */
 export const eventNames = {
   rejected: 'weir.call_rejected',

@@ -4,6 +4,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { systemClock as clock, type Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 import { version } from '../../shared/lib/version.ts'
@@ -34,30 +35,40 @@ const spansMax = 500
 
 /**
  * Resolves when the backend has the spans, or has refused them for good: then it warns and continues.
- * While the backend is away it tries again, so the log is read on only behind it. Rejects with the
- * signal's reason.
+ * While the backend is away it tries again, so the log is read on only behind it. `awayMsMax`: after
+ * this time it throws `traces.unreachable` (default: never). Rejects with the signal's reason.
  */
-export function sender(backend: Backend, log: Pick<Logger, 'warn'>): SendSpans {
+export function sender(
+  backend: Backend,
+  log: Pick<Logger, 'warn'>,
+  awayMsMax = Number.POSITIVE_INFINITY,
+): SendSpans {
   const chosen = { isBinary: backend.encoding === 'protobuf' }
   return async (spans, signal) => {
     let taken = 0
     for (let at = 0; at < spans.length; at += spansMax) {
       const part = spans.slice(at, at + spansMax)
-      if (await deliver(backend, part, chosen, signal, log)) taken += part.length
+      if (await deliver({ backend, chosen, awayMsMax, log }, part, signal)) taken += part.length
     }
     return taken
   }
 }
 
+type Delivery = {
+  backend: Backend
+  chosen: { isBinary: boolean }
+  awayMsMax: Milliseconds
+  log: Pick<Logger, 'warn'>
+}
+
 /** Returns false if the backend refused the spans for good. */
 async function deliver(
-  backend: Backend,
+  { backend, chosen, awayMsMax, log }: Delivery,
   spans: readonly Span[],
-  chosen: { isBinary: boolean },
   signal: AbortSignal,
-  log: Pick<Logger, 'warn'>,
 ): Promise<boolean> {
   const request = requestOf(backend.serviceName, spans)
+  const since = clock.monotonic()
   for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 2, waitMsMax)) {
     const fault = await post(backend, bodyOf(request, chosen), signal)
     signal.throwIfAborted()
@@ -70,6 +81,12 @@ async function deliver(
       log.warn({ spans: spans.length, reason: fault.reason }, 'the backend refuses these spans')
       return false
     }
+    if (clock.monotonic() - since + waitMs > awayMsMax)
+      throw new WeirError(
+        'traces.unreachable',
+        `the backend took no spans for ${Math.round(awayMsMax / 1e3)} s (${fault.reason}): check --endpoint, or run the command again when the backend is there`,
+        { retryable: true },
+      )
     log.warn({ reason: fault.reason, waitMs }, 'the backend does not take spans; will retry')
     await sleep(waitMs, undefined, { signal })
   }

@@ -1,7 +1,7 @@
 // `weir traces`: sends the turns of a log as traces, those of the past and then the new ones. It
 // reads beside everything else and writes nothing, so it slows no stage and can start again at any
 // time: a turn always has the same ids. Exit codes: 0, also after Ctrl-C. Throws on bad usage, on
-// failures, and with `once` or a bundle if the backend refused spans.
+// failures, and with `once` or a bundle if the backend refused spans or was away for a minute.
 
 import type { Logger } from 'pino'
 import { agentsInFiles } from '../../client/agents-in-files.ts'
@@ -65,7 +65,7 @@ export async function traces(
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())
   const sending: Sending = {
-    send: sender(backend, log),
+    send: sender(backend, log, isOnce ? awayMsMax : undefined),
     options: { content, modelOf: (agent) => models.get(agent) },
     since: start,
     counted: metrics ? metricsSender(backend, named, log) : undefined,
@@ -94,6 +94,9 @@ function modelsOf(path: string): Map<string, { provider: string; name: string }>
     }),
   )
 }
+
+/** A command that ends at the end of the log waits so long for its backend. */
+const awayMsMax = 60_000
 
 type Sending = {
   send: SendSpans

@@ -20,7 +20,8 @@ export function createHiddenTally(hiddenBy: Encryption['hiddenBy']) {
       if (places.has(place)) return
       if (places.size < placesMax) places.add(place)
       const found = hiddenBy(record)
-      const group = JSON.stringify([found.tenant, found.name, found.reason])
+      const key = found.reason === 'deleted' ? '' : found.name // deleted keys have one remedy
+      const group = JSON.stringify([found.tenant, key, found.reason])
       const count = (groups.get(group)?.count ?? 0) + 1
       groups.set(group, { ...found, count })
     },

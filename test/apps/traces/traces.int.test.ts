@@ -118,6 +118,14 @@ describe('a backend', () => {
     expect(spans).toEqual([])
   })
 
+  it('that is away for too long is an error with the reason and a remedy', async () => {
+    statuses = [503]
+    await expect(sender(backend(), log, 100)([one], never)).rejects.toMatchObject({
+      code: 'traces.unreachable',
+      message: expect.stringMatching(/\(status 503\): check --endpoint, or run the command again/),
+    })
+  })
+
   it('that hangs keeps nothing from stopping', async () => {
     statuses = [0]
     const stop = new AbortController()
