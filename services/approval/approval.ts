@@ -7,10 +7,10 @@
 //     the tool, the argument text and the program, its id covers that hash and the call's place.
 // APPROVAL-2. The first decision counts. A later one changes nothing, and its answer names the
 //     first decision, its time and its author.
-// APPROVAL-4. A question is accepted only with values that fit its schema (INPUT-QUESTION-1). Other
-//     values decide nothing.
 // APPROVAL-3. At or after `expiresAt` the call is rejected. A later record changes nothing, also an
 //     approval in the same millisecond.
+// APPROVAL-4. A question is accepted only with values that fit its schema (INPUT-QUESTION-1). Other
+//     values decide nothing.
 
 import { createHash } from 'node:crypto'
 import { approvedCode, withdrawnCode } from '../../shared/contract/approval-guard.ts'

@@ -1,8 +1,8 @@
 // Approval: asks a person about the calls that a rule names, and gives the guard's verdict. It also
 // asks the questions of running tools.
 // Reads: approvals.
-// Writes: guard-verdict and input-given to guard-verdicts.approval, approval-pending and approval-decided to
-// activity.
+// Writes: guard-verdict and input-given to guard-verdicts.approval, approval-pending and
+// approval-decided to activity.
 // Owns: the calls that wait for a person, the decision that counts, the time of expiry.
 // Does not own: whether the round still waits (executor, which reads the verdict like any guard's),
 // the right to decide (access to the inbox), the command line.

@@ -12,7 +12,10 @@ export function addBudgets(program: Command): void {
     .description(
       'Set a budget, effective from the next model request. One of the same tenant, subject, window and unit is replaced.',
     )
-    .option('--tenant <name>', 'the tenant; * counts each one; default: default, and * with --agent or --conversation *')
+    .option(
+      '--tenant <name>',
+      'the tenant; * counts each one; default: default, and * with --agent or --conversation *',
+    )
     .option('--agent <name>', 'only this agent; * counts each one')
     .option('--conversation <id>', 'only this conversation; * counts each one')
     .addOption(

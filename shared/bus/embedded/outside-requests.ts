@@ -14,6 +14,7 @@ import {
   guardTopicName,
   guardTopicSpec,
   keyOf,
+  nameWithoutPrefix,
   topics,
   type Writer,
 } from '../../contract/topology.ts'
@@ -139,7 +140,7 @@ function checked(
   topicPrefix: string,
   values: OutsideValues,
 ): RecordToAppend {
-  const name = topic.startsWith(topicPrefix) ? topic.slice(topicPrefix.length) : ''
+  const name = nameWithoutPrefix(topic, topicPrefix) ?? ''
   const guard = name.startsWith(guardTopicName(''))
     ? name.slice(guardTopicName('').length)
     : undefined

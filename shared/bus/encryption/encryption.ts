@@ -12,7 +12,7 @@ import { createCipheriv, createDecipheriv, randomBytes, randomFillSync } from 'n
 import { encryptedByte, headerBytes } from '../../codec/codec.ts'
 import type { HiddenRecords, RecordToAppend } from '../../contract/bus.ts'
 import { tenantOf } from '../../contract/tenant.ts'
-import { historyConversation } from '../../contract/topology.ts'
+import { historyConversation, nameWithoutPrefix } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
 import {
   everyTenant,
@@ -123,7 +123,7 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
   }
 
   function nameOf(topic: string): string {
-    return topic.startsWith(topicPrefix) ? topic.slice(topicPrefix.length) : topic
+    return nameWithoutPrefix(topic, topicPrefix) ?? topic
   }
 
   function placeOf({ topic, key }: RecordToAppend): string {
