@@ -40,7 +40,7 @@ export function inboxView({ inbox }: ConsoleState, context: InboxContext) {
     <section aria-labelledby="decided">
       <h2 id="decided">Decided lately</h2>
       ${decided.length === 0 && html`<p class="faint">Nothing yet.</p>`}
-      ${decided.some(isClaimed) && html`<p class="faint">The log has each name as the server or the command gave it.</p>`}
+      ${decided.some(isClaimed) && html`<p class="faint">The server or the command gave each name. The log does not prove it.</p>`}
       <ol class="decided">
         ${decided.map((one) => decidedLine(one, context.now))}
       </ol>

@@ -125,7 +125,7 @@ function spendView({ total, by }: ConsoleState['spend']) {
     </div>
     <p class="faint">
       Rounds that the loop-detector names as evidence of a loop, also by a rule in shadow. Money is
-      known for model requests under a budget.
+      known for model requests under a budget in money.
     </p>`
 }
 

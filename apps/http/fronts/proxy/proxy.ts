@@ -102,7 +102,10 @@ export function createProxy({
     }
   }
 
-  /** Also requests that are not judged count. Throws 400 if a budget is reached. */
+  /**
+   * Also requests that are not judged count, unless their guest cannot be opened (PROXY-3). Throws 400
+   * if a budget is reached.
+   */
   async function reserved(
     { agent, api }: ModelRoute,
     { headers }: IncomingMessage,
@@ -111,8 +114,13 @@ export function createProxy({
   ): Promise<ReservedRequest> {
     const named = sent && identities.ofRequest(api, headers, sent.body)
     const { conversation, turn } = named ?? unnamedIdentity()
-    const own =
-      guest ?? (await conversationOf(agent, conversation, { turn, holds: false, hides: false }))
+    const opening =
+      guest ?? conversationOf(agent, conversation, { turn, holds: false, hides: false })
+    const own = await Promise.resolve(opening).catch((error: unknown) => {
+      if (error instanceof HttpError) throw error
+      log.warn({ err: error, agent }, 'a request of a guest passes without its budget')
+      return undefined
+    })
     const request = { format: api.format, body: sent?.body ?? bytes.toString('latin1') }
     const options = { isNamed: named !== undefined, baseUrl: upstream.url, track }
     return reserveRequest(own, request, options)

@@ -1,6 +1,6 @@
 // The budgets of a request on its way to the upstream.
 // REQUEST-BUDGET-1. A request that a budget refuses never reaches the upstream. Its client gets 400,
-//     which hosts show and do not repeat. An own answer of Weir could become a summary or a title.
+//     which hosts show and do not repeat. An answer of Weir itself could become a summary or a title.
 // REQUEST-BUDGET-2. A request that the upstream refused, or did not answer, releases its reservation.
 //     Any other one without a count counts in full: an answer that was cut may have been paid for.
 
@@ -26,13 +26,16 @@ export type ReservedRequest = {
   settle(usage: Usage): Promise<void>
 }
 
-/** `track`: work that the client does not wait for. Throws the error for the client. */
+/**
+ * `guest` undefined: it cannot be opened, so no budget counts. `track`: work that the client does not
+ * wait for. Throws the error for the client.
+ */
 export async function reserveRequest(
-  guest: ProxiedConversation,
+  guest: ProxiedConversation | undefined,
   request: GuestRequest,
   options: { isNamed: boolean; baseUrl: string; track(work: Promise<void>): void },
 ): Promise<ReservedRequest> {
-  const made = await guest.reserve?.(request, options)
+  const made = await guest?.reserve?.(request, options)
   if (made?.kind !== 'failed') return reservedRequest(made, options.track)
   if (made.retryable)
     throw new HttpError(503, made.code, `Weir could not reserve this request: ${made.reason}`)
