@@ -118,6 +118,7 @@ function emitDecisions(
 function decided(approval: Decided, { clearedAt }: ApprovalRound, time: number): ApprovalDecided {
   const { conversation, turn, round, ordinal, name, id } = approval.request
   const by = 'by' in approval ? approval.by : ''
+  const identity = 'identity' in approval ? approval.identity : 'claimed'
   const reason = 'reason' in approval ? approval.reason : ''
   const waitedMs = Math.max(0, time - clearedAt)
   return {
@@ -132,7 +133,7 @@ function decided(approval: Decided, { clearedAt }: ApprovalRound, time: number):
     by,
     reason,
     waitedMs,
-    identity: 'claimed',
+    identity,
   }
 }
 

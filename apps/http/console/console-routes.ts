@@ -51,7 +51,7 @@ export function consoleFiles(): HttpApp {
 /** The data of the page, and its requests. */
 export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   const { reader, log, source, settings } = parts
-  const { weir, principalOf, clock } = edge
+  const { weir, principalOf } = edge
   const app: HttpApp = new Hono()
   const reports = createSlots(limits.consoleReportsMax)
   const retries = createSlots(1)
@@ -87,7 +87,7 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   app.get(`${api}/conversation`, async (context) => {
     const id = parseConversationId(context.req.query('id') ?? '')
     const unredacted = isUnredacted(edge, context)
-    const opened = { log: { ...log, unredacted }, source, clock }
+    const opened = { log: { ...log, unredacted }, source }
     return context.json(await within(reports, () => conversationData(id, opened)))
   })
 

@@ -145,7 +145,13 @@ describe('a stream of events of a server that closes already', () => {
 
 describe('a tenant of the edge', () => {
   const of = (tenant: string | null) => ({
-    ...{ name: 'n', tenant, roles: new Set<never>(), cancelsOnDisconnect: false },
+    ...{
+      name: 'n',
+      identity: 'claimed' as const,
+      tenant,
+      roles: new Set<never>(),
+      cancelsOnDisconnect: false,
+    },
   })
 
   it('cannot name the conversation of another tenant', () => {
