@@ -46,6 +46,12 @@ const commandList: readonly Group[] = [
           mcp: 'Guard the calls of MCP servers: a host starts this command in place of a server. Without --data-folder the log is in memory.',
         },
       },
+      {
+        add: async (program) => (await import('./commands/hooks.ts')).addHooks(program),
+        commands: {
+          hooks: 'Let Weir judge the tool calls of Claude Code and Codex, in their own hooks.',
+        },
+      },
     ],
   },
   {
@@ -193,17 +199,6 @@ const commandList: readonly Group[] = [
         add: async (program) => (await import('./commands/budgets.ts')).addBudgets(program),
         commands: {
           budget: 'Limit tokens and money of tenants, agents and conversations.',
-        },
-      },
-    ],
-  },
-  {
-    heading: 'Guard other agents:',
-    parts: [
-      {
-        add: async (program) => (await import('./commands/hooks.ts')).addHooks(program),
-        commands: {
-          hooks: 'Let Weir judge the tool calls of Claude Code and Codex, in their own hooks.',
         },
       },
     ],

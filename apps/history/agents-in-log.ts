@@ -1,10 +1,13 @@
 // Finds agents in a log by the messages to them, and guests by their rounds: the policy that such a
 // record carries, and the names of other agents. The policy is that of the agent's file, without an
-// operator's values. Finds tenants by the ids of conversations.
+// operator's values. Finds tenants by the ids of conversations, and tools by the offers of requests.
 
 import { newestRecords, type ReadableTopics } from '../../client/history/newest-records.ts'
 import { messageOf } from '../../shared/codec/message-of.ts'
+import type { StoredRecord } from '../../shared/contract/bus.ts'
 import { tenantOf } from '../../shared/contract/tenant.ts'
+import type { TopicName } from '../../shared/contract/topology.ts'
+import { matchesPattern } from '../../shared/runtime/guards/tool-pattern.ts'
 import type { OwnPolicy } from './effective.ts'
 
 /**
@@ -34,20 +37,61 @@ export async function agentInLog(agent: string, log: ReadableTopics): Promise<Ag
   }
 }
 
-/** As AgentInLog. Guests belong to the default tenant. */
-export type TenantInLog = { isKnown: boolean; others: string[]; isWhole: boolean }
+/** As AgentInLog. `others`: other names, if the name is unknown. */
+export type NameInLog = { isKnown: boolean; others: string[]; isWhole: boolean }
 
-export async function tenantInLog(tenant: string, log: ReadableTopics): Promise<TenantInLog> {
+/** Guests belong to the default tenant. */
+export function tenantInLog(tenant: string, log: ReadableTopics): Promise<NameInLog> {
+  return nameInTopics(log, ['conversation-events'], {
+    names: ({ key }) => [tenantOf(key)],
+    isMeant: (name) => name === tenant,
+  })
+}
+
+export function conversationInLog(conversation: string, log: ReadableTopics): Promise<NameInLog> {
+  return nameInTopics(log, ['conversation-events', 'guest-events'], {
+    names: ({ key }) => [key],
+    isMeant: (name) => name === conversation,
+  })
+}
+
+/** Whether a request offered a tool that the pattern matches. */
+export function toolInLog(pattern: string, log: ReadableTopics): Promise<NameInLog> {
+  return nameInTopics(log, ['model-deltas', 'guest-events'], {
+    names({ value }) {
+      const message = messageOf(value)
+      const hasOffer = message?.type === 'model-opened' || message?.type === 'guest-round'
+      return hasOffer ? message.offered : []
+    },
+    isMeant: (name) => matchesPattern(pattern, name),
+  })
+}
+
+/** `names`: of a record. At most `recordsMax` records of each topic are read, newest first. */
+async function nameInTopics(
+  log: ReadableTopics,
+  topics: readonly TopicName[],
+  {
+    names,
+    isMeant,
+  }: { names(record: StoredRecord): readonly string[]; isMeant(name: string): boolean },
+): Promise<NameInLog> {
   const others = new Set<string>()
-  let read = 0
-  for await (const { key } of newestRecords(log, 'conversation-events')) {
-    const owner = tenantOf(key)
-    if (owner === tenant) return { isKnown: true, others: [], isWhole: false }
-    others.add(owner)
-    read += 1
-    if (read >= recordsMax) return { isKnown: false, others: [...others], isWhole: false }
+  let isWhole = true
+  for (const topic of topics) {
+    let read = 0
+    for await (const record of newestRecords(log, topic)) {
+      for (const name of names(record)) {
+        if (isMeant(name)) return { isKnown: true, others: [], isWhole: false }
+        others.add(name)
+      }
+      read += 1
+      if (read < recordsMax) continue
+      isWhole = false
+      break
+    }
   }
-  return { isKnown: false, others: [...others], isWhole: true }
+  return { isKnown: false, others: [...others], isWhole }
 }
 
 async function agentInTopic(

@@ -12,9 +12,11 @@ export function shownAmount(amount: number, unit: BudgetUnit): string {
   return unit === 'tokens' ? `${amount} tokens` : usdText(amount)
 }
 
-/** `nano`: billionths. Four decimals, so a single request of a cheap model is visible. */
+/** `nano`: billionths. Four decimals, or as many as a smaller amount needs. */
 export function usdText(nano: number): string {
-  return `${(nano / 1e9).toFixed(4)} USD`
+  const isSmall = nano > 0 && nano < 1e5
+  const text = (nano / 1e9).toFixed(isSmall ? 9 : 4)
+  return `${isSmall ? text.replace(/0+$/, '') : text} USD`
 }
 
 /** `0.0123 USD`, `0.0123 USD, without 2 requests of unknown price`, `price unknown`. */

@@ -49,6 +49,11 @@ export const names = {
   turn: 'weir.turn',
 } as const
 
+/** The reasons to finish in the conventions' own words, from OpenAI. Others keep Weir's. */
+export const finishReasons: Readonly<Record<string, string>> = {
+  ...{ end: 'stop', calls: 'tool_calls', refusal: 'content_filter' },
+}
+
 /** Events on the span of a turn. A refused call has no span, or it would count as a failed tool. */
 export const eventNames = {
   rejected: 'weir.call_rejected',
@@ -56,8 +61,8 @@ export const eventNames = {
 } as const
 
 /**
- * The metrics of the conventions, under the names of version 0.1.0. They are development there and
- * change, so an operator may give other names (`--metric-names`).
+ * The metrics of the conventions, under the names of version 0.1.0. They are in development there,
+ * so an operator may give other names (`--metric-names`).
  */
 export const metricNames = {
   attemptDuration: 'gen_ai.client.inference.duration',

@@ -1,7 +1,7 @@
 // `weir traces`: sends the turns of a log as traces, those of the past and then the new ones. It
 // reads beside everything else and writes nothing, so it slows no stage and can start again at any
 // time: a turn always has the same ids. Exit codes: 0, also after Ctrl-C. Throws on bad usage, on
-// failures, and with `once` or a bundle if the backend refused spans.
+// failures, and with `once` or a bundle if the backend refused spans or was away for a minute.
 
 import type { Logger } from 'pino'
 import { agentsInFiles } from '../../client/agents-in-files.ts'
@@ -58,6 +58,7 @@ export async function traces(
       'usage',
       '--metrics counts the turns that end while the command runs: leave --once and --bundle out',
     )
+  const metricsBackend = metrics ? backendOf(endpoint, process.env, 'metrics') : undefined
   const named = metricNamesIn(metricNames)
   const log = createLog({ level: settings.logLevel })
   const start = since === 'beginning' ? 0 : instantOfFlag('--since', since, Date.now())
@@ -65,10 +66,10 @@ export async function traces(
   const stop = new AbortController()
   const stopListening = listenForInterrupts(() => stop.abort())
   const sending: Sending = {
-    send: sender(backend, log),
+    send: sender(backend, log, isOnce ? awayMsMax : undefined),
     options: { content, modelOf: (agent) => models.get(agent) },
     since: start,
-    counted: metrics ? metricsSender(backend, named, log) : undefined,
+    counted: metricsBackend && metricsSender(metricsBackend, named, log),
     isOnce,
     signal: stop.signal,
     log,
@@ -94,6 +95,9 @@ function modelsOf(path: string): Map<string, { provider: string; name: string }>
     }),
   )
 }
+
+/** A command that ends at the end of the log waits so long for its backend. */
+const awayMsMax = 60_000
 
 type Sending = {
   send: SendSpans

@@ -9,7 +9,7 @@ import { callInTurn, callOfConversation, type TurnId, turnKey } from '../../shar
 import type { MessageOf } from '../../shared/contract/messages.ts'
 import { callSpanId, placeSpanId, traceIdOf, turnSpanId } from '../../shared/contract/trace-ids.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { eventNames, names, operations } from './names.ts'
+import { eventNames, finishReasons, names, operations } from './names.ts'
 import type { Attributes, Span, SpanEvent } from './span.ts'
 
 export type SpanOptions = {
@@ -138,7 +138,7 @@ export function createTurnSpans({ content, modelOf }: SpanOptions): TurnSpans {
       [names.outputTokens]: usage.outputTokens,
       [names.cacheReadTokens]: usage.cacheReadTokens,
       [names.cacheWriteTokens]: usage.cacheWriteTokens,
-      [names.finishReasons]: [stop],
+      [names.finishReasons]: [finishReasons[stop] ?? stop],
       [names.calls]: calls.length,
       [names.outputMessages]: content ? outputMessages(text, calls) : undefined,
     }
@@ -220,7 +220,9 @@ export function createTurnSpans({ content, modelOf }: SpanOptions): TurnSpans {
     const start = turn.start ?? time - totals.wallMs
     const failed = outcome !== 'answered'
     const spans: Span[] = []
-    if (turn.attempt !== undefined && turn.attempt.start <= time) {
+    // A budget refuses a request before it is sent, so there is no attempt. A cap may end one.
+    const isSent = failureClass !== 'budget' || cap !== null
+    if (turn.attempt !== undefined && turn.attempt.start <= time && isSent) {
       const failure = { type: failureClass ?? outcome, reason: failureClass ?? outcome }
       spans.push(attemptSpan(turn, message, { attempt: turn.attempt, end: time, failure }))
     }

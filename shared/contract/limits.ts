@@ -158,7 +158,7 @@ export const limits = {
    * Memory for history entries that a gateway keeps for one partition. The next round then need not
    * read them again. The history that was read last may have historyBytesMax.
    */
-  historyKeptBytesMax: 4 * MiB,
+  historyKeptBytesMax: 8 * MiB,
   /**
    * The time, in multiples of an agent's stallMs, during which a provider may send only comments,
    * pings and pieces of events.

@@ -54,8 +54,9 @@ export const errorCodes = [
   // a file that a command makes: it exists already, or its folder cannot be written
   'output.exists',
   'output.unwritable',
-  // traces: the backend refused spans for good
+  // traces: the backend refused spans for good, or was away for too long
   'traces.refused',
+  'traces.unreachable',
   // runtime
   'runtime.assertion',
   // the tables that a gateway reads before it calls a model

@@ -11,6 +11,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { DeadLetter, Message, MessageType } from '../../../shared/contract/messages.ts'
 import {
   keyOf,
+  nameWithoutPrefix,
   stageNames,
   type TopicName,
   topics,
@@ -135,7 +136,7 @@ export async function originalOf(
   log: OpenLog,
   { topic, partition, offset, key, value }: DeadLetter,
 ): Promise<Original> {
-  const bare = topic.startsWith(log.topicPrefix) ? topic.slice(log.topicPrefix.length) : topic
+  const bare = nameWithoutPrefix(topic, log.topicPrefix) ?? topic
   const name = (Object.keys(topics) as TopicName[]).find((one) => one === bare)
   const there = name === undefined ? undefined : await recordAt(log, name, partition, offset)
   if (there !== undefined && there.key === key)

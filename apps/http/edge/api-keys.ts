@@ -93,10 +93,11 @@ export function removeApiKey(file: string, name: string): void {
 export function readApiKeys(file: string): ApiKeyEntry[] {
   let value: unknown
   try {
-    if (statSync(file).size > limits.edgeKeyFileBytesMax) throw new Error('the file is too large')
+    if (statSync(file).size > limits.edgeKeyFileBytesMax)
+      throw invalid(file, `it has more than ${limits.edgeKeyFileBytesMax} bytes`)
     value = JSON.parse(readFileSync(file, 'utf8'))
   } catch (cause) {
-    throw unreadable(file, cause)
+    throw cause instanceof WeirError ? cause : unreadable(file, cause)
   }
   const list = isObject(value) ? value.keys : undefined
   if (!Array.isArray(list) || list.length > limits.edgeKeysMax)
@@ -148,6 +149,7 @@ function principalOf(entry: ApiKeyEntry): Principal {
   return {
     ...{
       name: `${'sha256' in entry ? 'key' : 'certificate'}:${name}`,
+      identity: 'authenticated',
       tenant,
       roles: new Set(own),
     },
@@ -167,6 +169,12 @@ function invalid(file: string, fault: string): WeirError {
 }
 
 function unreadable(file: string, cause: unknown): WeirError {
-  const text = `the file of API keys ${file} cannot be read: make it with weir api-keys create`
-  return new WeirError('settings.invalid', text, { cause })
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined
+  const isMissing = code === 'ENOENT'
+  const fault = isMissing
+    ? 'it does not exist: make it with weir api-keys create'
+    : code === undefined
+      ? 'it is no valid JSON: correct it, or restore an earlier one'
+      : `it cannot be read (${code})`
+  return new WeirError('settings.invalid', `the file of API keys ${file}: ${fault}`, { cause })
 }

@@ -3,8 +3,9 @@
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { printable } from '../../terminal/printable.ts'
 
-/** At most 1 million US dollars, or so many tokens that a number holds them exactly. */
+/** In US dollars. With nine decimals, a number holds it exactly. */
 const usdMax = 1_000_000
+const tokensMax = 999_999_999_999_999
 
 /** `20USD`, `0.5 usd`: in billionths. Throws `usage`. */
 export function usdOf(flag: string, text: string): number {
@@ -13,7 +14,10 @@ export function usdOf(flag: string, text: string): number {
   const given = `${flag} '${printable(text)}'`
   if (sign === '-') throw new WeirError('usage', `${given} is negative`)
   if (number === '')
-    throw new WeirError('usage', `${given} is no amount: give one such as 20USD or 0.5USD`)
+    throw new WeirError(
+      'usage',
+      `${given} is no amount: give one such as 20USD or 0.5USD, with at most nine decimals`,
+    )
   if (currency.toUpperCase() !== 'USD')
     throw new WeirError(
       'usage',
@@ -30,7 +34,13 @@ export function usdOf(flag: string, text: string): number {
 export function tokensOf(flag: string, text: string): number {
   const given = `${flag} '${printable(text)}'`
   if (/^\s*-/.test(text)) throw new WeirError('usage', `${given} is negative`)
-  const tokens = /^\d{1,15}$/.test(text.trim()) ? Number(text) : Number.NaN
-  if (Number.isNaN(tokens)) throw new WeirError('usage', `${given} is no whole number of tokens`)
+  if (!/^\s*\d+\s*$/.test(text))
+    throw new WeirError(
+      'usage',
+      `${given} is no number of tokens: give digits only, such as 1000000`,
+    )
+  const tokens = Number(text)
+  if (tokens > tokensMax)
+    throw new WeirError('usage', `${given} is more than ${tokensMax} tokens, which is the limit`)
   return tokens
 }

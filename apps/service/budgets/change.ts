@@ -16,11 +16,11 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { agentInLog, tenantInLog } from '../../history/agents-in-log.ts'
-import { withExistingRegistry } from '../../history/registry.ts'
+import { agentInLog, conversationInLog, tenantInLog } from '../../history/agents-in-log.ts'
+import { withExistingRegistry, withRegistry } from '../../history/registry.ts'
 import { shownAmount } from '../../terminal/money-text.ts'
 import { printable } from '../../terminal/printable.ts'
-import { unseenTenantText, unseenText } from '../policy/layers.ts'
+import { unseenNameText, unseenTenantText, unseenText } from '../policy/layers.ts'
 import { tokensOf, usdOf } from './amounts.ts'
 import { storedBudgets } from './stored.ts'
 
@@ -38,8 +38,9 @@ export type BudgetOptions = {
 }
 
 /**
- * Replaces a budget of the same tenant, subject, window and unit. Throws `usage`. `errors`: warnings
- * about a tenant or an agent that the log does not know.
+ * Replaces a budget of the same tenant, subject, window and unit. A budget may be the first record of
+ * a log, so it can count from the first request on. Throws `usage`. `errors`: warnings about names
+ * that the log does not know.
  */
 export async function setBudget(
   { by = personHere(), ...options }: BudgetOptions,
@@ -49,11 +50,11 @@ export async function setBudget(
 ): Promise<void> {
   const budget = budgetOf(options)
   const id = budgetId(budget)
-  const { before, unseen } = await withExistingRegistry(settings, async (registry) => ({
+  const { before, unseen } = await withRegistry(settings, async (registry) => ({
     before: await placeBudget(registry, budget, by),
     unseen: await unseenSubjects(budget, registry),
   }))
-  out.write(`${printable(id)}: ${effectOf(budget)}\n`)
+  out.write(`${printable(id)}: for ${subjectText(budget)}, ${effectOf(budget)}\n`)
   if (before !== undefined) out.write(`it replaces: ${effectOf(before)}\n`)
   out.write(`it counts from now on; to remove it: weir budget remove '${printable(id)}'\n`)
   for (const text of unseen) errors.write(`weir: warning: ${text}\n`)
@@ -70,7 +71,11 @@ async function unseenSubjects(
     scope === 'agent' && name !== eachName
       ? unseenText(name, await agentInLog(name, log))
       : undefined
-  return [ofTenant, ofAgent].filter((text) => text !== undefined)
+  const ofConversation =
+    scope === 'conversation' && name !== eachName
+      ? unseenNameText('no conversation', name, await conversationInLog(name, log))
+      : undefined
+  return [ofTenant, ofAgent, ofConversation].filter((text) => text !== undefined)
 }
 
 type BudgetsTable = Parameters<typeof removeSetting>[0]
@@ -135,7 +140,7 @@ export function budgetOf({ window, unpriced, ...options }: Omit<BudgetOptions, '
     if (owner !== tenant)
       throw new WeirError(
         'usage',
-        `the conversation '${printable(name)}' belongs to the tenant ${owner}, not to ${tenant}`,
+        `the conversation '${printable(name)}' belongs to the tenant ${owner}, not to ${tenant}: the tenant is the part of an id before the first colon, as in ${tenant}:order-7`,
       )
   }
   if (unit === 'tokens' && unpriced !== undefined)
@@ -166,9 +171,12 @@ function subjectOf({ agent, conversation }: Pick<BudgetOptions, 'agent' | 'conve
   return { scope: 'agent', name: agent }
 }
 
-function tenantIn({ tenant, conversation = eachName }: Omit<BudgetOptions, 'window'>): string {
-  if (tenant === undefined)
-    return conversation === eachName ? defaultTenant : tenantOf(conversation)
+/** A budget of an agent or of each conversation holds in each tenant, so none is left without it. */
+function tenantIn({ tenant, agent, conversation }: Omit<BudgetOptions, 'window'>): string {
+  if (tenant === undefined) {
+    if (agent !== undefined || conversation === eachName) return eachName
+    return conversation === undefined ? defaultTenant : tenantOf(conversation)
+  }
   if (tenant === eachName || isTenant(tenant)) return tenant
   throw new WeirError(
     'usage',
@@ -186,7 +194,9 @@ function amountsOf({ tokens, money, softTokens, softMoney }: Omit<BudgetOptions,
   if (hasTokens === hasMoney)
     throw new WeirError(
       'usage',
-      `${hasTokens ? 'tokens and money are given' : 'no amount is given'}: give --tokens, --money, or their soft forms`,
+      hasTokens
+        ? 'tokens and money are given: a budget counts one of them, so set two budgets'
+        : 'no amount is given: give --tokens, --money, or their soft forms',
     )
   return hasTokens
     ? {
@@ -199,6 +209,20 @@ function amountsOf({ tokens, money, softTokens, softMoney }: Omit<BudgetOptions,
         soft: softMoney === undefined ? null : usdOf('--soft-money', softMoney),
         hard: money === undefined ? null : usdOf('--money', money),
       }
+}
+
+function subjectText({ tenant, scope, name }: NewBudget): string {
+  const ofTenant = tenant === eachName ? 'each tenant' : `the tenant ${tenant}`
+  switch (scope) {
+    case 'tenant':
+      return ofTenant
+    case 'agent':
+      return `${name === eachName ? 'each agent' : `the agent ${printable(name)}`} of ${ofTenant}`
+    case 'conversation':
+      return name === eachName
+        ? `each conversation of ${ofTenant}`
+        : `the conversation ${printable(name)}`
+  }
 }
 
 function effectOf({ window, unit, soft, hard }: NewBudget): string {

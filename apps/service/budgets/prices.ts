@@ -11,8 +11,9 @@ import { WeirError } from '../../../shared/lib/errors.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
 import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { withExistingRegistry } from '../../history/registry.ts'
+import { withRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/printable.ts'
+import { count } from '../../terminal/quantities.ts'
 
 /** `file`: see `pricesIn`. Undefined: removes all own prices. */
 export async function setPrices(
@@ -21,7 +22,7 @@ export async function setPrices(
   out: NodeJS.WriteStream,
 ): Promise<void> {
   const prices = file === undefined ? undefined : pricesOf(file)
-  await withExistingRegistry(settings, async (registry) => {
+  await withRegistry(settings, async (registry) => {
     const { bus, topicPrefix } = registry
     const topic = `${topicPrefix}policies`
     if (prices === undefined) {
@@ -36,7 +37,7 @@ export async function setPrices(
   out.write(
     prices === undefined
       ? 'the own prices are removed; the known ones count again\n'
-      : `${prices.length} prices are set, effective from the next model request\n`,
+      : `${count(prices.length, 'price')} set, effective from the next model request\n`,
   )
 }
 

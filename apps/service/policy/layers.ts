@@ -8,7 +8,7 @@ import { defaultTenant } from '../../../shared/contract/tenant.ts'
 import { everyAgent } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
-import { type AgentInLog, agentInLog, type TenantInLog } from '../../history/agents-in-log.ts'
+import { type AgentInLog, agentInLog, type NameInLog } from '../../history/agents-in-log.ts'
 import type { OwnPolicy, PolicyLayers } from '../../history/effective.ts'
 import { printable } from '../../terminal/printable.ts'
 import { storedLimits, storedPolicies } from './stored.ts'
@@ -58,10 +58,20 @@ export function unseenText(agent: string, found: AgentInLog | undefined): string
   return what + placeText(agent, found)
 }
 
+/** The same about another name. `subject`: a noun phrase for its absence. */
+export function unseenNameText(
+  subject: string,
+  name: string,
+  found: NameInLog,
+): string | undefined {
+  return found.isKnown ? undefined : `${subject} ${printable(name)}${placeText(name, found)}`
+}
+
 /** The same about a tenant without a conversation. */
-export function unseenTenantText(tenant: string, found: TenantInLog): string | undefined {
-  if (tenant === defaultTenant || found.isKnown) return undefined
-  return `no conversation of a tenant ${printable(tenant)}${placeText(tenant, found)}`
+export function unseenTenantText(tenant: string, found: NameInLog): string | undefined {
+  return tenant === defaultTenant
+    ? undefined
+    : unseenNameText('no conversation of a tenant', tenant, found)
 }
 
 function placeText(

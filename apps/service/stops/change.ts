@@ -7,12 +7,17 @@ import { stopId, stopKeyPrefix } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { removeSetting } from '../../../shared/runtime/removed-settings.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
-import { agentInLog, tenantInLog } from '../../history/agents-in-log.ts'
+import {
+  agentInLog,
+  conversationInLog,
+  tenantInLog,
+  toolInLog,
+} from '../../history/agents-in-log.ts'
 import { withExistingRegistry } from '../../history/registry.ts'
 import { printable } from '../../terminal/printable.ts'
 import { instant } from '../../terminal/quantities.ts'
 import { shellWord } from '../../terminal/shell-word.ts'
-import { unseenTenantText, unseenText } from '../policy/layers.ts'
+import { unseenNameText, unseenTenantText, unseenText } from '../policy/layers.ts'
 import { type ScopeFlags, scopeOf } from './scope.ts'
 import { type StoredStop, storedStops, storeStop } from './stored.ts'
 
@@ -25,7 +30,7 @@ export type StopOptions = ScopeFlags & {
 
 /**
  * A stop at `drain` can be followed by one at `now`. Throws `usage`, and `stop.taken` if the scope
- * is stopped already. `errors`: a warning about an agent or a tenant that the log does not know.
+ * is stopped already. `errors`: a warning about a name that the log does not know.
  */
 export async function stop(
   { reason, drain = false, now = false, by = personHere(), ...flags }: StopOptions,
@@ -56,9 +61,18 @@ async function unseenScope(
   { scope, name }: Pick<OperatorStop, 'scope' | 'name'>,
   log: Parameters<typeof agentInLog>[1],
 ): Promise<string | undefined> {
-  if (scope === 'agent') return unseenText(name, await agentInLog(name, log))
-  if (scope === 'tenant') return unseenTenantText(name, await tenantInLog(name, log))
-  return undefined
+  switch (scope) {
+    case 'all':
+      return undefined
+    case 'agent':
+      return unseenText(name, await agentInLog(name, log))
+    case 'tenant':
+      return unseenTenantText(name, await tenantInLog(name, log))
+    case 'tool':
+      return unseenNameText('no offer of a tool', name, await toolInLog(name, log))
+    case 'conversation':
+      return unseenNameText('no conversation', name, await conversationInLog(name, log))
+  }
 }
 
 type StopsTable = Parameters<typeof storedStops>[0] &

@@ -46,7 +46,10 @@ export type Ledger = {
 
 export type LedgerRecord = BudgetReserved | BudgetSettled | BudgetReleased
 
-/** A use counts reserved amounts too. `soft`: budgets whose soft amount is reached for the first time in their window. */
+/**
+ * A use counts reserved amounts too. `soft`: budgets whose soft amount is reached for the first time
+ * in their window.
+ */
 export type Decision =
   | { kind: 'granted'; soft: BudgetUse[] }
   | { kind: 'refused'; hard: BudgetUse; soft: BudgetUse[] }

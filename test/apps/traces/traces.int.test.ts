@@ -118,6 +118,14 @@ describe('a backend', () => {
     expect(spans).toEqual([])
   })
 
+  it('that is away for too long is an error with the reason and a remedy', async () => {
+    statuses = [503]
+    await expect(sender(backend(), log, 100)([one], never)).rejects.toMatchObject({
+      code: 'traces.unreachable',
+      message: expect.stringMatching(/\(status 503\): check --endpoint, or run the command again/),
+    })
+  })
+
   it('that hangs keeps nothing from stopping', async () => {
     statuses = [0]
     const stop = new AbortController()
@@ -157,5 +165,25 @@ describe('a backend', () => {
     [undefined, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://h/own' }, 'http://h/own'],
   ])('at %p with %p has the URL %s', (given, environment, url) => {
     expect(backendOf(given, environment).url).toBe(url)
+  })
+
+  it.each([
+    ['http://h:4318', {}, 'http://h:4318/v1/metrics'],
+    ['http://h/x/v1/traces', {}, 'http://h/x/v1/metrics'],
+    [undefined, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://h/' }, 'http://h/v1/metrics'],
+    [undefined, { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://h/own' }, 'http://h/own'],
+  ])('at %p with %p gets metrics at %s', (given, environment, url) => {
+    expect(backendOf(given, environment, 'metrics').url).toBe(url)
+  })
+
+  it('whose variables are those of traces alone gets no metrics', () => {
+    const environment = {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://h/own',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'authorization=a',
+    }
+    expect(() => backendOf(undefined, environment, 'metrics')).toThrow(
+      'no backend for metrics is named: give --endpoint',
+    )
+    expect(backendOf('http://h', environment, 'metrics').headers).toEqual({})
   })
 })

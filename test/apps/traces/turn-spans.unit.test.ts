@@ -105,7 +105,7 @@ describe('the spans of a turn', () => {
       'gen_ai.request.model': 'opus',
       'gen_ai.usage.input_tokens': 111,
       'gen_ai.usage.output_tokens': 5,
-      'gen_ai.response.finish_reasons': ['calls'],
+      'gen_ai.response.finish_reasons': ['tool_calls'],
     })
     expect(byName(spans, 'invoke_agent agent').attributes).toMatchObject({
       'session.id': 'c',
@@ -137,6 +137,14 @@ describe('the spans of a turn', () => {
       'weir.outcome': 'failed',
     })
     expect(JSON.stringify(spans)).not.toContain('SECRET')
+  })
+
+  it('have no attempt for a request that a budget refused, and one that a cap ended', () => {
+    const begun = [turnStarted(), roundStarted()]
+    const refused = turnFinished({ outcome: 'failed', class: 'budget' })
+    expect(spansOf([...begun, refused]).map(({ name }) => name)).toEqual(['invoke_agent agent'])
+    const capped = turnFinished({ outcome: 'capped', class: 'budget', cap: 'wall' })
+    expect(byName(spansOf([...begun, capped]), 'chat opus').error).toBe('budget')
   })
 
   it('have no span for a call that never ran, but an event', () => {

@@ -33,6 +33,9 @@ export function inboxView({ inbox }: ConsoleState, context: InboxContext) {
         reason
       </p>`
     }
+    ${[...context.notes]
+      .filter(([id]) => waiting.every((call) => call.id !== id))
+      .map(([id, text]) => html`<p class="warning" role="status" key=${id}>${text}</p>`)}
     <div class="waiting" role="list" aria-label="Waiting calls">
       ${waiting.map((call) => card(call, context))}
     </div>
@@ -40,7 +43,7 @@ export function inboxView({ inbox }: ConsoleState, context: InboxContext) {
     <section aria-labelledby="decided">
       <h2 id="decided">Decided lately</h2>
       ${decided.length === 0 && html`<p class="faint">Nothing yet.</p>`}
-      ${decided.some(isClaimed) && html`<p class="faint">The log has each name as the server or the command gave it.</p>`}
+      ${decided.some(isClaimed) && html`<p class="faint">Nothing proves a name with “(claimed)”.</p>`}
       <ol class="decided">
         ${decided.map((one) => decidedLine(one, context.now))}
       </ol>
@@ -177,7 +180,7 @@ function decidedLine(one: Decision, now: number) {
     <span class=${`mark ${tone}`} aria-hidden="true">${mark}</span>
     <code>${one.tool}</code>
     <span class=${tone}>${text}</span>
-    ${isPerson && html`<span>by ${personName(one.by)}</span>`}
+    ${isPerson && html`<span>by ${personName(one.by)}${isClaimed(one) && ' (claimed)'}</span>`}
     ${isPerson && one.reason !== '' && html`<span class="reason">“${one.reason}”</span>`}
     <span class="faint">${span(now - one.at)} ago</span>
     <a class="id" href=${conversationLink(one.conversation)}>${one.conversation}</a>

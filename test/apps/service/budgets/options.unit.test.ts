@@ -13,7 +13,10 @@ describe('weir budget set', () => {
     ['acme/tenant/day/usd', { tenant: 'acme', money: '0.5usd' }, { hard: 500_000_000 }],
     ['*/agent:*/day/usd', { tenant: '*', agent: '*', softMoney: '1USD' }, { hard: null }],
     ['acme/conversation:acme:c/day/tokens', { conversation: 'acme:c', tokens: '1' }, {}],
-    ['default/agent:bank/turn/tokens', { agent: 'bank', window: 'turn', tokens: '0' }, { hard: 0 }],
+    ['*/agent:bank/turn/tokens', { agent: 'bank', window: 'turn', tokens: '0' }, { hard: 0 }],
+    ['acme/agent:bank/day/tokens', { tenant: 'acme', agent: 'bank', tokens: '5' }, { hard: 5 }],
+    ['*/conversation:*/day/tokens', { conversation: '*', tokens: '5' }, { hard: 5 }],
+    ['default/conversation:c/day/tokens', { conversation: 'c', tokens: '5' }, { hard: 5 }],
     ['default/tenant/day/usd', { money: '1USD', unpriced: 'allow' }, { unpriced: 'allow' }],
   ])('makes the budget %s', (id, options, fields) => {
     const budget = budgetOf({ ...day, ...options })
@@ -23,10 +26,15 @@ describe('weir budget set', () => {
 
   it.each<[string, Partial<BudgetOptions>, RegExp]>([
     ['no amount', {}, /^no amount is given/],
-    ['tokens and money', { tokens: '1', money: '1USD' }, /^tokens and money are given/],
+    [
+      'tokens and money',
+      { tokens: '1', money: '1USD' },
+      /^tokens and money are given: a budget counts one of them, so set two budgets$/,
+    ],
     ['a negative amount', { money: '-1USD' }, /--money '-1USD' is negative/],
     ['negative tokens', { tokens: '-1' }, /--tokens '-1' is negative/],
-    ['half a token', { tokens: '0.5' }, /is no whole number of tokens/],
+    ['half a token', { tokens: '0.5' }, /is no number of tokens: give digits only/],
+    ['too many tokens', { tokens: '1000000000000000' }, /is more than 999999999999999 tokens/],
     ['another currency', { money: '5EUR' }, /is in another currency/],
     ['no currency', { money: '5' }, /has no currency: give 5USD/],
     ['a text', { money: 'much' }, /is no amount/],
@@ -38,7 +46,7 @@ describe('weir budget set', () => {
     [
       'a conversation of another tenant',
       { tenant: 'acme', conversation: 'other:c', tokens: '1' },
-      /belongs to the tenant other, not to acme/,
+      /belongs to the tenant other, not to acme: .* as in acme:order-7$/,
     ],
     ['a soft amount above', { tokens: '1', softTokens: '2' }, /the soft amount is above/],
     ['unpriced with tokens', { tokens: '1', unpriced: 'allow' }, /--unpriced has no effect/],

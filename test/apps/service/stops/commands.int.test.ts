@@ -10,6 +10,8 @@ import { release, type StopOptions, stop } from '../../../../apps/service/stops/
 import { listStops } from '../../../../apps/service/stops/list.ts'
 import { storeStop } from '../../../../apps/service/stops/stored.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
+import type { Message } from '../../../../shared/contract/messages.ts'
+import { toRecord } from '../../../../shared/runtime/record.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
 
 let folder: string
@@ -35,7 +37,14 @@ async function said(command: (out: NodeJS.WriteStream) => Promise<unknown>): Pro
 }
 
 const set = (options: Partial<StopOptions>) =>
-  said((out) => stop({ reason: 'wrong transfers', by: 'anna', ...options }, settings, out))
+  said((out) =>
+    stop(
+      { reason: 'wrong transfers', by: 'anna', ...options },
+      settings,
+      out,
+      new PassThrough() as never,
+    ),
+  )
 const free = (id: string) => said((out) => release(id, { by: 'bob' }, settings, out))
 const list = (options = {}) => said((out) => listStops(options, settings, out))
 
@@ -87,6 +96,35 @@ describe('weir stop', () => {
         stop({ reason: 'x', all: true }, settings, new PassThrough() as never, errors),
       ),
     ).toBe('')
+  })
+
+  it.each([
+    [{ tool: 'nix_*' }, 'no offer of a tool nix_* is in the log'],
+    [{ conversation: 'order-7' }, 'no conversation order-7 is in the log'],
+  ])('warns about the scope %j, which the log does not know', async (scope, text) => {
+    const warned = await said((errors) =>
+      stop({ reason: 'x', ...scope }, settings, new PassThrough() as never, errors),
+    )
+    expect(warned).toBe(`weir: warning: ${text}\n`)
+  })
+
+  it('knows the tools that requests offered, and conversations with messages', async () => {
+    await withRegistry(settings, async ({ bus, topicPrefix }) => {
+      const place = { conversation: 'order-7', turn: 1, round: 1 }
+      const message: Message = {
+        type: 'model-opened',
+        ...place,
+        offered: ['nix_build'],
+        expiresAt: 1,
+      }
+      const topic = `${topicPrefix}model-deltas`
+      await bus.append([toRecord({ topic, partition: 0, message })])
+    })
+    const out = new PassThrough() as never
+    const warned = (tool: string) =>
+      said((errors) => stop({ reason: 'x', tool }, settings, out, errors))
+    expect(await warned('nix_*')).toBe('')
+    expect(await warned('nixbuild')).toContain('did you mean nix_build?')
   })
 
   it('refuses a second stop of the same scope, and names the first', async () => {

@@ -91,7 +91,11 @@ describe('weir mcp over HTTP', () => {
       fetch(`${url}${path}`, { method: 'POST', headers, body: '{}' })
     expect((await post('/mcp/coder/a', { origin: 'https://evil.example' })).status).toBe(403)
     expect((await post('/mcp/CODER/a', {})).status).toBe(404)
-    expect((await post('/mcp/coder', {})).status).toBe(404)
+    const unknown = await post('/mcp/coder', {})
+    expect(unknown.status).toBe(404)
+    expect(await unknown.json()).toMatchObject({
+      error: { message: 'unknown path: there is no POST /mcp/coder' }, // no advice for another API
+    })
     expect((await post('/mcp/coder/a', {})).status).toBeGreaterThanOrEqual(400)
   })
 })
