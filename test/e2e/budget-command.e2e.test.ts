@@ -91,7 +91,11 @@ describe('weir budget', () => {
     const remove = () => run(['budget', 'remove', 'acme/tenant/day/tokens'])
     expect([(await remove()).code, (await remove()).code]).toEqual([0, 2])
     expect((await run(['release', 'agent:nobody'])).code).toBe(2)
+    await run(['budget', 'set', '--tenant', 'acme', '--window', 'turn', '--tokens', '90000'])
     expect(await run(ask('acme', 'c'))).toMatchObject({ code: 0 })
+    expect((await run(['budget', 'list'])).out).toMatch(
+      /^ {4}acme {2}acme:c turn 2 {2}\d+ tokens used$/m,
+    )
     expect((await run(['replay'])).code).toBe(0)
   })
 

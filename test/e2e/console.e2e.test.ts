@@ -112,6 +112,7 @@ withBrowser('the console', () => {
     await second.waitForSelector('[data-call]')
     expect(await first.textContent('[data-call] pre')).toBe('{"env":"prod"}')
     expect(await second.title()).toMatch(/^\(1\) Approvals/)
+    await first.waitForSelector('text=1 other page of the console is open')
 
     await first.keyboard.press('j')
     await first.keyboard.press('a')

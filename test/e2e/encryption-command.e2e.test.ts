@@ -91,8 +91,8 @@ describe('the log of a tenant with a key', () => {
     const requests = server.requests.length
     const refused = await ask('acme')
     expect(refused.code).not.toBe(0)
-    expect(refused.errors).toContain(
-      'which this process does not have: give it the keys of all tenants',
+    expect(refused.errors).toMatch(
+      /^weir: .* which this process does not have: give it the keys of all tenants .*\n$/,
     )
     expect(server.requests).toHaveLength(requests)
     expect(await ask('acme', { environment })).toMatchObject({ code: 0 })

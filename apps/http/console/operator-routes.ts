@@ -28,6 +28,9 @@ import { bodyOf, within } from './route-parts.ts'
 import { stagesReader } from './stages-data.ts'
 import { whatIfData } from './what-if-data.ts'
 
+/** Of turns: the page asks every few seconds, and numbers need the whole history. */
+const withoutNumbers = () => undefined
+
 /** Under the path and the checks of the console's other routes. */
 export function operatorApi(
   edge: EdgeContext,
@@ -116,7 +119,7 @@ export function operatorApi(
         .filter(({ id }) => id === budget.id)
         .sort((a, b) => b.used + b.held - (a.used + a.held))
       const most = use.slice(0, limits.consoleAccountsMax)
-      return { ...shownBudget(budget, most), more: use.length - most.length }
+      return { ...shownBudget(budget, most, withoutNumbers), more: use.length - most.length }
     })
     return context.json({ budgets: shown } satisfies BudgetsData)
   })

@@ -38,7 +38,7 @@ async function open(options: Partial<EmbeddedBusOptions> = {}): Promise<void> {
     file: join(folder, 'weir.sqlite'),
     clock,
     synchronous: 'off',
-    log: { warn: recordLine, error: recordLine },
+    log: { warn: recordLine, fatal: recordLine },
     onDatabase: (database) => {
       limitPages = (pages) => database.exec(`PRAGMA max_page_count = ${pages}`)
     },

@@ -19,7 +19,8 @@ export type InboxContext = {
   decide: Decide
 }
 
-export function inboxView({ inbox }: ConsoleState, context: InboxContext) {
+export function inboxView({ inbox, health }: ConsoleState, context: InboxContext) {
+  const others = health.viewers - 1
   const { waiting, more, decided } = inbox
   const open = waiting.length + more
   return html`<main class="inbox">
@@ -31,6 +32,14 @@ export function inboxView({ inbox }: ConsoleState, context: InboxContext) {
       html`<p class="faint keys">
         <kbd>j</kbd> <kbd>k</kbd> next, previous · <kbd>a</kbd> approve · <kbd>r</kbd> reject with a
         reason
+      </p>`
+    }
+    ${
+      open > 0 &&
+      others > 0 &&
+      html`<p class="faint viewers">
+        ${counted(others, 'other page')} of the console ${others === 1 ? 'is' : 'are'} open: another person
+        may decide too.
       </p>`
     }
     ${[...context.notes]
