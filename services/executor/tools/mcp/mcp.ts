@@ -70,7 +70,8 @@ export function startMcpCall(
   ).then(
     (result) => {
       if (!isOver) onAnswer?.(result)
-      finish(answered(result, server.outputBytesMax))
+      const isForwarded = onAnswer !== undefined
+      finish(answered(result, { outputBytesMax: server.outputBytesMax, isForwarded }))
     },
     (error: unknown) => finish(failed(error, isSent, server.name)),
   )
