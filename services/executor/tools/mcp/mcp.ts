@@ -55,7 +55,7 @@ export function startMcpCall(
     server,
     { name: tool, arguments: exactArguments(call.arguments), idempotencyKey, traceparent },
     {
-      signal: controller.signal,
+      controller,
       onProgress(progress) {
         if (isOver) return
         restartTimer()

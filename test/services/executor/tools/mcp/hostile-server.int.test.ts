@@ -164,6 +164,28 @@ describe('an answer over HTTP', () => {
   })
 })
 
+describe('a stream that breaks off in the middle of the answer to a call', () => {
+  it('ends the call with an unknown outcome, and the next call works', async () => {
+    let calls = 0
+    const server = await hostile({
+      'tools/list': lists(tool),
+      'tools/call'({ id }, response) {
+        calls += 1
+        response.setHeader('content-type', 'text/event-stream')
+        const result = { content: [{ type: 'text', text: 'whole' }] }
+        const event = `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`
+        if (calls > 1) return void response.end(event)
+        response.write(event.slice(0, event.length / 2), () => response.destroy())
+      },
+    })
+    expect(await endOfCall(server)).toMatchObject({
+      status: 'outcome_unknown',
+      fault: expect.stringContaining('its answer ended before the result'),
+    })
+    expect(await endOfCall(server)).toMatchObject({ status: 'ok', text: 'whole' })
+  })
+})
+
 /** The answer to a call as a stream that stays open. `progress` sends a report of the server. */
 function openAnswer({ id, params }: Request, response: ServerResponse) {
   response.setHeader('content-type', 'text/event-stream')
