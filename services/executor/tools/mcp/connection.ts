@@ -30,6 +30,8 @@ import { version } from '../../../../shared/lib/version.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { connectFault, type ProgramState } from './connect-fault.ts'
 import { type AnswerInput, UnknownInput } from './elicitation.ts'
+import { type Fitting, fittingTools, type ToolList } from './fitting-tools.ts'
+import type { LeftOut } from './listed-tools.ts'
 import { serverProcess } from './server-process.ts'
 import { tokenMask, tokenProvider } from './token-file.ts'
 
@@ -39,6 +41,8 @@ export type McpConnection = {
    * Error for people.
    */
   tools(): Promise<readonly ServerTool[]>
+  /** The tools of that list whose declarations do not fit the protocol. They are not in it. */
+  unfit(): readonly LeftOut[]
   /** The client of a living connection. Throws an Error for people. */
   client(): Promise<Client>
   /** The answers for each call that may ask a person. */
@@ -74,6 +78,7 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
   let newest: Open | undefined
   let changed = (): void => {}
   let listed: { tools: readonly ServerTool[]; until: number } | undefined
+  let unfit: readonly LeftOut[] = []
   /** The lists that are being read, and the bytes that each may still take. */
   const readings = new Map<AbortController, number>()
   const asking = new Set<AnswerInput>()
@@ -164,6 +169,7 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
     client,
     asking,
     waiting,
+    unfit: () => unfit,
     onChanged(listener) {
       changed = listener
     },
@@ -174,13 +180,20 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
       const reading = new AbortController()
       const { signal } = reading
       readings.set(reading, limits.mcpListBytesMax)
-      const { tools, ttlMs } = (await connected
-        .listTools(undefined, { timeout: limits.mcpConnectMsMax, signal })
+      const options = { timeout: limits.mcpConnectMsMax, signal }
+      const list = await connected
+        .listTools(undefined, options)
+        .catch((error: { code?: unknown }) => {
+          if (error.code !== 'INVALID_RESULT') throw error
+          return fittingTools(connected, options)
+        })
         .catch(async (error: unknown) => {
           const fault: unknown = signal.aborted ? signal.reason : error
           throw unreachable(fault, (await opening)?.programState())
         })
-        .finally(() => readings.delete(reading))) as { tools: ServerTool[]; ttlMs?: number }
+        .finally(() => readings.delete(reading))
+      const { tools, ttlMs, unfit: others = [] } = list as Partial<Fitting> & ToolList
+      unfit = others
       const keptMs = Math.min(ttlMs ?? limits.mcpListKeptMs, limits.mcpListKeptMs)
       listed = { tools, until: performance.now() + keptMs }
       return tools

@@ -8,7 +8,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { fakeClock } from '../../../../../client/testing/fake-clock.ts'
 import { boundedFetch } from '../../../../../services/executor/tools/mcp/bounded-fetch.ts'
 import { connectionTo } from '../../../../../services/executor/tools/mcp/connection.ts'
-import { toolsOfServer } from '../../../../../services/executor/tools/mcp/listed-tools.ts'
+import { toolsOfServer, wantedOf } from '../../../../../services/executor/tools/mcp/listed-tools.ts'
 import { startMcpCall } from '../../../../../services/executor/tools/mcp/mcp.ts'
 import { serverProcess } from '../../../../../services/executor/tools/mcp/server-process.ts'
 import type { McpServer, McpUrl } from '../../../../../shared/agents/agents.ts'
@@ -183,6 +183,32 @@ describe('a stream that breaks off in the middle of the answer to a call', () =>
       fault: expect.stringContaining('its answer ended before the result'),
     })
     expect(await endOfCall(server)).toMatchObject({ status: 'ok', text: 'whole' })
+  })
+})
+
+describe('a tool whose declaration breaks the protocol', () => {
+  it('is left out with its reason, and the others of the server work', async () => {
+    const bad = { name: 'bad', inputSchema: null }
+    const server = await hostile({
+      'tools/list': lists(tool, bad, []),
+      'tools/call': gives({ content: [{ type: 'text', text: 'done' }] }),
+    })
+    const tools = await connectionTo(server).tools()
+    expect(tools.map(({ name }) => name)).toEqual(['t'])
+    const reason = 'its declaration breaks the protocol: inputSchema has a wrong type or is missing'
+    expect(connectionTo(server).unfit()).toEqual([
+      { tool: 'bad', reason },
+      { tool: '(no name)', reason: expect.stringContaining('breaks the protocol') },
+    ])
+    expect(wantedOf({ ...server, deny: ['bad'] }, connectionTo(server).unfit())).toHaveLength(1)
+    expect(await endOfCall(server)).toMatchObject({ status: 'ok', text: 'done' })
+  })
+
+  it('stays a short fault if the answer has no list at all', async () => {
+    const server = await hostile({ 'tools/list': gives({ tools: 5 }) })
+    await expect(connectionTo(server).tools()).rejects.toThrow(
+      'its answer to tools/list has no list of tools; start it, or correct its url',
+    )
   })
 })
 
