@@ -163,10 +163,13 @@ function answerOf(context: HttpContext, error: HttpError): Response {
 /** Most clients get here by a base URL that is wrong. */
 function unknownPath({ req: { method, path } }: HttpContext): HttpError {
   const named = `${method} ${path.slice(0, pathCharactersMax)}`
-  const advice = path.startsWith('/v1/')
-    ? 'see the guide for the paths of this server'
-    : 'the base URL of a client of the API ends with /v1'
-  return new HttpError(404, 'http.path', `unknown path: there is no ${named}; ${advice}`)
+  return new HttpError(404, 'http.path', `unknown path: there is no ${named}; ${adviceOn(path)}`)
+}
+
+function adviceOn(path: string): string {
+  if (path.startsWith('/v1/')) return 'see the guide for the paths of this server'
+  if (/^\/mcp(\/|$)/.test(path)) return 'the path of an MCP gateway is /mcp/AGENT/CONVERSATION'
+  return 'the base URL of a client of the API ends with /v1'
 }
 
 const pathCharactersMax = 100
