@@ -61,7 +61,7 @@ watch: $(EVERYTHING) ## run the unit tests of changed files, after every change
 check: types lint dead-code schemas-check import-rules ## check types, lint, format, dead code, schema drift, import rules
 
 types: $(EVERYTHING)
-	$(NODE) node_modules/typescript/bin/tsc
+	$(NODE) node_modules/typescript/bin/tsc --incremental --tsBuildInfoFile node_modules/.types.tsbuildinfo
 	$(NODE) node_modules/typescript/bin/tsc -p apps/report/page
 	$(NODE) node_modules/typescript/bin/tsc -p apps/http/console/page
 

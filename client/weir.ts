@@ -5,7 +5,12 @@
 // Beside it: weir-options.ts has the options of `open`, open-place.ts opens the log and starts the
 // stages, question.ts checks a question, turn.ts is its turn, conversation.ts reads.
 
-import type { Approvals, DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
+import type {
+  ApprovalDecision,
+  Approvals,
+  DecisionOutcome,
+  WaitingApproval,
+} from '../services/approval/approvals.ts'
 import { personHere } from '../services/approval/person.ts'
 import { providerNamed } from '../services/llm-gateway/providers/providers.ts'
 import type { RunningStages } from '../services/stages.ts'
@@ -120,6 +125,11 @@ export { turnEventVersion } from './turn-event.ts'
 export type { WeirOptions } from './weir-options.ts'
 export { WeirError }
 
+/** The author of a decision, and the call that it is for. See Weir.approve. */
+export type DecisionOptions = Partial<
+  Pick<ApprovalDecision, 'by' | 'identity' | 'hash' | 'tenant' | 'of'>
+>
+
 export type Weir = AsyncDisposable & {
   /** The agents that you can ask, by name. */
   readonly agents: Agents
@@ -152,22 +162,17 @@ export type Weir = AsyncDisposable & {
    */
   approvals(): Promise<WaitingApproval[]>
   /**
-   * Approves the waiting call with this id and exactly its arguments. `by`: the name of the person,
-   * unchecked. Default: the user of this process. `hash`: of the arguments that the person saw.
+   * Approves the waiting call with this id and exactly its arguments. `by`: the name of the person.
+   * Default: the user of this process. `identity`: `authenticated` if your program checked a proof of
+   * the name. Default: `claimed`. `of`: calls of other turns are unknown. `hash`: of the arguments that the person saw.
    * Default: of the waiting ones. `tenant`: calls of others are unknown. The outcome reports whether
    * the decision counts: a second or a late one changes nothing. `values`: the answer to a question
    * of a running tool, as JSON text. Throws `approval.unknown`, `approval.ambiguous`, and
    * `message.invalid` for values that do not fit.
    */
-  approve(
-    id: string,
-    decision?: { by?: string; hash?: string; tenant?: string; values?: string },
-  ): Promise<DecisionOutcome>
+  approve(id: string, decision?: DecisionOptions & { values?: string }): Promise<DecisionOutcome>
   /** Rejects the call. The model gets `reason`. Otherwise as `approve`. */
-  reject(
-    id: string,
-    decision?: { by?: string; hash?: string; tenant?: string; reason?: string },
-  ): Promise<DecisionOutcome>
+  reject(id: string, decision?: DecisionOptions & { reason?: string }): Promise<DecisionOutcome>
   /**
    * Stops: nothing new starts, claimed calls that have not started are released, and running tools
    * may end within 10 seconds. With stages here and a Kafka that does not answer, it drops
@@ -348,22 +353,14 @@ function weirOf(parts: Parts): Weir {
       return (await approvals()).waiting()
     },
 
-    async approve(id, { by = personHere(), hash, tenant, values } = {}) {
+    async approve(id, { by = personHere(), ...decision } = {}) {
       assertOpen()
-      const decision = { id: String(id), answer: 'approve' as const, by, hash, tenant, values }
-      return (await approvals()).decide(decision)
+      return (await approvals()).decide({ ...decision, id: String(id), answer: 'approve', by })
     },
 
-    async reject(id, { by = personHere(), hash, tenant, reason } = {}) {
+    async reject(id, { by = personHere(), ...decision } = {}) {
       assertOpen()
-      return (await approvals()).decide({
-        id: String(id),
-        answer: 'reject',
-        by,
-        hash,
-        tenant,
-        reason,
-      })
+      return (await approvals()).decide({ ...decision, id: String(id), answer: 'reject', by })
     },
 
     close: closeOnce,

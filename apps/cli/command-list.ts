@@ -46,6 +46,12 @@ const commandList: readonly Group[] = [
           mcp: 'Guard the calls of MCP servers: a host starts this command in place of a server. Without --data-folder the log is in memory.',
         },
       },
+      {
+        add: async (program) => (await import('./commands/hooks.ts')).addHooks(program),
+        commands: {
+          hooks: 'Let Weir judge the tool calls of Claude Code and Codex, in their own hooks.',
+        },
+      },
     ],
   },
   {
@@ -198,17 +204,6 @@ const commandList: readonly Group[] = [
     ],
   },
   {
-    heading: 'Guard other agents:',
-    parts: [
-      {
-        add: async (program) => (await import('./commands/hooks.ts')).addHooks(program),
-        commands: {
-          hooks: 'Let Weir judge the tool calls of Claude Code and Codex, in their own hooks.',
-        },
-      },
-    ],
-  },
-  {
     heading: 'Set up and check:',
     parts: [
       {
@@ -222,6 +217,28 @@ const commandList: readonly Group[] = [
     ],
   },
 ] as const
+
+export const programText = 'A low wall across a river: guards the tool calls of LLM agents.'
+
+type Item = readonly [term: string, description: string]
+
+export const versionOption: Item = ['-V, --version', 'print the version of Weir']
+/** Commander adds the second one, and in the help the command below. */
+export const programOptions: readonly Item[] = [
+  versionOption,
+  ['-h, --help', 'display help for command'],
+]
+const helpCommand: Item = ['help [command]', 'display help for command']
+
+/** The groups of the help of weir, with the command `help` in the last one. */
+export function commandGroups(): { heading: string; items: Item[] }[] {
+  const groups = commandList.map(({ heading, parts }) => ({
+    heading,
+    items: parts.flatMap(({ commands }): Item[] => Object.entries(commands)),
+  }))
+  groups.at(-1)?.items.push(helpCommand)
+  return groups
+}
 
 /** Adds all commands. Those beside the named one get a name and a description only. */
 export async function addCommands(program: Command, words: readonly string[]): Promise<void> {

@@ -1,7 +1,18 @@
 // The entry of every command. Cleans the environment before it loads the program, because that may
-// start the process again.
+// start the process again. The help of weir needs no program.
 
 import { cleanEnvironment } from './clean-environment.ts'
+import { asksForTopHelp, topHelp } from './top-help.ts'
 
 cleanEnvironment()
-await import('./program.ts')
+const words = process.argv.slice(2)
+if (asksForTopHelp(words)) printHelp()
+else await (await import('./program.ts')).runProgram(words)
+
+function printHelp(): void {
+  const { stdout } = process
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error // the reader has enough: `weir --help | head`
+  })
+  stdout.write(topHelp(stdout.isTTY ? stdout.columns : undefined))
+}

@@ -55,7 +55,12 @@ export async function openAgent(
   const log = createLog({
     level: settings.logLevel,
     secrets: secretsOf(agents),
-    destination: { write: (line) => screen.print(line) },
+    destination: {
+      write(line) {
+        // A failure of the stages ends the turn, and the command prints its text.
+        if (!isFatal(line)) screen.print(line)
+      },
+    },
   })
   const weir = await open({
     agents,
@@ -72,6 +77,13 @@ export async function openAgent(
     'usage',
     `${agent} has ${weir.agents.size} agents: name one agent file with --agent`,
   )
+}
+
+/** As pino numbers it. */
+const fatalLevel = 60
+
+function isFatal(line: string): boolean {
+  return (JSON.parse(line) as { level: number }).level >= fatalLevel
 }
 
 async function guardsOf(

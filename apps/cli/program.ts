@@ -3,27 +3,35 @@
 
 import { Command } from 'commander'
 import { version } from '../../shared/lib/version.ts'
-import { exitCodesHelp, runToItsEnd } from '../terminal/ending.ts'
-import { addCommands } from './command-list.ts'
+import { runToItsEnd } from '../terminal/ending.ts'
+import { exitCodesHelp } from '../terminal/exit-codes.ts'
+import { addCommands, programText, versionOption } from './command-list.ts'
 import { helpStyle, reportMissingLast } from './help-style.ts'
 import { keepLibrariesPrintable } from './library-console.ts'
 
-const program = new Command('weir')
-  .description('A low wall across a river: guards the tool calls of LLM agents.')
-  .version(version(), '-V, --version', 'print the version of Weir')
-  // Behind the name of a command, --version is its own flag (weir guard register).
-  .enablePositionalOptions()
-  .exitOverride()
-  .configureHelp(helpStyle)
-  .showSuggestionAfterError()
-  .addHelpText('after', exitCodesHelp)
+export async function runProgram(words: readonly string[]): Promise<void> {
+  const program = await createProgram(words)
+  keepLibrariesPrintable()
+  await runToItsEnd(() => program.parseAsync(words, { from: 'user' }))
+}
 
-await addCommands(program, process.argv.slice(2))
-program.helpCommand(true) // in the last group
+/** The program with the flags of the command that the words name. */
+export async function createProgram(words: readonly string[]): Promise<Command> {
+  const program = new Command('weir')
+    .description(programText)
+    .version(version(), ...versionOption)
+    // Behind the name of a command, --version is its own flag (weir guard register).
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureHelp(helpStyle)
+    .showSuggestionAfterError()
+    .addHelpText('after', exitCodesHelp)
 
-explainUsage(program, 'weir')
-keepLibrariesPrintable()
-await runToItsEnd(() => program.parseAsync())
+  await addCommands(program, words)
+  program.helpCommand(true) // in the last group
+  explainUsage(program, 'weir')
+  return program
+}
 
 /** A usage error names the nearest option, and points to the help of its command. */
 function explainUsage(command: Command, path: string): void {

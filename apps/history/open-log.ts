@@ -7,6 +7,7 @@ import { openBusReadOnly, partitionCount } from '../../client/open-bus.ts'
 import { openBundle } from '../../shared/bus/bundle/bus.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
+import { tenantOf } from '../../shared/contract/tenant.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
@@ -23,12 +24,14 @@ export type OpenLog = ReadableLog & {
 
 /**
  * `bundle`: a file of `weir export` to read instead of the log that the settings name. `signal`:
- * once it aborts, opening the bundle throws. `unredacted`: see ReadableLog.
+ * once it aborts, opening the bundle throws. `unredacted`: see ReadableLog. `conversation`: the only
+ * one whose missing keys matter to the reader.
  */
 export type LogOptions = {
   bundle?: string | undefined
   signal?: AbortSignal
   unredacted?: boolean | undefined
+  conversation?: string | undefined
 }
 
 /**
@@ -39,7 +42,7 @@ export type LogOptions = {
 export async function withLog<T>(
   settings: Settings,
   read: (log: OpenLog) => Promise<T>,
-  { bundle, signal, unredacted }: LogOptions = {},
+  { bundle, signal, unredacted, conversation }: LogOptions = {},
 ): Promise<T> {
   if (bundle !== undefined) return withBundle(bundle, (log) => read({ ...log, unredacted }), signal)
   const log = await openLog(settings, createProgress(process.stderr, systemClock, process.env))
@@ -47,15 +50,18 @@ export async function withLog<T>(
     return await read({ ...log, unredacted })
   } finally {
     log.progress.end()
-    reportHidden(log.bus)
+    reportHidden(log.bus, conversation)
     await log.bus.close()
   }
 }
 
 /** Records whose key was deleted are no failure: nobody can get them. */
-function reportHidden(bus: Bus): void {
-  for (const group of bus.hidden?.() ?? [])
+function reportHidden(bus: Bus, conversation: string | undefined): void {
+  const tenant = conversation === undefined ? undefined : tenantOf(conversation)
+  for (const group of bus.hidden?.() ?? []) {
+    if (tenant !== undefined && group.tenant !== tenant) continue
     endWithout(hiddenText(group), { isFailure: group.reason !== 'deleted' })
+  }
 }
 
 /** As withLog. The caller closes the bus. `progress`: default: none. */

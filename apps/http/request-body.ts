@@ -2,6 +2,7 @@
 // BODY-1. All unfinished bodies of a process have one bound. Beyond it the one that stalls longest
 //     makes room, and without such a one the newest gets 503.
 
+import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { limits } from '../../shared/contract/limits.ts'
 import { boundedJson } from '../../shared/lib/json/bounded-json.ts'
@@ -79,7 +80,9 @@ export async function jsonOf(
   bytesMax: number,
   { read }: JsonOptions = {},
 ): Promise<Record<string, unknown>> {
-  const text = (await bytesOf(incoming, bytesMax)).toString('utf8')
+  const bytes = await bytesOf(incoming, bytesMax)
+  if (!isUtf8(bytes)) throw new HttpError(400, 'http.body', 'the body is no valid UTF-8')
+  const text = bytes.toString('utf8')
   const parsed = boundedJson(text, limits.jsonDepthMax)
   const value = parsed === undefined || read === undefined ? parsed : read(text)
   if (!isObject(value)) throw notAnObject()

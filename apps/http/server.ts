@@ -44,6 +44,8 @@ export type HttpServerOptions = {
   /** Origins of pages that may call it, such as `https://chat.example`. Default: its own only. */
   origins?: ReadonlySet<string>
   routes: ((app: HttpApp) => void)[]
+  /** The remedy in the error of a path without a route. Default: none. */
+  pathAdvice?(path: string): string
 }
 
 /** Throws `settings.invalid` if it cannot listen on the address. */
@@ -55,6 +57,7 @@ export async function startHttpServer({
   tls,
   origins = new Set(),
   routes,
+  pathAdvice,
 }: HttpServerOptions): Promise<HttpServer> {
   const app: HttpApp = new Hono()
   if (isLoopback(host))
@@ -63,7 +66,7 @@ export async function startHttpServer({
       await next()
     })
   for (const add of routes) add(app)
-  app.notFound((context) => answerOf(context, unknownPath(context)))
+  app.notFound((context) => answerOf(context, unknownPath(context, pathAdvice)))
   app.onError((error, context) => {
     if (error instanceof HttpError) return answerOf(context, error)
     const isGone = context.env.incoming.readableAborted // nobody gets the answer
@@ -160,16 +163,13 @@ function answerOf(context: HttpContext, error: HttpError): Response {
   return context.json(errorBody(error), error.status, error.headers)
 }
 
-/** Most clients get here by a base URL that is wrong. */
-function unknownPath({ req: { method, path } }: HttpContext): HttpError {
-  const named = `${method} ${path.slice(0, pathCharactersMax)}`
-  return new HttpError(404, 'http.path', `unknown path: there is no ${named}; ${adviceOn(path)}`)
-}
-
-function adviceOn(path: string): string {
-  if (path.startsWith('/v1/')) return 'see the guide for the paths of this server'
-  if (/^\/mcp(\/|$)/.test(path)) return 'the path of an MCP gateway is /mcp/AGENT/CONVERSATION'
-  return 'the base URL of a client of the API ends with /v1'
+function unknownPath(
+  { req: { method, path } }: HttpContext,
+  pathAdvice: HttpServerOptions['pathAdvice'],
+): HttpError {
+  const text = `unknown path: there is no ${method} ${path.slice(0, pathCharactersMax)}`
+  const advice = pathAdvice === undefined ? '' : `; ${pathAdvice(path)}`
+  return new HttpError(404, 'http.path', text + advice)
 }
 
 const pathCharactersMax = 100

@@ -21,13 +21,15 @@ export type Showing = {
   turn: number | undefined
   reasoning: boolean
   context: readonly number[]
+  /** The page follows the log. */
+  isLive?: boolean
 }
 
 /** `records`: in their order. `from`: the time of the first one. Throws `usage` for a bad turn. */
 export async function reportOf(
   conversation: ConversationId,
   records: Logged[],
-  { log, turn, reasoning, context }: Showing,
+  { log, turn, reasoning, context, isLive = false }: Showing,
 ): Promise<{ report: MadeReport; from: number | null }> {
   const timeline = timelineOf(conversation, records, { reasoning, context })
   const only = turn === undefined ? undefined : turnNumbered(timeline, turn)
@@ -40,6 +42,7 @@ export async function reportOf(
     partition: partitionOf(conversation, log.partitions),
     topicPrefix: log.topicPrefix,
     readAt: readAt(log, timeline),
+    isLive,
   }
   const { data, records: table } = reportData(shown, selected, where)
   const money = sumOfMoney(await moneyOf(shown, log))

@@ -15,17 +15,22 @@ import { streaksOf } from './streaks.ts'
 
 export type MadeReport = { data: ReportData; records: RecordTable }
 
-export type Where = { partition: number; topicPrefix: string; readAt?: number | undefined }
+export type Where = {
+  partition: number
+  topicPrefix: string
+  readAt?: number | undefined
+  isLive?: boolean
+}
 
 /**
  * `given`: the records of the timeline. `partition`: their partition. `readAt`: the time at which
  * the log was read, for turns that were open then. Without it, the last record is the end of our
- * knowledge.
+ * knowledge. `isLive`: the page follows the log.
  */
 export function reportData(
   timeline: Timeline,
   given: readonly Logged[],
-  { readAt = 0, ...where }: Where,
+  { readAt = 0, isLive = false, ...where }: Where,
 ): MadeReport {
   const table = beginTable()
   const imported = importedOf(timeline)
@@ -45,6 +50,7 @@ export function reportData(
         records,
         isWhole: opened.has(turn.turn),
         isImported,
+        isLive,
         until: untilOf(turn, records, readAt),
       },
       table,
@@ -59,6 +65,7 @@ export function reportData(
     turns.map(({ shown }, index) => ({
       ...shown,
       isImported,
+      isLive,
       turn: timeline.turns[index] as TurnTimeline,
     })),
     figures,
@@ -85,11 +92,12 @@ type Found = {
   records: Logged[]
   isWhole: boolean
   isImported: boolean
+  isLive: boolean
   until: number
 }
 
 function shownTurn(
-  { turn, records, isWhole, isImported, until }: Found,
+  { turn, records, isWhole, isImported, isLive, until }: Found,
   table: TableBuilder,
 ): { shown: ShownTurn; figures: Figures } {
   const byRound = Map.groupBy(records, roundOf)
@@ -110,7 +118,7 @@ function shownTurn(
   const others = [...byRound].flatMap(([round, own]) =>
     round === undefined || round === 0 ? own : [],
   )
-  const summary = sentenceOf({ turn, loops, isWhole, isImported }, figures)
+  const summary = sentenceOf({ turn, loops, isWhole, isImported, isLive }, figures)
   return {
     shown: { ...turn, ...summary, isWhole, until, loops, rounds, records: table.add(others) },
     figures,

@@ -57,7 +57,7 @@ export async function report(
   const { entries, reports, gone, about } = await withLog(
     settings,
     async (log) => ({ ...(await read(log, { ...options, turn })), about: aboutBundle(log) }),
-    { bundle, unredacted },
+    { bundle, unredacted, conversation: options.conversation },
   )
   const index = {
     madeAt: systemClock.now(),

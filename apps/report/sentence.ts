@@ -13,21 +13,22 @@ export type Summary = { sentence: Phrase[]; tone: Tone }
 
 /**
  * `isWhole`: its beginning is in the log. `isImported`: it comes from a transcript, which has no
- * times and does not record how a turn ended.
+ * times and does not record how a turn ended. `isLive`: the page follows the log.
  */
 export type SummarizedTurn = {
   turn: TurnTimeline
   loops: Loop[]
   isWhole: boolean
   isImported: boolean
+  isLive?: boolean
 }
 
 /** `figures`: of this turn alone. */
 export function sentenceOf(
-  { turn, loops, isWhole, isImported }: SummarizedTurn,
+  { turn, loops, isWhole, isImported, isLive }: SummarizedTurn,
   figures: Figures,
 ): Summary {
-  const { phrases, tone } = endOf(turn, { loops, isImported })
+  const { phrases, tone } = endOf(turn, { loops, isImported, isLive })
   const cost = costOf(figures, { isWhole, isOver: turn.end !== null })
   return { sentence: [...phrases, ...shareOf(loops, figures, isWhole), ...cost, '.'], tone }
 }
@@ -73,7 +74,7 @@ type End = { phrases: Phrase[]; tone: Tone }
 
 function endOf(
   turn: TurnTimeline,
-  { loops, isImported }: Pick<SummarizedTurn, 'loops' | 'isImported'>,
+  { loops, isImported, isLive = false }: Pick<SummarizedTurn, 'loops' | 'isImported' | 'isLive'>,
 ): End {
   const { end, rounds, durationMs } = turn
   if (isImported && (end === null || end.outcome === 'cancelled')) return leftIn(turn)
@@ -82,7 +83,7 @@ function endOf(
     const where = last === undefined ? '' : `, in round ${last.round}`
     return {
       phrases: [
-        `Still running when the log was read${where}: `,
+        `${isLive ? 'Running' : 'Still running when the log was read'}${where}: `,
         ...waitsFor(last),
         ...loopText(loops, '; '),
       ],

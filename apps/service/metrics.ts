@@ -253,6 +253,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       instruments.repeats,
     ])
       counter.inc({ stage }, 0)
+  let costNano = 0 // whole billionths: a sum of fractions is not exact
 
   return {
     contentType: registry.contentType,
@@ -276,6 +277,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
         lagRecords.set({ stage, partition }, records)
         lagSeconds.set({ stage, partition }, seconds)
       }
+      instruments.costUsd.reset()
+      instruments.costUsd.inc(costNano / 1e9)
       const space = options.space?.()
       for (const gauge of [instruments.logBytes, instruments.logBytesMax]) gauge.reset()
       if (space !== undefined) {
@@ -374,7 +377,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       case 'budget-settled':
         if (!message.priced) return
         if (message.usd === null) instruments.unpriced.inc()
-        else instruments.costUsd.inc(Math.max(0, message.usd) / 1e9)
+        else costNano += Math.max(0, message.usd)
         return
       case 'attempt-failed':
         instruments.attempts.inc({ outcome: message.class })

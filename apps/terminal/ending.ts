@@ -23,6 +23,9 @@ const usageErrors = new Set<ErrorCode>([
   'guard.taken',
   'guard.unknown',
   'policy.unknown',
+  'budget.unknown',
+  'stop.taken',
+  'stop.unknown',
   'scenario.invalid',
   'approval.unknown',
   'approval.ambiguous',
@@ -39,15 +42,6 @@ const usageErrors = new Set<ErrorCode>([
   'output.exists',
   'output.unwritable',
 ])
-
-/** TERMINAL-ENDING-1 to TERMINAL-ENDING-3, for `weir --help`. */
-export const exitCodesHelp = `
-Exit codes: 0 done, or the answer is yes.
-1 the answer is no (replay, judge, normalize, policy diff, topics, doctor, dead-letters retry),
-  no such conversation (inspect, report, export), or failed.
-2 unusable flags, settings, file or folder; for commands whose 1 is an answer, any failure.
-3 (ask) the agent's fallback. 4 (approve, reject) somebody decided earlier.
-130 stopped by Ctrl-C.`
 
 /** The command is done, and the exit code is final. */
 let hasEnded = false

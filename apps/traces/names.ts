@@ -61,8 +61,8 @@ export const eventNames = {
 } as const
 
 /**
- * The metrics of the conventions, under the names of version 0.1.0. They are development there and
- * change, so an operator may give other names (`--metric-names`).
+ * The metrics of the conventions, under the names of version 0.1.0. They are in development there,
+ * so an operator may give other names (`--metric-names`).
  */
 export const metricNames = {
   attemptDuration: 'gen_ai.client.inference.duration',

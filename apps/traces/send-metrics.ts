@@ -35,7 +35,6 @@ export function metricsSender(
 ): SendMetrics {
   const since = Date.now()
   const metrics = turnMetrics(given, since)
-  const url = backend.url.replace(/\/v1\/traces$/, '/v1/metrics')
   const resource = otlpAttributes({
     'service.name': backend.serviceName,
     'service.version': version(),
@@ -54,7 +53,7 @@ export function metricsSender(
         { resource: { attributes: resource }, scopeMetrics: [{ scope, metrics: counted }] },
       ],
     }
-    const fault = await sendRequest({ ...backend, url }, request, signal)
+    const fault = await sendRequest(backend, request, signal)
     if (fault !== undefined && !signal.aborted)
       log.warn(
         { reason: fault.reason },

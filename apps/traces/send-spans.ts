@@ -21,7 +21,7 @@ export type Backend = {
   encoding: Encoding
 }
 
-/** `auto`: JSON until the backend says that it takes none. */
+/** `auto`: JSON, until the backend refuses it with status 415. */
 type Encoding = 'auto' | 'json' | 'protobuf'
 
 /** Returns the number of spans that the backend accepted. */
@@ -154,18 +154,26 @@ function requestOf(serviceName: string, spans: readonly Span[]): object {
   }
 }
 
+/** The requests of a kind: the end of their path, and their part in the names of variables. */
+export type Signal = 'traces' | 'metrics'
+
 /**
- * The backend of `endpoint`, or of OpenTelemetry's variables: OTEL_EXPORTER_OTLP_TRACES_ENDPOINT,
- * OTEL_EXPORTER_OTLP_ENDPOINT, their HEADERS and PROTOCOL, OTEL_SERVICE_NAME. Throws `usage`.
+ * The backend of `endpoint`, or of OpenTelemetry's variables, those of the signal first:
+ * OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT, their HEADERS and PROTOCOL,
+ * OTEL_SERVICE_NAME. Throws `usage`.
  */
-export function backendOf(endpoint: string | undefined, environment: NodeJS.ProcessEnv): Backend {
-  const whole = endpoint ?? environment.OTEL_EXPORTER_OTLP_ENDPOINT
-  const traces = endpoint === undefined ? environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT : undefined
-  const given = traces ?? whole
+export function backendOf(
+  endpoint: string | undefined,
+  environment: NodeJS.ProcessEnv,
+  signal: Signal = 'traces',
+): Backend {
+  const own = environment[`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_ENDPOINT`]
+  const ofSignal = endpoint === undefined ? own : undefined
+  const given = ofSignal ?? endpoint ?? environment.OTEL_EXPORTER_OTLP_ENDPOINT
   if (given === undefined || given === '')
     throw new WeirError(
       'usage',
-      'no backend is named: give --endpoint http://localhost:4318, or set OTEL_EXPORTER_OTLP_ENDPOINT',
+      `no backend${signal === 'metrics' ? ' for metrics' : ''} is named: give --endpoint http://localhost:4318, or set OTEL_EXPORTER_OTLP_ENDPOINT`,
     )
   const url = URL.canParse(given) ? new URL(given) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol))
@@ -178,22 +186,30 @@ export function backendOf(endpoint: string | undefined, environment: NodeJS.Proc
       'usage',
       'the endpoint holds a user or a password; put credentials into OTEL_EXPORTER_OTLP_HEADERS',
     )
-  // Of the variable for traces alone, the path is complete.
-  if (traces === undefined && !url.pathname.endsWith('/v1/traces'))
-    url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/traces`
+  // Of the variable for one signal, the path is complete.
+  if (ofSignal === undefined)
+    url.pathname = `${url.pathname.replace(/\/$|\/v1\/traces$/, '')}/v1/${signal}`
   return {
     url: url.href,
-    headers: headersIn(
-      environment.OTEL_EXPORTER_OTLP_TRACES_HEADERS ?? environment.OTEL_EXPORTER_OTLP_HEADERS ?? '',
-    ),
+    headers: headersIn(variableOf(environment, signal, 'HEADERS') ?? ''),
     serviceName: environment.OTEL_SERVICE_NAME || 'weir',
-    encoding: encodingIn(environment),
+    encoding: encodingIn(environment, signal),
   }
 }
 
-function encodingIn(environment: NodeJS.ProcessEnv): Encoding {
-  const protocol =
-    environment.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || environment.OTEL_EXPORTER_OTLP_PROTOCOL
+function variableOf(
+  environment: NodeJS.ProcessEnv,
+  signal: Signal,
+  name: 'HEADERS' | 'PROTOCOL',
+): string | undefined {
+  return (
+    environment[`OTEL_EXPORTER_OTLP_${signal.toUpperCase()}_${name}`] ||
+    environment[`OTEL_EXPORTER_OTLP_${name}`]
+  )
+}
+
+function encodingIn(environment: NodeJS.ProcessEnv, signal: Signal): Encoding {
+  const protocol = variableOf(environment, signal, 'PROTOCOL')
   switch (protocol) {
     case undefined:
     case '':

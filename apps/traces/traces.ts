@@ -58,6 +58,7 @@ export async function traces(
       'usage',
       '--metrics counts the turns that end while the command runs: leave --once and --bundle out',
     )
+  const metricsBackend = metrics ? backendOf(endpoint, process.env, 'metrics') : undefined
   const named = metricNamesIn(metricNames)
   const log = createLog({ level: settings.logLevel })
   const start = since === 'beginning' ? 0 : instantOfFlag('--since', since, Date.now())
@@ -68,7 +69,7 @@ export async function traces(
     send: sender(backend, log, isOnce ? awayMsMax : undefined),
     options: { content, modelOf: (agent) => models.get(agent) },
     since: start,
-    counted: metrics ? metricsSender(backend, named, log) : undefined,
+    counted: metricsBackend && metricsSender(metricsBackend, named, log),
     isOnce,
     signal: stop.signal,
     log,

@@ -142,7 +142,7 @@ function boundOf(request: GuestRequest | undefined): Usage {
   return { ...none, inputTokens, outputTokens: outputMaxOf(request.body) }
 }
 
-/** The bytes of an image or a file, which no text of a model or a user looks like. */
+/** The bytes of an image or a file. No text of a model or a user has this form. */
 function isContent(value: unknown): boolean {
   return (
     typeof value === 'string' &&
@@ -163,7 +163,7 @@ function outputMaxOf(body: unknown): number {
   return Math.min(one * answers, limits.usageTokensMax)
 }
 
-/** The counts of any server: one that is no count counts nothing. */
+/** The counts of any server. A value that is no count is 0. */
 function countedUsage(usage: Usage): Usage {
   const counted = (tokens: number) =>
     isCount(tokens) ? Math.min(tokens, limits.usageTokensMax) : 0

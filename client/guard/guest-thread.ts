@@ -84,6 +84,12 @@ export type GuestThread = GuestConversation & {
   ): Promise<Reservation | Failed | undefined>
 }
 
+/** A request under budgets. `words`: the request, hashed. `reservation` undefined: it is settled. */
+type Reserved = { words: string; reservation: Reservation | undefined }
+
+/** Of one conversation. An older one without an answer counts in full. */
+const reservedMax = 16
+
 /** The newest empty response of a conversation. `isOver`: a request has come since. */
 type Silence = { turnKey: string; words: string; n: number; isOver: boolean }
 
@@ -117,10 +123,8 @@ export function createThreads({
   const keys = newest<string>(limits.guestsOpenMax)
   const silences = newest<Silence>(limits.guestsOpenMax)
   const histories = historyReader()
-  /** Requests whose answers have not come, by conversation. `words`: the request, hashed. */
-  const reserved = newest<{ words: string; reservation: Reservation | undefined }>(
-    limits.guestsOpenMax,
-  )
+  /** The last requests of each conversation, the newest last. */
+  const reserved = newest<Reserved[]>(limits.guestsOpenMax)
 
   return (id, { turn, hides = false }) => {
     let hidden: HiddenCounts = new Map()
@@ -168,20 +172,31 @@ export function createThreads({
     /** The failure of a request that must not start. A repeat of an unanswered one is reserved. */
     async function reserveBeforeModel(request: GuestRequest): Promise<Failed | undefined> {
       if (counting === 'own') return undefined
-      const before = reserved.get(id)
-      if (before?.reservation !== undefined && before.words === wordsOf(request)) return undefined
+      const words = wordsOf(request)
+      if (reserved.get(id)?.some((one) => one.words === words && isOpen(one))) return undefined
       const made = await reserve(request)
       if (made?.kind === 'failed') return made
       if (made !== undefined && counting === 'look') await made.release()
-      else if (made !== undefined) reserved.set(id, { words: wordsOf(request), reservation: made })
+      else if (made !== undefined) {
+        const others = reserved.get(id) ?? []
+        reserved.set(id, [...others.slice(1 - reservedMax), { words, reservation: made }])
+      }
       return undefined
     }
 
-    async function settle(usage: Usage): Promise<void> {
-      const last = counting === 'reserve' ? reserved.get(id) : undefined
-      const reservation = last?.reservation
-      if (last === undefined || reservation === undefined) return
-      last.reservation = undefined
+    /**
+     * Settles the reservation of this request once, because a front sends an answer several times. One
+     * that changes its requests in between has the newest settled.
+     */
+    async function settle(request: GuestRequest, usage: Usage): Promise<void> {
+      const all = reserved.get(id) ?? []
+      if (!all.some(isOpen)) return
+      const words = wordsOf(request)
+      const same = all.filter((one) => one.words === words)
+      const own = (same.length > 0 ? same : all).findLast(isOpen)
+      const reservation = own?.reservation
+      if (own === undefined || reservation === undefined) return
+      own.reservation = undefined
       await reservation.settle(usage)
     }
 
@@ -247,7 +262,7 @@ export function createThreads({
         )
         const history = histories.read(id, answer.request)
         const { spoken, words, n } = answeredRound(answer, history)
-        await settle(spoken.usage)
+        await settle(answer.request, spoken.usage)
         const place = turnIn(history)
         const shown = n + (hidden.get(words) ?? 0)
         const key = roundKey(words, isSilent(spoken) ? silenceAfter(place, words, shown) : shown)
@@ -374,6 +389,10 @@ function budgetAdvice({ body }: GuestRequest, { reason }: Failed, fallback: stri
     ...{ rung: 'end', text: '', reason, rule: null, cap: null, fallback },
     ...{ judged: true, applied: body },
   }
+}
+
+function isOpen({ reservation }: Reserved): boolean {
+  return reservation !== undefined
 }
 
 function wordsOf({ body }: GuestRequest): string {

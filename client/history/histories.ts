@@ -1,13 +1,16 @@
 // Reads the history of each of the newest conversations. Uses the index of the bus if there is one.
 // Otherwise it reads the partitions once, for all conversations together.
+// HISTORIES-1. A message may repeat an argument or a result of its conversation. So a question is
+//     redacted after all entries of the conversation were read, by all of their rules.
 
 import { messageOf } from '../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
-import type { HistoryEntry, Usage } from '../../shared/contract/messages.ts'
+import type { HistoryEntry, RedactRule, Usage } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { historyConversation, historyPrefix, isGuest } from '../../shared/contract/topology.ts'
-import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
+import { distinctRules, redactionRules } from '../../shared/runtime/redaction/agent-redaction.ts'
+import { createRedaction, type Redaction } from '../../shared/runtime/redaction/redaction.ts'
 import { withoutReminders } from '../guard/reminders.ts'
 import { contextIn } from './context-turns.ts'
 import { firstWords } from './first-words.ts'
@@ -45,34 +48,80 @@ export async function historiesOf(
       prefix: historyPrefix(conversation),
     })
     const isContext = contextIn(conversation, log.bundle)
-    return records
-      .flatMap((record) => usageOf(record, log) ?? [])
-      .filter(({ turn }) => !isContext(turn))
+    const entries = records.flatMap((record) => entryOf(record) ?? [])
+    const redaction = redactionOf(distinctRules(entries.flatMap(({ redact }) => redact)), log)
+    for (const entry of entries) redaction?.learn(entry)
+    return entries.filter(({ turn }) => !isContext(turn)).map((entry) => usageOf(entry, redaction))
   }
 }
 
+/** `rounds`: by the keys of their records. */
+type Found = { rounds: Map<string, RoundUsage>; rules: RedactRule[] }
+
 async function historiesRead(log: ReadableLog, ids: string[]): Promise<Histories> {
-  const found = new Map(ids.map((id) => [id, new Map<string, RoundUsage>()]))
+  const found = new Map(ids.map((id): [string, Found] => [id, { rounds: new Map(), rules: [] }]))
+  for await (const { key, conversation, entry } of entriesIn(log, ids)) {
+    const one = found.get(conversation)
+    if (entry === undefined) one?.rounds.delete(key)
+    else one?.rounds.set(key, usageOf(entry, undefined))
+    if (one !== undefined && entry !== undefined)
+      one.rules = distinctRules([...one.rules, ...entry.redact])
+  }
+  await redactQuestions(log, found)
+  return async (conversation) => found.get(conversation)?.rounds.values()
+}
+
+/** Keeps HISTORIES-1 by a second read, only of conversations with rules. */
+async function redactQuestions(log: ReadableLog, found: Map<string, Found>): Promise<void> {
+  const asked = new Map<string, { redaction: Redaction; first?: [string, HistoryEntry] }>()
+  for (const [id, { rules }] of found) {
+    const redaction = redactionOf(rules, log)
+    if (redaction !== undefined) asked.set(id, { redaction })
+  }
+  for await (const { key, conversation, entry } of entriesIn(log, [...asked.keys()])) {
+    const one = asked.get(conversation)
+    if (one === undefined || entry === undefined) continue
+    one.redaction.learn(entry)
+    const isLeft = entry.user !== null && found.get(conversation)?.rounds.has(key) === true
+    if (isLeft && entry.turn <= (one.first?.[1].turn ?? entry.turn)) one.first = [key, entry]
+  }
+  for (const [id, { redaction, first }] of asked) {
+    const rounds = found.get(id)?.rounds ?? new Map<string, RoundUsage>()
+    for (const round of rounds.values()) round.question = undefined
+    if (first !== undefined) rounds.set(first[0], usageOf(first[1], redaction))
+  }
+}
+
+/** The entries of these conversations. `entry` undefined: deleted, or unreadable. */
+async function* entriesIn(log: ReadableLog, ids: readonly string[]) {
+  const wanted = new Set(ids)
   for (const partition of new Set(ids.map((id) => partitionOf(id, log.partitions))))
     for await (const records of scan(log, { topic: 'history', partition }))
       for (const record of records) {
-        const rounds = found.get(historyConversation(record.key) ?? '')
-        const usage = rounds && usageOf(record, log)
-        if (usage === undefined) rounds?.delete(record.key)
-        else rounds?.set(record.key, usage)
+        const conversation = historyConversation(record.key) ?? ''
+        if (wanted.has(conversation))
+          yield { key: record.key, conversation, entry: entryOf(record) }
       }
-  return async (conversation) => found.get(conversation)?.values()
 }
 
-function usageOf(
-  { value }: StoredRecord,
-  { unredacted }: Pick<ReadableLog, 'unredacted'>,
-): RoundUsage | undefined {
+function entryOf({ value }: StoredRecord): HistoryEntry | undefined {
   const entry = messageOf(value)
-  if (entry?.type !== 'history-entry') return undefined
+  return entry?.type === 'history-entry' ? entry : undefined
+}
+
+/** Undefined: nothing is hidden. */
+function redactionOf(
+  rules: readonly RedactRule[],
+  { unredacted }: Pick<ReadableLog, 'unredacted'>,
+): Redaction | undefined {
+  if (unredacted === true || rules.length === 0) return undefined
+  return createRedaction(redactionRules(rules, 'word'), { keepsIds: true })
+}
+
+function usageOf(entry: HistoryEntry, redaction: Redaction | undefined): RoundUsage {
   const { conversation, turn, round, response } = entry
-  const isShown = unredacted === true || entry.user === null
-  const { user } = isShown ? entry : redactedActivity(entry, entry.redact)
+  const shown = entry.user === null ? entry : (redaction?.redact(entry) ?? entry)
+  const { user } = shown as HistoryEntry
   return {
     ...{ turn, round, usage: response?.usage },
     question: user === null ? undefined : questionIn(conversation, user),

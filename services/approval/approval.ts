@@ -7,10 +7,10 @@
 //     the tool, the argument text and the program, its id covers that hash and the call's place.
 // APPROVAL-2. The first decision counts. A later one changes nothing, and its answer names the
 //     first decision, its time and its author.
-// APPROVAL-4. A question is accepted only with values that fit its schema (INPUT-QUESTION-1). Other
-//     values decide nothing.
 // APPROVAL-3. At or after `expiresAt` the call is rejected. A later record changes nothing, also an
 //     approval in the same millisecond.
+// APPROVAL-4. A question is accepted only with values that fit its schema (INPUT-QUESTION-1). Other
+//     values decide nothing.
 
 import { createHash } from 'node:crypto'
 import { approvedCode, withdrawnCode } from '../../shared/contract/approval-guard.ts'
@@ -23,6 +23,7 @@ import type {
   CallVerdict,
   InputGiven,
   PendingCall,
+  PersonIdentity,
 } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
@@ -39,11 +40,19 @@ export type Approval =
       kind: 'approved'
       request: ApprovalRequest
       by: string
+      identity: PersonIdentity
       at: Milliseconds
       /** For a question. */
       values?: string
     }
-  | { kind: 'rejected'; request: ApprovalRequest; by: string; reason: string; at: Milliseconds }
+  | {
+      kind: 'rejected'
+      request: ApprovalRequest
+      by: string
+      identity: PersonIdentity
+      reason: string
+      at: Milliseconds
+    }
   | { kind: 'expired'; request: ApprovalRequest; at: Milliseconds }
   | { kind: 'withdrawn'; request: ApprovalRequest; reason: string; at: Milliseconds }
 
@@ -97,7 +106,7 @@ export function idFrom(text: string): string {
  */
 export function applyDecision(
   approval: Approval,
-  { id, hash, answer, by, reason, values }: ApprovalAnswered,
+  { id, hash, answer, by, identity, reason, values }: ApprovalAnswered,
   time: Milliseconds,
 ): Approval {
   const now = applyTime(approval, time)
@@ -105,7 +114,7 @@ export function applyDecision(
   if (now.kind !== 'pending' || id !== request.id || hash !== request.hash) return now
   const author = shortened(onOneLine(by), limits.approvalByBytesMax)
   if (answer === 'approve') {
-    const approved = { kind: 'approved' as const, request, by: author, at: time }
+    const approved = { kind: 'approved' as const, request, by: author, identity, at: time }
     if (request.question === null) return approved
     const checked = valuesFor(request.question, values)
     return 'fault' in checked ? now : { ...approved, values: checked.values }
@@ -114,6 +123,7 @@ export function applyDecision(
     kind: 'rejected',
     request,
     by: author,
+    identity,
     reason: cutToBytes(reason.trim(), limits.approvalReasonBytesMax),
     at: time,
   }
@@ -213,9 +223,9 @@ export function alreadyText(approval: Approval): string {
     case 'pending':
       return `${nothing} waits with other arguments than your decision names. List it again, then decide.`
     case 'approved':
-      return `${nothing} was approved by ${approval.by} (claimed) at ${instant(approval.at)}. The call may have run already.`
+      return `${nothing} was approved by ${personText(approval)} at ${instant(approval.at)}. The call may have run already.`
     case 'rejected':
-      return `${nothing} was rejected by ${approval.by} (claimed) at ${instant(approval.at)}.`
+      return `${nothing} was rejected by ${personText(approval)} at ${instant(approval.at)}.`
     case 'expired':
       return `${nothing} was rejected because nobody decided before ${instant(approval.at)}.`
     case 'withdrawn':
@@ -223,6 +233,10 @@ export function alreadyText(approval: Approval): string {
     default:
       return unreachable(approval)
   }
+}
+
+function personText({ by, identity }: { by: string; identity: PersonIdentity }): string {
+  return identity === 'claimed' ? `${by} (claimed)` : by
 }
 
 function instant(time: Milliseconds): string {

@@ -10,7 +10,11 @@ import type { Appended, Bus } from '../../shared/contract/bus.ts'
 import { type CallId, halfPair, isSameCall } from '../../shared/contract/ids.ts'
 import { type InputQuestion, questionIn, valuesFor } from '../../shared/contract/input-question.ts'
 import { limits } from '../../shared/contract/limits.ts'
-import type { ApprovalAnswer, ArgumentSource } from '../../shared/contract/messages.ts'
+import type {
+  ApprovalAnswer,
+  ArgumentSource,
+  PersonIdentity,
+} from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { conversationOfTenant } from '../../shared/contract/tenant.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
@@ -48,10 +52,14 @@ export type ApprovalDecision = {
   id: string
   answer: ApprovalAnswer
   by: string
+  /** `authenticated`: the caller checked a proof of the name. Default: `claimed`. */
+  identity?: PersonIdentity | undefined
   /** For the model, if you reject the call. */
   reason?: string | undefined
   /** Only calls of this tenant's conversations are known. Default: all. */
   tenant?: string | undefined
+  /** Only calls of this turn are known. Default: of all turns. */
+  of?: Pick<CallId, 'conversation' | 'turn'> | undefined
   /** The values for a question, as JSON text. */
   values?: string | undefined
   /** The hash that you read in the list. Default: the hash of the call that waits under the id. */
@@ -96,14 +104,19 @@ export function openApprovals({
       )
     },
 
-    async decide({ id: given, answer, by, reason = '', values = null, hash, tenant }) {
+    async decide(decision) {
+      const { id: given, answer, by, identity = 'claimed', hash, tenant, of } = decision
+      const { reason = '', values = null } = decision
       checkSize('reason', reason, limits.approvalReasonBytesMax)
       checkSize('name', by, limits.approvalByBytesMax)
       const id = idFrom(given)
       const now = bus.clock.now()
       const entries = (await readApprovals({ bus, topicPrefix })).filter(
         ({ approval: { request } }) =>
-          tenant === undefined || request.conversation.startsWith(conversationOfTenant(tenant, '')),
+          (tenant === undefined ||
+            request.conversation.startsWith(conversationOfTenant(tenant, ''))) &&
+          (of === undefined ||
+            (request.conversation === of.conversation && request.turn === of.turn)),
       )
       const approval = applyTime(entryUnder(id, entries, now).approval, now)
       const { request, kind } = approval
@@ -121,6 +134,7 @@ export function openApprovals({
         reason,
         input,
         values,
+        identity,
       }
       const partition = partitionOf(conversation, partitions)
       const [written] = await append([

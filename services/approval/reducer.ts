@@ -1,8 +1,8 @@
 // Approval: asks a person about the calls that a rule names, and gives the guard's verdict. It also
 // asks the questions of running tools.
 // Reads: approvals.
-// Writes: guard-verdict and input-given to guard-verdicts.approval, approval-pending and approval-decided to
-// activity.
+// Writes: guard-verdict and input-given to guard-verdicts.approval, approval-pending and
+// approval-decided to activity.
 // Owns: the calls that wait for a person, the decision that counts, the time of expiry.
 // Does not own: whether the round still waits (executor, which reads the verdict like any guard's),
 // the right to decide (access to the inbox), the command line.
@@ -118,6 +118,7 @@ function emitDecisions(
 function decided(approval: Decided, { clearedAt }: ApprovalRound, time: number): ApprovalDecided {
   const { conversation, turn, round, ordinal, name, id } = approval.request
   const by = 'by' in approval ? approval.by : ''
+  const identity = 'identity' in approval ? approval.identity : 'claimed'
   const reason = 'reason' in approval ? approval.reason : ''
   const waitedMs = Math.max(0, time - clearedAt)
   return {
@@ -132,7 +133,7 @@ function decided(approval: Decided, { clearedAt }: ApprovalRound, time: number):
     by,
     reason,
     waitedMs,
-    identity: 'claimed',
+    identity,
   }
 }
 

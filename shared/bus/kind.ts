@@ -9,6 +9,7 @@ import type { SendRequest } from './embedded/beside.ts'
 import type { Imported } from './embedded/import.ts'
 import type { OwnerLink } from './embedded/link.ts'
 import type { LockState } from './embedded/lock.ts'
+import type { OutsideValues } from './embedded/outside-requests.ts'
 import type { LinkHost } from './embedded/owner-links.ts'
 import type { GroupPlace, GroupProgress } from './group-progress.ts'
 import type { ClusterSurvey } from './kafka/cluster-survey.ts'
@@ -50,6 +51,8 @@ export type OpenOptions = {
   clock?: Clock | undefined
   /** False: keeps no copies of tables on disk. */
   keepsTables?: boolean | undefined
+  /** Encrypts the records that this process writes for others. Default: they stay as they are. */
+  values?: OutsideValues | undefined
   /** Answers the links of other processes, on a local bus. Default: they are refused. */
   linkHost?: LinkHost | undefined
 }

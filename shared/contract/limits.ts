@@ -155,10 +155,10 @@ export const limits = {
   /** Bytes of a provider's error that are read. A reason keeps the beginning of its message. */
   providerErrorBytesMax: 256 * KiB,
   /**
-   * Bytes of history entries that a gateway keeps in memory for one partition. The next round then
-   * need not read them again. The history that was read last may have historyBytesMax.
+   * Memory for history entries that a gateway keeps for one partition. The next round then need not
+   * read them again. The history that was read last may have historyBytesMax.
    */
-  historyKeptBytesMax: 2 * MiB,
+  historyKeptBytesMax: 8 * MiB,
   /**
    * The time, in multiples of an agent's stallMs, during which a provider may send only comments,
    * pings and pieces of events.

@@ -114,7 +114,7 @@ export type ApprovalAnswered = {
   hash: string
   /** the decision */
   answer: ApprovalAnswer
-  /** the person's name as they gave it */
+  /** the person's name */
   by: string
   /** the reason, for the model; may be empty */
   reason: string
@@ -125,6 +125,8 @@ export type ApprovalAnswered = {
   input: number
   /** the values for a question, a JSON object; null: none */
   values: string | null
+  /** whether the writer checked a proof of the name */
+  identity: PersonIdentity
 }
 
 /**
@@ -2255,8 +2257,9 @@ export type PendingCall = {
 }
 
 /**
- * The proof of a person's name. `claimed`: the writer gave it, and nothing proves it. A reader that
- * does not know a newer symbol reads the default.
+ * The proof of a person's name. `claimed`: nothing proves it. `authenticated`: the writer of the
+ * decision checked a key, a token, a certificate or a login. A reader that does not know a newer
+ * symbol reads the default.
  */
 export type PersonIdentity = 'claimed' | 'authenticated'
 

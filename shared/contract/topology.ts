@@ -266,6 +266,11 @@ export function stopId({ scope, name }: Pick<OperatorStop, 'scope' | 'name'>): s
   return scope === 'all' ? scope : `${scope}:${name}`
 }
 
+/** The name of a topic on a bus, without the prefix. Undefined: the topic has another prefix. */
+export function nameWithoutPrefix(topic: string, topicPrefix: string): string | undefined {
+  return topic.startsWith(topicPrefix) ? topic.slice(topicPrefix.length) : undefined
+}
+
 /** The prefix of the keys of removals in `policies`. The key of the removed setting follows it. */
 export const removedKeyPrefix = 'removed:'
 

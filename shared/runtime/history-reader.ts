@@ -2,7 +2,7 @@
 // a round of a long conversation does not read and decode all of them again.
 // HISTORY-READER-1. Entries never change, and each round of a turn adds one at the end. So the next
 //     round reads one entry. A new turn reads all: an unknown number of rounds lies between.
-// HISTORY-READER-2. The cache is bounded in bytes over all conversations of the partition. The
+// HISTORY-READER-2. The cache is bounded in memory over all conversations of the partition. The
 //     least recently read one goes first, and only the newest one may be larger than the bound.
 // HISTORY-READER-3. Several rounds share the entries, so nobody may change them.
 // HISTORY-READER-4. Entries for which a summary stands are neither read nor kept. So a round of a
@@ -20,15 +20,15 @@ import type { Milliseconds } from '../lib/clock.ts'
 /** An entry, and the bytes of its record. */
 type Read = { entry: HistoryEntry; bytes: number }
 
-/**
- * The entries behind `after` up to the last one, in order of (turn, round), and the bytes of their
- * records.
- */
+/** The entries behind `after` up to the last one, in order of (turn, round). `bytes`: in memory. */
 type Known = { read: Read[]; bytes: number; after: HistoryPlace | undefined }
+
+/** Memory of a decoded entry beyond the bytes of its record. Most of a short entry. */
+const entryObjectsBytes = 1_024
 
 /**
  * The `history` of PerformerContext. `topic`: with the deployment's prefix. `bytesMax`: bound of
- * the cache, in bytes of records.
+ * the cache, in bytes of memory. `newestBytesMax`: in bytes of records.
  */
 export function historyReader({
   bus,
@@ -115,13 +115,14 @@ export function historyReader({
     const wanted = read
       .filter(({ entry }) => isWanted(entry, upTo, after))
       .sort((a, b) => compare(a.entry, b.entry))
-    const bytes = wanted.reduce((sum, one) => sum + one.bytes, 0)
+    const ofRecords = wanted.reduce((sum, one) => sum + one.bytes, 0)
+    const bytes = ofRecords + wanted.length * entryObjectsBytes
     forget(conversation)
     remembered.set(conversation, { read: wanted, bytes, after })
     rememberedBytes += bytes
     for (const [oldest] of remembered) {
       if (rememberedBytes <= bytesMax) break
-      if (oldest !== conversation || bytes > newestBytesMax) forget(oldest)
+      if (oldest !== conversation || ofRecords > newestBytesMax) forget(oldest)
     }
     return wanted.map(({ entry }) => entry)
   }

@@ -2,9 +2,11 @@
 // Usage: agent-loop-runner.ts OPTIONS, a JSON object. Prints its measurements as one line of JSON.
 // Code that the measurement does not need is not imported, because it would count as memory.
 
+import { dirname } from 'node:path'
 import type { Synchronous } from '../../shared/bus/embedded/open-file.ts'
 import type { BenchProvider } from './agent-loop-conversation.ts'
 import type { Loop } from './measured-loop.ts'
+import type { Operation } from './operations-weir.ts'
 
 /**
  * `conversations`: the measured ones, after `warmUp` more. `resume`: starts none, and waits for
@@ -21,7 +23,7 @@ export type RunnerOptions = {
   | { kind: 'floor'; leanHttp?: boolean; inProcess?: boolean }
   | { kind: 'weir'; file: string; synchronous: Synchronous }
   | { kind: 'ai-sdk' | 'agents-sdk' }
-  | { kind: 'weir-library'; dataFolder: string }
+  | { kind: 'weir-library'; dataFolder: string; operation?: Operation }
 )
 
 /**
@@ -59,8 +61,19 @@ async function open(): Promise<Loop> {
     case 'agents-sdk':
       return (await import('./library-agents-sdk.ts')).openAgentsSdk(options.url)
     case 'weir-library':
-      return (await import('./library-weir.ts')).openWeirLibrary(options.url, options.dataFolder)
+      return openLibrary(options)
   }
+}
+
+async function openLibrary({
+  url,
+  dataFolder,
+  operation,
+}: RunnerOptions & { kind: 'weir-library' }): Promise<Loop> {
+  if (operation === undefined)
+    return (await import('./library-weir.ts')).openWeirLibrary(url, dataFolder)
+  const { openWeirUnder } = await import('./operations-weir.ts')
+  return openWeirUnder(operation, { url, dataFolder, folder: dirname(dataFolder) })
 }
 
 async function openFloor({

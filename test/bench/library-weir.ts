@@ -6,7 +6,11 @@ import { maxOutputTokens, question, system, tool } from './agent-loop-conversati
 import { countArticles, parameters } from './library-tool.ts'
 import type { Loop } from './measured-loop.ts'
 
-export async function openWeirLibrary(url: string, dataFolder: string): Promise<Loop> {
+export async function openWeirLibrary(
+  url: string,
+  dataFolder: string,
+  options: { encryptionKeys?: string } = {},
+): Promise<Loop> {
   const { name, description } = tool
   const agent = defineAgent({
     name: 'bench',
@@ -14,7 +18,7 @@ export async function openWeirLibrary(url: string, dataFolder: string): Promise<
     system,
     tools: [defineTool({ name, description, parameters, run: countArticles })],
   })
-  const weir = await Weir.open({ agents: [agent], dataFolder })
+  const weir = await Weir.open({ agents: [agent], dataFolder, ...options })
   return {
     async converse(conversation, onText) {
       const turn = weir.ask({ agent, text: question, conversation })

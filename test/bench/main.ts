@@ -19,6 +19,7 @@ import { benchLibrary } from './library.ts'
 import { benchLongTurn } from './long-turn.ts'
 import { benchLoopDetector } from './loop-detector.ts'
 import { benchMcp } from './mcp.ts'
+import { benchOperations } from './operations.ts'
 import { benchPipeline } from './pipeline.ts'
 import { benchProxy } from './proxy.ts'
 import { benchReplay } from './replay.ts'
@@ -50,6 +51,7 @@ const benches: [string, () => Row[] | Promise<Row[]>][] = [
   ['report', benchReport],
   ['agent loop', benchAgentLoop],
   ['library', benchLibrary],
+  ['operations', benchOperations],
   ['Kafka', benchKafka],
 ]
 

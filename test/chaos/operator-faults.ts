@@ -1,4 +1,5 @@
-// An operator's stop or budget while the fleet runs, and its end. It hit if turns were answered again.
+// An operator's stop or budget while the fleet runs, and its end. A fault counts as a hit if turns were
+// answered again.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type GuardWorld, leftOut } from './guard-faults.ts'

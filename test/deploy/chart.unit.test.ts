@@ -9,10 +9,12 @@ import { describe, expect, it, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { readerOfGuard } from '../../apps/service/read-partitions.ts'
 import { agentParts, stagesWithAgents } from '../../apps/service/selected-stages.ts'
+import type { ShippedGuards } from '../../client/shipped-guard.ts'
 import spendGuard from '../../services/guards/spend/guard.ts'
 import { kafkaClient } from '../../shared/bus/kafka/client-of-settings.ts'
 import { guardPrincipal } from '../../shared/bus/signing/principals.ts'
 import { limits } from '../../shared/contract/limits.ts'
+import { downtimeDaysDefault, retentionFault } from '../../shared/contract/retention.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { readSettings, settingTable } from '../../shared/settings/settings.ts'
 import { mistakesIn } from './expressions.ts'
@@ -127,6 +129,24 @@ describe('the chart', () => {
     const { minimum } = definitions.stage.properties.terminationGracePeriodSeconds
     for (const seconds of [minimum, values.stageDefaults.terminationGracePeriodSeconds])
       expect(seconds * 1000).toBeGreaterThan(limits.shutdownMsMax)
+  })
+
+  it('accepts each retention that a process accepts with the default downtime, and no less', () => {
+    const { properties } = JSON.parse(file('values.schema.json'))
+    const { minimum } = properties.kafka.properties.retentionDays
+    expect(retentionFault(minimum, downtimeDaysDefault)).toBeUndefined()
+    expect(retentionFault(minimum - 1, downtimeDaysDefault)).toBeDefined()
+  })
+
+  it('knows the guards that ship', () => {
+    const { definitions } = JSON.parse(file('values.schema.json'))
+    const pattern = new RegExp(definitions.guard.properties.guard.pattern)
+    const names = Object.keys({ flow: 1, opa: 1, shell: 1, spend: 1 } satisfies Record<
+      keyof ShippedGuards,
+      1
+    >)
+    for (const given of [...names, '/guards/mine.mjs']) expect(given).toMatch(pattern)
+    expect('spendd').not.toMatch(pattern)
   })
 
   it('describes every value in its schema', () => {

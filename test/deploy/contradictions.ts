@@ -57,7 +57,37 @@ export const contradictions: Contradiction[] = [
     title: 'keys of models for tools',
     of: 'fleet',
     values: ['toolSecrets.secret=model-keys'],
-    error: 'tools must not have the keys of models',
+    error: 'modelKeys.secret and toolSecrets.secret are both "model-keys": use two Secrets',
+  },
+  {
+    title: 'keys of models beside keys of tenants',
+    of: 'fleet',
+    values: ['encryption.secret=model-keys'],
+    error: 'modelKeys.secret and encryption.secret are both "model-keys"',
+  },
+  {
+    title: 'a login of Strimzi without TLS',
+    of: 'fleet',
+    values: ['kafka.ca.secret='],
+    error: 'kafka.login is strimzi and kafka.ca.secret is empty',
+  },
+  {
+    title: 'a retention that no process accepts',
+    of: 'minimal',
+    values: ['kafka.retentionDays=5'],
+    error: 'retentionDays',
+  },
+  {
+    title: 'a request above its limit',
+    of: 'minimal',
+    values: ['stages.guest.resources.requests.memory=512Mi'],
+    error: 'resources of guest request 512Mi of memory and the limit is 384Mi',
+  },
+  {
+    title: 'a guard that does not ship',
+    of: 'minimal',
+    values: ['guards.mine.guard=spendd'],
+    error: 'guard',
   },
   {
     title: 'keys of models without the stage that asks models',

@@ -129,7 +129,7 @@ describe('weir approvals, approve and reject', () => {
     })
     await writeFile(join(folder, 'list.json'), '[]')
     expect((await run(['approvals', 'rules', 'list.json'])).errors).toContain(
-      'it must be an object with rules',
+      'the file of rules list.json must be an object with rules',
     )
   })
 })

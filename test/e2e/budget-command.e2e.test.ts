@@ -88,8 +88,14 @@ describe('weir budget', () => {
     })
     expect((await run(['conversations', '--where', 'tenant=acme'])).out).not.toMatch(/other:c/)
 
-    await run(['budget', 'remove', 'acme/tenant/day/tokens'])
+    const remove = () => run(['budget', 'remove', 'acme/tenant/day/tokens'])
+    expect([(await remove()).code, (await remove()).code]).toEqual([0, 2])
+    expect((await run(['release', 'agent:nobody'])).code).toBe(2)
+    await run(['budget', 'set', '--tenant', 'acme', '--window', 'turn', '--tokens', '90000'])
     expect(await run(ask('acme', 'c'))).toMatchObject({ code: 0 })
+    expect((await run(['budget', 'list'])).out).toMatch(
+      /^ {4}acme {2}acme:c turn 2 {2}\d+ tokens used$/m,
+    )
     expect((await run(['replay'])).code).toBe(0)
   })
 
@@ -113,7 +119,7 @@ describe('weir budget', () => {
     expect(priced).toMatchObject({ code: 0 })
     expect(priced.errors).toContain('the soft budget */agent:*/month/usd is reached')
     expect((await run(['budget', 'list'])).out).toMatch(
-      /^\*\/agent:\*\/month\/usd {2}soft 0\.0000 USD, hard 2\.0000 USD, set by .*\n {4}acme {2}bank {2}\d{4}-\d\d {2}0\.\d{4} USD used\n$/,
+      /^\*\/agent:\*\/month\/usd {2}soft 0\.000001 USD, hard 2\.0000 USD, set by .*\n {4}acme {2}bank {2}\d{4}-\d\d {2}0\.\d{4} USD used\n$/,
     )
     const inspected = JSON.parse((await run(['inspect', 'acme:c', '--json'])).out)
     expect(inspected.money).toMatchObject([{ number: 2, requests: 2, unpriced: 0 }])

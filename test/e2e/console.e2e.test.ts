@@ -112,6 +112,7 @@ withBrowser('the console', () => {
     await second.waitForSelector('[data-call]')
     expect(await first.textContent('[data-call] pre')).toBe('{"env":"prod"}')
     expect(await second.title()).toMatch(/^\(1\) Approvals/)
+    await first.waitForSelector('text=1 other page of the console is open')
 
     await first.keyboard.press('j')
     await first.keyboard.press('a')
@@ -151,6 +152,54 @@ withBrowser('the console', () => {
     expect(await turn.finished).toMatchObject({ outcome: 'answered' })
     expect(ran).toEqual([{ env: 'test', size: 1 }])
     expect(page.problems).toEqual([])
+  })
+
+  it('shows the decision that counts to the person whose own came too late', async () => {
+    await using server = await consoleServer(
+      [says(call('deploy', { env: 'prod' })), says('I stop.')],
+      { tools: [deploy], approvals },
+    )
+    await using context = await browser.newContext()
+    const page = await tab(context, `${server.url}/console#/approvals`)
+    await page.route('**/console/api/decide', async (route) => {
+      const [waiting] = await server.weir.approvals()
+      await server.weir.reject(waiting?.id ?? '', { by: 'bob' })
+      await page.waitForSelector('[data-outcome=rejected]')
+      await route.continue()
+    })
+    const turn = server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' })
+    await page.waitForSelector('[data-call]')
+    await page.keyboard.press('j')
+    await page.keyboard.press('a')
+    await page.waitForSelector('[role=status]:has-text("was rejected by bob (claimed)")')
+    expect(await page.textContent('[data-outcome=rejected]')).toContain('by bob (claimed)')
+    expect(await turn.finished).toMatchObject({ outcome: 'answered' })
+    await page.keyboard.press('1')
+    await page.keyboard.press('2')
+    await page.waitForSelector('text=Decided lately')
+    expect(await page.locator('text=Nothing was changed').count()).toBe(0)
+    expect(page.problems).toEqual([])
+  })
+
+  it('marks no name that a key proves as claimed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'weir-keys-'))
+    const apiKeys = join(folder, 'keys.json')
+    const key = createApiKey(apiKeys, { name: 'ann', tenant: null, roles: ['read', 'approve'] })
+    await using server = await consoleServer(
+      [says(call('deploy', { env: 'prod' })), says('I stop.')],
+      { tools: [deploy], approvals, access: { apiKeys } },
+    )
+    await using context = await browser.newContext()
+    const page = await tab(context, `${server.url}/console#/approvals`)
+    await page.fill('input[name=key]', key)
+    await page.keyboard.press('Enter')
+    server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' }).finished.catch(() => {})
+    await page.waitForSelector('[data-call]')
+    await page.keyboard.press('j')
+    await page.keyboard.press('a')
+    await page.waitForSelector('[data-outcome=approved]:has-text("by ann (API key)")')
+    expect(await page.locator('text=claimed').count()).toBe(0)
+    rmSync(folder, { recursive: true })
   })
 
   it('shows a call that nobody answered otherwise than a rejected one', async () => {
@@ -195,6 +244,59 @@ withBrowser('the console', () => {
     await page.waitForSelector('text=No turn is open')
     expect(await turn.finished).toMatchObject({ outcome: 'cancelled' })
     expect(page.problems).toEqual([])
+  })
+
+  it('calls no open turn of a live report finished, and closes the dialog with its page', async () => {
+    await using server = await consoleServer([says(call('deploy', { env: 'prod' }))], {
+      ...{ tools: [deploy], approvals },
+    })
+    server.weir.ask({ agent: 'helper', text: 'go', conversation: 'c' }).finished.catch(() => {})
+    await using context = await browser.newContext()
+    const page = await tab(context, `${server.url}/console#/approvals`)
+    await page.waitForSelector('[data-call]')
+    await page.goto(`${server.url}/console#/conversation/c`)
+    await page.waitForSelector('.sentence:has-text("Running, in round 1")')
+    expect(await page.textContent('.origin')).toMatch(/live$/)
+    await page.click('.conversation-bar button')
+    await page.waitForSelector('dialog[open]')
+    await page.goBack()
+    await page.waitForSelector('[data-call]')
+    expect(await page.locator('dialog').count()).toBe(0)
+    expect(page.problems).toEqual([])
+    await page.goto(`${server.url}/console#/conversation/unknown`)
+    await page.waitForSelector('[role=alert]')
+    expect(await page.locator('.conversation-bar').count()).toBe(0)
+  })
+
+  it('draws each label of the latency of a slow guard as a whole', async () => {
+    await using server = await consoleServer([], { approvals })
+    await using context = await browser.newContext()
+    const page = await context.newPage()
+    await page.addInitScript(`(() => {
+      window.labels = []
+      const { fillText } = CanvasRenderingContext2D.prototype
+      CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+        if (/s$/.test(text)) labels.push([text, x - this.measureText(text).width])
+        fillText.call(this, text, x, y)
+      }
+    })()`)
+    await page.route('**/console/api/guards', async (route) => {
+      const response = await route.fetch()
+      const data = (await response.json()) as { now: number; guards: object[] }
+      const minutes = Array.from({ length: 60 }, (_, n) => ({
+        ...{ at: data.now - (60 - n) * 60_000, passes: 1, rejects: 0, wouldReject: 0, silent: 0 },
+        p50Ms: n * 60_000,
+      }))
+      const guards = data.guards.map((guard) => ({ ...guard, rounds: 60, minutes }))
+      await route.fulfill({ json: { ...data, guards } })
+    })
+    await page.goto(`${server.url}/console#/guards`)
+    let labels: [string, number][] = []
+    while (!labels.some(([text]) => text === '2,000 s')) {
+      await page.evaluate('new Promise(requestAnimationFrame)')
+      labels = await page.evaluate('labels')
+    }
+    expect(labels.filter(([, left]) => left < 0)).toEqual([])
   })
 
   it('shows a call that waits for its client, the use without progress, and the stages', async () => {

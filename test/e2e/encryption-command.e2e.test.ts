@@ -2,11 +2,12 @@
 // `encryptionKeys`.
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { call, resultsOf, says, text } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
+import { startUp } from '../support/weir-up.ts'
 
 let commands: CommandFolder
 const environment = { WEIR_ENCRYPTION_KEYS: 'keys.json' }
@@ -76,7 +77,7 @@ describe('the log of a tenant with a key', () => {
       /\d+ records of the tenant acme cannot be read: this command has no key for acme/
     expect(shown.errors).toMatch(lacking)
 
-    await ask('other')
+    await ask('other', { environment })
     const listed = await run(['conversations'])
     expect(listed).toMatchObject({ code: 1, errors: expect.stringMatching(lacking) })
     expect(listed.out).toContain('other:c')
@@ -90,8 +91,8 @@ describe('the log of a tenant with a key', () => {
     const requests = server.requests.length
     const refused = await ask('acme')
     expect(refused.code).not.toBe(0)
-    expect(refused.errors).toContain(
-      'which this process does not have: give it the keys of all tenants',
+    expect(refused.errors).toMatch(
+      /^weir: .* which this process does not have: give it the keys of all tenants .*\n$/,
     )
     expect(server.requests).toHaveLength(requests)
     expect(await ask('acme', { environment })).toMatchObject({ code: 0 })
@@ -119,5 +120,39 @@ describe('the log of a tenant with a key', () => {
     expect(listed).toMatchObject({ code: 0, errors: expect.stringContaining('content is gone') })
     expect(listed.out).toContain('other:c')
     expect((await run(['inspect', 'other:c'], { environment })).out).toContain('white-heron')
+  })
+
+  it('is written by each process with the key beside weir up, and by no client without it', async () => {
+    const { run, server } = commands
+    await run(['keys', 'tenant', 'acme', '--file', 'keys.json'])
+    const up = startUp(commands, { args: ['--agents', 'birds.yaml'], environment })
+    await up.untilReady()
+    const requests = server.requests.length
+    const refused = await ask('acme')
+    expect(refused.code).not.toBe(0)
+    expect(refused.errors).toContain('the records of the tenant acme are encrypted')
+    expect(server.requests).toHaveLength(requests)
+
+    expect(await ask('acme', { environment })).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('white-heron'),
+    })
+    up.signal('SIGTERM')
+    await up.ended
+    expect(logBytes().includes('heron')).toBe(false)
+  })
+
+  it('shows a conversation without a word about the keys of other tenants', async () => {
+    const { run } = commands
+    for (const tenant of ['acme', 'zoo'])
+      await run(['keys', 'tenant', tenant, '--file', 'keys.json'])
+    await ask('acme', { environment })
+    await ask('zoo', { environment })
+    const { tenants } = JSON.parse(await readFile(join(commands.folder, 'keys.json'), 'utf8'))
+    const own = { version: 1, tenants: { acme: tenants.acme } }
+    await writeFile(join(commands.folder, 'acme.json'), JSON.stringify(own), { mode: 0o600 })
+    const shown = await run(['inspect', 'acme:c', '--encryption-keys', 'acme.json'])
+    expect(shown).toMatchObject({ code: 0, errors: '' })
+    expect(shown.out).toContain('red-heron')
   })
 })

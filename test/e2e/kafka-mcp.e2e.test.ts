@@ -122,7 +122,7 @@ describe('an MCP server that only the process of the executor reaches', () => {
   it('gives its tools to all processes by a file, and its calls are judged and traced', async () => {
     expect(await writeTools()).toMatchObject({
       code: 0,
-      out: 'test: 19 tools in test.tools.json\n',
+      out: expect.stringMatching(/^test: \d+ tools in test\.tools\.json\n$/),
     })
     const processes = await fleet()
     expect(await ask()).toMatchObject({ code: 0, out: 'It is warm.\n' })

@@ -12,8 +12,11 @@ export function addBudgets(program: Command): void {
     .description(
       'Set a budget, effective from the next model request. One of the same tenant, subject, window and unit is replaced.',
     )
-    .option('--tenant <name>', 'the tenant; * counts each one; default: default')
-    .option('--agent <name>', 'only this agent of the tenant; * counts each one')
+    .option(
+      '--tenant <name>',
+      'the tenant; * counts each one; default: default, and * with --agent or --conversation *',
+    )
+    .option('--agent <name>', 'only this agent; * counts each one')
     .option('--conversation <id>', 'only this conversation; * counts each one')
     .addOption(
       new Option('--window <window>', 'the time after which it begins again, in UTC')

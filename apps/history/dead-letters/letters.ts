@@ -11,6 +11,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { DeadLetter, Message, MessageType } from '../../../shared/contract/messages.ts'
 import {
   keyOf,
+  nameWithoutPrefix,
   stageNames,
   type TopicName,
   topics,
@@ -21,6 +22,7 @@ import { errorCodes, WeirError } from '../../../shared/lib/errors.ts'
 import { nearestName } from '../../../shared/settings/nearest-name.ts'
 import { instantOfFlag } from '../../terminal/instant-text.ts'
 import { printable } from '../../terminal/printable.ts'
+import { count } from '../../terminal/quantities.ts'
 import type { OpenLog } from '../open-log.ts'
 
 /**
@@ -37,11 +39,13 @@ export type LetterFilter = {
 }
 
 /**
- * By partition, then in the order of the log. Ignores foreign bytes in the topic. Throws `usage`.
+ * By partition, then in the order of the log. `onUnreadable`: called for each letter that cannot be
+ * read and may match, because it is encrypted or damaged. Throws `usage`.
  */
 export async function* lettersIn(
   log: OpenLog,
   { conversation, stage, code, since }: LetterFilter,
+  onUnreadable: () => void = () => {},
 ): AsyncGenerator<Letter> {
   if (stage !== undefined && !stageNames.some((name) => name === stage)) throw noStage(stage)
   if (code !== undefined && !errorCodes.some((known) => known === code)) throw noCode(code)
@@ -50,12 +54,23 @@ export async function* lettersIn(
     for await (const records of scan(log, { topic: 'dead-letters', partition, since: from }))
       for (const record of records) {
         const letter = messageOf(record.value)
-        if (letter?.type !== 'dead-letter') continue
-        if (conversation !== undefined && letter.key !== conversation) continue
+        if (conversation !== undefined && record.key !== conversation) continue
+        if (letter?.type !== 'dead-letter') {
+          if (record.value !== null) onUnreadable()
+          continue
+        }
         if ((stage ?? letter.stage) !== letter.stage || (code ?? letter.code) !== letter.code)
           continue
         yield letterAt(record, letter)
       }
+}
+
+/** The end of a list of letters. Undefined: nothing to add. */
+export function endOfLetters(found: number, unreadable: number): string | undefined {
+  if (unreadable === 0) return found === 0 ? 'no dead letter matches' : undefined
+  return found === 0
+    ? `${count(unreadable, 'dead letter')} cannot be read, and no other matches`
+    : `${count(unreadable, 'more dead letter')} cannot be read`
 }
 
 function noStage(given: string): WeirError {
@@ -135,7 +150,7 @@ export async function originalOf(
   log: OpenLog,
   { topic, partition, offset, key, value }: DeadLetter,
 ): Promise<Original> {
-  const bare = topic.startsWith(log.topicPrefix) ? topic.slice(log.topicPrefix.length) : topic
+  const bare = nameWithoutPrefix(topic, log.topicPrefix) ?? topic
   const name = (Object.keys(topics) as TopicName[]).find((one) => one === bare)
   const there = name === undefined ? undefined : await recordAt(log, name, partition, offset)
   if (there !== undefined && there.key === key)

@@ -11,6 +11,7 @@ import { instant, second } from '../../terminal/quantities.ts'
 import { type OpenLog, withLog } from '../open-log.ts'
 import {
   contentOf,
+  endOfLetters,
   faultOf,
   type Letter,
   type LetterFilter,
@@ -53,17 +54,22 @@ export async function listDeadLetters(
 ): Promise<void> {
   const { json = false, bundle } = options
   let found = 0
+  let unreadable = 0
   await withLog(
     settings,
     async (log) => {
-      for await (const letter of lettersIn(log, options)) {
+      const onUnreadable = () => {
+        unreadable += 1
+      }
+      for await (const letter of lettersIn(log, options, onUnreadable)) {
         found += 1
         out.write(json ? `${printableJson(listed(letter))}\n` : `${lineOf(letter, out)}\n`)
       }
     },
     { bundle },
   )
-  if (found === 0 && !json) out.write('no dead letter matches\n')
+  const end = endOfLetters(found, unreadable)
+  if (end !== undefined && !json) out.write(`${end}\n`)
 }
 
 /** Throws `usage` if there is no dead letter at that place. */

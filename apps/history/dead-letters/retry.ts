@@ -21,6 +21,7 @@ import { assertLogExists, type OpenLog, silentProgress } from '../open-log.ts'
 import { withRegistry } from '../registry.ts'
 import { type Copies, copiesOf } from './copies.ts'
 import {
+  endOfLetters,
   faultOf,
   type Letter,
   type LetterFilter,
@@ -51,11 +52,12 @@ export async function retryDeadLetters(
     )
   const progress = createProgress(process.stderr, systemClock, process.env)
   return withWritableLog(settings, progress, async (log) => {
-    const letters = await selectedLetters(log, places, options).finally(progress.end)
-    if (letters.length === 0) {
-      streams.out.write('no dead letter matches\n')
-      return 0
-    }
+    const { letters, unreadable } = await selectedLetters(log, places, options).finally(
+      progress.end,
+    )
+    const end = endOfLetters(letters.length, unreadable)
+    if (end !== undefined) streams.out.write(`${end}\n`)
+    if (letters.length === 0) return 0
     if (!yes && !(await isConfirmed(letters.length, streams))) {
       streams.out.write('nothing was written\n')
       return 1
@@ -98,13 +100,17 @@ async function selectedLetters(
   log: OpenLog,
   places: string[],
   options: RetryOptions,
-): Promise<Letter[]> {
+): Promise<{ letters: Letter[]; unreadable: number }> {
   const letters: Letter[] = []
+  let unreadable = 0
   if (options.all !== true) {
     for (const place of new Set(places)) letters.push(await letterNamed(log, place))
-    return letters
+    return { letters, unreadable }
   }
-  for await (const letter of lettersIn(log, options)) {
+  const onUnreadable = () => {
+    unreadable += 1
+  }
+  for await (const letter of lettersIn(log, options, onUnreadable)) {
     if (letters.length === lettersMax)
       throw new WeirError(
         'usage',
@@ -112,7 +118,7 @@ async function selectedLetters(
       )
     letters.push(letter)
   }
-  return letters
+  return { letters, unreadable }
 }
 
 async function isConfirmed(letters: number, { input, errors }: Streams): Promise<boolean> {

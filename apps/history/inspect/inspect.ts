@@ -82,7 +82,7 @@ export async function inspect(
       const money = await moneyOf(timeline, log)
       return { timeline, context, agents: await agentsOfCalls(timeline, log), money }
     },
-    { bundle, unredacted },
+    { bundle, unredacted, conversation },
   )
   if (json) {
     const beside = {

@@ -12,6 +12,7 @@ import {
   guardTopic,
   guardTopicName,
   historyPrefix,
+  nameWithoutPrefix,
   type TopicName,
   topics,
 } from '../../../shared/contract/topology.ts'
@@ -86,7 +87,7 @@ export function tailRequestOf(
 /** Accepts the topic of any guard: only the log knows the registered ones. */
 function topicNameOf(given: string, topicPrefix: string): TopicName | GuardTopicName {
   const names = Object.keys(topics) as TopicName[]
-  const bare = given.startsWith(topicPrefix) ? given.slice(topicPrefix.length) : given
+  const bare = nameWithoutPrefix(given, topicPrefix) ?? given
   const name = names.find((one) => one === bare || one === given)
   if (name !== undefined) return name
   const guard = bare.startsWith(guardTopicName('')) ? bare.slice(guardTopicName('').length) : ''

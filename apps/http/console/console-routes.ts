@@ -51,7 +51,7 @@ export function consoleFiles(): HttpApp {
 /** The data of the page, and its requests. */
 export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   const { reader, log, source, settings } = parts
-  const { weir, principalOf, clock } = edge
+  const { weir, principalOf } = edge
   const app: HttpApp = new Hono()
   const reports = createSlots(limits.consoleReportsMax)
   const retries = createSlots(1)
@@ -86,8 +86,8 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
 
   app.get(`${api}/conversation`, async (context) => {
     const id = parseConversationId(context.req.query('id') ?? '')
-    const unredacted = isUnredacted(context)
-    const opened = { log: { ...log, unredacted }, source, clock }
+    const unredacted = isUnredacted(edge, context)
+    const opened = { log: { ...log, unredacted }, source }
     return context.json(await within(reports, () => conversationData(id, opened)))
   })
 
@@ -97,7 +97,7 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
 
   app.get(`${api}/dead-letter`, async (context) => {
     const place = context.req.query('place') ?? ''
-    const unredacted = isUnredacted(context)
+    const unredacted = isUnredacted(edge, context)
     return context.json(await within(reports, () => shownLetter({ ...log, unredacted }, place)))
   })
 
@@ -148,13 +148,6 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
     return context.json({ text, isWritten })
   })
 
-  /** Keeps CONSOLE-ROUTES-5. */
-  function isUnredacted(context: HttpContext): boolean {
-    if (context.req.query('unredacted') !== 'true') return false
-    requireRole(principalOf(context.req.raw), 'unredacted')
-    return true
-  }
-
   function stream(
     { env }: HttpContext,
     events: (signal: AbortSignal) => ReturnType<typeof stateEvents>,
@@ -170,6 +163,13 @@ export function consoleApi(edge: EdgeContext, parts: ConsoleParts): HttpApp {
   }
 
   return app
+}
+
+/** Keeps CONSOLE-ROUTES-5. */
+function isUnredacted({ principalOf }: Pick<EdgeContext, 'principalOf'>, { req }: HttpContext) {
+  if (req.query('unredacted') !== 'true') return false
+  requireRole(principalOf(req.raw), 'unredacted')
+  return true
 }
 
 /** Keeps CONSOLE-ROUTES-2. */

@@ -44,3 +44,24 @@ export function minutesOf<T>(
     return { at: minute * minuteMs, entries: [...(hour.get(minute) ?? [])] }
   })
 }
+
+/** The sum of each count of `one`. `other` may have further fields. */
+export function summed<Counts extends Record<string, number>>(
+  one: Counts,
+  other: NoInfer<Counts>,
+): Counts {
+  const added = other as Record<string, number>
+  const sums = Object.entries(one).map(([name, count]) => [name, count + (added[name] ?? 0)])
+  return Object.fromEntries(sums) as Counts
+}
+
+/** The entries of all minutes, summed by key. `nothing` has the names of the counts. */
+export function sumsByKey<Counts extends Record<string, number>, T extends Counts>(
+  minutes: readonly { entries: [string, T][] }[],
+  nothing: Counts,
+): T[] {
+  const by = new Map<string, { entry: T; sum: Counts }>()
+  for (const [key, entry] of minutes.flatMap(({ entries }) => entries))
+    by.set(key, { entry, sum: summed(by.get(key)?.sum ?? nothing, entry) })
+  return [...by.values()].map(({ entry, sum }) => ({ ...entry, ...sum }))
+}

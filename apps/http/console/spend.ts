@@ -12,7 +12,7 @@ import type {
   Message,
 } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { entryOf, type Hour, minutesOf } from './hour.ts'
+import { entryOf, type Hour, minutesOf, summed, sumsByKey } from './hour.ts'
 import type { OpenTurn } from './open-turns.ts'
 import type { ConsoleState, Spend, SpendBy } from './page/console-state.ts'
 
@@ -91,22 +91,9 @@ function moneyOf({ money }: SpendFold, { conversation, turn, round }: RoundPlace
 
 /** The use in the hour before `now`, the most tokens first. */
 export function shownSpend({ hour }: SpendFold, now: Milliseconds): ConsoleState['spend'] {
-  const by = new Map<string, SpendBy>()
-  for (const { entries } of minutesOf(hour, now))
-    for (const [key, one] of entries) {
-      const { agent } = one
-      by.set(key, { agent, ...summed(by.get(key) ?? nothing, one) })
-    }
-  const all = [...by.values()].sort((a, b) => b.tokens - a.tokens || b.rounds - a.rounds)
-  return { total: all.reduce<Spend>(summed, nothing), by: all.slice(0, limits.consolePairsMax) }
-}
-
-function summed(one: Spend, other: Spend): Spend {
-  return {
-    turns: one.turns + other.turns,
-    rounds: one.rounds + other.rounds,
-    tokens: one.tokens + other.tokens,
-    usd: one.usd + other.usd,
-    priced: one.priced + other.priced,
-  }
+  const all = sumsByKey(minutesOf(hour, now), nothing).sort(
+    (a, b) => b.tokens - a.tokens || b.rounds - a.rounds,
+  )
+  const total = all.reduce<Spend>((sum, one) => summed(sum, one), nothing)
+  return { total, by: all.slice(0, limits.consolePairsMax) }
 }

@@ -8,7 +8,7 @@ import { approvalGuard, withdrawnCode } from '../../../shared/contract/approval-
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
-import { entryOf, type Hour, minutesOf } from './hour.ts'
+import { entryOf, type Hour, minutesOf, summed, sumsByKey } from './hour.ts'
 import { isStop, type OpenTurn } from './open-turns.ts'
 import type { ConsoleState, Stops, StopsBy } from './page/console-state.ts'
 
@@ -70,34 +70,19 @@ type Added = { agent: string; rule: string; counts: Partial<Stops> }
 function addTo(fold: StopsFold, time: Milliseconds, { agent, rule, counts }: Added): void {
   const given = { time, names: [agent, rule] as const, others: ['others', 'others'] as const }
   const entry = entryOf(fold, given, ([agent, rule]) => ({ agent, rule, ...nothing }))
-  Object.assign(entry, summed(entry, { ...nothing, ...counts }))
-}
-
-function summed(one: Stops, other: Stops): Stops {
-  return {
-    calls: one.calls + other.calls,
-    turns: one.turns + other.turns,
-    reminders: one.reminders + other.reminders,
-    rounds: one.rounds + other.rounds,
-    tokens: one.tokens + other.tokens,
-  }
+  Object.assign(entry, summed({ ...nothing, ...counts }, entry))
 }
 
 /** The stops of the hour before `now`. */
 export function shownStops(fold: StopsFold, now: Milliseconds): ConsoleState['stops'] {
-  const by = new Map<string, StopsBy>()
-  const minutes = minutesOf(fold, now).map(({ at, entries }) => {
-    for (const [key, one] of entries)
-      by.set(key, { ...one, ...summed(by.get(key) ?? nothing, one) })
-    const { calls, turns } = entries.reduce((sum, [, one]) => summed(sum, one), nothing)
+  const hour = minutesOf(fold, now)
+  const minutes = hour.map(({ at, entries }) => {
+    const { calls, turns } = entries.reduce<Stops>((sum, [, one]) => summed(sum, one), nothing)
     return { at, calls, turns }
   })
-  const all = [...by.values()].sort(
+  const all = sumsByKey(hour, nothing).sort(
     (a, b) => b.turns - a.turns || b.calls - a.calls || b.reminders - a.reminders,
   )
-  return {
-    total: all.reduce(summed, nothing),
-    by: all.slice(0, limits.consolePairsMax),
-    minutes,
-  }
+  const total = all.reduce<Stops>((sum, one) => summed(sum, one), nothing)
+  return { total, by: all.slice(0, limits.consolePairsMax), minutes }
 }

@@ -97,13 +97,17 @@ function isAccepted(key: string, value: number): boolean {
   return readEntries([{ key, value: `${value}` }]).faults.length === 0
 }
 
-/** Those with the most effect first. */
+/** Those with the most effect first. Without reasons: they may hold values that rules of agents hide. */
 function shownChanges(changes: readonly Change[]): TurnChange[] {
   return changes
     .map(({ conversation, round, was, is, roundsSaved, tokensSaved, roundsLater, refused }) => ({
-      ...{ conversation, round, was, is, roundsSaved, tokensSaved, roundsLater },
-      lost: refused.length,
+      ...{ conversation, round, was: shownDecision(was), is: shownDecision(is) },
+      ...{ roundsSaved, tokensSaved, roundsLater, lost: refused.length },
     }))
     .sort((a, b) => b.roundsSaved - a.roundsSaved || b.lost - a.lost)
     .slice(0, limits.consoleTurnChangesMax)
+}
+
+function shownDecision(decision: Change['was']): TurnChange['was'] {
+  return decision && { rung: decision.rung, rule: decision.rule }
 }

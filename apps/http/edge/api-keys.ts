@@ -36,7 +36,7 @@ export function apiKeysIn(file: string): ApiKeys {
   let principals = new Map<string, Principal>()
   const refresh = (): void => {
     const stat = statSync(file, { throwIfNoEntry: false })
-    if (stat === undefined) throw unreadable(file, undefined)
+    if (stat === undefined) throw missing(file)
     const { mtimeMs, size, ino } = stat
     const version = `${mtimeMs} ${size} ${ino}`
     if (version === read) return
@@ -91,12 +91,19 @@ export function removeApiKey(file: string, name: string): void {
 
 /** Throws `settings.invalid` with the first mistake. */
 export function readApiKeys(file: string): ApiKeyEntry[] {
+  let text: string
+  try {
+    if (statSync(file).size > limits.edgeKeyFileBytesMax)
+      throw invalid(file, `it has more than ${limits.edgeKeyFileBytesMax} bytes`)
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw cause instanceof WeirError ? cause : unreadable(file, cause)
+  }
   let value: unknown
   try {
-    if (statSync(file).size > limits.edgeKeyFileBytesMax) throw new Error('the file is too large')
-    value = JSON.parse(readFileSync(file, 'utf8'))
+    value = JSON.parse(text)
   } catch (cause) {
-    throw unreadable(file, cause)
+    throw invalid(file, 'it is no valid JSON: correct it, or restore an earlier one', { cause })
   }
   const list = isObject(value) ? value.keys : undefined
   if (!Array.isArray(list) || list.length > limits.edgeKeysMax)
@@ -148,6 +155,7 @@ function principalOf(entry: ApiKeyEntry): Principal {
   return {
     ...{
       name: `${'sha256' in entry ? 'key' : 'certificate'}:${name}`,
+      identity: 'authenticated',
       tenant,
       roles: new Set(own),
     },
@@ -162,11 +170,15 @@ function write(file: string, keys: readonly ApiKeyEntry[]): void {
   renameSync(beside, file)
 }
 
-function invalid(file: string, fault: string): WeirError {
-  return new WeirError('settings.invalid', `the file of API keys ${file}: ${fault}`)
+function invalid(file: string, fault: string, options: ErrorOptions = {}): WeirError {
+  return new WeirError('settings.invalid', `the file of API keys ${file}: ${fault}`, options)
 }
 
 function unreadable(file: string, cause: unknown): WeirError {
-  const text = `the file of API keys ${file} cannot be read: make it with weir api-keys create`
-  return new WeirError('settings.invalid', text, { cause })
+  const { code = 'unknown' } = cause as NodeJS.ErrnoException
+  return code === 'ENOENT' ? missing(file) : invalid(file, `it cannot be read (${code})`, { cause })
+}
+
+function missing(file: string): WeirError {
+  return invalid(file, 'it does not exist: make it with weir api-keys create')
 }

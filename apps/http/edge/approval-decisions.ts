@@ -1,5 +1,6 @@
 // The waiting calls of a principal, and its decisions.
-// APPROVAL-DECISIONS-1. A decision carries the authenticated identity. A body cannot name another.
+// APPROVAL-DECISIONS-1. A decision carries the name of the author of its request, and whether a key, a
+//     token or a certificate proves it. A body cannot name another.
 // APPROVAL-DECISIONS-2. A call of another tenant does not exist: 404.
 
 import type { DecisionOutcome, WaitingApproval } from '../../../client/weir.ts'
@@ -23,19 +24,22 @@ export type Decision = {
   reason?: string
   hash?: string
   values?: string
+  /** Only a call of this turn is known; `conversation` as in the log. */
+  of?: Pick<WaitingApproval, 'conversation' | 'turn'>
 }
 
 /** Throws 403 without the role `approve`, and 404. */
 export async function decideFor(
   context: Pick<EdgeContext, 'weir'>,
   principal: Principal,
-  { id, approve, reason, hash, values }: Decision,
+  { id, approve, reason, hash, values, of }: Decision,
 ): Promise<DecisionOutcome> {
   requireRole(principal, 'approve')
   const { weir } = context
-  const { name: by, tenant } = principal
+  const { name: by, identity, tenant } = principal
   const decision = {
-    by,
+    ...{ by, identity },
+    ...(of !== undefined && { of }),
     ...(tenant !== null && { tenant }),
     ...(hash !== undefined && { hash }),
   }

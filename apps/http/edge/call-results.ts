@@ -66,7 +66,9 @@ export async function sendResults(
   for (const { callId, text, isError = false } of sent) {
     const place = placeOfCall(callId)
     if (place === undefined) throw unknownCall()
-    await own.sendResult(place, { text, isError })
+    await own.sendResult(place, { text, isError }).catch((error: unknown) => {
+      throw error instanceof WeirError && error.code === 'call.unknown' ? unknownCall() : error
+    })
   }
   return sent.map(({ callId }) => callId)
 }

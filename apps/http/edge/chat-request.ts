@@ -6,7 +6,7 @@ import type { ConversationTurn } from '../../../client/weir.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { HttpError } from '../http-error.ts'
-import { decideFor, waitingFor } from './approval-decisions.ts'
+import { type Decision, decideFor, waitingFor } from './approval-decisions.ts'
 import type { CallAnswer } from './call-results.ts'
 import type { EdgeContext } from './edge-context.ts'
 import type { Principal } from './principal.ts'
@@ -63,12 +63,7 @@ export async function decideAnswers(
 ): Promise<{ isAbandoned: boolean }> {
   const ids = [...answers.map(({ id }) => id), ...abandoned]
   if (ids.length === 0) return { isAbandoned: false }
-  if (ids.length > limits.edgeAnswersMax)
-    throw new HttpError(
-      400,
-      'http.body',
-      `the request answers ${ids.length} approvals: at most ${limits.edgeAnswersMax} are allowed`,
-    )
+  assertFewAnswers(ids.length)
   const waiting = (await waitingFor(context, principal)).filter(({ id }) => ids.includes(id))
   if (waiting.some((call) => call.conversation !== conversation))
     throw new HttpError(404, 'approval.unknown', 'no call of this conversation has this approval')
@@ -78,6 +73,30 @@ export async function decideAnswers(
     await decideFor(context, principal, { ...answer, hash: call.hash })
   }
   return { isAbandoned: waiting.some(({ id }) => abandoned.includes(id)) }
+}
+
+/**
+ * Decides calls of one turn. The same answer as one that counts is a repeated request. Throws 403, 404
+ * for a call that is none of the turn's, and 409 if another decision counts. `of`: as in the log.
+ */
+export async function decideOfTurn(
+  context: EdgeContext,
+  principal: Principal,
+  { of, answers }: { of: NonNullable<Decision['of']>; answers: readonly Answer[] },
+): Promise<void> {
+  assertFewAnswers(answers.length)
+  for (const answer of answers) {
+    const { outcome, text } = await decideFor(context, principal, { ...answer, of })
+    if (outcome !== (answer.approve ? 'approved' : 'rejected'))
+      throw new HttpError(409, 'approval.decided', text)
+  }
+}
+
+/** Throws 400. */
+function assertFewAnswers(count: number): void {
+  if (count <= limits.edgeAnswersMax) return
+  const most = `at most ${limits.edgeAnswersMax} are allowed`
+  throw new HttpError(400, 'http.body', `the request answers ${count} approvals: ${most}`)
 }
 
 /** Throws 400. `where`: the place in the body. */

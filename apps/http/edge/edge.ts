@@ -82,6 +82,7 @@ export async function startEdge({
     ...{ host, port, log, tls, origins: allowed },
     ...(advice !== undefined && { advice }),
     routes: [...before, (root) => void root.route('/', app)],
+    pathAdvice,
   })
   return {
     ...server,
@@ -90,6 +91,13 @@ export async function startEdge({
       await server.close()
     },
   }
+}
+
+/** Most clients with an unknown path have a wrong base URL. */
+function pathAdvice(path: string): string {
+  return path.startsWith('/v1/')
+    ? 'docs/guides/serve-http.md lists the paths of this server'
+    : 'the base URL of a client of the API ends with /v1'
 }
 
 /** An answer ends with the token of its reader, so a stream does not outlive it. */

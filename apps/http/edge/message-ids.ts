@@ -1,6 +1,7 @@
 // The id of a message that a request brings, so that a repeated request is the same message. Clients
 // repeat a request after a broken connection, and most of them send no id with it.
 // MESSAGE-IDS-1. The id depends on the request and the log only: any process finds the same message.
+//     An equal message behind a later one is another message, unless that one waited for its turn.
 //     A conversation that no request named is found for an hour after its start.
 
 import { hash } from 'node:crypto'
@@ -22,6 +23,8 @@ export type MessageRequest = {
   key: string | undefined
   body: Uint8Array
   text: string
+  /** The body names the message or the answer before it, so an equal one is a repeat at any time. */
+  isPlaced?: boolean
 }
 
 /** `earlier`: the turn of the same message, if the log has it. */
@@ -40,6 +43,10 @@ export function createMessageIds(weir: Pick<Weir, 'conversation'>, clock: Clock)
   const isOld = ({ end }: ConversationTurn): boolean =>
     end !== undefined && end.at < clock.now() - limits.edgeRepeatMs
 
+  /** A message came behind the end of the turn, so its client has the end. */
+  const wentOn = ({ end }: ConversationTurn, later: readonly ConversationTurn[]): boolean =>
+    end !== undefined && later.some(({ since }) => since >= end.at)
+
   async function withKey(request: MessageRequest, key: string): Promise<FoundMessage> {
     const { principal, text } = request
     const { conversation = `new-${digest(principal.name, key)}` } = request
@@ -55,14 +62,18 @@ export function createMessageIds(weir: Pick<Weir, 'conversation'>, clock: Clock)
   }
 
   async function inConversation(
-    { principal, body }: MessageRequest,
+    { principal, body, isPlaced = false }: MessageRequest,
     given: string,
   ): Promise<FoundMessage> {
     const conversation = conversationIn(principal, given)
     const base = `h-${digest(principal.name, conversation, body)}`
     const find = async (ends: boolean) => {
       const turns = await weir.conversation(conversation).turns({ limit: 8, ends })
-      return turns.find(({ messageId }) => messageId.startsWith(`${base}-`))
+      const at = turns.findIndex(({ messageId }) => messageId.startsWith(`${base}-`))
+      const turn = turns[at]
+      return (
+        turn && { turn, isOver: isOld(turn) || (!isPlaced && wentOn(turn, turns.slice(0, at))) }
+      )
     }
     // The ends cost more to read, and most messages are new.
     const same = (await find(false)) && (await find(true))
@@ -71,10 +82,10 @@ export function createMessageIds(weir: Pick<Weir, 'conversation'>, clock: Clock)
       messageId: `${base}-${number}`,
     })
     if (same === undefined) return { message: numbered(1), earlier: undefined }
-    const number = Number(same.messageId.slice(base.length + 1))
-    return isOld(same)
+    const number = Number(same.turn.messageId.slice(base.length + 1))
+    return same.isOver
       ? { message: numbered(number + 1), earlier: undefined }
-      : { message: numbered(number), earlier: same }
+      : { message: numbered(number), earlier: same.turn }
   }
 
   async function unnamed({ principal, body }: MessageRequest): Promise<FoundMessage> {

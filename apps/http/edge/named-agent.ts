@@ -7,8 +7,15 @@ import { HttpError } from '../http-error.ts'
 /** The names of models begin with it: `weir/AGENT`. */
 export const modelPrefix = 'weir/'
 
-/** `given` undefined: the only agent. Throws 404 with the nearest name, 400 for a choice of several. */
-export function namedAgent(agents: Agents, given: string | undefined): string {
+/**
+ * `given` undefined: the only agent. `field`: the field of the request. Throws 404 with the nearest name,
+ * 400 for a choice of several.
+ */
+export function namedAgent(
+  agents: Agents,
+  given: string | undefined,
+  field: 'model' | 'agent',
+): string {
   const names = [...agents.keys()]
   const [only, another] = names
   if (given === undefined) {
@@ -18,9 +25,10 @@ export function namedAgent(agents: Agents, given: string | undefined): string {
   const name = given.startsWith(modelPrefix) ? given.slice(modelPrefix.length) : given
   if (agents.has(name)) return name
   const near = nearestName(name, names)
+  const prefix = field === 'model' ? modelPrefix : ''
   const advice =
     near === undefined
-      ? `the models are ${names.map((one) => modelPrefix + one).join(', ')}`
-      : `did you mean ${modelPrefix}${near}?`
-  throw new HttpError(404, 'agent.unknown', `there is no such model: ${advice}`)
+      ? `the ${field}s are ${names.map((one) => prefix + one).join(', ')}`
+      : `did you mean ${prefix}${near}?`
+  throw new HttpError(404, 'agent.unknown', `there is no such ${field}: ${advice}`)
 }

@@ -44,7 +44,7 @@ export function oidcTokens({
     const claimed = payload[rolesClaim]
     const names: unknown[] = typeof claimed === 'string' ? claimed.split(' ') : asList(claimed)
     return {
-      ...{ name, tenant, cancelsOnDisconnect: false },
+      ...{ name, identity: 'authenticated', tenant, cancelsOnDisconnect: false },
       until: (Number(payload.exp) + skewSeconds) * 1000,
       roles: new Set(roles.filter((role) => names.includes(role))),
     }

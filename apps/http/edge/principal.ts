@@ -4,6 +4,7 @@
 //     a tenant names ids behind that prefix only, so no request can reach another tenant's.
 
 import type { ConversationId } from '../../../shared/contract/ids.ts'
+import type { PersonIdentity } from '../../../shared/contract/messages.ts'
 import { conversationOfTenant } from '../../../shared/contract/tenant.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { HttpError } from '../http-error.ts'
@@ -20,6 +21,8 @@ export type Role = (typeof roles)[number]
 export type Principal = {
   /** The identity that decisions carry: `key:NAME`, `certificate:NAME`, a token's subject, or the user of this process. */
   name: string
+  /** `claimed`: nothing proves the name, as with a program of this machine. */
+  identity: PersonIdentity
   /** Null: all tenants. */
   tenant: string | null
   roles: ReadonlySet<Role>

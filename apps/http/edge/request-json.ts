@@ -1,5 +1,6 @@
 // The JSON body of a request to the edge, bounded before it is parsed.
 
+import { isUtf8 } from 'node:buffer'
 import { refuseUnknownKeys } from '../../../client/known-keys.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
@@ -10,7 +11,8 @@ import type { HttpContext } from '../server.ts'
 /** An object. `bytes`: the body as it arrived. */
 export type JsonBody = { value: Record<string, unknown>; bytes: Buffer }
 
-/** Throws 413 for a body that is too large, 400 for one that is no JSON object or nests too deep. */
+/** Throws 413 for a body that is too large, 400 for one that is no UTF-8, no JSON object, or nests
+ * too deep. */
 export async function jsonBodyOf(context: HttpContext): Promise<JsonBody> {
   const bytes = await bytesOf(context.env.incoming, limits.edgeBodyBytesMax)
   if (depthOf(bytes) > limits.edgeBodyDepthMax)
@@ -19,6 +21,7 @@ export async function jsonBodyOf(context: HttpContext): Promise<JsonBody> {
       'http.body',
       `the body nests deeper than ${limits.edgeBodyDepthMax} levels`,
     )
+  if (!isUtf8(bytes)) throw new HttpError(400, 'http.body', 'the body is no valid UTF-8')
   const value = parsed(bytes)
   if (!isObject(value)) throw new HttpError(400, 'http.body', 'the body must be a JSON object')
   return { value, bytes }

@@ -136,7 +136,7 @@ type OfferedField = { accepts?: (value: unknown) => boolean; advice: string }
 
 /** For refuseFields. */
 export const toolChoice: OfferedField = {
-  accepts: (value) => value === 'auto' || value === 'none',
+  accepts: (value) => value === 'auto',
   advice: 'the model of the agent chooses its calls',
 }
 

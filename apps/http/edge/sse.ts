@@ -1,7 +1,7 @@
 // A stream of server-sent events. The pace of the client is the pace of the source: a piece is read
 // when the one before it is with the client. Events that are ready together are one piece, because
 // each write costs more than its events.
-// Does not own: Response and ReadableStream of the web, which cost more than all the rest.
+// Without Response and ReadableStream of the web, which cost more than all the rest.
 // SSE-1. A stream holds at most one piece of `limits.edgePieceCharsMax`, and the events of one item. A
 //     slow client makes the source wait, not the memory grow.
 
@@ -138,7 +138,8 @@ export function sseResponse<Item>(
   closing.addEventListener('abort', stop, { once: true })
   outgoing.on('close', leave).on('drain', onDrain)
   if (outgoing.destroyed) leave()
-  if (outgoing.req.method === 'HEAD') stop() // headers only
+  // Headers only. A server that closes has sent its event already, and no listener would get it.
+  if (outgoing.req.method === 'HEAD' || closing.aborted) stop()
   void send()
   return alreadySent
 }

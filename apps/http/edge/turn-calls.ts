@@ -75,9 +75,9 @@ export function createTurnCalls(): TurnCalls {
         const call = open({ ...event, ordinal })
         if (call === undefined) continue
         const { callId } = call
-        const asked = question === null ? undefined : questionIn(question)
+        const ofTool = question === null ? undefined : questionIn(question)
         const waiting = { kind: 'approval' as const, id, callId, name, rule, until: event.until }
-        call.approval = { call: { ...waiting, ...(asked && { question: asked }) } }
+        call.approval = { call: { ...waiting, ...(ofTool && { question: ofTool }) } }
       }
     if (event.type === 'approval-decided') {
       const call = open(event)

@@ -8,8 +8,8 @@ import type { Money } from '../../terminal/money-text.ts'
 
 /** The index of the page. It is small and read at once. */
 export type ReportIndex = {
-  /** The time at which the page was made, in milliseconds since 1970-01-01 UTC. */
-  madeAt: number
+  /** The time at which the page was made, in milliseconds since 1970-01-01 UTC. Null: it is live. */
+  madeAt: number | null
   /** The source of the records, as a text. */
   source: string
   /** The time of the bundle's export, in the same unit. Null: the source is a log. */

@@ -30,6 +30,6 @@ export function originLine(
       `read from ${source}${exportedAt === null ? '' : `, exported ${minute(exportedAt)}`}`,
     ),
     redaction !== null && element('span', { class: 'warning' }, `redacted: ${redaction}`),
-    element('span', {}, `page made ${minute(madeAt)}`),
+    element('span', {}, madeAt === null ? 'live' : `page made ${minute(madeAt)}`),
   )
 }

@@ -64,7 +64,7 @@ export function createAsker(
 
   /** Undefined: the question was withdrawn or closed. */
   async function answerTo(
-    { name, id, question: asked }: PendingCall,
+    { name, id, question: toolQuestion }: PendingCall,
     signal: AbortSignal,
   ): Promise<Answer | undefined> {
     const prompt = createInterface({ input, output: errors, terminal: true, historySize: 0 })
@@ -77,14 +77,14 @@ export function createAsker(
     try {
       for (;;) {
         const how =
-          asked === null
+          toolQuestion === null
             ? 'to approve, or n and why'
             : 'and the values as a JSON object, or n to decline'
         const question = `  ${printable(name)} ${id}: its first ${idCharactersMin} characters ${how}: `
         const line = await prompt.question(question, {
           signal: AbortSignal.any([signal, stop.signal]),
         })
-        const answer = answerIn(line, id, asked !== null)
+        const answer = answerIn(line, id, toolQuestion !== null)
         if (answer !== undefined) return answer
       }
     } catch {

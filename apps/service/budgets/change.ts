@@ -54,7 +54,7 @@ export async function setBudget(
     before: await placeBudget(registry, budget, by),
     unseen: await unseenSubjects(budget, registry),
   }))
-  out.write(`${printable(id)}: ${effectOf(budget)}\n`)
+  out.write(`${printable(id)}: for ${subjectText(budget)}, ${effectOf(budget)}\n`)
   if (before !== undefined) out.write(`it replaces: ${effectOf(before)}\n`)
   out.write(`it counts from now on; to remove it: weir budget remove '${printable(id)}'\n`)
   for (const text of unseen) errors.write(`weir: warning: ${text}\n`)
@@ -171,9 +171,12 @@ function subjectOf({ agent, conversation }: Pick<BudgetOptions, 'agent' | 'conve
   return { scope: 'agent', name: agent }
 }
 
-function tenantIn({ tenant, conversation = eachName }: Omit<BudgetOptions, 'window'>): string {
-  if (tenant === undefined)
-    return conversation === eachName ? defaultTenant : tenantOf(conversation)
+/** A budget of an agent or of each conversation holds in each tenant, so none is left without it. */
+function tenantIn({ tenant, agent, conversation }: Omit<BudgetOptions, 'window'>): string {
+  if (tenant === undefined) {
+    if (agent !== undefined || conversation === eachName) return eachName
+    return conversation === undefined ? defaultTenant : tenantOf(conversation)
+  }
   if (tenant === eachName || isTenant(tenant)) return tenant
   throw new WeirError(
     'usage',
@@ -206,6 +209,20 @@ function amountsOf({ tokens, money, softTokens, softMoney }: Omit<BudgetOptions,
         soft: softMoney === undefined ? null : usdOf('--soft-money', softMoney),
         hard: money === undefined ? null : usdOf('--money', money),
       }
+}
+
+function subjectText({ tenant, scope, name }: NewBudget): string {
+  const ofTenant = tenant === eachName ? 'each tenant' : `the tenant ${tenant}`
+  switch (scope) {
+    case 'tenant':
+      return ofTenant
+    case 'agent':
+      return `${name === eachName ? 'each agent' : `the agent ${printable(name)}`} of ${ofTenant}`
+    case 'conversation':
+      return name === eachName
+        ? `each conversation of ${ofTenant}`
+        : `the conversation ${printable(name)}`
+  }
 }
 
 function effectOf({ window, unit, soft, hard }: NewBudget): string {

@@ -40,18 +40,13 @@ export async function registerElsewhere(
   }
   const retentionMs = retentionMsOf(settings.retention)
   const inForce = await withRegistry(settings, async ({ bus, topicPrefix }) => {
-    const partitions = await partitionCount(bus, topicPrefix)
-    return registerGuard({
+    const log = {
       bus,
       topicPrefix,
-      partitions,
+      partitions: await partitionCount(bus, topicPrefix),
       retentionMs,
-      guard,
-      mode,
-      modes,
-      replace,
-      by: personHere(),
-    })
+    }
+    return registerGuard({ ...log, guard, mode, modes, replace, by: personHere() })
   })
   for (const { pattern, mode } of inForce.tools)
     out.write(

@@ -8,6 +8,9 @@
 {{- if and (eq $kafka.login "none") $kafka.ca.secret -}}
 {{- fail "kafka.ca.secret is set and kafka.login is none: set kafka.login to properties or strimzi, or remove kafka.ca.secret" -}}
 {{- end -}}
+{{- if and (eq $kafka.login "strimzi") (not $kafka.ca.secret) (not $kafka.allowPlaintext) -}}
+{{- fail "kafka.login is strimzi and kafka.ca.secret is empty: set it for TLS, or kafka.allowPlaintext to true" -}}
+{{- end -}}
 {{- range $value, $pattern := dict "kafka.userSecret" $kafka.userSecret "recordSigning.secret" .Values.recordSigning.secret -}}
 {{- if not (contains "{principal}" $pattern) -}}
 {{- fail (printf "%s is %q: it needs {principal}, because no two stages share a Secret" $value $pattern) -}}
@@ -16,8 +19,15 @@
 {{- if and .Values.recordSigning.enabled (ne $kafka.login "none") (eq $kafka.userSecret .Values.recordSigning.secret) -}}
 {{- fail "kafka.userSecret and recordSigning.secret name the same Secrets: use two names" -}}
 {{- end -}}
-{{- if and .Values.modelKeys.secret (eq .Values.modelKeys.secret .Values.toolSecrets.secret) -}}
-{{- fail (printf "modelKeys.secret and toolSecrets.secret are both %q: tools must not have the keys of models" .Values.modelKeys.secret) -}}
+{{- $owners := dict -}}
+{{- range $secret := list "modelKeys" "toolSecrets" "encryption" "kafka.ca" -}}
+{{- $name := (ternary $kafka.ca (get $.Values $secret) (eq $secret "kafka.ca")).secret -}}
+{{- if and $name (hasKey $owners $name) -}}
+{{- fail (printf "%s.secret and %s.secret are both %q: use two Secrets, because a stage gets only what it needs" (get $owners $name) $secret $name) -}}
+{{- end -}}
+{{- if $name -}}
+{{- $_ := set $owners $name $secret -}}
+{{- end -}}
 {{- end -}}
 {{- if .Values.networkPolicy.enabled -}}
 {{- range splitList "," $kafka.bootstrapServers -}}
@@ -78,6 +88,13 @@
 {{- end -}}
 {{- if and .listed.readsAgents (not .root.Values.agents.configMap) -}}
 {{- fail (printf "agents.configMap is empty and %s needs agent files: set it, or stages.%s.enabled to false" .stage .stage) -}}
+{{- end -}}
+{{- range $kind, $request := (.values.resources).requests -}}
+{{- $limit := get (($.values.resources).limits | default dict) $kind | toString -}}
+{{- $unit := regexFind "[A-Za-z]*$" ($request | toString) -}}
+{{- if and $limit (eq $unit (regexFind "[A-Za-z]*$" $limit)) (gt (trimSuffix $unit ($request | toString) | float64) (trimSuffix $unit $limit | float64)) -}}
+{{- fail (printf "resources of %s request %s of %s and the limit is %s" $.stage ($request | toString) $kind $limit) -}}
+{{- end -}}
 {{- end -}}
 {{- $own := include "weir.env" (dict "root" .root "principal" .listed.principal "secrets" .listed.secrets) -}}
 {{- $names := list "WEIR_HEALTH_HOST" "WEIR_HEALTH_PORT" "WEIR_LOG_LEVEL" "WEIR_AGENTS" -}}

@@ -1,7 +1,7 @@
 // The reservation of a model request under budgets, and its settle or release.
 // RESERVATION-1. The model request starts only after its reservation was read back as granted (R6).
 // RESERVATION-2. An attempt without a settle counts in full. So only an answer that counts its
-//     input settles less, and only a refusal before any answer releases.
+//     input settles less. Only a refusal before any answer releases, and an attempt that never began.
 
 import type { Agent } from '../../../shared/agents/agents.ts'
 import type { AttemptId } from '../../../shared/contract/ids.ts'
@@ -84,13 +84,16 @@ export async function reserveBound(
     ...{ type: 'budget-reserved', ...own, budgets, expiresAt },
     ...{ tokens: tokensOf(bound), usd: price?.usd ?? null },
   }
+  const release = () => write(context, tenant, { type: 'budget-released', ...own })
   const decision = await reader.reserve(context, reservation)
-  if (decision === undefined)
+  if (decision === undefined) {
+    void release() // it may be granted later
     return {
       ...{ kind: 'failed', code: 'budget.unreadable', class: 'transient' },
       reason: `the reservation was not read within ${limits.budgetReadMs} ms`,
       ...{ retryable: true, retryAfterMs: null },
     }
+  }
   for (const { budget, used } of decision.soft)
     context.log.warn({ tenant, budget: budget.id, used }, 'a soft budget is reached')
   if (decision.soft.length > 0) await options.reportReached(decision.soft)
@@ -109,7 +112,7 @@ export async function reserveBound(
       }
       await write(context, tenant, settled)
     },
-    release: () => write(context, tenant, { type: 'budget-released', ...own }),
+    release,
   }
 }
 

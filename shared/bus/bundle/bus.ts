@@ -6,6 +6,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Bus, PartitionEnds, StoredRecord, TopicKind } from '../../contract/bus.ts'
 import type { ConversationId } from '../../contract/ids.ts'
 import { limits } from '../../contract/limits.ts'
+import { nameWithoutPrefix } from '../../contract/topology.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { prefixEnd } from '../prefix-end.ts'
@@ -126,9 +127,7 @@ function busOf({ file, db, facts, kinds, queries, clock }: BusParts): Bus {
   /** The name in the file. */
   function topicIn(topic: string, kind?: TopicKind): string {
     if (isClosed) throw new WeirError('bus.closed', `the bundle ${file} is closed: open it again`)
-    const name = topic.startsWith(facts.topicPrefix)
-      ? topic.slice(facts.topicPrefix.length)
-      : undefined
+    const name = nameWithoutPrefix(topic, facts.topicPrefix)
     const found = name === undefined ? undefined : kinds.get(name)
     if (name === undefined || found === undefined)
       throw new WeirError(

@@ -64,7 +64,7 @@ export type EmbeddedBusOptions = {
   keepFrom?: ((commit: Commit) => Offset) | undefined
   /** Gets failures that no caller sees. pino fits. */
   log?:
-    | { warn(fields: object, message: string): void; error(fields: object, message: string): void }
+    | { warn(fields: object, message: string): void; fatal(fields: object, message: string): void }
     | undefined
   /** For tests of a full disk: gets the open database. */
   onDatabase?: ((database: TestedDatabase) => void) | undefined
@@ -112,7 +112,7 @@ export async function openEmbeddedBus(options: EmbeddedBusOptions): Promise<Bus>
     keepFrom,
     assertOpen: () => assertOpen('open'),
     failed: ({ group, topic }, error) =>
-      options.log?.error(
+      options.log?.fatal(
         { err: error, group, topic },
         'a subscription failed and reads no more records',
       ),

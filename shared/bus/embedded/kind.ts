@@ -57,7 +57,7 @@ function privatePaths({ dataFolder }: Pick<BusSettings, 'dataFolder'>): string[]
 /** Without its socket the owner works as well, so a failed socket is only logged. */
 async function openOwned(
   { dataFolder, synchronous, dataFolderBytesMax: bytesMax }: BusSettings,
-  { log, keepFrom, clock = systemClock, linkHost }: OpenOptions,
+  { log, keepFrom, clock = systemClock, linkHost, values }: OpenOptions,
 ): Promise<Bus> {
   const file = logFileIn(dataFolder)
   const open = reachedByOthers(privatePaths({ dataFolder }))
@@ -70,12 +70,12 @@ async function openOwned(
   async function listen(): Promise<{ close(): Promise<void> }> {
     const requests = await listenForRequests({
       ...{ file, clock, log },
-      answer: (request) => answerOf(bus, request),
+      answer: (request) => answerOf(bus, request, values),
     })
     if (linkHost === undefined) return requests
     const links = await listenForLinks(file, {
       answer: (link, request) =>
-        isOutsideRequest(request) ? answerOf(bus, request) : linkHost.answer(link, request),
+        isOutsideRequest(request) ? answerOf(bus, request, values) : linkHost.answer(link, request),
       left: (link) => linkHost.left(link),
     })
     return {

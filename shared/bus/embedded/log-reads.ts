@@ -43,10 +43,11 @@ export type LogReads = {
 }
 
 /**
- * A table of at most so many records stays in memory while it does not change: each model request
- * and each claim read `policies`.
+ * A table of at most so many records and bytes stays in memory while it does not change: each model
+ * request and each claim read `policies`.
  */
 const keptRecordsMax = 256
+const keptBytesMax = 1024 * 1024
 
 export function createReads({ db, readOnly, guarded }: LogDatabase, topics: LogTopics): LogReads {
   function readWritten(
@@ -87,8 +88,19 @@ export function createReads({ db, readOnly, guarded }: LogDatabase, topics: LogT
       partition.newest = { end }
       return undefined
     }
-    partition.newest.byKey ??= new Map(withPrefix(partition, '').map((one) => [one.key, one]))
-    return partition.newest.byKey
+    const { newest } = partition
+    if (newest.byKey === undefined && bytesWritten(partition) <= keptBytesMax)
+      newest.byKey = new Map(withPrefix(partition, '').map((one) => [one.key, one]))
+    return newest.byKey
+  }
+
+  /** Of a small table. Replaced records count too. */
+  function bytesWritten(partition: Partition): number {
+    const { extent } = statementsOf(db, partition)
+    const [total] = guarded(() => extent.get(0, partition.end, keptRecordsMax)) as unknown as [
+      number,
+    ]
+    return total
   }
 
   function withPrefix(partition: Partition, prefix: string): StoredRecord[] {

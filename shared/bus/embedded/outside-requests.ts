@@ -14,10 +14,12 @@ import {
   guardTopicName,
   guardTopicSpec,
   keyOf,
+  nameWithoutPrefix,
   topics,
   type Writer,
 } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
+import type { Encryption } from '../encryption/encryption.ts'
 import { refuseWithoutSpace } from '../space.ts'
 
 export type OutsideRequest =
@@ -44,20 +46,32 @@ export type OutsideRecord = {
 }
 
 /**
+ * The values of the log: those of another process are encrypted or readable, and must be readable
+ * here to be checked. Errors: shared/bus/encryption/encryption.ts.
+ */
+export type OutsideValues = Pick<Encryption, 'encryptedForOthers' | 'decrypted'>
+
+const plainValues: OutsideValues = {
+  encryptedForOthers: (record) => record,
+  decrypted: (record) => record,
+}
+
+/**
  * Answers a request from outside. Throws `message.invalid` for a request that is not allowed, and
  * the errors of the bus.
  */
 export async function answerOf(
   bus: Pick<Bus, 'append' | 'ensureTopics' | 'space'>,
   received: unknown,
+  values = plainValues,
 ): Promise<Appended[] | null> {
   const request = requestIn(received)
   switch (request.type) {
     case 'append': {
-      const records = request.records.map((record) => recordOf(record, request.topicPrefix))
+      const records = request.records.map((record) => checked(record, request.topicPrefix, values))
       if (records.some(({ value }) => value !== null && typeIn(value) === 'user-message'))
         refuseWithoutSpace(bus)
-      return bus.append(records)
+      return bus.append(records.map(values.encryptedForOthers))
     }
     case 'guard-topic': {
       const { topicPrefix, guard, partitions, retentionMs } = request
@@ -121,11 +135,12 @@ const outsiders: ReadonlySet<Writer> = new Set([
 ])
 
 /** Keeps OUTSIDE-REQUESTS-1. */
-function recordOf(
+function checked(
   { topic, partition, key, value, id }: OutsideRecord,
   topicPrefix: string,
+  values: OutsideValues,
 ): RecordToAppend {
-  const name = topic.startsWith(topicPrefix) ? topic.slice(topicPrefix.length) : ''
+  const name = nameWithoutPrefix(topic, topicPrefix) ?? ''
   const guard = name.startsWith(guardTopicName(''))
     ? name.slice(guardTopicName('').length)
     : undefined
@@ -141,14 +156,14 @@ function recordOf(
       throw unusable(`an operator may not delete keys of ${name}`)
     return { topic, partition, key, value }
   }
-  const bytes = Buffer.from(value, 'base64')
-  const message = decode(bytes)
+  const record = { topic, partition, key, value: Buffer.from(value, 'base64'), id }
+  const message = decode(values.decrypted(record, 'throw').value)
   const writers = found.records[message.type as MessageType] ?? []
   if (!writers.some((writer) => outsiders.has(writer)))
     throw unusable(`only a stage may write a ${message.type} to ${name}`)
   if (keyOf(message) !== key)
     throw unusable(`the key of a ${message.type} is not ${JSON.stringify(key.slice(0, 80))}`)
-  return { topic, partition, key, value: bytes, id }
+  return record
 }
 
 function objectIn(value: unknown): Record<string, unknown> {

@@ -36,7 +36,7 @@ export function createTail(bytesMax: number): Tail {
   let records: StoredRecord[] = []
   /** Of each record, to drop old ones without touching them. */
   let sizes: number[] = []
-  /** Records before it are dropped. They leave the array when they are half of it. */
+  /** Records before it are dropped. They leave the array when they are a fifth of it. */
   let head = 0
   let bytes = 0
 
@@ -50,7 +50,7 @@ export function createTail(bytesMax: number): Tail {
         bytes -= sizes[head] as number
         head += 1
       }
-      if (head > 64 && head * 2 > records.length) {
+      if (head > 64 && head * 5 > records.length) {
         records = records.slice(head)
         sizes = sizes.slice(head)
         head = 0

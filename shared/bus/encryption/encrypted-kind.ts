@@ -4,16 +4,18 @@
 import type { Bus } from '../../contract/bus.ts'
 import type { BusKind, BusSettings, LocalBus } from '../kind.ts'
 import { encryptedBus } from './encrypted-bus.ts'
-import { createEncryption } from './encryption.ts'
+import { createEncryption, type Encryption } from './encryption.ts'
 import { readTenantKeys, type TenantKeys } from './tenant-keys.ts'
 
 export function encryptedKind<Kind extends BusKind>(kind: Kind): Kind {
   const { open, openReadOnly, openBeside } = kind
   return {
     ...kind,
-    open: (settings, options) => opened(settings, () => open(settings, options)),
+    open: (settings, options) =>
+      opened(settings, (values) => open(settings, { ...options, values })),
     openReadOnly: (settings, options) => opened(settings, () => openReadOnly(settings, options)),
-    openBeside: (settings, options) => opened(settings, () => openBeside(settings, options)),
+    openBeside: (settings, options) =>
+      opened(settings, (values) => openBeside(settings, { ...options, values })),
   }
 }
 
@@ -32,10 +34,10 @@ export function encryptedLocalKind(kind: LocalBus): LocalBus {
  */
 async function opened<Opened extends Bus | undefined>(
   settings: BusSettings,
-  open: () => Promise<Opened>,
+  open: (encryption: Encryption) => Promise<Opened>,
 ): Promise<Opened | Bus> {
   const encryption = createEncryption(await keysOf(settings), settings.topicPrefix)
-  const bus = await open()
+  const bus = await open(encryption)
   return bus === undefined ? bus : encryptedBus(bus, encryption)
 }
 

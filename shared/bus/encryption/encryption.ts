@@ -12,7 +12,7 @@ import { createCipheriv, createDecipheriv, randomBytes, randomFillSync } from 'n
 import { encryptedByte, headerBytes } from '../../codec/codec.ts'
 import type { HiddenRecords, RecordToAppend } from '../../contract/bus.ts'
 import { tenantOf } from '../../contract/tenant.ts'
-import { historyConversation } from '../../contract/topology.ts'
+import { historyConversation, nameWithoutPrefix } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
 import {
   everyTenant,
@@ -35,6 +35,11 @@ export type Encryption = {
   /** Throws `encryption.deleted` for a message of a client whose tenant has no keys any more. */
   encrypted<One extends RecordToAppend>(record: One): One
   /**
+   * As `encrypted`, for a record of another process, which may be encrypted already. Throws also
+   * `encryption.key-missing` for a readable message of a client whose tenant has keys.
+   */
+  encryptedForOthers<One extends RecordToAppend>(record: One): One
+  /**
    * The record with a readable value. As it is: not encrypted, damaged, or its key was deleted.
    * `missing`: for a record whose key this process never had.
    */
@@ -54,21 +59,16 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
     addedBytesMax: byTenant.size === 0 ? 0 : addedBytesMax,
     isOfClients,
 
-    encrypted(record) {
-      if (byTenant.size === 0) return record
-      const { value } = record
-      const tenant = tenantOfRecord(nameOf(record.topic), record.key)
-      if (value === null || tenant === undefined || value[0] === encryptedByte) return record
-      const key = byTenant.get(tenant) ?? byTenant.get(everyTenant)
-      if (key === undefined) return record
-      if (key.name === deletedName && isOfClients(record.topic))
+    encrypted,
+
+    encryptedForOthers(record) {
+      const hidden = encrypted(record)
+      if (hidden !== record && isOfClients(record.topic))
         throw new WeirError(
-          'encryption.deleted',
-          `the keys of the tenant ${tenant} were deleted, so it accepts no messages: send them for a tenant with keys (encryptionKeys)`,
+          'encryption.key-missing',
+          `the records of the tenant ${tenantIn(record)} are encrypted, and this process has no key for it: give it the file of the keys (encryptionKeys)`,
         )
-      const hidden = encryptedValue(key, nonces(), value, placeOf(record))
-      ours.set(hidden, value)
-      return { ...record, value: hidden }
+      return hidden
     },
 
     decrypted(record, missing) {
@@ -82,7 +82,8 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
         const plain = parts && decryptedValue(key, value, parts, placeOf(record))
         return plain === undefined ? record : { ...record, value: plain }
       }
-      if (parts === undefined || missing === 'leave' || isDeleted(tenantIn(record))) return record
+      if (parts === undefined || missing === 'leave') return record
+      if (parts.name === deletedName || isDeleted(tenantIn(record))) return record
       const { topic, partition } = record
       throw new WeirError(
         'encryption.key-missing',
@@ -94,10 +95,27 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
       const { name = '' } = (record.value && partsOf(record.value)) ?? {}
       const tenant = tenantIn(record)
       const known = keys.get(tenant ?? '') ?? keys.get(everyTenant) ?? []
-      const reason =
-        name === '' || byName.has(name) ? 'unfit' : isDeleted(tenant) ? 'deleted' : 'missing'
+      const isGone = name === deletedName || isDeleted(tenant)
+      const reason = name === '' || byName.has(name) ? 'unfit' : isGone ? 'deleted' : 'missing'
       return { tenant: tenant ?? '', name, reason, hasOthers: known.length > 0 }
     },
+  }
+
+  function encrypted<One extends RecordToAppend>(record: One): One {
+    if (byTenant.size === 0) return record
+    const { value } = record
+    const tenant = tenantIn(record)
+    if (value === null || tenant === undefined || value[0] === encryptedByte) return record
+    const key = byTenant.get(tenant) ?? byTenant.get(everyTenant)
+    if (key === undefined) return record
+    if (key.name === deletedName && isOfClients(record.topic))
+      throw new WeirError(
+        'encryption.deleted',
+        `the keys of the tenant ${tenant} were deleted, so it accepts no messages: send them for a tenant with keys (encryptionKeys)`,
+      )
+    const hidden = encryptedValue(key, nonces(), value, placeOf(record))
+    ours.set(hidden, value)
+    return { ...record, value: hidden }
   }
 
   function isOfClients(topic: string): boolean {
@@ -105,7 +123,7 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
   }
 
   function nameOf(topic: string): string {
-    return topic.startsWith(topicPrefix) ? topic.slice(topicPrefix.length) : topic
+    return nameWithoutPrefix(topic, topicPrefix) ?? topic
   }
 
   function placeOf({ topic, key }: RecordToAppend): string {

@@ -7,6 +7,8 @@ import type { Encryption } from './encryption.ts'
 
 /** Of the places that are kept. Beyond it a record that is read twice counts twice. */
 const placesMax = 100_000
+/** A writer can make any number of names of keys. Records of further ones are not counted. */
+const groupsMax = 1_000
 
 export function createHiddenTally(hiddenBy: Encryption['hiddenBy']) {
   const groups = new Map<string, HiddenRecords>()
@@ -20,9 +22,10 @@ export function createHiddenTally(hiddenBy: Encryption['hiddenBy']) {
       if (places.has(place)) return
       if (places.size < placesMax) places.add(place)
       const found = hiddenBy(record)
-      const group = JSON.stringify([found.tenant, found.name, found.reason])
+      const key = found.reason === 'deleted' ? '' : found.name // deleted keys have one remedy
+      const group = JSON.stringify([found.tenant, key, found.reason])
       const count = (groups.get(group)?.count ?? 0) + 1
-      groups.set(group, { ...found, count })
+      if (count > 1 || groups.size < groupsMax) groups.set(group, { ...found, count })
     },
     all: (): HiddenRecords[] => [...groups.values()],
   }

@@ -87,9 +87,17 @@ function keyOf(source: string, tenant: string, stored: Partial<StoredKey> | null
   return { name, key: bytes }
 }
 
-/** Adds a key, which encrypts from now on, or makes the file. Returns its name. */
+/**
+ * Adds a key, which encrypts from now on, or makes the file. Returns its name. Throws `usage` for a
+ * tenant with deleted keys: with a new key, each stage would stop at the tenant's old records.
+ */
 export function addTenantKey(file: string, tenant: string, now: Date): string {
   const tenants = storedIn(file)
+  if (tenants[tenant]?.length === 0)
+    throw new WeirError(
+      'usage',
+      `the keys of ${tenant} were deleted, and the log may still have its records: give its new conversations another tenant, such as ${tenant}-2`,
+    )
   const [day = ''] = now.toISOString().split('T')
   const name = `${day}-${randomBytes(4).toString('hex')}`
   const key = { name, key: randomBytes(keyBytes).toString('base64') }

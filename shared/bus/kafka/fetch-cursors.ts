@@ -47,13 +47,15 @@ export type CursorState = {
   stall: { since: Milliseconds | undefined; count: number }
   /** The writers of the partition's newest records (OWN-RECORDS-2). */
   written: Written
+  /** No request earlier: its last response had many records. */
+  gatherUntil: Milliseconds
 }
 
 /**
  * `ownUntil`: this process wrote all new records until shortly before. `othersUntil`: another process
- * wrote some. `fetchAt`: no request earlier.
+ * wrote some; `othersBefore`: the same before the last response.
  */
-type Written = { ownUntil: Milliseconds; othersUntil: Milliseconds; fetchAt: Milliseconds }
+type Written = { ownUntil: Milliseconds; othersUntil: Milliseconds; othersBefore: Milliseconds }
 
 export type FetchCursors = {
   /** In the order of their last records: a broker fills its response in the request's order. */
@@ -141,7 +143,8 @@ export function createFetchCursors(cluster: Cluster, log: Logger): FetchCursors 
       const state: CursorState = {
         ...{ cursor, phase: ready, topicId, failing: undefined },
         stall: { since: undefined, count: 0 },
-        written: { ownUntil: 0, othersUntil: 0, fetchAt: 0 },
+        written: { ownUntil: 0, othersUntil: 0, othersBefore: 0 },
+        gatherUntil: 0,
       }
       states.set(cursor, state)
       const name = partitionName(cursor)

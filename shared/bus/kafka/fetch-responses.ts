@@ -32,16 +32,20 @@ type Parts = {
   wake(): void
 }
 
-/** `reset`: closes the connection of the response. */
+/**
+ * The handler of one cursor's response returns how many records it had, if nothing is behind them.
+ * Otherwise 0. `reset`: closes the connection of the response.
+ */
 export function createResponseHandler({ cluster, cursors, log, onFailure, onOthers, wake }: Parts) {
   const { clock } = cluster
   return onResponse
 
-  function onResponse(state: CursorState, response: FetchedPartition, reset: () => void): void {
+  function onResponse(state: CursorState, response: FetchedPartition, reset: () => void): number {
     const { cursor } = state
     const { topic, partition, next: from } = cursor
-    if (response.errorCode === offsetOutOfRange) return void onOutOfRange(state)
-    if (response.errorCode !== 0) return onFailure([state], protocolError(response.errorCode))
+    if (response.errorCode === offsetOutOfRange) void onOutOfRange(state)
+    else if (response.errorCode !== 0) onFailure([state], protocolError(response.errorCode))
+    if (response.errorCode !== 0) return 0
     try {
       const { aborted, end } = response
       const decoded = decodeRecordSet(response.set, { topic, partition, from, aborted })
@@ -52,9 +56,12 @@ export function createResponseHandler({ cluster, cursors, log, onFailure, onOthe
       checkStall(state, next > from || next >= end, reset)
       if (records.length > 0) cursor.onRecords(records, end)
       else if (next > from) cursor.onSkipped?.()
-      if (next >= end) cursor.onEnd?.()
+      if (next < end) return 0
+      cursor.onEnd?.()
+      return records.length
     } catch (error) {
       cursors.fail(state, asBusError(error, readOf(cursor)))
+      return 0
     }
   }
 

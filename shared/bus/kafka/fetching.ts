@@ -29,7 +29,7 @@ import {
 import { fetchRequest } from './fetch-request.ts'
 import { createResponseHandler } from './fetch-responses.ts'
 import { onceSoon } from './once-soon.ts'
-import { createOwnRecords, isOwnAlone, type Written } from './own-records.ts'
+import { createOwnRecords, ownAloneUntil, type Written } from './own-records.ts'
 import { partitionName } from './partition-queues.ts'
 
 export type Fetching = {
@@ -61,13 +61,20 @@ export type FetchingOptions = {
  */
 const waitMs = 500
 
+/**
+ * Behind a response with many records, and nothing behind them, its cursors wait so long: under load
+ * fewer and larger responses cost less. Few records never wait.
+ */
+const gatherMs = 8
+const manyRecords = 8
+
 export function createFetching(options: FetchingOptions): Fetching {
   const { cluster, log, requestsMax, partitionBytesMax, bytesMax } = options
   const { clock } = cluster
   const cursors = createFetchCursors(cluster, log)
   const connections = createFetchConnections(cluster.connect, requestsMax)
   const wakeSoon = onceSoon(wake)
-  const own = createOwnRecords(cluster, cursors)
+  const own = createOwnRecords(cluster, cursors, wakeSoon)
   let isClosed = false
   let cancelLater: (() => void) | undefined
   const onResponse = createResponseHandler({
@@ -105,19 +112,24 @@ export function createFetching(options: FetchingOptions): Fetching {
       const request = fetchRequest(partitions, { waitMs, bytesMax, partitionBytesMax })
       const responses = await connection.request((broker) => sendRaw(broker, request), waitMs)
       endFetch(states)
-      own.pace(states)
       const byName = new Map(responses.map((response) => [partitionName(response), response]))
+      let records = 0
       for (const state of states) {
         const response = byName.get(partitionName(state.cursor))
         if (response === undefined || state.phase.kind === 'removed') continue
         if (response.errorCode === 0) own.sawEnd(response)
-        onResponse(state, response, () => connection.reset())
+        records += onResponse(state, response, () => connection.reset())
       }
+      if (records >= manyRecords) gather(states)
     } catch (error) {
       endFetch(states)
       if (!isClosed) onFailure(states, error)
     }
     wake()
+  }
+
+  function gather(states: CursorState[]): void {
+    for (const state of states) state.gatherUntil = clock.monotonic() + gatherMs
   }
 
   function onFailure(states: CursorState[], error: unknown): void {
@@ -163,8 +175,9 @@ function planRequests(
   for (const state of states) {
     const { phase, cursor } = state
     if (phase.kind === 'in-flight' || phase.kind === 'removed' || !cursor.hasRoom()) continue
-    const isOwn = isOwnAlone(state, now)
-    const at = phase.kind === 'backoff' ? phase.until : isOwn ? state.written.fetchAt : 0
+    const ownUntil = ownAloneUntil(state, now)
+    const isOwn = ownUntil > 0
+    const at = phase.kind === 'backoff' ? phase.until : Math.max(state.gatherUntil, ownUntil)
     if (at > now) {
       nextAt = Math.min(nextAt, at)
       continue

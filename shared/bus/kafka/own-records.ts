@@ -1,8 +1,8 @@
 // Records that this process wrote, as its own readers get them: from memory.
 // OWN-RECORDS-1. A cursor gets them when the broker has acknowledged them, and only if it stands right
 //     before them in the same topic. A response with them skips them (fetch-responses.ts).
-// OWN-RECORDS-2. A partition that this process alone writes is fetched at intervals, and at once
-//     again when a response shows another writer.
+// OWN-RECORDS-2. A partition that this process alone writes is not fetched until shortly after the
+//     last write. A gap in the offsets of its writes shows another writer, and it is fetched at once.
 
 import type { Offset, StoredRecord } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
@@ -11,12 +11,12 @@ import type { CursorState, FetchCursors } from './fetch-cursors.ts'
 import { partitionName } from './partition-queues.ts'
 
 /**
- * A partition counts as written by this process alone for so long after its last write. Then requests
- * for it start at multiples of `ownGapMs`, all of them together. So records of another writer may come
- * later by that, once in each `ownMs`.
+ * A partition counts as written by this process alone for `ownMs` after its last write, unless another
+ * process wrote there within `othersMs`. So a record of another writer may come later by `ownMs`, once
+ * in each `othersMs`.
  */
-const ownMs = 1_000
-const ownGapMs = 10
+const ownMs = 100
+const othersMs = 10_000
 
 type Place = { topic: string; partition: number }
 
@@ -30,11 +30,14 @@ export type OwnRecords = {
   sawEnd(place: Place & { end: Offset }): void
   /** A response had records that this process had not delivered. */
   sawOthers(state: CursorState): void
-  /** These cursors have their response, so the next request of some must wait. */
-  pace(states: CursorState[]): void
 }
 
-export function createOwnRecords(cluster: Cluster, cursors: Pick<FetchCursors, 'of'>): OwnRecords {
+/** `onMissing`: called when a cursor did not get the records that this process wrote. */
+export function createOwnRecords(
+  cluster: Cluster,
+  cursors: Pick<FetchCursors, 'of'>,
+  onMissing: () => void,
+): OwnRecords {
   const { clock } = cluster
   const ends = new Map<string, { topicId: string | undefined; end: Offset }>()
 
@@ -62,7 +65,9 @@ export function createOwnRecords(cluster: Cluster, cursors: Pick<FetchCursors, '
         const isNext = cursor.next === from && cursor.hasRoom()
         const takes = isNext && topicId === cluster.known(cursor.topic)?.id
         written.ownUntil = wasFetched || takes ? now + ownMs : 0
-        if (wasFetched) written.othersUntil = 0
+        if (wasFetched)
+          written.othersUntil = written.othersBefore // the response had this write
+        else if (!takes) onMissing()
         if (!takes || phase.kind === 'removed') continue
         cursor.next = end
         cursor.onRecords(records(), end)
@@ -70,21 +75,16 @@ export function createOwnRecords(cluster: Cluster, cursors: Pick<FetchCursors, '
     },
 
     sawOthers({ written }) {
-      written.othersUntil = clock.monotonic() + ownMs
-    },
-
-    pace(states) {
-      const now = clock.monotonic()
-      for (const state of states)
-        if (isOwnAlone(state, now))
-          state.written.fetchAt = (Math.floor(now / ownGapMs) + 1) * ownGapMs
+      written.othersBefore = written.othersUntil
+      written.othersUntil = clock.monotonic() + othersMs
     },
   }
 }
 
-export function isOwnAlone(
+/** No request for the cursor earlier (OWN-RECORDS-2). 0: another process wrote the newest records. */
+export function ownAloneUntil(
   { written: { ownUntil, othersUntil } }: CursorState,
   now: Milliseconds,
-): boolean {
-  return ownUntil > now && othersUntil <= now
+): Milliseconds {
+  return othersUntil > now ? 0 : ownUntil
 }

@@ -23,11 +23,12 @@ export type ProcessPlace = {
   close(): void
 }
 
-/** No claim is as old as that. */
+/** No claim of a process that ended so long ago is open. */
 const ownerKeptMs = 7 * 24 * 60 * 60 * 1000
 /** The least time between two looks at the files of other processes. */
 const lookGapMs = 1_000
 
+/** `time`: the time at which the next process found its process ended; 0: it may still run. */
 const schema = `
   CREATE TABLE IF NOT EXISTS place (identity TEXT NOT NULL, name TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS owners (owner TEXT PRIMARY KEY, time INTEGER NOT NULL) STRICT;
@@ -48,7 +49,7 @@ export function openProcessPlace({
   protectOwnPath(dirname(path)) // a tool must not free or copy it
   const { db, file } = held
   const { name, owners: ended } = takeOver(db, file, clock.now())
-  const insert = db.prepare('INSERT OR IGNORE INTO owners (owner, time) VALUES (?, ?)')
+  const insert = db.prepare('INSERT OR IGNORE INTO owners (owner, time) VALUES (?, 0)')
   let lookedAt = Number.NEGATIVE_INFINITY
 
   /** Files of processes that ended and have no next process yet. */
@@ -64,7 +65,7 @@ export function openProcessPlace({
 
     addOwner(owner) {
       try {
-        insert.run(owner, Math.floor(clock.now()))
+        insert.run(owner)
       } catch (error) {
         log.warn(
           { err: error, file },
@@ -105,7 +106,8 @@ function takeOver(
 ): { name: string; owners: Set<string> } {
   const identity = identityOf(file)
   const found = db.prepare('SELECT identity, name FROM place').get()
-  db.prepare('DELETE FROM owners WHERE time < ?').run(Math.floor(now - ownerKeptMs))
+  db.prepare('DELETE FROM owners WHERE time > 0 AND time < ?').run(Math.floor(now - ownerKeptMs))
+  db.prepare('UPDATE owners SET time = ? WHERE time = 0').run(Math.floor(now))
   if (found?.identity === identity) return { name: String(found.name), owners: ownersOf(db) }
   const name = `weir-${randomUUID()}`
   db.exec('DELETE FROM place; DELETE FROM owners')
@@ -142,7 +144,7 @@ function prepare(db: DatabaseSync): void {
 
 /** The file itself, in this run of the machine. */
 function identityOf(file: string): string {
-  const { dev, ino } = statSync(file)
+  const { dev, ino } = statSync(file, { bigint: true })
   return `${bootId()}/${dev}/${ino}`
 }
 

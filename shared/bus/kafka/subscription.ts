@@ -125,7 +125,7 @@ export function startSubscription(options: KafkaSubscriptionOptions): Subscripti
     stopReading()
     const isKafkajs = (error as Error)?.name?.startsWith('KafkaJS') === true
     const reason = isKafkajs ? asBusError(error, `read ${topic}`) : error
-    log.error({ err: reason }, 'the subscription failed and reads no more')
+    log.fatal({ err: reason }, 'the subscription failed and reads no more')
     reject(reason)
   }
 

@@ -8,7 +8,7 @@
 import { typeIn } from '../../codec/codec.ts'
 import type { RecordToAppend } from '../../contract/bus.ts'
 import type { MessageType } from '../../contract/messages.ts'
-import { guardTopicName, stages } from '../../contract/topology.ts'
+import { guardTopicName, nameWithoutPrefix, stages } from '../../contract/topology.ts'
 import { WeirError } from '../../lib/errors.ts'
 import type { Hmac } from './fast-hmac.ts'
 import type { RecordKey, RecordKeys } from './keys.ts'
@@ -70,7 +70,7 @@ export function createSigning({ writes, reads }: RecordKeys, topicPrefix: string
   function placeOf(topic: string): Place {
     const known = places.get(topic)
     if (known !== undefined) return known
-    const name = topic.startsWith(topicPrefix) ? topic.slice(topicPrefix.length) : topic
+    const name = nameWithoutPrefix(topic, topicPrefix) ?? topic
     // A guard without keys in the executor's file is not believed.
     const isOfGuard = name.startsWith(guardTopicName('')) && reads.has(stages.executor.inbox)
     const place = {

@@ -5,6 +5,7 @@
 // LEDGER-2. A reservation counts in full until its settle or release. From its expiry on, nothing
 //     changes it any more.
 
+import type { TurnId } from '../../contract/ids.ts'
 import type {
   BudgetInForce,
   BudgetReleased,
@@ -18,14 +19,15 @@ import { turnLongestMs } from '../../contract/retention.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 
 /**
- * The use of one budget by one subject in one window. `held`: reserved, not settled. `warned`: its
- * soft amount was reached. `until`: the end of the window.
+ * The use of one budget by one subject in one window. `turn`: of a budget for each turn. `held`:
+ * reserved, not settled. `warned`: its soft amount was reached. `until`: the end of the window.
  */
 export type Account = {
   tenant: string
   id: string
   subject: string
   window: string
+  turn: TurnId | null
   unit: BudgetUnit
   used: number
   held: number
@@ -46,7 +48,10 @@ export type Ledger = {
 
 export type LedgerRecord = BudgetReserved | BudgetSettled | BudgetReleased
 
-/** A use counts reserved amounts too. `soft`: budgets whose soft amount is reached for the first time in their window. */
+/**
+ * A use counts reserved amounts too. `soft`: budgets whose soft amount is reached for the first time
+ * in their window.
+ */
 export type Decision =
   | { kind: 'granted'; soft: BudgetUse[] }
   | { kind: 'refused'; hard: BudgetUse; soft: BudgetUse[] }
@@ -133,6 +138,7 @@ function accountOf(
   if (known !== undefined) return known
   const account: Account = {
     ...{ tenant, id, subject, window: name, unit },
+    turn: window === 'turn' ? { conversation, turn } : null,
     ...{ used: 0, held: 0, warned: false, until: endOf(window, time) },
   }
   accounts.set(key, account)

@@ -91,11 +91,12 @@ type PatternRule = RedactionRule & { pattern: ValuePattern }
 export function createRedaction(
   rules: readonly RedactionRule[],
   {
-    secret = randomBytes(32),
+    secret,
     bytesMax = knownBytesMax,
     keepsIds = false,
   }: { secret?: Uint8Array; bytesMax?: number; keepsIds?: boolean } = {},
 ): Redaction {
+  let key = secret
   const known = gatherKnownValues()
   const madeShape = regExpPattern(new RegExp(madeSource(rules), 'gu'))
   const everywhere = rules.filter((rule): rule is PatternRule => isEverywhere(rule))
@@ -103,8 +104,10 @@ export function createRedaction(
   const made = new Set<string>()
   const tools = new Map<string, Tools>()
 
+  /** The key is drawn at the first use: a reducer, which replaces by words only, draws none (R2). */
   function keyed(value: string): string {
-    return createHmac('sha256', secret).update(value).digest('hex')
+    key ??= randomBytes(32)
+    return createHmac('sha256', key).update(value).digest('hex')
   }
 
   /** Replaces the digest of an approval, which is made of the arguments. */
@@ -304,9 +307,14 @@ function isEverywhere({ pattern, in: places, tool }: RedactionRule): boolean {
   return pattern !== undefined && places === undefined && tool === undefined
 }
 
-/** Matches replacements. JSON strings are redacted twice, and no replacement may change again. */
+/**
+ * Matches replacements. JSON strings are redacted twice, and no replacement may change again. A rule
+ * of a record can have any name.
+ */
 function madeSource(rules: readonly RedactionRule[]): string {
-  const names = rules.map(({ name }) => name).join('|')
+  const names = rules
+    .map(({ name }) => name.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`))
+    .join('|')
   return String.raw`(?:${names})-[0-9a-f]{12}|\[(?:${names})\]`
 }
 

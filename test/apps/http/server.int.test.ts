@@ -64,17 +64,6 @@ describe('the HTTP server', () => {
       expect(await withHeaders(`${url}/hello`, { host })).toEqual([200, 'hello'])
   })
 
-  it('names the path of a gateway to a host that left out its conversation', async () => {
-    const url = await serve(hello)
-    const { host } = new URL(url)
-    for (const path of ['/mcp', '/mcp/coder']) {
-      const [status, text] = await withHeaders(url + path, { host })
-      expect(status).toBe(404)
-      expect(text).toContain('the path of an MCP gateway is /mcp/AGENT/CONVERSATION')
-    }
-    expect((await withHeaders(`${url}/other`, { host }))[1]).toContain('ends with /v1')
-  })
-
   it('refuses a request under another name, as from a page that rebinds its own', async () => {
     const url = await serve(hello)
     for (const host of ['evil.example', '127.0.0.1.evil.example', 'x@evil.example'])

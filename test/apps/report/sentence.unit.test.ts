@@ -20,12 +20,11 @@ type End = Omit<
   'type' | 'conversation' | 'turn' | 'messageId' | 'totals'
 >
 
-function summaryOf(records: Logged[]): { sentence: string; tone: string } {
-  const { sentence, tone } = reportData(
-    timelineOf('c', records, { reasoning: false }),
-    records,
-    where,
-  ).data
+function summaryOf(records: Logged[], { isLive = false } = {}): { sentence: string; tone: string } {
+  const { sentence, tone } = reportData(timelineOf('c', records, { reasoning: false }), records, {
+    ...where,
+    isLive,
+  }).data
   return {
     sentence: sentence
       .map((phrase: Phrase) => (typeof phrase === 'string' ? phrase : phrase.code))
@@ -237,6 +236,9 @@ describe('the sentence at the top of a report', () => {
       sentence: 'Still running when the log was read, in round 1: it waits for the model.',
       tone: 'warning',
     })
+    expect(summaryOf(log.records, { isLive: true }).sentence).toBe(
+      'Running, in round 1: it waits for the model.',
+    )
     const said = response({ calls: [exec()], stop: 'calls' })
     log.answer(1, said)
     log.check(1, said)

@@ -359,6 +359,20 @@ describe('the metrics of decisions', () => {
     })
   })
 
+  it('count money in whole billionths, so the sum has no fraction of one', async () => {
+    const { metrics, seen } = world()
+    const settled: Message = {
+      ...{ type: 'budget-settled', priced: true, ...place, tenant: 'acme', attempt: 'a' },
+      ...{ counted: 'usage', usage, tokens: 1, usd: 700_000_000, prices: '' },
+    }
+    metrics.instruments.observed('llm-gateway', {
+      messages: Array.from({ length: 8 }, () => settled),
+      written: [],
+    })
+    expect(await seen('weir_cost_usd_total')).toEqual({ weir_cost_usd_total: 5.6 })
+    expect(await seen('weir_cost_usd_total')).toEqual({ weir_cost_usd_total: 5.6 })
+  })
+
   it('count attempts by outcome, and run times of tools by status', async () => {
     const { metrics, seen } = world()
     const finished: Message = {

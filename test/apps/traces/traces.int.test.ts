@@ -166,4 +166,24 @@ describe('a backend', () => {
   ])('at %p with %p has the URL %s', (given, environment, url) => {
     expect(backendOf(given, environment).url).toBe(url)
   })
+
+  it.each([
+    ['http://h:4318', {}, 'http://h:4318/v1/metrics'],
+    ['http://h/x/v1/traces', {}, 'http://h/x/v1/metrics'],
+    [undefined, { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://h/' }, 'http://h/v1/metrics'],
+    [undefined, { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://h/own' }, 'http://h/own'],
+  ])('at %p with %p gets metrics at %s', (given, environment, url) => {
+    expect(backendOf(given, environment, 'metrics').url).toBe(url)
+  })
+
+  it('whose variables are those of traces alone gets no metrics', () => {
+    const environment = {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://h/own',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'authorization=a',
+    }
+    expect(() => backendOf(undefined, environment, 'metrics')).toThrow(
+      'no backend for metrics is named: give --endpoint',
+    )
+    expect(backendOf('http://h', environment, 'metrics').headers).toEqual({})
+  })
 })

@@ -96,6 +96,21 @@ describe('a guest under a hard budget', () => {
     expect(await use()).toEqual([before])
   })
 
+  it('settles each of two requests at the same time by its own answer, once', async () => {
+    await setBudget({ window: 'day', tokens: '100000000' }, settings, out())
+    const conversation = conversationOf('t')
+    const second = { ...asked([said]), body: { ...(asked([said]).body as object), n: 1 } }
+    await conversation.beforeModel(asked([]))
+    const [{ held: first = 0 } = {}] = await use()
+    await conversation.beforeModel(second)
+    const [{ held: both = 0 } = {}] = await use()
+    await conversation.afterModel(counted(7))
+    await conversation.afterModel(counted(7))
+    expect(await use()).toMatchObject([{ used: 7, held: both - first }])
+    await conversation.afterModel({ ...counted(5), request: second })
+    expect(await use()).toMatchObject([{ used: 12, held: 0 }])
+  })
+
   it('counts in full after an answer without a count', async () => {
     const conversation = conversationOf('t')
     await conversation.beforeModel(asked([]))

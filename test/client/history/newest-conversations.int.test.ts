@@ -4,7 +4,13 @@ import { newestIds } from '../../../client/history/newest-records.ts'
 import { whereOf } from '../../../client/history/turn-filter.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
-import type { Intervention, Message, TurnFinished } from '../../../shared/contract/messages.ts'
+import type {
+  HistoryEntry,
+  Intervention,
+  Message,
+  RedactRule,
+  TurnFinished,
+} from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { historyKey, type TopicName, topicSpecs } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
@@ -62,6 +68,7 @@ async function entry(
   turn: number,
   round: number,
   user = `hello  of\n${conversation}`,
+  fields: Partial<HistoryEntry> = {},
 ): Promise<void> {
   const usage = { inputTokens: 100, outputTokens: 5, cacheReadTokens: 10, cacheWriteTokens: 1 }
   const response =
@@ -89,6 +96,7 @@ async function entry(
     contents: [],
     nudge: null,
     note: null,
+    ...fields,
   })
 }
 
@@ -182,6 +190,30 @@ describe.each([
     expect(questions.get('guest:c:1')).toBe('Fix the test.')
     expect(questions.get('guest:c:2')).toMatch(/^<system-reminder> Attribution/)
     expect(questions.get('own')).toMatch(/^<system-reminder> Attribution/)
+  })
+
+  it('hide a value of a later call in the question, unless the reader may see it', async () => {
+    const rule: RedactRule = { name: 'password', pattern: null, path: 'arguments.password' }
+    const call = {
+      ...{ ordinal: 0, id: '', name: 'login', problem: null, source: 'start' },
+      raw: '{"password":"hunter2"}',
+    }
+    await entry('c', 1, 0, 'log in with hunter2', { redact: [rule] })
+    await entry('c', 1, 1, '', {
+      redact: [rule],
+      response: {
+        ...{ attempt: 'a', text: '', reasoning: '', stop: 'calls', finish: '', textCalls: null },
+        usage: { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 },
+        calls: [call] as never,
+      },
+    })
+    await finish('c', 1)
+    expect(await newestConversations(log(), 10)).toMatchObject([
+      { question: 'log in with [password]' },
+    ])
+    expect(await newestConversations({ ...log(), unredacted: true }, 10)).toMatchObject([
+      { question: 'log in with hunter2' },
+    ])
   })
 
   it('are sorted by their last activity across partitions, with turns and tokens of the whole conversation', async () => {

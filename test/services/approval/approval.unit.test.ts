@@ -72,6 +72,11 @@ describe('a decided call', () => {
       'was rejected by bob (claimed) at 1970-01-01T00:00:01.300Z',
     ],
     [
+      'approved',
+      applyDecision(pending, answer({ by: 'key:ann', identity: 'authenticated' }), 1_200),
+      'was approved by key:ann at 1970-01-01T00:00:01.200Z',
+    ],
+    [
       'expired',
       applyTime(pending, expiresAt),
       'was rejected because nobody decided before 1970-01-01T00:00:51.000Z',

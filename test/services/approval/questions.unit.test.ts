@@ -98,7 +98,7 @@ describe('a question of a running tool', () => {
 
   it('has its own words for the author of the answer', () => {
     const request = approvalOf(approvalRound(asked), 0).request
-    const by = { request, by: 'ann', at: 1 }
+    const by = { request, by: 'ann', identity: 'claimed' as const, at: 1 }
     expect(countedText({ kind: 'approved', ...by })).toContain('Answered')
     expect(countedText({ kind: 'rejected', reason: '', ...by })).toContain('Declined')
   })

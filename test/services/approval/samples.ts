@@ -80,6 +80,7 @@ export function answer(
     reason: '',
     input: 0,
     values: null,
+    identity: 'claimed',
     ...fields,
   }
 }

@@ -38,7 +38,7 @@ async function open(options: Partial<EmbeddedBusOptions> = {}): Promise<void> {
     file: join(folder, 'weir.sqlite'),
     clock,
     synchronous: 'off',
-    log: { warn: recordLine, error: recordLine },
+    log: { warn: recordLine, fatal: recordLine },
     onDatabase: (database) => {
       limitPages = (pages) => database.exec(`PRAGMA max_page_count = ${pages}`)
     },
@@ -487,6 +487,19 @@ describe('a small table', () => {
       expect(await get('a/1')).toBeUndefined()
       expect(await get('b/1')).toBe('newer')
     }
+  })
+
+  test('stays in memory between writes only if its records are small', async () => {
+    const isKept = async (bytes: number) => {
+      const table = { topic: await topic({ kind: 'table' }), partition: 0 }
+      await bus.append([{ ...table, key: 'a', value: new Uint8Array(bytes) }])
+      const read = async () => (await bus.list({ ...table, prefix: '' }))[0]?.value
+      await read()
+      const before = await read()
+      return (await read()) === before
+    }
+    expect(await isKept(1_000)).toBe(true)
+    expect(await isKept(2 * 1024 * 1024)).toBe(false)
   })
 })
 

@@ -125,10 +125,17 @@ describe('a history', () => {
 describe('the cache of histories', () => {
   it('is bounded: the least recently requested conversation is read again', async () => {
     for (const conversation of ['a', 'b', 'c']) put(0, 0, 'x'.repeat(1000), conversation)
-    const read = reader(2_500)
+    const read = reader(5_000)
     for (const conversation of ['a', 'b', 'a', 'c', 'a', 'b']) await read(0, 0, conversation)
     // a, b, c, then a and b again: a cache hit does not make an entry newer
     expect(reads).toEqual(Array.from({ length: 5 }, () => 'list'))
+  })
+
+  it('counts the objects of short entries, so that many of them are bounded too', async () => {
+    for (const conversation of ['a', 'b', 'c']) put(0, 0, 'x', conversation)
+    const read = reader(3_000)
+    for (const conversation of ['a', 'b', 'c', 'a']) await read(0, 0, conversation)
+    expect(reads).toEqual(['list', 'list', 'list', 'list'])
   })
 
   it('holds the newest history up to a larger bound, and then no other', async () => {

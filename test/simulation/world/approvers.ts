@@ -115,7 +115,7 @@ export function startApprovers({
           answer: own.chance(0.6) ? 'approve' : 'reject',
           by: own.pick(['ann', 'bob']),
           reason: 'simulated',
-          ...{ input: 0, values: null },
+          ...{ input: 0, values: null, identity: 'claimed' },
         },
       }
       scheduler.at(scheduler.now() + afterMs, () =>

@@ -25,7 +25,7 @@ export function conversationLink(conversation: string): string {
 
 const kinds: Record<string, string> = { key: 'API key', certificate: 'certificate' }
 
-/** The name of an author: `op (API key)` of `key:op`. Any other name as it is. */
+/** The name of an author: `op (API key)` of `key:op`. Any other name stays. */
 export function personName(name: string): string {
   const [, kind = '', rest = ''] = /^(key|certificate):(.+)$/s.exec(name) ?? []
   return rest === '' ? name : `${rest} (${kinds[kind] ?? kind})`

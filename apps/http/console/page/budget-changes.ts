@@ -11,7 +11,10 @@ type Values = Record<string, string>
 const text = { kind: 'text', values: null } as const
 
 const subjectFields: Field[] = [
-  { ...text, name: 'tenant', label: 'Tenant; * counts each one', value: 'default' },
+  {
+    ...{ ...text, name: 'tenant', label: 'Tenant, such as acme; * counts each one', value: '' },
+    isOptional: true,
+  },
   {
     ...{ name: 'subject', label: 'It limits the use of', value: 'tenant', kind: 'text' },
     values: ['tenant', 'agent', 'conversation'],
@@ -97,7 +100,7 @@ function setCommand(values: Values): string {
   ].join(' ')
 }
 
-/** As weir budget set takes it. */
+/** In the form that weir budget set reads. */
 function amountText(amount: number | null, unit: 'tokens' | 'usd'): string {
   if (amount === null) return ''
   return unit === 'tokens' ? `${amount}` : `${(amount / 1e9).toFixed(9).replace(/\.?0+$/, '')}USD`

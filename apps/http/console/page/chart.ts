@@ -1,6 +1,7 @@
 // Counts by minute as a chart. Text beside it has the numbers.
 
 import uPlot from 'uplot'
+import { number } from './ago.ts'
 
 /** `colour`: a class of the style. A later series is drawn over an earlier one. */
 export type Series = { colour: string; shape: 'bars' | 'line'; values: (number | null)[] }
@@ -61,10 +62,10 @@ function optionsOf(node: HTMLElement, { least, unit, width, series }: Size): uPl
       {
         ...{
           ...axis,
-          size: 40 + 7 * unit.length,
-          values: (_, all) => all.map((y) => `${y}${unit}`),
+          size: (_, labels) => axisWidth(labels ?? []),
+          values: (_, all) => all.map((y) => `${number(y)}${unit}`),
         },
-        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 60_000],
+        incrs,
       },
     ],
     series: [
@@ -83,6 +84,14 @@ function optionsOf(node: HTMLElement, { least, unit, width, series }: Size): uPl
       })),
     ],
   }
+}
+
+/** Whole numbers, up to those of days in milliseconds. */
+const incrs = Array.from({ length: 9 }, (_, zeros) => [1, 2, 5].map((n) => n * 10 ** zeros)).flat()
+
+/** The ticks and their labels, with 7 pixels for each character. */
+function axisWidth(labels: readonly string[]): number {
+  return 20 + 7 * Math.max(3, ...labels.map((label) => label.length))
 }
 
 /** The style has the colours, for both themes. */

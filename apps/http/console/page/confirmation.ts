@@ -33,7 +33,8 @@ export type Confirmations = {
   view(): unknown
   /** The result of the last change. Null: none. */
   readonly note: string | null
-  forget(): void
+  /** Another page: closes the dialog, and forgets the note. */
+  leave(): void
 }
 
 export function confirmations(onChange: () => void): Confirmations {
@@ -82,7 +83,8 @@ export function confirmations(onChange: () => void): Confirmations {
     get note() {
       return note
     },
-    forget() {
+    leave() {
+      change = undefined
       note = null
     },
     open(given) {

@@ -70,7 +70,7 @@ type Filter = {
 function filter(key: string, { name, values, value, onFilter }: Filter) {
   const onChange = (event: Event) =>
     onFilter(key, (event.target as HTMLInputElement | HTMLSelectElement).value)
-  return html`<label key=${key} class="more">
+  return html`<label key=${key} class="filter">
     <span class="name">${name}</span>
     ${
       values === null

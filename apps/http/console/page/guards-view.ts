@@ -89,7 +89,7 @@ function card(guard: ConsoleGuard, context: GuardsContext) {
               </figcaption>
             </figure>
             <figure>
-              <div class="chart" aria-hidden="true" ref=${chart(ats, [{ colour: 'latency', shape: 'line', values: minutes.map(({ p50Ms }) => p50Ms) }], { least: 10, unit: ' ms' })}></div>
+              <div class="chart" aria-hidden="true" ref=${latencyChart(guard)}></div>
               <figcaption>
                 <span>Latency, median of each minute.</span>
                 <span>${guard.p50Ms === undefined ? 'No answer was in time.' : `Half within ${number(guard.p50Ms)} ms, 99 of 100 within ${number(guard.p99Ms ?? guard.p50Ms)} ms.`}</span>
@@ -105,6 +105,17 @@ function card(guard: ConsoleGuard, context: GuardsContext) {
       <span class="faint">Remove it: <code>weir guard remove ${name}</code></span>
     </p>
   </article>`
+}
+
+/** A person's decision takes seconds or hours. */
+function latencyChart({ minutes }: ConsoleGuard) {
+  const isSlow = minutes.some(({ p50Ms }) => (p50Ms ?? 0) >= 10_000)
+  const values = minutes.map(({ p50Ms }) => (isSlow && p50Ms !== null ? p50Ms / 1000 : p50Ms))
+  return chart(
+    minutes.map(({ at }) => at),
+    [{ colour: 'latency', shape: 'line', values }],
+    { least: 10, unit: isSlow ? ' s' : ' ms' },
+  )
 }
 
 /** The lower parts are drawn over the sums. */

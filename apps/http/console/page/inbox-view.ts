@@ -19,7 +19,8 @@ export type InboxContext = {
   decide: Decide
 }
 
-export function inboxView({ inbox }: ConsoleState, context: InboxContext) {
+export function inboxView({ inbox, health }: ConsoleState, context: InboxContext) {
+  const others = health.viewers - 1
   const { waiting, more, decided } = inbox
   const open = waiting.length + more
   return html`<main class="inbox">
@@ -33,6 +34,17 @@ export function inboxView({ inbox }: ConsoleState, context: InboxContext) {
         reason
       </p>`
     }
+    ${
+      open > 0 &&
+      others > 0 &&
+      html`<p class="faint viewers">
+        ${counted(others, 'other page')} of the console ${others === 1 ? 'is' : 'are'} open: another person
+        may decide too.
+      </p>`
+    }
+    ${[...context.notes]
+      .filter(([id]) => waiting.every((call) => call.id !== id))
+      .map(([id, text]) => html`<p class="warning" role="status" key=${id}>${text}</p>`)}
     <div class="waiting" role="list" aria-label="Waiting calls">
       ${waiting.map((call) => card(call, context))}
     </div>
@@ -40,7 +52,7 @@ export function inboxView({ inbox }: ConsoleState, context: InboxContext) {
     <section aria-labelledby="decided">
       <h2 id="decided">Decided lately</h2>
       ${decided.length === 0 && html`<p class="faint">Nothing yet.</p>`}
-      ${decided.some(isClaimed) && html`<p class="faint">The log has each name as the server or the command gave it.</p>`}
+      ${decided.some(isClaimed) && html`<p class="faint">Nothing proves a name with “(claimed)”.</p>`}
       <ol class="decided">
         ${decided.map((one) => decidedLine(one, context.now))}
       </ol>
@@ -177,7 +189,7 @@ function decidedLine(one: Decision, now: number) {
     <span class=${`mark ${tone}`} aria-hidden="true">${mark}</span>
     <code>${one.tool}</code>
     <span class=${tone}>${text}</span>
-    ${isPerson && html`<span>by ${personName(one.by)}</span>`}
+    ${isPerson && html`<span>by ${personName(one.by)}${isClaimed(one) && ' (claimed)'}</span>`}
     ${isPerson && one.reason !== '' && html`<span class="reason">“${one.reason}”</span>`}
     <span class="faint">${span(now - one.at)} ago</span>
     <a class="id" href=${conversationLink(one.conversation)}>${one.conversation}</a>

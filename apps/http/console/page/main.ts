@@ -47,6 +47,8 @@ let problem: string | null = null
 let stopping: Stopping | undefined
 let stopNote: string | null = null
 let report: ReportPage | undefined
+/** There is no such conversation. */
+let isUnknown = false
 let stopReport: AbortController | undefined
 let filters: Filters = {}
 let showsFilters = false
@@ -84,8 +86,11 @@ function show(): void {
   stops.leave()
   budgets.leave()
   stages.leave()
-  confirming.forget()
+  confirming.leave()
+  stopping = undefined
+  notes.clear()
   report = undefined
+  isUnknown = false
   problem = null
   const { name, conversation } = pageNow()
   if (name === 'conversation') openReport(conversation)
@@ -108,8 +113,9 @@ function show(): void {
 function openReport(conversation: string): void {
   const stop = new AbortController()
   stopReport = stop
-  const page = reportPage(conversation, place, (text) => {
-    problem = text
+  const page = reportPage(conversation, place, (error) => {
+    isUnknown = error instanceof RequestError && error.status === 404
+    problem = error === null ? null : error.message
     draw()
   })
   report = page
@@ -253,7 +259,7 @@ const connectionText = {
 function content(name: PageName) {
   const now = Date.now() + skewMs
   const fault = problem !== null && html`<p class="bad problem" role="alert">${problem}</p>`
-  if (name === 'conversation') return html`${fault}${conversationBar()}`
+  if (name === 'conversation') return html`${fault}${!isUnknown && conversationBar()}`
   if (name === 'conversations')
     return conversationsView(pages, {
       ...{ now, filters, accepted, showsFilters },

@@ -60,7 +60,14 @@ export function nowView(
         <div><dt>rounds saved, at most</dt><dd><b>${number(total.rounds)}</b></dd></div>
         <div><dt>tokens saved, at most</dt><dd><b>${number(total.tokens)}</b></dd></div>
       </dl>
-      <div class="chart" aria-hidden="true" ref=${stopsChart(minutes)}></div>
+      <figure>
+        <div class="chart" aria-hidden="true" ref=${stopsChart(minutes)}></div>
+        <figcaption>
+          <span>Stopped in each minute:</span>
+          <span class="series calls">calls</span>
+          <span class="series turns">turns</span>
+        </figcaption>
+      </figure>
       ${by.length === 0 ? html`<p class="faint">Nothing was stopped.</p>` : stopsTable(by)}
     </section>
     <section aria-labelledby="spend">
@@ -125,7 +132,7 @@ function spendView({ total, by }: ConsoleState['spend']) {
     </div>
     <p class="faint">
       Rounds that the loop-detector names as evidence of a loop, also by a rule in shadow. Money is
-      known for model requests under a budget.
+      known for model requests under a budget in money.
     </p>`
 }
 

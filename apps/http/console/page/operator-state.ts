@@ -38,8 +38,8 @@ export type PoliciesData = { agents: string[]; agent: string; policy: ShownPolic
 export type TurnChange = {
   conversation: string
   round: number
-  was: Decision | null
-  is: Decision | null
+  was: Pick<Decision, 'rung' | 'rule'> | null
+  is: Pick<Decision, 'rung' | 'rule'> | null
   roundsSaved: number
   tokensSaved: number
   roundsLater: number

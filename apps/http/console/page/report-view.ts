@@ -8,11 +8,11 @@ import { read } from './server.ts'
 
 export type ReportPage = { refresh(): void; leave(): void }
 
-/** Draws at each `refresh`. `node`: the place of the page. `onProblem`: the text of an error; null: there is none. */
+/** Draws at each `refresh`. `node`: the place of the page. `onProblem`: null: there is no error. */
 export function reportPage(
   conversation: string,
   node: HTMLElement,
-  onProblem: (text: string | null) => void,
+  onProblem: (error: Error | null) => void,
 ): ReportPage {
   const kept: Kept = { unfolded: new Set(), opened: new Set() }
   let view: View | undefined
@@ -41,7 +41,7 @@ export function reportPage(
         onProblem(null)
       } while (isStale)
     } catch (error) {
-      if (!isLeft) onProblem(error instanceof Error ? error.message : String(error))
+      if (!isLeft) onProblem(error instanceof Error ? error : new Error(String(error)))
     } finally {
       isReading = false
     }

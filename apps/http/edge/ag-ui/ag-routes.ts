@@ -22,7 +22,7 @@ function routes(context: EdgeContext): HttpApp {
   app.post('/v1/ag-ui/:agent', async (http) => {
     const principal = context.principalOf(http.req.raw)
     requireRole(principal, 'ask')
-    const agent = namedAgent(context.agents, http.req.param('agent'))
+    const agent = namedAgent(context.agents, http.req.param('agent'), 'agent')
     const { value, bytes } = await jsonBodyOf(http)
     const { run, request, tools } = agRequestIn(value, http.req.header('idempotency-key'))
     assertClientTools(context.agents, agent, tools)

@@ -20,7 +20,7 @@ export type Resent = { role: 'user' | 'assistant'; text: string }
 /**
  * `message` undefined: the request has results of calls only. `results`: those at the end, in front of
  * the message. `history`: the messages in front of it, without calls and results. `tools`: the names of those that the client declares. `system`: its
- * instructions, or ''.
+ * instructions, or ''. `called`: the id of the last call in the history.
  */
 export type ChatRequest = {
   model: string
@@ -28,6 +28,7 @@ export type ChatRequest = {
   results: CallAnswer[]
   tools: string[]
   history: Resent[]
+  called: string | undefined
   system: string
   streams: boolean
   includesUsage: boolean
@@ -41,6 +42,7 @@ export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
   refuseFields(body, {
     functions: { accepts: isEmptyList, advice: 'declare tools' },
     tool_choice: toolChoice,
+    function_call: toolChoice,
     stream: isSwitch,
     n: { accepts: (value) => value === 1, advice: 'a message has one answer' },
     store: {
@@ -79,6 +81,7 @@ export function chatRequestOf(body: Record<string, unknown>): ChatRequest {
   return {
     ...{ model, message, results, system: system.join('\n\n') },
     history: message === undefined ? spoken : spoken.slice(0, -1),
+    called: messages.flatMap(callIdsIn).at(-1),
     tools: toolNames(body.tools, (tool) => isObject(tool.function) && tool.function.name),
     ...{ streams: stream === true, conversation: typeof named === 'string' ? named : undefined },
     includesUsage: isObject(options) && options.include_usage === true,
@@ -107,6 +110,14 @@ function messageOf(message: unknown, where: string): ReadMessage {
     default:
       throw bad(`${where}.role must be user, assistant, system, developer or tool`)
   }
+}
+
+/** The calls of a message of the assistant. Others have none. */
+function callIdsIn(message: unknown): string[] {
+  const calls = isObject(message) && Array.isArray(message.tool_calls) ? message.tool_calls : []
+  return calls.flatMap((call: unknown) =>
+    isObject(call) && typeof call.id === 'string' ? [call.id] : [],
+  )
 }
 
 /** The messages of the user, each with the texts of the assistant behind it. */

@@ -39,7 +39,7 @@ function routes(context: EdgeContext): HttpApp {
     answerJson(http, { object: 'list', data: [...context.agents.keys()].map(modelOf) }),
   )
   app.get('/v1/models/:model{.+}', (http) =>
-    answerJson(http, modelOf(namedAgent(context.agents, http.req.param('model')))),
+    answerJson(http, modelOf(namedAgent(context.agents, http.req.param('model'), 'model'))),
   )
   app.post('/v1/chat/completions', (http) => complete(context, histories, http))
   return app
@@ -58,7 +58,7 @@ async function complete(
   requireRole(principal, 'ask')
   const { value, bytes } = await jsonBodyOf(http)
   const request = chatRequestOf(value)
-  const agent = namedAgent(context.agents, request.model)
+  const agent = namedAgent(context.agents, request.model, 'model')
   const asked = { principal, agent, request, body: bytes }
   const answering =
     request.message === undefined
@@ -89,10 +89,11 @@ async function begun(
   const { history, system } = request
   const { text } = content
   const named = headerText(http, 'x-weir-conversation') ?? request.conversation
-  const known = named ?? histories.find(principal, history)
+  const known = named ?? histories.find(principal, history) ?? conversationCalled(request)
   const idIn = async (conversation: string | undefined) => {
     const key = http.req.header('idempotency-key')
-    return context.messageIds.of({ principal, conversation, key, body, text })
+    const request = { principal, conversation, key, body, text }
+    return context.messageIds.of({ ...request, isPlaced: history.length > 0 })
   }
   let { message, earlier } = await idIn(known)
   let start = await startOf(context, message, request, named !== undefined)
@@ -121,6 +122,12 @@ async function begun(
     pieces: turnChunks({ weir, events, fold: createAnswerFold(), decides: false }),
     leave: leaveHandler(context, principal, message),
   }
+}
+
+/** A turn that waits for its client has no answer yet, so the history does not find it: its calls do. */
+function conversationCalled({ called = '' }: ChatRequest): string | undefined {
+  const { callId, conversation } = called.includes('.') ? callNamed(called) : { callId: '' }
+  return placeOfCall(callId) === undefined ? undefined : conversation
 }
 
 /** The results of the history for calls of this conversation. A client may have been elsewhere before. */

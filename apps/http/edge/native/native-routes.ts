@@ -6,7 +6,7 @@ import { positionIn } from '../../../../client/event-resume.ts'
 import type { CallPlace } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { answerJson } from '../../direct-answer.ts'
-import { HttpError } from '../../http-error.ts'
+import { errorBody, HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
 import { decideFor, waitingFor } from '../approval-decisions.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
@@ -35,7 +35,7 @@ function routes(context: EdgeContext): HttpApp {
     const given = http.req.param('id')
     const content = messageOfFields(requiredText(value, 'text'), value)
     const { text } = content
-    const agent = namedAgent(agents, optionalText(value, 'agent'))
+    const agent = namedAgent(agents, optionalText(value, 'agent'), 'agent')
     const system = optionalText(value, 'system')
     const { message } = await context.messageIds.of({
       ...{ principal, conversation: given, body: bytes, text },
@@ -105,7 +105,9 @@ function routes(context: EdgeContext): HttpApp {
         ...(hash !== undefined && { hash }),
         ...(values !== undefined && { values: JSON.stringify(values) }),
       })
-      return answerJson(http, outcome, { status: outcome.counted ? 200 : 409 })
+      if (outcome.counted) return answerJson(http, outcome)
+      const error = new HttpError(409, 'approval.decided', outcome.text)
+      return answerJson(http, { ...errorBody(error), ...outcome }, { status: 409 })
     })
   return app
 }

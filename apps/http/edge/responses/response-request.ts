@@ -45,6 +45,7 @@ export function responseRequestOf(body: Record<string, unknown>): ResponseReques
     },
     prompt: { advice: 'give input and instructions' },
     tool_choice: toolChoice,
+    max_tool_calls: { advice: 'the caps of the agent bound its calls. Leave it out' },
     stream: isSwitch,
     background: isSwitch,
     text: {

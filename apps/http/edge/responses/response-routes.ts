@@ -6,8 +6,9 @@ import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { answerJson } from '../../direct-answer.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
+import { waitingFor } from '../approval-decisions.ts'
 import { assertClientTools, sendResults } from '../call-results.ts'
-import { decideAnswers } from '../chat-request.ts'
+import { decideOfTurn } from '../chat-request.ts'
 import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { answeredHere, httpErrorOf, interrupted } from '../edge-errors.ts'
@@ -64,17 +65,19 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
   const previous = request.previous === undefined ? undefined : responseNamed(request.previous)
   const { message: content, system } = request
   if (content === undefined) return resume(context, http, request, previous)
-  const agent = namedAgent(context.agents, request.model)
+  const agent = namedAgent(context.agents, request.model, 'model')
   assertClientTools(context.agents, agent, request.tools)
   const { message, earlier } = await context.messageIds.of({
     ...{ principal, conversation: request.conversation ?? previous?.conversation },
     ...{ key: http.req.header('idempotency-key'), body: bytes, text: content.text },
+    isPlaced: previous !== undefined,
   })
   if (earlier === undefined) {
     if (previous !== undefined) await assertLast(context, message, previous.messageId)
     const named = conversationFor(principal, message.conversation) ?? ''
     const answers = { conversation: named, results: [], form: resultForm }
     await sendResults(context, principal, { ...answers, with: 'new message' })
+    await assertDecided(context, principal, named)
   }
   const fields = { ...questionFields(content), ...(system !== '' && { system }) }
   const question = { agent, ...fields, ...message }
@@ -99,6 +102,25 @@ async function create(context: EdgeContext, http: HttpContext): Promise<Response
   return answer(context, http, request, { ...again, leave: leaveAgain })
 }
 
+/** Throws 400 for a message behind a turn that waits for a decision of its author. */
+async function assertDecided(
+  context: EdgeContext,
+  principal: Principal,
+  conversation: string,
+): Promise<void> {
+  if (!principal.roles.has('approve')) return
+  const log = context.weir.conversation(conversationIn(principal, conversation))
+  const [newest] = await log.turns({ limit: 1 })
+  if (newest === undefined || newest.end !== undefined) return
+  const calls = (await waitingFor(context, principal))
+    .filter((call) => call.conversation === conversation && call.turn === newest.turn)
+    .map(({ id, tool: name }) => ({ id, name }))
+  if (calls.length === 0) return
+  const listed = calls.map(({ id, name }) => `${id} (${name})`).join(', ')
+  const text = `the turn waits for decisions on ${listed}: send an mcp_approval_response for each of them, or cancel the turn`
+  throw new HttpError(400, 'approval.unanswered', text, { fields: { calls } })
+}
+
 /** The rest of a turn, behind answers to its waiting calls. */
 async function resume(
   context: EdgeContext,
@@ -119,8 +141,7 @@ async function resume(
   const isLast = turn === turns[0]
   if (!isLast && results.some(({ callId }) => placeOfCall(callId)?.turn !== turn.turn))
     throw notLast()
-  if (isLast)
-    await decideAnswers(context, principal, { conversation: given, answers, abandoned: [] })
+  await decideOfTurn(context, principal, { of: { conversation, turn: turn.turn }, answers })
   const own = { conversation: given, results, form: resultForm }
   const sent = await sendResults(context, principal, own)
   const answered = [...answers.map(({ id }) => id), ...sent]

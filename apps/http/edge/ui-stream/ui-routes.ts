@@ -25,7 +25,7 @@ function routes(context: EdgeContext): HttpApp {
     requireRole(principal, 'ask')
     const { value, bytes } = await jsonBodyOf(http)
     const request = uiRequestIn(value, http.req.header('idempotency-key'))
-    const agent = namedAgent(context.agents, optionalText(value, 'agent'))
+    const agent = namedAgent(context.agents, optionalText(value, 'agent'), 'agent')
     const stream = uiStream(context, agent)
     return chatTurn(context, http, { principal, agent, request, body: bytes, stream })
   })

@@ -1,7 +1,8 @@
 // Requests of a server for input of a person (elicitation), as questions and as the results that the
 // server gets.
 // ELICITATION-1. Each request gets one result. A request that no person can answer is cancelled.
-// ELICITATION-2. Questions of one call wait one after the other, and end before the call does.
+// ELICITATION-2. Questions of one call wait one after the other, and end before the call does. A call
+//     that is over has no question any more.
 
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
 import { type InputQuestion, questionFault } from '../../../../shared/contract/input-question.ts'
@@ -20,7 +21,7 @@ export type ElicitationOptions = {
   ask: AskPerson
   /** Text without the login of the server. */
   hide(text: string): string
-  /** How long the call may still run. */
+  /** How long the call may still run. 0: it is over. */
   leftMs(): Milliseconds
   /** A question begins to wait; the call's limit on silence rests until the function is called. */
   onWait(): () => void
@@ -52,6 +53,7 @@ export function answerInput({
       return { action: 'cancel' }
     }
     const left = leftMs()
+    if (left <= 0) return { action: 'cancel' }
     const waitMs = left - Math.min(limits.inputEndMs, left / 4)
     const waited = onWait()
     const answer = await ask(hide(JSON.stringify(question)), Math.max(1, Math.floor(waitMs)))

@@ -44,7 +44,7 @@ export function startMcpCall(
     ask &&
     answerInput({
       ...{ server: server.name, ask, hide: tokenMask(server) ?? ((text) => text) },
-      leftMs: () => wallEndsAt - clock.monotonic(),
+      leftMs: () => (isOver ? 0 : wallEndsAt - clock.monotonic()),
       onWait: pauseIdle,
       onRefused: (fault) => {
         refused = fault

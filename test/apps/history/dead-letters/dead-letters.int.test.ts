@@ -206,6 +206,27 @@ describe('weir dead-letters', () => {
     })
   })
 
+  it('counts letters that cannot be read, in the list and in a retry of all', async () => {
+    const text = async (filter: object) => {
+      const { stream, text } = output()
+      await listDeadLetters(filter, settings(), stream)
+      return text()
+    }
+    await write()
+    const bus = await openEmbeddedBus({ file: join(folder, 'weir.db'), clock: systemClock })
+    const letter = { topic: 'weir.dead-letters', partition: 0, key: 'secret' }
+    for (const value of ['encrypted', 'damaged'])
+      await bus.append([{ ...letter, value: Buffer.from(value) }])
+    await bus.close()
+    expect(await text({})).toMatch(/no record\n(?:.*\n)*2 more dead letters cannot be read\n$/)
+    expect(await text({ conversation: 'c' })).not.toContain('cannot be read')
+    expect(await text({ conversation: 'other' })).toBe('no dead letter matches\n')
+    const only = { conversation: 'secret' }
+    const end = '2 dead letters cannot be read, and no other matches\n'
+    expect(await text(only)).toBe(end)
+    expect((await retried([], { all: true, yes: true, ...only })).output).toBe(end)
+  })
+
   it('writes a message once more to the partition of its conversation, and never a second time', async () => {
     await write()
     expect(await retried(['0/0'])).toEqual({

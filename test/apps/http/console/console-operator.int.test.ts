@@ -130,6 +130,8 @@ describe('the console for operators', () => {
       { conversation: 'a', round: 2, was: null, is: { rung: 'nudge' }, lost: 0 },
     ])
     expect(rowOf(2)?.roundsSaved).toBeGreaterThan(0)
+    // A reason may repeat a text that the rules of the agent hide.
+    expect(Object.keys(rowOf(2)?.changes[0]?.is ?? {})).toEqual(['rung', 'rule'])
     expect(rowOf(8)).toMatchObject({ touched: 1, milder: 1 })
     const none = await read<WhatIfData>(server, 'what-if?agent=nobody&key=loop.identicalFailures')
     expect(none).toMatchObject({ turns: 0, rows: [] })
@@ -202,6 +204,9 @@ describe('the console for operators', () => {
     expect(await change(server, 'budget-remove', { id: 'other' })).toMatchObject({ status: 404 })
     expect(await change(server, 'budget-remove', { id })).toMatchObject({ status: 200 })
     expect(await all()).toEqual([])
+    const ofOne = { ...budget, tenant: '', subject: 'conversation', name: 'acme:order-7' }
+    expect(await change(server, 'budget', ofOne)).toMatchObject({ status: 200 })
+    expect(await all()).toMatchObject([{ tenant: 'acme', scope: 'conversation' }])
   })
 
   it('sets the approval rules, and refuses rules that cannot be used', async () => {

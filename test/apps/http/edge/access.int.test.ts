@@ -1,6 +1,6 @@
 // Access to the edge: keys, tokens with a local JWKS, tenants, other sites, and hostile bodies.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { request } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -115,7 +115,7 @@ describe('a tenant', () => {
     }
   })
 
-  it('decides about its own calls only, under the name of its key', async () => {
+  it('decides about its own calls only, under the authenticated name of its key', async () => {
     const [acme, other] = [
       keyFor('alice', 'acme', 'ask', 'read', 'approve'),
       keyFor('bob', 'beta', 'read', 'approve'),
@@ -143,11 +143,15 @@ describe('a tenant', () => {
     expect(await list.json()).toEqual({ approvals: [] })
     expect(await answerOf(await approve(other))).toEqual([404, 'approval.unknown'])
     expect(await (await approve(acme)).json()).toMatchObject({ counted: true })
-    expect((await approve(acme)).status).toBe(409)
+    const again = await approve(acme)
+    expect(again.status).toBe(409)
+    const text = expect.stringContaining('was approved by key:alice at')
+    const error = expect.objectContaining({ code: 'approval.decided', message: text })
+    expect(await again.json()).toMatchObject({ counted: false, text, error })
     expect(await answerOf(await approve(other))).toEqual([404, 'approval.unknown'])
     for await (const event of edge.weir.conversation('acme:c').events())
       if (event.type === 'approval-decided') {
-        expect(event.by).toBe('key:alice')
+        expect([event.by, event.identity]).toEqual(['key:alice', 'authenticated'])
         break
       }
   })
@@ -376,12 +380,27 @@ describe('the headers of an answer', () => {
   })
 })
 
+describe('a file of keys', () => {
+  it('that is missing or damaged is refused with its own reason', async () => {
+    const refusal = (file: string) =>
+      edgeServer([], { access: { apiKeys: file } }).then(
+        () => '',
+        (error: Error) => error.message,
+      )
+    const damaged = join(folder, 'damaged.json')
+    writeFileSync(damaged, '{"keys": [')
+    expect(await refusal(join(folder, 'none.json'))).toContain('it does not exist: make it with')
+    expect(await refusal(damaged)).toMatch(/it is no valid JSON: correct it(?!.*create)/)
+  })
+})
+
 describe('a hostile body', () => {
   it.each([
     ['cut', '{"text": "a', 400],
     ['no object', '[1]', 400],
     ['nested too deep', `{"text":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 400],
     ['too large', `{"text":"${'a'.repeat(19 * 1024 * 1024)}"}`, 413],
+    ['no UTF-8', Buffer.from('{"text":"\xff\xfe"}', 'latin1'), 400],
     ['half a pair', '{"text":"\\ud800"}', 400],
     ['a number as a text', '{"text":1}', 400],
   ])('that is %s is refused', async (_, body, status) => {
@@ -401,7 +420,7 @@ describe('a hostile body', () => {
 describe('an error of the server', () => {
   it.each([
     ['/responses', {}, 404, 'http.path', /no GET \/responses; the base URL .* ends with \/v1/],
-    ['/v1/embeddings', {}, 404, 'http.path', /no GET \/v1\/embeddings; see the guide/],
+    ['/v1/embeddings', {}, 404, 'http.path', /embeddings; docs\/guides\/serve-http\.md lists/],
     ['/v1/models/x', {}, 404, 'agent.unknown', /the models are weir\/helper/],
     ['/v1/models', { origin: 'https://evil.example' }, 403, 'http.origin', /other sites/],
   ])('at %s with %j has its code, as SDKs read it', async (path, headers, status, code, text) => {

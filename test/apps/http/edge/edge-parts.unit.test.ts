@@ -124,9 +124,34 @@ describe('a stream of events', () => {
   })
 })
 
+describe('a stream of events of a server that closes already', () => {
+  it('ends at once, reads nothing and reports that it ended', async () => {
+    let left = 0
+    let read = 0
+    async function* items() {
+      read += 1
+      yield { data: '1' }
+    }
+    const client = new FakeClient()
+    const closing = AbortSignal.abort()
+    sseResponse({ ...context(), closing }, client as unknown as Outgoing, {
+      ...{ items: items(), eventsOf, onLeave: () => (left += 1) },
+    })
+    await client.takes()
+    expect([left, read, client.written.at(-1)]).toEqual([1, 0, 'end'])
+    expect(client.eventNames()).toEqual([])
+  })
+})
+
 describe('a tenant of the edge', () => {
   const of = (tenant: string | null) => ({
-    ...{ name: 'n', tenant, roles: new Set<never>(), cancelsOnDisconnect: false },
+    ...{
+      name: 'n',
+      identity: 'claimed' as const,
+      tenant,
+      roles: new Set<never>(),
+      cancelsOnDisconnect: false,
+    },
   })
 
   it('cannot name the conversation of another tenant', () => {

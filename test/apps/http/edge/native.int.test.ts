@@ -23,6 +23,24 @@ describe('the native feed', () => {
     expect(events.every(({ id, data }) => id === JSON.parse(data).position)).toBe(true)
   })
 
+  it('takes an equal message for a new one behind a later one, and for the same before it', async () => {
+    await using edge = await edgeServer([says('One.'), says('Two.'), says('Three.')])
+    const base = `${edge.url}/v1/conversations/c`
+    const ids: string[] = []
+    for (const text of ['yes', 'yes', 'no', 'yes', 'yes']) {
+      const { messageId } = (await (await post(`${base}/messages`, { text })).json()) as {
+        messageId: string
+      }
+      ids.push(messageId)
+      for await (const event of edge.weir.conversation('c').events())
+        if (event.type === 'turn-finished' && event.messageId === messageId) break
+    }
+    expect(ids[1]).toBe(ids[0])
+    expect(ids[4]).toBe(ids[3])
+    expect(new Set(ids).size).toBe(3)
+    expect(edge.model.requests.map(({ texts }) => texts.at(-1))).toEqual(['yes', 'no', 'yes'])
+  })
+
   it('sends the images and files of a message', async () => {
     await using edge = await edgeServer([says('Hello.')])
     const files = [{ name: 'notes.txt', data: Buffer.from('a note').toString('base64') }]

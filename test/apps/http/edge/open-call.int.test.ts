@@ -63,6 +63,9 @@ describe('a message behind an open call of its client', () => {
         ...{ status: 400, code: 'call.unanswered', error: { calls: [{ id, name: 'pick' }] } },
       },
     )
+    await expect(completions.create({ model, messages: hurry })).rejects.toMatchObject({
+      ...{ status: 400, code: 'call.unanswered', error: { calls: [{ id, name: 'pick' }] } },
+    })
     const foreign = { role: 'tool' as const, tool_call_id: 'toolu_1', content: 'x' }
     const result = { role: 'tool' as const, tool_call_id: id, content: 'blue' }
     const messages = [user('a colour?'), message, foreign, result, user('bye')]

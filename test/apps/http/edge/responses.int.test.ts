@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import OpenAI from 'openai'
+import { responseIdOf } from '../../../../apps/http/edge/responses/response-id.ts'
 import { call, fails, says, silent, thinks } from '../../../../client/testing/testing.ts'
 import { defineTool } from '../../../../client/weir.ts'
 import { contentsOf, dot, edgeServer, post } from './edge-server.ts'
@@ -153,18 +154,63 @@ describe('the Responses API', () => {
     ).rejects.toMatchObject({ status: 404, code: 'approval.unknown' })
   })
 
-  it('ends a stream with an error event if the turn has no such approval', async () => {
+  it('ends a stream with an error event if the turn has no approval of its id', async () => {
     await using edge = await edgeServer([says(call('clock', { zone: 'UTC' })), says('Noon.')], {
       ...{ tools: [clock], approvals },
     })
     const { responses } = clientOf(edge.url)
-    const first = await responses.create({ model, input: 'time?' })
-    const unknown = { approval_request_id: 'k7f3-9qxm-2b4d', approve: true }
-    const stream = await responses.create({
-      ...{ model, previous_response_id: first.id, stream: true },
-      input: [{ type: 'mcp_approval_response', ...unknown }],
-    })
+    const { id } = await responses.create({ model, input: 'time?' })
+    const [conversation, messageId] = namesIn(id)
+    const forged = responseIdOf({ conversation, messageId, answered: ['k7f3-9qxm-2b4d'] })
+    const stream = await responses.retrieve(forged, { stream: true })
     await expect(read(stream)).rejects.toMatchObject({ code: 'approval.unknown' })
+  })
+
+  it('refuses a contrary, an unknown and a foreign answer after the turn went on', async () => {
+    const asks = says(call('clock', { zone: 'UTC' }))
+    await using edge = await edgeServer([asks, asks, says('As you like.')], {
+      ...{ tools: [clock], approvals },
+    })
+    const { responses } = clientOf(edge.url)
+    const first = await responses.create({ model, input: 'time?' })
+    const id = first.output.at(-1)?.id ?? ''
+    const other = await responses.create({ model, input: 'and now?' })
+    const answer = (approve: boolean, approval_request_id = id) =>
+      responses.create({
+        ...{ model, previous_response_id: first.id },
+        input: [{ type: 'mcp_approval_response', approval_request_id, approve }],
+      })
+    const rejected = await answer(false)
+    expect(rejected.output_text).toBe('As you like.')
+    await expect(answer(true)).rejects.toMatchObject({
+      ...{ status: 409, code: 'approval.decided' },
+      message: expect.stringContaining('was rejected by'),
+    })
+    const unknown = { status: 404, code: 'approval.unknown' }
+    await expect(answer(true, 'aaaa-bbbb-cccc')).rejects.toMatchObject(unknown)
+    await expect(answer(true, other.output.at(-1)?.id)).rejects.toMatchObject(unknown)
+    expect((await edge.weir.approvals()).map((one) => one.conversation)).toEqual([
+      conversationOf(other.id),
+    ])
+    expect((await answer(false)).output).toEqual(rejected.output)
+  })
+
+  it('refuses a message behind a call that waits for a decision of its author, unless it is repeated', async () => {
+    await using edge = await edgeServer([says(call('clock', { zone: 'UTC' })), says('Bye.')], {
+      ...{ tools: [clock], approvals },
+    })
+    const { responses } = clientOf(edge.url)
+    const first = await responses.create({ model, input: 'time?', conversation: 'c' })
+    const { id } = first.output.at(-1)!
+    const next = { model, input: 'hurry', conversation: 'c' }
+    await expect(responses.create(next)).rejects.toMatchObject({
+      ...{ status: 400, code: 'approval.unanswered', error: { calls: [{ id, name: 'clock' }] } },
+      message: expect.stringContaining(`${id} (clock): send an mcp_approval_response`),
+    })
+    const again = await responses.create({ model, input: 'time?', conversation: 'c' })
+    expect(again.output).toEqual(first.output)
+    await responses.cancel(first.id)
+    expect((await responses.create(next)).output_text).toBe('Bye.')
   })
 
   it('gives the model the images and files of a message', async () => {
@@ -224,6 +270,8 @@ describe('the Responses API', () => {
     [{ model, input: 'a', store: false }, 400, /store: false is not offered.*Leave it out/],
     [{ model, input: 'a', truncation: 'auto' }, 400, /truncation: .auto. is not offered/],
     [{ model, input: 'a', tool_choice: 'required' }, 400, /tool_choice: .required. is not offered/],
+    [{ model, input: 'a', tool_choice: 'none' }, 400, /tool_choice: .none. is not offered/],
+    [{ model, input: 'a', max_tool_calls: 1 }, 400, /max_tool_calls: 1 is not offered: the caps/],
     [{ model, input: 'a', stream: 'yes' }, 400, /stream: .yes. is not offered: give true or false/],
     [{ model, input: [{ type: 'computer_call' }] }, 400, /input\[0\] must be a message/],
     [
@@ -283,6 +331,11 @@ function textOf(events: Event[]): string {
 }
 
 function conversationOf(id: string): string {
+  return namesIn(id)[0]
+}
+
+/** The conversation and the id of the message. */
+function namesIn(id: string): [string, string] {
   const text = Buffer.from(id.slice('resp_'.length), 'base64url').toString('utf8')
-  return (JSON.parse(text) as [string])[0]
+  return JSON.parse(text) as [string, string]
 }

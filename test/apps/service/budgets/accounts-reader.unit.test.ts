@@ -33,6 +33,26 @@ function requestOf(attempt: string): [BudgetReserved, BudgetSettled] {
   ]
 }
 
+it('a reservation without a settle counts as used from its deadline on', async () => {
+  let time = now
+  const [reserved] = requestOf('killed')
+  const record = { topic: 'weir.budgets', partition: 0, offset: 0, key: 'acme', time: now }
+  const read = accountsReader({
+    topicPrefix: 'weir.',
+    bus: {
+      clock: { ...systemClock, now: () => time },
+      ends: async () => [{ partition: 0, begin: 0, end: 1 }],
+      offsetSince: async () => 0,
+      read: async () => [{ ...record, value: encode(reserved) }],
+    },
+  })
+  expect(await read()).toMatchObject([{ used: 0, held: 9 }])
+  time = reserved.expiresAt - 1
+  expect(await read()).toMatchObject([{ used: 0, held: 9 }])
+  time = reserved.expiresAt
+  expect(await read()).toMatchObject([{ used: 9, held: 0 }])
+})
+
 it('a request counts once, also if a read fails behind it', async () => {
   const records = ['a1', 'a2', 'a3'].flatMap(requestOf).map((message, offset) => ({
     ...{ topic: 'weir.budgets', partition: 0, offset, key: 'acme', time: now },

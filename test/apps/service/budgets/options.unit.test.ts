@@ -13,7 +13,10 @@ describe('weir budget set', () => {
     ['acme/tenant/day/usd', { tenant: 'acme', money: '0.5usd' }, { hard: 500_000_000 }],
     ['*/agent:*/day/usd', { tenant: '*', agent: '*', softMoney: '1USD' }, { hard: null }],
     ['acme/conversation:acme:c/day/tokens', { conversation: 'acme:c', tokens: '1' }, {}],
-    ['default/agent:bank/turn/tokens', { agent: 'bank', window: 'turn', tokens: '0' }, { hard: 0 }],
+    ['*/agent:bank/turn/tokens', { agent: 'bank', window: 'turn', tokens: '0' }, { hard: 0 }],
+    ['acme/agent:bank/day/tokens', { tenant: 'acme', agent: 'bank', tokens: '5' }, { hard: 5 }],
+    ['*/conversation:*/day/tokens', { conversation: '*', tokens: '5' }, { hard: 5 }],
+    ['default/conversation:c/day/tokens', { conversation: 'c', tokens: '5' }, { hard: 5 }],
     ['default/tenant/day/usd', { money: '1USD', unpriced: 'allow' }, { unpriced: 'allow' }],
   ])('makes the budget %s', (id, options, fields) => {
     const budget = budgetOf({ ...day, ...options })

@@ -8,13 +8,18 @@ const none: Usage = {
   ...{ inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
 }
 
-async function settledBy(usage: Partial<Usage>): Promise<Message[]> {
+type Reserved = Awaited<ReturnType<typeof reserve>>
+
+/** `decision`: as the ledger's reader reports it. */
+async function reservedBy(
+  decision: object | undefined,
+): Promise<{ reserved: Reserved; written: Message[] }> {
   const written: Message[] = []
   const budgets = { append: async (_: string, message: Message) => void written.push(message) }
   const budget = { id: 'acme/tenant/day/tokens', subject: '', window: 'day', unit: 'tokens' }
   const reserved = await reserve({
     context: { budgets },
-    reader: { reserve: async () => ({ kind: 'granted', soft: [] }) },
+    reader: { reserve: async () => decision },
     id: { conversation: 'acme:c', turn: 1, round: 0, attempt: 'a' },
     agent: { system: '', model: { name: 'm', maxOutputTokens: 1_000 } },
     request: { history: [] },
@@ -24,6 +29,11 @@ async function settledBy(usage: Partial<Usage>): Promise<Message[]> {
     },
     expiresAt: 1,
   } as unknown as Parameters<typeof reserve>[0])
+  return { reserved, written }
+}
+
+async function settledBy(usage: Partial<Usage>): Promise<Message[]> {
+  const { reserved, written } = await reservedBy({ kind: 'granted', soft: [] })
   if (reserved.kind !== 'reserved') throw new Error(reserved.reason)
   await reserved.settle({ ...none, ...usage })
   return written
@@ -43,5 +53,11 @@ describe('a reservation', () => {
       expect(settled).toMatchObject({ type: 'budget-settled', counted: 'bound' })
       expect((settled as { tokens: number }).tokens).toBeGreaterThan(1_000)
     }
+  })
+
+  it('is released if it was not read in time, because its request never starts', async () => {
+    const { reserved, written } = await reservedBy(undefined)
+    expect(reserved).toMatchObject({ kind: 'failed', code: 'budget.unreadable', retryable: true })
+    expect(written).toMatchObject([{ type: 'budget-released', tenant: 'acme', attempt: 'a' }])
   })
 })

@@ -140,6 +140,8 @@ describe('the keys of tenants', () => {
     const copied = { ...later, value: Buffer.from(later.value as Uint8Array) }
     const other = encryptionOf(of({ acme: [] }))
     expect(other.decrypted(copied, 'throw').value).toBe(copied.value)
+    const renewed = encryptionOf(of({ acme: [key('k2')] }))
+    expect(renewed.decrypted(copied, 'throw').value).toBe(copied.value)
     expect(() => deleted.encrypted(recordIn('client-messages'))).toThrow(
       expect.objectContaining({ code: 'encryption.deleted' }),
     )
@@ -174,6 +176,9 @@ describe('the file of the keys', () => {
       ['*', [all]],
     ])
     expect(readFileSync(file, 'utf8')).not.toContain(first)
+    expect(() => addTenantKey(file, 'acme', now)).toThrow(
+      'give its new conversations another tenant',
+    )
   })
 
   const ofAcme = (keys: unknown) => JSON.stringify({ version: 1, tenants: { acme: keys } })

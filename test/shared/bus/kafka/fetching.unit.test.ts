@@ -358,7 +358,7 @@ describe('fetching', () => {
     expect(reader.seen).toEqual([])
   })
 
-  it('fetches a partition that only this process writes at intervals, and any other at once', async () => {
+  it('fetches a partition that only this process writes a moment after its last write, and any other at once', async () => {
     const { cluster, clock, requests } = scriptedCluster([topic()])
     const reading = start(cluster)
     const [own, other] = [cursor(0), cursor(1)]
@@ -368,13 +368,64 @@ describe('fetching', () => {
     reading.onWritten(stored(0, 0, 'a'))
     await requests[0]?.answer(fetched(0, 0, 'a'), fetched(1, 0, 'foreign'))
     expect(requests).toHaveLength(2) // of the other partition
-    await requests[1]?.answer(fetched(1, 1))
-    clock.advance(10)
+    clock.advance(60)
+    reading.onWritten(stored(0, 1, 'b'))
+    clock.advance(60)
     await turns()
-    expect(requests).toHaveLength(4)
-    await requests[3]?.answer(fetched(0, 1, 'foreign too'))
-    expect([own.seen, other.seen]).toEqual([['a', 'foreign too'], ['foreign']])
-    expect(requests).toHaveLength(5) // at once: another process writes here
+    expect(requests).toHaveLength(2)
+    clock.advance(40)
+    await turns()
+    expect(requests).toHaveLength(3)
+    await requests[2]?.answer(fetched(0, 2, 'foreign too'))
+    expect([own.seen, other.seen]).toEqual([['a', 'b', 'foreign too'], ['foreign']])
+    reading.onWritten(stored(0, 3, 'c'))
+    expect(own.seen.at(-1)).toBe('c')
+    expect(requests).toHaveLength(4) // at once, and it stays: another process writes here
+  })
+
+  it('fetches at once when its own write shows records of another process before it', async () => {
+    const { cluster, requests } = scriptedCluster([topic()])
+    const reading = start(cluster)
+    const own = cursor(0)
+    reading.add(own)
+    await turns()
+    reading.onWritten(stored(0, 0, 'a'))
+    await requests[0]?.answer(fetched(0, 0, 'a'))
+    expect(requests).toHaveLength(1)
+    reading.onWritten(stored(0, 2, 'c'))
+    await turns()
+    expect(requests).toHaveLength(2)
+    await requests[1]?.answer(fetched(0, 1, 'foreign', 'c'))
+    expect(own.seen).toEqual(['a', 'foreign', 'c'])
+  })
+
+  it('does not count a fetched record of this process as one of another', async () => {
+    const { cluster, requests } = scriptedCluster([topic()])
+    const reading = start(cluster)
+    const own = cursor(0)
+    reading.add(own)
+    await turns()
+    await requests[0]?.answer(fetched(0, 0, 'a')) // before the response to its write
+    reading.onWritten(stored(0, 0, 'a'))
+    await requests[1]?.answer(fetched(0, 1))
+    expect(requests).toHaveLength(2)
+    expect(own.seen).toEqual(['a'])
+  })
+
+  it('waits for a moment behind many records with nothing behind them, and not otherwise', async () => {
+    const { cluster, clock, requests } = scriptedCluster([topic()])
+    start(cluster).add(cursor(0))
+    await turns()
+    const eight = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+    await requests[0]?.answer({ ...fetched(0, 0, ...eight), end: 9 })
+    expect(requests).toHaveLength(2) // there are more
+    await requests[1]?.answer(fetched(0, 8, ...eight))
+    expect(requests).toHaveLength(2)
+    clock.advance(8)
+    await turns()
+    expect(requests).toHaveLength(3)
+    await requests[2]?.answer(fetched(0, 16, ...eight.slice(1)))
+    expect(requests).toHaveLength(4) // few
   })
 
   it('knows the ends that it read and that this process wrote', async () => {

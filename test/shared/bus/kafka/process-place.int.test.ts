@@ -86,6 +86,20 @@ describe('the place of a process', () => {
     expect(staying.hasEnded('beside')).toBe(true)
   })
 
+  it('proves the end of a process that ran for weeks, until a week after its end', () => {
+    const week = 7 * 24 * 60 * 60 * 1000
+    const first = open()
+    first.addOwner('old')
+    clock.advance(3 * week)
+    close(first)
+    for (const isKnown of [true, true, false]) {
+      const next = open()
+      expect(next.hasEnded('old')).toBe(isKnown)
+      close(next)
+      clock.advance(week * 0.9)
+    }
+  })
+
   it('proves nothing about its own owners', () => {
     const place = open()
     place.addOwner('mine')

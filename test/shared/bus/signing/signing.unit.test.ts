@@ -44,7 +44,7 @@ const limitsOfOperator: Message = {
 }
 const answered: Message = {
   ...{ type: 'approval-answered', ...ids, ordinal: 0, id: 'i', hash: 'h' },
-  ...{ answer: 'approve', by: 'alice', reason: '', input: 0, values: null },
+  ...{ answer: 'approve', by: 'alice', reason: '', input: 0, values: null, identity: 'claimed' },
 }
 
 /** Each kind of writer: the signer, the reader and the record. */

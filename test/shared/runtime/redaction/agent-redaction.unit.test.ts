@@ -34,6 +34,14 @@ describe('an activity record of an agent with rules', () => {
     )
   })
 
+  it('takes any name of a rule as a text, never as an expression', () => {
+    const text = `ann@mail.example ${'a'.repeat(40)}-`
+    for (const name of ['(', '[', 'a|b', '.*', '(a+)+$', ''])
+      expect(shown(text, [{ name, pattern: '[a-z]+@[a-z.]+', path: null }])).toBe(
+        text.replace('ann@mail.example', `[${name}]`),
+      )
+  })
+
   it('stays as it is without rules', () => {
     const record = finished('ann@mail.example')
     expect(redactedActivity(record, [])).toBe(record)

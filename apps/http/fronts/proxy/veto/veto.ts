@@ -15,7 +15,8 @@ import { clientAnswer } from './client-answer.ts'
 import { isOfSubscription } from './subscription.ts'
 import type { VetoForm } from './veto-form.ts'
 import { vetoFormOf } from './veto-forms.ts'
-import { type VetoRun, type VetoShared, vetoRun } from './veto-run.ts'
+import { vetoRun } from './veto-run.ts'
+import type { VetoedRequest, VetoShared } from './vetoed-request.ts'
 
 /** `coversSubscriptions`: also requests that a person's subscription pays. */
 export type VetoOptions = {
@@ -28,7 +29,7 @@ export type VetoOptions = {
 
 /** `sent` undefined: the body is no JSON object. */
 export type VetoRequest = Pick<
-  VetoRun,
+  VetoedRequest,
   'agent' | 'api' | 'path' | 'incoming' | 'bytes' | 'signal'
 > & { outgoing: ServerResponse; sent: SentRequest | undefined }
 

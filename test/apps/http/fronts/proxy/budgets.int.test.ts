@@ -132,6 +132,13 @@ describe.each(modes)('a proxy %s, under a hard budget', (_, veto) => {
     expect(await useAtEnd()).toMatchObject([{ used: 0, held: 0 }])
   })
 
+  it('counts nothing for a request that no provider answers', async () => {
+    await set({ tokens: '1' })
+    await start((_, response) => response.destroy(), veto)
+    expect((await post(messagesCase.path, messagesCase.request)).status).toBe(502)
+    expect(await useAtEnd()).toMatchObject([{ used: 0, held: 0 }])
+  })
+
   it('grants 64 parallel requests until the last of them passes the budget', async () => {
     const hard = 1_000
     await set({ tokens: `${hard}` })

@@ -4,7 +4,7 @@ import { request as nodeRequest } from 'node:http'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { scriptedGuard } from '../../scripted-guard.ts'
-import { type Proxied, proxied } from './proxied.ts'
+import { type Proxied, proxied, type ScriptedFront } from './proxied.ts'
 import { apiCases, chatCase, messagesCase, responsesCase } from './requests.ts'
 import { sendJson } from './scripted-upstream.ts'
 
@@ -176,6 +176,18 @@ describe.each(apiCases)('the proxy with $name', ({ path, request, first, answer 
         throw new Error('broken')
       },
     })
+    proxy = await proxied(guard, (_, response) => sendJson(response, answer))
+    const answered = await post(path, request)
+    expect([answered.status, answered.headers.get('x-weir')]).toEqual([200, 'unjudged'])
+    expect(proxy.received[0]?.body.toString()).toBe(request)
+  })
+
+  it('passes a request whose guest cannot be opened, and marks it', async () => {
+    const guard: ScriptedFront = {
+      conversation() {
+        throw new Error('its file cannot be used')
+      },
+    }
     proxy = await proxied(guard, (_, response) => sendJson(response, answer))
     const answered = await post(path, request)
     expect([answered.status, answered.headers.get('x-weir')]).toEqual([200, 'unjudged'])

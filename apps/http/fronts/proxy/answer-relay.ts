@@ -1,0 +1,142 @@
+// Sends requests of guests to the upstream, and relays the answers to their clients, without a veto.
+// Reads: answers of the upstream. Owns: the rounds that are read from copies. Keeps PROXY-1, PROXY-2 and
+// PROXY-4.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
+import type { Logger } from 'pino'
+import { heldVerdicts } from '../hooks/held-verdicts.ts'
+import type { HostSessions } from '../hooks/host-sessions.ts'
+import { copyOf, roundIn } from './answer-copy.ts'
+import type { Json, ProxyApi } from './api.ts'
+import { callIdsIn, type GuestIdentities, sessionOf } from './guest-identity.ts'
+import { sendAdvised, withoutEncoding } from './judged-request.ts'
+import type { ConversationOf } from './proxied-conversation.ts'
+import type { ReservedRequest } from './request-budget.ts'
+import type { JudgedRequest } from './request-judge.ts'
+import { answerHeaders, type Upstream } from './upstream.ts'
+
+/** A request to the API of a model. `path`: at the upstream, with the query. */
+export type ModelRoute = { agent: string; path: string; api: ProxyApi }
+
+export type AnswerRelayOptions = {
+  upstream: Upstream
+  conversationOf: ConversationOf
+  identities: GuestIdentities
+  sessions: HostSessions
+  /** Work that the client does not wait for. */
+  track(work: Promise<void>): void
+  log: Logger
+}
+
+export function createAnswerRelay({
+  upstream,
+  conversationOf,
+  identities,
+  sessions,
+  track,
+  log,
+}: AnswerRelayOptions) {
+  return { ask, passThrough }
+
+  /** Sends a request to a model. Its answer becomes a round of its conversation. */
+  async function ask(
+    { agent, api, path }: ModelRoute,
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    {
+      body,
+      note,
+      retry,
+      sent,
+      isChanged,
+      reservation,
+    }: JudgedRequest & { reservation: ReservedRequest },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const headers = isChanged ? withoutEncoding(incoming.rawHeaders) : incoming.rawHeaders
+    const send = (body: Buffer) => upstream.send({ method: 'POST', path, headers, body, signal })
+    const { received, refusal } = await reservation.sent(
+      sendAdvised({ body, retry }, send, (status) =>
+        log.info({ agent, status }, 'the upstream refuses tool_choice none'),
+      ),
+    )
+    if (refusal !== undefined) {
+      relayWhole(received, refusal, outgoing, note)
+      return
+    }
+    const isRead = sent !== undefined || reservation.isCounted
+    const copy = isRead && received.statusCode === 200 ? copyOf(received) : undefined
+    const relayed = relay(received, outgoing, note)
+    if (copy !== undefined)
+      track(
+        copy.then(async (bytes) => {
+          const round = Buffer.isBuffer(bytes) ? await roundIn(api, bytes, received.headers) : bytes
+          if ('reason' in round)
+            return log.info({ agent, reason: round.reason }, 'an answer is no round')
+          await reservation.settle(round.usage)
+          if (sent !== undefined)
+            await report(agent, api, incoming, sent.body, api.assembled(round))
+        }),
+      )
+    await relayed
+  }
+
+  async function report(
+    agent: string,
+    api: ProxyApi,
+    { headers }: IncomingMessage,
+    body: Json,
+    answer: Json,
+  ): Promise<void> {
+    const { conversation, turn } = identities.ofAnswer(api, headers, body, answer)
+    const session = sessionOf(headers)
+    const holds = session !== undefined && sessions.hasHooks(session)
+    const guest = await conversationOf(agent, conversation, { turn, holds, hides: false })
+    const judged = { request: { format: api.format, body }, answer }
+    const calls = callIdsIn(api, answer)
+    if (!holds || calls.length === 0) await guest.afterModel(judged, { waitMs: 0 })
+    else sessions.judging(session, calls, heldVerdicts(guest, Promise.resolve(judged)))
+  }
+
+  /** `note`: the value of the header `x-weir`. */
+  async function passThrough(
+    { path, note }: { path: string; note: string | undefined },
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { method = 'GET', rawHeaders: headers } = incoming
+    const hasBody =
+      incoming.headers['content-length'] !== undefined ||
+      incoming.headers['transfer-encoding'] !== undefined
+    const body = hasBody ? incoming : undefined
+    const received = await upstream.send({ method, path, headers, body, signal })
+    await relay(received, outgoing, note)
+  }
+}
+
+/** Passes an answer on, byte for byte. A break of the connection reaches the client as a break. */
+async function relay(
+  received: IncomingMessage,
+  outgoing: ServerResponse,
+  note: string | undefined,
+): Promise<void> {
+  outgoing.writeHead(received.statusCode ?? 502, headersWith(received, note))
+  outgoing.flushHeaders()
+  await pipeline(received, outgoing)
+}
+
+function relayWhole(
+  received: IncomingMessage,
+  bytes: Buffer,
+  outgoing: ServerResponse,
+  note: string | undefined,
+): void {
+  outgoing.writeHead(received.statusCode ?? 502, headersWith(received, note))
+  outgoing.end(bytes)
+}
+
+function headersWith(received: IncomingMessage, note: string | undefined): string[] {
+  return [...answerHeaders(received), ...(note === undefined ? [] : ['x-weir', note])]
+}

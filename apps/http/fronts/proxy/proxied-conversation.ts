@@ -1,0 +1,17 @@
+// The conversation of a guest behind the proxy.
+
+import type { GuestConversation } from '../../../../client/guard/guest-conversation.ts'
+import type { GuestThread } from '../../../../client/guard/guest-thread.ts'
+
+/** `reserve` undefined: no budget counts. */
+export type ProxiedConversation = GuestConversation & Partial<Pick<GuestThread, 'reserve'>>
+
+/**
+ * The conversation of a guest. `turn` undefined: the history names it. `holds`: the calls of this guest
+ * are held, here or in hooks. `hides`: the guest does not see refused answers.
+ */
+export type ConversationOf = (
+  agent: string,
+  id: string,
+  options: { turn: string | undefined; holds: boolean; hides: boolean },
+) => Promise<ProxiedConversation>

@@ -1,0 +1,112 @@
+// The judgement of a guest's request on its way to the upstream, without a veto.
+// Reads: advice. Owns: which requests are judged, and which pass as they are. Keeps PROXY-1 and PROXY-3.
+
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Logger } from 'pino'
+import type { Advice } from '../../../../client/guard/guest-conversation.ts'
+import { HttpError } from '../../http-error.ts'
+import type { HostSessions } from '../hooks/host-sessions.ts'
+import type { Json, ProxyApi, SentRequest } from './api.ts'
+import { type GuestIdentities, type GuestIdentity, historyOf, sessionOf } from './guest-identity.ts'
+import { advisedBytes, noteOf } from './judged-request.ts'
+import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
+
+/** A judged request. `note`: the value of the header `x-weir`. */
+export type JudgedRequest = {
+  kind: 'send'
+  body: Buffer
+  note: string | undefined
+  /** The request without the rung that a server may refuse. */
+  retry: Buffer | undefined
+  sent: SentRequest | undefined
+  isChanged: boolean
+  /** Undefined: it has no conversation yet, or is not judged. */
+  guest?: ProxiedConversation | undefined
+}
+
+/** The request to send, or the advice to end the turn. `sent` undefined: only its bytes can be read. */
+export type RequestJudge = (
+  of: { agent: string; api: ProxyApi },
+  request: {
+    headers: IncomingHttpHeaders
+    bytes: Buffer
+    sent: SentRequest | undefined
+    signal: AbortSignal
+  },
+) => Promise<JudgedRequest | Advice>
+
+export type RequestJudgeOptions = {
+  conversationOf: ConversationOf
+  identities: GuestIdentities
+  sessions: HostSessions
+  log: Logger
+}
+
+export function createRequestJudge({
+  conversationOf,
+  identities,
+  sessions,
+  log,
+}: RequestJudgeOptions): RequestJudge {
+  return judge
+
+  async function judge(
+    { agent, api }: Parameters<RequestJudge>[0],
+    { headers, bytes, sent, signal }: Parameters<RequestJudge>[1],
+  ): Promise<JudgedRequest | Advice> {
+    const unchanged = (
+      note: string | undefined,
+      judgeable: SentRequest | undefined,
+    ): JudgedRequest => ({
+      ...{ kind: 'send', body: bytes, note, retry: undefined },
+      ...{ sent: judgeable, isChanged: false },
+    })
+    if (sent === undefined || api.isElsewhere(sent.body)) return unchanged('unjudged', undefined)
+    if (!mayCall(api, sent)) return unchanged(undefined, undefined)
+    const identity = identities.ofRequest(api, headers, sent.body)
+    if (identity === undefined) return unchanged(undefined, sent)
+    const session = sessionOf(headers)
+    if (session !== undefined) sessions.sawProxy(session)
+    const holds = session !== undefined && sessions.hasHooks(session)
+    const { advice, guest } = await adviceOn(agent, { ...identity, holds }, api, sent.body, signal)
+    if (advice === undefined) return { ...unchanged('unjudged', undefined), guest }
+    const { rung, rule, cap, reason } = advice
+    if (!advice.judged) {
+      log.info({ agent, conversation: identity.conversation, reason }, 'a request passes unjudged')
+      return { ...unchanged('unjudged', sent), guest }
+    }
+    if (rung !== 'none')
+      log.info({ agent, conversation: identity.conversation, rung, rule, cap }, 'advice')
+    if (rung === 'none') return { ...unchanged(undefined, sent), guest }
+    if (rung === 'end') return advice
+    return {
+      ...{ kind: 'send', note: noteOf(advice), sent, isChanged: true, guest },
+      ...advisedBytes(api, sent, advice),
+    }
+  }
+
+  /** Undefined: Weir cannot judge the request (PROXY-3). */
+  async function adviceOn(
+    agent: string,
+    { conversation, turn, holds }: GuestIdentity & { holds: boolean },
+    { format }: ProxyApi,
+    body: Json,
+    signal: AbortSignal,
+  ): Promise<{ advice: Advice | undefined; guest: ProxiedConversation | undefined }> {
+    let guest: ProxiedConversation | undefined
+    try {
+      guest = await conversationOf(agent, conversation, { turn, holds, hides: false })
+      return { advice: await guest.beforeModel({ format, body }, signal), guest }
+    } catch (error) {
+      if (signal.aborted || error instanceof HttpError) throw error
+      log.warn({ err: error, agent, conversation }, 'a request passes unjudged')
+      return { advice: undefined, guest }
+    }
+  }
+}
+
+/** Whether an answer may call a tool of the client. Titles and summaries may not. */
+export function mayCall(api: ProxyApi, sent: SentRequest | undefined): boolean {
+  if (sent === undefined || api.isElsewhere(sent.body)) return true
+  return api.hasTools(sent.body) || historyOf(api, sent.body).some(api.isCall)
+}

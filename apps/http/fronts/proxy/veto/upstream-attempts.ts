@@ -1,0 +1,102 @@
+// The attempts of one request at the upstream: the request, and its repeats behind refused answers.
+// Reads: answers of the upstream. Owns: the number of attempts, and the reservation of each.
+
+import type { Advice } from '../../../../../client/guard/guest-conversation.ts'
+import { limits } from '../../../../../shared/contract/limits.ts'
+import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
+import { HttpError } from '../../../http-error.ts'
+import { bytesOf } from '../../../request-body.ts'
+import { advisedBytes, noteOf, sendAdvised, withoutEncoding } from '../judged-request.ts'
+import type { ProxiedConversation } from '../proxied-conversation.ts'
+import { reserveRequest, unnamedIdentity } from '../request-budget.ts'
+import { answerHeaders } from '../upstream.ts'
+import { type Attempt, broken, readAttempt, watchSilence } from './attempt.ts'
+import { attemptsHeader } from './client-answer.ts'
+import { repeatedRequest } from './repeated-request.ts'
+import type { VetoedRequest, VetoShared } from './vetoed-request.ts'
+
+/** `hidden`: JSON texts, the refused answers and their results. `guest` undefined: nothing names it yet. */
+type Ask = {
+  advice: Advice | undefined
+  hidden: readonly string[]
+  guest: ProxiedConversation | undefined
+  isNamed: boolean
+}
+
+export type UpstreamAttempts = {
+  /**
+   * Reserves and sends the next attempt. Undefined: the client has the upstream's own error. Throws 400
+   * if a budget is reached.
+   */
+  ask(next: Ask): Promise<Attempt | undefined>
+  count(): number
+  /** The header with the count, for an answer. */
+  header(): string[]
+}
+
+export function upstreamAttempts(
+  { upstream, conversationOf, log, track, silenceMs }: VetoShared,
+  { agent, api, path, incoming, sent, bytes, signal, client }: VetoedRequest,
+): UpstreamAttempts {
+  let attempts = 0
+  const header = () => [attemptsHeader, `${attempts}`]
+
+  async function ask({ advice, hidden, guest, isNamed }: Ask): Promise<Attempt | undefined> {
+    attempts += 1
+    const reservation = await reserveRequest(
+      guest ?? (await conversationOf(agent, unnamedIdentity())),
+      { format: api.format, body: sent.body },
+      { isNamed, baseUrl: upstream.url, track },
+    )
+    const silence = watchSilence(silenceMs)
+    const send = (body: Buffer) =>
+      upstream.send({
+        ...{ method: 'POST', path, body, signal: AbortSignal.any([signal, silence.signal]) },
+        headers: isChanged ? withoutEncoding(incoming.rawHeaders) : incoming.rawHeaders,
+      })
+    const isAdvised = advice !== undefined && advice.rung !== 'none'
+    const isChanged = isAdvised || hidden.length > 0
+    const request = repeatedRequest(api, sent, hidden)
+    const unchanged = isChanged ? Buffer.from(request.text) : bytes
+    try {
+      const { received, refusal } = await reservation.sent(
+        sendAdvised(
+          isAdvised ? advisedBytes(api, request, advice) : { body: unchanged, retry: undefined },
+          send,
+          (status) => log.info({ agent, status }, 'the upstream refuses tool_choice none'),
+        ),
+      )
+      const note = isAdvised ? ['x-weir', noteOf(advice)] : []
+      const passedHeaders = [...answerHeaders(received), ...note]
+      if (received.statusCode === 200) {
+        const attempt = await readAttempt(api, received, client, {
+          ...{ headers: withoutEncoding(passedHeaders), silence },
+        })
+        track(reservation.settle(attempt.round.usage))
+        return attempt
+      }
+      const body = refusal ?? (await bytesOf(received, limits.frontBodyBytesMax))
+      if (client.hasBegun || isSuccess(received.statusCode))
+        throw broken(`the upstream answers ${received.statusCode} to the repeat of a request`)
+      client.whole(received.statusCode ?? 502, [...passedHeaders, ...header()], body)
+      return undefined
+    } catch (cause) {
+      if (signal.aborted || cause instanceof HttpError) throw cause
+      if (silence.signal.aborted) throw tooSilent(silenceMs, { cause })
+      throw broken('the answer was cut', { cause })
+    } finally {
+      silence.stop()
+    }
+  }
+
+  return { ask, count: () => attempts, header }
+}
+
+function isSuccess(status = 0): boolean {
+  return status >= 200 && status < 300
+}
+
+function tooSilent(silenceMs: Milliseconds, options: ErrorOptions): HttpError {
+  const text = `the upstream was silent for ${silenceMs / 1000} s: try again`
+  return new HttpError(504, 'proxy.silence', text, options)
+}

@@ -1,0 +1,40 @@
+// A request of a client under the veto, and the parts that all requests share.
+
+import type { IncomingMessage } from 'node:http'
+import type { Logger } from 'pino'
+import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
+import type { HostSessions } from '../../hooks/host-sessions.ts'
+import type { ProxyApi, SentRequest } from '../api.ts'
+import type { GuestIdentities, GuestIdentity } from '../guest-identity.ts'
+import type { ProxiedConversation } from '../proxied-conversation.ts'
+import type { Upstream } from '../upstream.ts'
+import type { ClientAnswer } from './client-answer.ts'
+import type { VetoForm } from './veto-form.ts'
+
+/** The parts that all requests of one server share. */
+export type VetoShared = {
+  upstream: Upstream
+  conversationOf(agent: string, identity: GuestIdentity): Promise<ProxiedConversation>
+  identities: GuestIdentities
+  sessions: HostSessions
+  /** The text that a guest's user gets when Weir ends a turn. */
+  fallback: string
+  log: Logger
+  /** Work that the client does not wait for. */
+  track(work: Promise<void>): void
+  silenceMs: Milliseconds
+}
+
+/** `bytes`: the unchanged request. */
+export type VetoedRequest = {
+  agent: string
+  api: ProxyApi
+  path: string
+  incoming: IncomingMessage
+  sent: SentRequest
+  bytes: Buffer
+  signal: AbortSignal
+  form: VetoForm
+  client: ClientAnswer
+  model: string
+}

@@ -1,0 +1,10 @@
+// The exit codes of all commands, as `weir --help` lists them: TERMINAL-ENDING-1 to
+// TERMINAL-ENDING-3 (ending.ts).
+
+export const exitCodesHelp = `
+Exit codes: 0 done, or the answer is yes.
+1 the answer is no (replay, judge, normalize, policy diff, topics, doctor, dead-letters retry),
+  no such conversation (inspect, report, export), or failed.
+2 unusable flags, settings, file or folder; for commands whose 1 is an answer, any failure.
+3 (ask) the agent's fallback. 4 (approve, reject) somebody decided earlier.
+130 stopped by Ctrl-C.`
