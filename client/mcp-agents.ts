@@ -8,7 +8,11 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Tool as ServerTool } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
 import { connectionTo } from '../services/executor/tools/mcp/connection.ts'
-import { type LeftOut, toolsOfServer } from '../services/executor/tools/mcp/listed-tools.ts'
+import {
+  type LeftOut,
+  toolsOfServer,
+  wantedOf,
+} from '../services/executor/tools/mcp/listed-tools.ts'
 import { inToolList, readToolList } from '../services/executor/tools/mcp/tool-list-file.ts'
 import type { Agent, Agents, McpServer, Tool } from '../shared/agents/agents.ts'
 import { limits } from '../shared/contract/limits.ts'
@@ -30,8 +34,9 @@ export type McpAgents<Some extends Agents = Agents> = {
 const kept = new WeakMap<Agent, () => void>()
 
 /**
- * Throws `mcp.unreachable` with each server that gives no list, and `agent.invalid` with each one that
- * another process reaches and that has no `toolsFile`.
+ * A server that gives no list is a warning, and its tools come with a later list. Throws
+ * `mcp.unreachable` for a `toolsFile` that cannot be read and for declarations that are too large, and
+ * `agent.invalid` with each server that another process reaches and that has no `toolsFile`.
  */
 export async function openMcpAgents<Provider extends string>(
   agents: Agents<Provider>,
@@ -41,6 +46,7 @@ export async function openMcpAgents<Provider extends string>(
     (agent) => (agent.mcp ?? []).length > 0 && !kept.has(agent),
   )
   refuseWithoutList(served)
+  readFiles(served)
   const live = new Map(served.map((agent) => [agent.name, liveAgent(agent, log)]))
   const close = async () => void (await Promise.all([...live.values()].map((one) => one.close())))
   const readings = await Promise.allSettled([...live.values()].map(({ read }) => read()))
@@ -77,6 +83,21 @@ function refuseWithoutList(agents: readonly Agent[]): void {
   if (faults.length > 0) throw new WeirError('agent.invalid', faults.join('\n'))
 }
 
+/** Only a person can mend a file, so no later question would find it. */
+function readFiles(agents: readonly Agent[]): void {
+  const faults = agents.flatMap(({ name, mcp = [] }) =>
+    mcp.flatMap((server) => {
+      try {
+        if (server.toolsFile !== undefined) listInFile(server)
+        return []
+      } catch (error) {
+        return [`agent ${name}: ${(error as Error).message}`]
+      }
+    }),
+  )
+  if (faults.length > 0) throw new WeirError('mcp.unreachable', faults.join('\n'))
+}
+
 /** The tools of one server, or the reason why it gives no list. */
 export type McpReading =
   | { server: McpServer; tools: Tool[]; leftOut: LeftOut[] }
@@ -92,16 +113,25 @@ export async function mcpToolsOf(agent: Agent, log: Logger): Promise<McpReading[
 
 const listsInFiles = new WeakMap<McpServer, ServerTool[]>()
 
-/** `written`: of the file, which is read once. `given`: by the server. One of them is there. */
-type Lists = { written?: readonly ServerTool[]; given?: readonly ServerTool[] }
+/**
+ * `written`: of the file, which is read once. `given`: by the server, with the tools that do not fit the
+ * protocol. One of them is there.
+ */
+type Lists = {
+  written?: readonly ServerTool[]
+  given?: readonly ServerTool[]
+  unfit?: readonly LeftOut[]
+}
 
 function listsOf({ mcp = [] }: Agent, log: Logger): Promise<PromiseSettledResult<Lists>[]> {
   return Promise.allSettled(
     mcp.map(async (server): Promise<Lists> => {
       const written = server.toolsFile === undefined ? undefined : listInFile(server)
       const isElsewhere = server.run.kind === 'elsewhere'
-      const given = isElsewhere ? undefined : await connectionTo(server, log).tools()
-      return { ...(written && { written }), ...(given && { given }) }
+      if (isElsewhere) return { ...(written && { written }) }
+      const connection = connectionTo(server, log)
+      const given = await connection.tools()
+      return { ...(written && { written }), given, unfit: connection.unfit() }
     }),
   )
 }
@@ -127,13 +157,18 @@ function readingsOf({ mcp = [], tools }: Agent, lists: Settled): McpReading[] {
   })
 }
 
-function readingOf(server: McpServer, { written, given = [] }: Lists, names: ReadonlySet<string>) {
-  if (written === undefined) return toolsOfServer(server, given, names)
-  const inFile = toolsOfServer(server, written, names)
-  if (server.run.kind === 'elsewhere') return inFile
+function readingOf(
+  server: McpServer,
+  { written, given = [], unfit = [] }: Lists,
+  names: ReadonlySet<string>,
+): { tools: Tool[]; leftOut: LeftOut[] } {
+  const inFile = written && toolsOfServer(server, written, names)
+  if (inFile !== undefined && server.run.kind === 'elsewhere') return inFile
   const own = toolsOfServer(server, given, names)
-  const { tools, leftOut } = inToolList(own.tools, inFile.tools)
-  return { tools, leftOut: [...own.leftOut, ...leftOut] }
+  const leftOut = [...wantedOf(server, unfit), ...own.leftOut]
+  if (inFile === undefined) return { tools: own.tools, leftOut }
+  const common = inToolList(own.tools, inFile.tools)
+  return { tools: common.tools, leftOut: [...leftOut, ...common.leftOut] }
 }
 
 /** Ends the connections to the agent's servers, and the programs behind them. */
@@ -154,23 +189,14 @@ function liveAgent<Provider extends string>(written: Agent<Provider>, log: Logge
   const { mcp = [], tools: own } = written
   const agent: Agent<Provider> = { ...written, tools: own, formerTools: [] }
   let shown = ''
-  let seen: unknown[] = []
+  let seen: Settled = []
+  const faults = new Map<string, string>()
 
   async function read(): Promise<void> {
-    const lists = await listsOf(written, log)
-    const found = lists.map((list) => (list.status === 'fulfilled' ? list.value : undefined))
-    if (!found.includes(undefined) && isDeepStrictEqual(found, seen)) return
-    readAnew(lists)
-    seen = found
-  }
-
-  function readAnew(lists: Settled): void {
-    const readings = readingsOf(written, lists)
-    const faults = readings.flatMap((reading) => ('fault' in reading ? [reading.fault] : []))
-    if (faults.length > 0)
-      throw new Error(faults.map((fault) => `agent ${agent.name}: ${fault}`).join('\n'))
+    const lists = (await listsOf(written, log)).map(orLast)
+    if (isDeepStrictEqual(lists, seen)) return
     const found: Tool[] = []
-    for (const reading of readings) {
+    for (const reading of readingsOf(written, lists)) {
       if ('fault' in reading) continue
       const { server, tools, leftOut } = reading
       found.push(...tools)
@@ -181,6 +207,25 @@ function liveAgent<Provider extends string>(written: Agent<Provider>, log: Logge
         )
     }
     keep(found)
+    seen = lists
+  }
+
+  /** A server that does not answer keeps its last list. Each fault is one warning. */
+  function orLast(list: Settled[number], i: number): Settled[number] {
+    const server = mcp[i]?.name ?? ''
+    if (list.status === 'fulfilled') {
+      faults.delete(server)
+      return list
+    }
+    const { message: fault } = list.reason as Error
+    const last = seen[i]
+    const hasList = last?.status === 'fulfilled'
+    const effect = hasList
+      ? 'the last list of tools of an MCP server is kept'
+      : 'an MCP server gives no tools: the agent works without them until a later question finds it'
+    if (faults.get(server) !== fault) log.warn({ agent: agent.name, server, fault }, effect)
+    faults.set(server, fault)
+    return hasList ? last : { status: 'rejected', reason: undefined }
   }
 
   /** The same tools keep their objects: the hash of a declaration is computed once. */
@@ -199,7 +244,7 @@ function liveAgent<Provider extends string>(written: Agent<Provider>, log: Logge
     read().catch((error: unknown) =>
       log.warn(
         { agent: agent.name, fault: (error as Error).message },
-        'the last list of tools of an MCP server is kept',
+        'the last lists of tools of the MCP servers are kept',
       ),
     )
   }

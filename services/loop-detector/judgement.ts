@@ -123,14 +123,14 @@ function interventionOf(rule: string, ruleVersion: number, finding: Finding): In
   }
 }
 
+/** The begin of the reason. A front that sees no text must not repeat it. */
+export const noVisibleText = 'asked for an answer without tools, the model gave no visible text'
+
 function stillSilent(cause: Intervention, { round }: JudgedRound): Intervention {
   return {
     ...cause,
     rung: 'end',
-    reason: shortened(
-      `asked for an answer without tools, the model gave no visible text; before that ${cause.reason}`,
-      limits.reasonBytesMax,
-    ),
+    reason: shortened(`${noVisibleText}; before that ${cause.reason}`, limits.reasonBytesMax),
     text: '',
     class: 'no_progress',
     evidence: [...cause.evidence, { round, ordinal: -1 }],

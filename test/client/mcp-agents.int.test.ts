@@ -284,25 +284,64 @@ describe('an MCP server', () => {
     expect(model.requests[2]?.results.at(-1)).toBe('18 °C in Rome')
   })
 
-  it('that does not start fails Weir.open with its own words', async () => {
+  it('that does not start is a warning, and its tools come after its start', async () => {
     const gate = join(folder, 'dead')
     await writeFile(gate, '')
     process.env.MCP_DEAD = gate
-    await expect(agentWith([], { env: ['MCP_DEAD'] }).open()).rejects.toMatchObject({
-      code: 'mcp.unreachable',
-      message: expect.stringMatching(
-        /^agent helper: the MCP server test cannot be reached: its program ended with code \d+: no licence; run its command in a terminal, [^\n]*$/,
-      ),
+    const { agent, model, open } = agentWith([says('No.'), says('No.'), says('Yes.')], {
+      env: ['MCP_DEAD'],
+    })
+    await using weir = await open()
+    await weir.ask({ agent, text: 'Go.' }).finished
+    expect(model.requests[0]?.tools).toEqual([])
+    expect(logged).toContainEqual(
+      expect.objectContaining({
+        agent: 'helper',
+        server: 'test',
+        fault: expect.stringMatching(
+          /^the MCP server test cannot be reached: its program ended with code \d+: no licence; run its command in a terminal, [^\n]*$/,
+        ),
+        msg: expect.stringContaining('gives no tools'),
+      }),
+    )
+    await rm(gate)
+    await until(async () => {
+      await weir.ask({ agent, text: 'Go.' }).finished
+      return model.requests.at(-1)?.tools.includes('test__weather') === true
     })
   })
 
-  it('over HTTP fails Weir.open with its status, and without the query of its URL', async () => {
+  it('that does not start leaves the other servers and agents their tools', async () => {
+    const [model, other] = [scriptedModel(says('One.')), scriptedModel(says('Two.'))]
+    const run = {
+      command: [process.execPath, '--disable-warning=ExperimentalWarning', server],
+      env: ['MCP_JOURNAL'],
+    }
+    const helper = defineAgent({
+      ...{ name: 'helper', model, system: 'Help.', sandbox: 'off' },
+      mcp: { dead: { command: [process.execPath, '-e', 'process.exit(3)'] }, test: run },
+    })
+    const plain = defineAgent({ name: 'plain', model: other, system: 'Help.' })
+    const dataFolder = join(folder, 'data')
+    await using weir = await Weir.open({ agents: [helper, plain], dataFolder, log })
+    await weir.ask({ agent: helper, text: 'Go.' }).finished
+    expect(model.requests[0]?.tools).toContain('test__weather')
+    await weir.ask({ agent: plain, text: 'Go.' }).finished
+    expect(other.requests).toHaveLength(1)
+    const warnings = logged.filter(({ server: name }) => name === 'dead')
+    expect(warnings).toHaveLength(1) // the question tried it again: the same fault is no news
+    expect(warnings[0]?.fault).toContain('its program ended with code 3')
+  })
+
+  it('over HTTP is a warning with its status, and without the query of its URL', async () => {
     const refusing = createServer((_, response) => response.writeHead(401).end('<html>no</html>'))
     await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve))
     const origin = `http://127.0.0.1:${(refusing.address() as AddressInfo).port}`
-    await expect(agentWith([], { url: `${origin}/mcp?key=hidden` }).open()).rejects.toMatchObject({
-      message: `agent helper: the MCP server test cannot be reached: ${origin}/mcp answers with 401; correct its headers or its auth`,
-    })
+    await using weir = await agentWith([], { url: `${origin}/mcp?key=hidden` }).open()
+    expect(weir.agents.get('helper')?.tools).toEqual([])
+    expect(logged.map(({ fault }) => fault)).toEqual([
+      `the MCP server test cannot be reached: ${origin}/mcp answers with 401; correct its headers or its auth`,
+    ])
     refusing.close()
   })
 

@@ -128,8 +128,9 @@ function serverOf(name: string, options: LoginOptions): { run: McpUrl; tokenFile
   const named = all.filter((server) => server.name === name)
   const [server] = named
   if (server === undefined) {
-    const near = nearestName(name, [...new Set(all.map((one) => one.name))])
-    const advice = near === undefined ? 'name a server of the file' : `did you mean ${near}?`
+    const names = [...new Set(all.map((one) => one.name))]
+    const near = nearestName(name, names)
+    const advice = near === undefined ? listOf(names) : `did you mean ${near}?`
     throw new WeirError('usage', `there is no MCP server '${printable(name)}'; ${advice}`)
   }
   const places = named.map(placeOf)
@@ -142,6 +143,15 @@ function serverOf(name: string, options: LoginOptions): { run: McpUrl; tokenFile
     'usage',
     `${name} has no place for a login: it needs url, and auth: { tokenFile: FILE }`,
   )
+}
+
+const namesMax = 20
+
+function listOf(names: readonly string[]): string {
+  if (names.length === 0) return 'the files have none: add it under mcp'
+  const shown = names.slice(0, namesMax).join(', ')
+  const more = names.length - namesMax
+  return `the servers are ${shown}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 const placeOf = ({ run }: McpServer): string =>

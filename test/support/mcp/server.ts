@@ -45,6 +45,8 @@ const tools = [
   { name: 'meta', inputSchema: anyObject },
   { name: 'colours', inputSchema: anyObject },
   { name: 'picture', inputSchema: anyObject },
+  { name: 'pictures', inputSchema: anyObject },
+  { name: 'numbers', inputSchema: anyObject },
   { name: 'received', inputSchema: anyObject },
   { name: 'Twin', inputSchema: anyObject },
   { name: 'twin', inputSchema: anyObject },
@@ -64,6 +66,9 @@ export const askedFields = {
   },
   required: ['seat'],
 }
+
+/** The results of `pictures` and `numbers` so far. */
+let results = 0
 
 /** The newest line with a call on standard input. */
 let received = ''
@@ -136,6 +141,14 @@ export function testServer(): Server {
         return text('\u001b[2J\u001b]0;owned\u0007red')
       case 'picture':
         return { content: [{ type: 'image' as const, data: 'AAAA', mimeType: 'image/png' }] }
+      case 'pictures': {
+        results += 1
+        const data = Buffer.from(`picture ${results}`).toString('base64')
+        return { content: [{ type: 'image' as const, data, mimeType: 'image/png' }] }
+      }
+      case 'numbers':
+        results += 1
+        return { ...text('See structured content.'), structuredContent: { a: results } }
       case 'ask': {
         const answer = context.mcpReq.inputResponses?.seat
         if (answer !== undefined) return text(`answered ${JSON.stringify(answer)}`)

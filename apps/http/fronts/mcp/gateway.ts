@@ -10,6 +10,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 import type { GuardsByAgent } from '../../guards-by-agent.ts'
+import { HttpError } from '../../http-error.ts'
 import { bytesOf } from '../../request-body.ts'
 import type { HttpApp } from '../../server.ts'
 import { gatewayRounds } from './gateway-rounds.ts'
@@ -60,6 +61,10 @@ export async function gatewayRoutes(
   upstreams.onChanged(() => handler.notify.toolsChanged())
   return {
     routes(app) {
+      for (const path of ['/mcp', '/mcp/', '/mcp/:agent', '/mcp/:agent/'])
+        app.all(path, () => {
+          throw new HttpError(404, 'http.path', noConversation)
+        })
       app.all('/mcp/:agent/:conversation', async (context) => {
         const guard = await guards.guardOf(context.req.param('agent'))
         conversations.at(
@@ -77,6 +82,9 @@ export async function gatewayRoutes(
     close: handler.close,
   }
 }
+
+const noConversation =
+  'the path has no conversation; the path of this gateway is /mcp/AGENT/CONVERSATION'
 
 const noMessage = { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } }
 

@@ -15,12 +15,12 @@ export type PassThrough = {
 
 type Passed = 'resources' | 'prompts' | 'completions'
 
-/** Throws an Error for people if a server cannot be reached. */
+/** A server that does not answer has none of them until its host connects again. */
 export async function passThrough(upstreams: Upstreams): Promise<PassThrough> {
-  const { servers } = upstreams
   const having: Record<Passed, McpServer[]> = { resources: [], prompts: [], completions: [] }
-  for (const one of servers) {
-    const has = (await upstreams.client(one)).getServerCapabilities()
+  for (const one of upstreams.servers()) {
+    const client = await upstreams.client(one).catch(() => undefined)
+    const has = client?.getServerCapabilities()
     for (const kind of ['resources', 'prompts', 'completions'] as const)
       if (has?.[kind] !== undefined) having[kind].push(one)
   }

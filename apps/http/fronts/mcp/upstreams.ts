@@ -3,6 +3,8 @@
 // UPSTREAMS-1. A tool whose calls cannot be judged is not offered: its schema or its name cannot be
 //     used. The log has the reason.
 // UPSTREAMS-2. A server that does not answer keeps its last list. Its calls report the fault.
+// UPSTREAMS-3. A server that has never answered has no tools. No host waits for it: it is tried again
+//     in the background, and its list is a change.
 
 import type { Client, Tool as ServerTool } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
@@ -11,6 +13,7 @@ import {
   type Naming,
   prefixed,
   toolsOfServer,
+  wantedOf,
 } from '../../../../services/executor/tools/mcp/listed-tools.ts'
 import type { McpServer, McpTool } from '../../../../shared/agents/agents.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
@@ -23,10 +26,14 @@ export type OfferedTools = {
 }
 
 export type Upstreams = {
-  servers: readonly McpServer[]
+  /** Those that have given a list. */
+  servers(): readonly McpServer[]
   /** Whether names have the server's name before them. */
   isPrefixed: boolean
-  /** Resolves when each server has given its list. Throws `mcp.unreachable` with each fault. */
+  /**
+   * Resolves when each server has given its list or a fault, which is a warning. Throws
+   * `mcp.unreachable` with each fault if no server gave a list.
+   */
   open(): Promise<void>
   /** The tools now, for a host that requests the list. */
   tools(): Promise<OfferedTools>
@@ -60,27 +67,49 @@ export function upstreamsOf(
   const listeners = new Set<() => void>()
   const lists = new Map<McpServer, readonly ServerTool[]>()
   let offered = noTools
+  /** The number of servers in it. */
+  let offeredOf = 0
   let isChanged = false
   const reported = new Map<McpServer, string>()
   const naming = isPrefixed ? prefixed : ownNames
-  for (const server of servers)
-    connectionTo(server, log).onChanged(() => {
-      isChanged = true
-      for (const listener of listeners) listener()
-    })
+  const faults = new Map<McpServer, string>()
+  const retrying = new Set<McpServer>()
+  for (const server of servers) connectionTo(server, log).onChanged(reportChange)
 
-  /** Keeps UPSTREAMS-2. */
+  function reportChange(): void {
+    isChanged = true
+    for (const listener of listeners) listener()
+  }
+
+  /** Whether the list is another one than before. Keeps UPSTREAMS-2. */
   async function read(server: McpServer): Promise<boolean> {
     const last = lists.get(server)
     try {
       const now = await connectionTo(server, log).tools()
       lists.set(server, now)
+      faults.delete(server)
       return now !== last
     } catch (error) {
-      if (last === undefined) throw error
-      log.warn({ err: error, server: server.name }, 'the last list of an MCP server is kept')
+      const { message: fault } = error as Error
+      const effect =
+        last === undefined
+          ? 'an MCP server gives no tools: the others work without it, and it is tried again'
+          : 'the last list of an MCP server is kept'
+      if (faults.get(server) !== fault) log.warn({ server: server.name, fault }, effect)
+      faults.set(server, fault)
       return false
     }
+  }
+
+  /** Keeps UPSTREAMS-3. */
+  function retry(server: McpServer): void {
+    if (retrying.has(server)) return
+    retrying.add(server)
+    void read(server)
+      .then((isNew) => {
+        if (isNew) reportChange()
+      })
+      .finally(() => retrying.delete(server))
   }
 
   /** Keeps UPSTREAMS-1. */
@@ -89,7 +118,8 @@ export function upstreamsOf(
     const runs = new Map<string, McpTool>()
     for (const server of servers) {
       const own = lists.get(server) ?? []
-      const { tools, leftOut } = toolsOfServer(server, own, new Set(runs.keys()), naming)
+      const { tools, leftOut: unusable } = toolsOfServer(server, own, new Set(runs.keys()), naming)
+      const leftOut = [...wantedOf(server, connectionTo(server).unfit()), ...unusable]
       const faults = JSON.stringify(leftOut)
       if (leftOut.length > 0 && reported.get(server) !== faults)
         log.warn({ server: server.name, leftOut }, 'tools of an MCP server are left out')
@@ -110,21 +140,26 @@ export function upstreamsOf(
 
   async function readAll(): Promise<OfferedTools> {
     isChanged = false
-    const changed = await Promise.all(servers.map(read))
-    if (changed.some(Boolean)) offered = merged()
+    for (const server of servers) if (!lists.has(server)) retry(server)
+    const shown = [...lists.keys()]
+    const changed = await Promise.all(shown.map(read))
+    if (changed.some(Boolean) || shown.length !== offeredOf) mergeAll()
     return offered
   }
 
+  function mergeAll(): void {
+    offered = merged()
+    offeredOf = lists.size
+  }
+
   return {
-    servers,
+    servers: () => servers.filter((server) => lists.has(server)),
     isPrefixed,
     async open() {
-      const readings = await Promise.allSettled(servers.map(read))
-      const faults = readings.flatMap((reading) =>
-        reading.status === 'rejected' ? [(reading.reason as Error).message] : [],
-      )
-      if (faults.length > 0) throw new WeirError('mcp.unreachable', faults.join('\n'))
-      offered = merged()
+      await Promise.all(servers.map(read))
+      if (lists.size === 0 && servers.length > 0)
+        throw new WeirError('mcp.unreachable', [...faults.values()].join('\n'))
+      mergeAll()
     },
     tools: readAll,
     toolsFor: async (tool) => (isChanged || !offered.runs.has(tool) ? readAll() : offered),

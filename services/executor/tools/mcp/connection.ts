@@ -30,6 +30,8 @@ import { version } from '../../../../shared/lib/version.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { connectFault, type ProgramState } from './connect-fault.ts'
 import { type AnswerInput, UnknownInput } from './elicitation.ts'
+import { type Fitting, fittingTools, type ToolList } from './fitting-tools.ts'
+import type { LeftOut } from './listed-tools.ts'
 import { serverProcess } from './server-process.ts'
 import { tokenMask, tokenProvider } from './token-file.ts'
 
@@ -39,10 +41,14 @@ export type McpConnection = {
    * Error for people.
    */
   tools(): Promise<readonly ServerTool[]>
+  /** The tools of that list whose declarations do not fit the protocol. They are not in it. */
+  unfit(): readonly LeftOut[]
   /** The client of a living connection. Throws an Error for people. */
   client(): Promise<Client>
   /** The answers for each call that may ask a person. */
   readonly asking: Set<AnswerInput>
+  /** The calls that wait for an answer over HTTP, by their idempotency keys. */
+  readonly waiting: Map<string, AbortController>
   /** Calls the listener when the server reports that its list changed. One listener. */
   onChanged(listener: () => void): void
   close(): Promise<void>
@@ -72,9 +78,11 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
   let newest: Open | undefined
   let changed = (): void => {}
   let listed: { tools: readonly ServerTool[]; until: number } | undefined
+  let unfit: readonly LeftOut[] = []
   /** The lists that are being read, and the bytes that each may still take. */
   const readings = new Map<AbortController, number>()
   const asking = new Set<AnswerInput>()
+  const waiting = new Map<string, AbortController>()
 
   function onBytes(bytes: number): void {
     for (const [reading, left] of readings) {
@@ -86,9 +94,10 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
 
   async function client(): Promise<Client> {
     if (newest?.isOver === false) return newest.client
-    const known = await opening?.catch(() => undefined)
+    const before = opening
+    const known = await before?.catch(() => undefined)
     if (known !== undefined && !known.isOver) return known.client
-    opening = open()
+    if (opening === undefined || opening === before) opening = open() // no other caller began it
     newest = await opening
     return newest.client
   }
@@ -118,6 +127,7 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
       onNoise: () =>
         log?.warn({ server: server.name }, 'the MCP server prints text between its messages'),
       onBytes,
+      onCut: (key) => waiting.get(key)?.abort(new Error('its answer ended before the result')),
     }).catch((error: unknown) => {
       throw unreachable(error, undefined)
     })
@@ -158,6 +168,8 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
   return {
     client,
     asking,
+    waiting,
+    unfit: () => unfit,
     onChanged(listener) {
       changed = listener
     },
@@ -168,13 +180,20 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
       const reading = new AbortController()
       const { signal } = reading
       readings.set(reading, limits.mcpListBytesMax)
-      const { tools, ttlMs } = (await connected
-        .listTools(undefined, { timeout: limits.mcpConnectMsMax, signal })
+      const options = { timeout: limits.mcpConnectMsMax, signal }
+      const list = await connected
+        .listTools(undefined, options)
+        .catch((error: { code?: unknown }) => {
+          if (error.code !== 'INVALID_RESULT') throw error
+          return fittingTools(connected, options)
+        })
         .catch(async (error: unknown) => {
           const fault: unknown = signal.aborted ? signal.reason : error
           throw unreachable(fault, (await opening)?.programState())
         })
-        .finally(() => readings.delete(reading))) as { tools: ServerTool[]; ttlMs?: number }
+        .finally(() => readings.delete(reading))
+      const { tools, ttlMs, unfit: others = [] } = list as Partial<Fitting> & ToolList
+      unfit = others
       const keptMs = Math.min(ttlMs ?? limits.mcpListKeptMs, limits.mcpListKeptMs)
       listed = { tools, until: performance.now() + keptMs }
       return tools
@@ -196,35 +215,42 @@ export async function callTool(
     traceparent: string | undefined
   },
   {
-    signal,
+    controller,
     onProgress,
     onSent,
     answer,
   }: {
-    signal: AbortSignal
+    /** Also aborted here, if the answer breaks off. */
+    controller: AbortController
     onProgress(progress: Progress): void
     onSent(): void
     /** Answers requests for input of a person. Undefined: nobody can. */
     answer: AnswerInput | undefined
   },
 ): Promise<CallToolResult> {
-  const { client, asking } = connectionTo(server)
+  const { client, asking, waiting } = connectionTo(server)
+  const { signal } = controller
   const connected = await client()
   signal.throwIfAborted()
   onSent()
   const { name, idempotencyKey, traceparent } = request
-  const _meta = { 'weir/idempotencyKey': idempotencyKey, ...(traceparent && { traceparent }) }
+  const _meta = { [keyField]: idempotencyKey, ...(traceparent && { traceparent }) }
   const params = { name, arguments: request.arguments, _meta }
   const options = {
     ...{ signal, onprogress: onProgress, timeout: timerMsMax },
     ...(server.run.kind === 'command' && { toolDefinition: { name, ...noDefinition } }),
   }
-  if (answer === undefined) return connected.callTool(params, options)
-  asking.add(answer)
+  const isOverHttp = server.run.kind === 'url'
+  if (answer === undefined && !isOverHttp) return connected.callTool(params, options)
+  if (isOverHttp) waiting.set(idempotencyKey, controller)
+  if (answer !== undefined) asking.add(answer)
   try {
-    return await callWithInput(connected, params, options, answer)
+    return await (answer === undefined
+      ? connected.callTool(params, options)
+      : callWithInput(connected, params, options, answer))
   } finally {
-    asking.delete(answer)
+    if (answer !== undefined) asking.delete(answer)
+    if (waiting.get(idempotencyKey) === controller) waiting.delete(idempotencyKey)
   }
 }
 
@@ -270,7 +296,7 @@ const noOutputCheck = { getValidator: () => undefined as never }
 
 async function transportTo(
   { name, run }: McpServer,
-  on: { onNoise(): void; onBytes(bytes: number): void },
+  on: { onNoise(): void; onBytes(bytes: number): void; onCut(idempotencyKey: string): void },
 ): Promise<Pick<Open, 'programState'> & { transport: Transport }> {
   if (run.kind === 'elsewhere') throw new Error('another process reaches this server')
   if (run.kind === 'command') {
@@ -282,11 +308,46 @@ async function transportTo(
     fetch: withHeaders(run, boundedFetch(on.onBytes)),
     ...authOf(name, run, sdk),
   }
-  return {
-    transport: new sdk.StreamableHTTPClientTransport(new URL(run.url), options),
-    programState: () => undefined,
+  const transport = new sdk.StreamableHTTPClientTransport(new URL(run.url), options)
+  reportCuts(transport, on.onCut)
+  return { transport, programState: () => undefined }
+}
+
+/** The SDK does not end a request whose stream ends without its answer. `onCut` gets each such call. */
+function reportCuts(transport: Transport, onCut: (idempotencyKey: string) => void): void {
+  const send = transport.send.bind(transport)
+  const unanswered = new Set<unknown>()
+  let isWatched = false
+
+  function watchAnswers(): void {
+    if (isWatched) return
+    isWatched = true
+    const deliver = transport.onmessage
+    transport.onmessage = (message, extra) => {
+      if (!('method' in message)) unanswered.delete(message.id)
+      deliver?.(message, extra)
+    }
+  }
+
+  transport.send = async (message, options) => {
+    const key = 'id' in message && 'params' in message && message.params?._meta?.[keyField]
+    if (typeof key !== 'string') return send(message, options)
+    watchAnswers() // now: the SDK sets its listener when it connects
+    const { id } = message as { id: unknown }
+    const forget = () => unanswered.delete(id)
+    unanswered.add(id)
+    options?.requestSignal?.addEventListener('abort', forget, { once: true })
+    const onRequestStreamEnd = () => forget() && onCut(key)
+    try {
+      await send(message, { ...options, onRequestStreamEnd })
+    } catch (error) {
+      forget()
+      throw error
+    }
   }
 }
+
+const keyField = 'weir/idempotencyKey'
 
 /** Not by `requestInit` of the SDK, which sends its headers to authorization servers too. */
 export function withHeaders({ url, headers }: McpUrl, fetch: FetchLike): FetchLike {

@@ -53,6 +53,11 @@ export function toolsOfServer(
   return { tools, leftOut }
 }
 
+/** Of the tools that do not fit the protocol, those that the agent's file does not exclude. */
+export function wantedOf(server: McpServer, unfit: readonly LeftOut[]): LeftOut[] {
+  return unfit.filter(({ tool }) => isWanted(server, tool))
+}
+
 function isWanted({ allow, deny = [] }: McpServer, name: string): boolean {
   const matches = (patterns: string[]) => patterns.some((pattern) => matchesPattern(pattern, name))
   return (allow === undefined || matches(allow)) && !matches(deny)

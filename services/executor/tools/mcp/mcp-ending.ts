@@ -8,33 +8,28 @@ import { described } from '../function-outcome.ts'
 import { keptBytes } from '../kept-output.ts'
 import type { ToolEnding } from '../tool.ts'
 import { notes, notStarted } from '../tool-endings.ts'
+import { letterHash, wholeText } from './answer-text.ts'
 import { UnknownInput } from './elicitation.ts'
 import { LoginFault } from './token-file.ts'
 
 /** The server's code for a tool that it does not have, and for arguments that it refuses. */
 const invalidParams = -32602
 
-/** Text blocks as they are. Others as a note: the model gets no data that it cannot read. */
+/**
+ * The text of the answer, which the loop rules compare. `isForwarded`: a host gets the whole answer,
+ * so a cut text ends with its hash.
+ */
 export function answered(
-  { content = [], structuredContent, isError }: CallToolResult,
-  outputBytesMax: number | undefined,
+  answer: CallToolResult,
+  { outputBytesMax, isForwarded }: { outputBytesMax: number | undefined; isForwarded: boolean },
 ): ToolEnding {
-  const blocks = content.map((block) => {
-    if (block.type === 'text') return block.text
-    if (block.type === 'resource' && 'text' in block.resource) return String(block.resource.text)
-    if (block.type === 'resource_link') return `[link: ${block.uri}]`
-    return `[${block.type} content is left out]`
-  })
-  // A server that gives both writes the same value as text; then the value would stand there twice.
-  const isText = content.some(({ type }) => type === 'text')
-  const structured =
-    structuredContent === undefined || isText ? [] : [JSON.stringify(structuredContent)]
-  const whole = [...blocks, ...structured].join('\n').toWellFormed()
+  const whole = wholeText(answer)
   const text = cutToBytes(whole, keptBytes(outputBytesMax))
   const isCut = text.length < whole.length
   const bytes = isCut ? Buffer.byteLength(whole) : 0
-  const shown = text + notes({ text, bytes, cut: isCut, replaced: false })
-  return isError === true
+  const identity = isCut && isForwarded ? `\n[hash ${letterHash(whole)}]` : ''
+  const shown = text + notes({ text, bytes, cut: isCut, replaced: false }) + identity
+  return answer.isError === true
     ? {
         status: 'error',
         text: shown === '' ? 'The tool failed.' : shown,

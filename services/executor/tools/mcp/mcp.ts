@@ -55,7 +55,7 @@ export function startMcpCall(
     server,
     { name: tool, arguments: exactArguments(call.arguments), idempotencyKey, traceparent },
     {
-      signal: controller.signal,
+      controller,
       onProgress(progress) {
         if (isOver) return
         restartTimer()
@@ -70,7 +70,8 @@ export function startMcpCall(
   ).then(
     (result) => {
       if (!isOver) onAnswer?.(result)
-      finish(answered(result, server.outputBytesMax))
+      const isForwarded = onAnswer !== undefined
+      finish(answered(result, { outputBytesMax: server.outputBytesMax, isForwarded }))
     },
     (error: unknown) => finish(failed(error, isSent, server.name)),
   )

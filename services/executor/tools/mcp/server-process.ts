@@ -20,6 +20,7 @@ import { proxyEnvironment } from '../sandbox-environment.ts'
 import { sandboxed } from '../sandboxed.ts'
 import { groupRuns, signalGroup, visibleEnvironment } from '../tool-process.ts'
 import type { ProgramEnd, ProgramState } from './connect-fault.ts'
+import { messageLines } from './message-lines.ts'
 
 const statusFd = 3
 const errorBytesMax = 8 * 1024
@@ -37,10 +38,13 @@ export function serverProcess(
   let child: ChildProcess | undefined
   let errors = (): { text: string } => ({ text: '' })
   let ended: ProgramEnd | undefined
-  let pending = ''
   let isNoisy = false
   let isClosed = false
   const closed = Promise.withResolvers<void>()
+  const readLines = messageLines(limits.mcpMessageBytesMax, {
+    onLine: receive,
+    onTooLong: () => end(new Error(`a message has more than ${limits.mcpMessageBytesMax} bytes`)),
+  })
 
   const transport: ServerProcess = {
     state: () => ({ printed: errors().text.trim(), ended }),
@@ -124,12 +128,7 @@ export function serverProcess(
 
   function read(text: string): void {
     onBytes(text.length)
-    const lines = (pending + text).split('\n')
-    pending = lines.pop() ?? ''
-    for (const line of lines) if (line.trim() !== '') receive(line)
-    if (pending.length <= limits.mcpMessageBytesMax) return
-    pending = ''
-    end(new Error(`a message has more than ${limits.mcpMessageBytesMax} bytes`))
+    readLines(text)
   }
 
   /** Keeps MCP-PROCESS-3. */

@@ -64,6 +64,15 @@ describe.each(eras)('a host of the %s era behind weir mcp over HTTP', (era) => {
 })
 
 describe('weir mcp over HTTP', () => {
+  it.each(['/mcp', '/mcp/coder'])(
+    'names the form of its paths where %s has no conversation',
+    async (path) => {
+      const response = await fetch((await start()) + path, { method: 'POST' })
+      expect(response.status).toBe(404)
+      expect(await response.text()).toContain('/mcp/AGENT/CONVERSATION')
+    },
+  )
+
   it('refuses arguments that two readers would read differently, and keeps exact ones', async () => {
     const url = await start()
     const post = async (args: string) => {

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import type { Client } from '@modelcontextprotocol/client'
+import type { CallToolResult, Client } from '@modelcontextprotocol/client'
 import { withExactNumbers } from '../../../../../shared/lib/json/raw-numbers.ts'
 import { until } from '../../../../support/inbox.ts'
 import {
@@ -90,8 +90,32 @@ describe.each(eras)('a host of the %s era behind weir mcp', (era) => {
     expect(answers[2]?.text).toContain('LOOP DETECTED')
     expect(answers[4]?.text).toContain('no tool can be called')
     expect(answers.at(-1)?.text).toContain('Weir has ended this turn')
+    expect(answers.at(-1)?.text).toContain('the model called a tool again')
+    expect(answers.at(-1)?.text).not.toContain('visible text')
     expect(await calls()).toEqual([])
   })
+
+  it('gets advice behind the third equal failure and the fourth, and the fifth call does not run', async () => {
+    const { client } = await host({ era })
+    const answers: { text: string; isError: boolean }[] = []
+    for (let n = 0; n < 6; n += 1) answers.push(await textOf(client, 'fail'))
+    const advised = answers.map(({ text }) => text.includes('LOOP DETECTED'))
+    expect(advised.slice(0, 4)).toEqual([false, false, true, true])
+    expect(answers[4]?.text).toContain('no tool can be called')
+    expect(await calls()).toEqual(['fail', 'fail', 'fail', 'fail'])
+  })
+
+  it.each(['pictures', 'numbers'])(
+    'is not stopped by equal calls of %s with new results',
+    async (tool) => {
+      const { client } = await host({ era })
+      const answers: CallToolResult[] = []
+      for (let n = 0; n < 7; n += 1)
+        answers.push(await client.callTool({ name: tool, arguments: {} }))
+      expect(answers.map(({ content }) => content?.length)).toEqual([1, 1, 1, 1, 1, 1, 1])
+      expect(answers.some(({ isError }) => isError)).toBe(false)
+    },
+  )
 
   it('gets an unknown outcome if the server dies during a call, which is never sent twice', async () => {
     const { client } = await host({ era })
@@ -223,8 +247,36 @@ describe('weir mcp', () => {
     expect(programs()).not.toContain(folder)
   })
 
-  it('ends if its server does not start', async () => {
+  it('ends if none of its servers starts', async () => {
     await expect(host({ behind: ['--', 'no-such-program'] })).rejects.toThrow()
+  })
+
+  it('works without a server that does not start, and gets its tools later', async () => {
+    const [command = '', ...args] = serverCommand
+    const [file, gate] = [join(folder, 'mcp.json'), join(folder, 'dead')]
+    await writeFile(gate, '')
+    const env = { MCP_DEAD: `\${${'MCP_DEAD'}}` }
+    await writeFile(
+      file,
+      JSON.stringify({
+        mcpServers: { good: { command, args }, late: { command, args, env } },
+      }),
+    )
+    const { client, errors } = await host(
+      { args: [], behind: ['--servers', file], environment: { MCP_DEAD: gate } },
+      undefined,
+      false,
+    )
+    const names = async () =>
+      (await client.listTools(undefined, { cacheMode: 'refresh' })).tools.map(({ name }) => name)
+    expect(await names()).toContain('good__weather')
+    expect(await names()).not.toContain('late__weather')
+    expect(errors()).toContain('no licence; run its command in a terminal')
+    await rm(gate)
+    await until(async () => (await names()).includes('late__weather'))
+    expect(await textOf(client, 'late__weather', { city: 'Rome' })).toMatchObject({
+      isError: false,
+    })
   })
 
   it('passes more than 200 tools, resources, prompts and completions on', async () => {

@@ -8,7 +8,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { fakeClock } from '../../../../../client/testing/fake-clock.ts'
 import { boundedFetch } from '../../../../../services/executor/tools/mcp/bounded-fetch.ts'
 import { connectionTo } from '../../../../../services/executor/tools/mcp/connection.ts'
-import { toolsOfServer } from '../../../../../services/executor/tools/mcp/listed-tools.ts'
+import { toolsOfServer, wantedOf } from '../../../../../services/executor/tools/mcp/listed-tools.ts'
 import { startMcpCall } from '../../../../../services/executor/tools/mcp/mcp.ts'
 import { serverProcess } from '../../../../../services/executor/tools/mcp/server-process.ts'
 import type { McpServer, McpUrl } from '../../../../../shared/agents/agents.ts'
@@ -161,6 +161,54 @@ describe('an answer over HTTP', () => {
     await expect(request(origin)).rejects.toThrow('left 256 requests without an answer')
     stop.abort()
     await Promise.allSettled(waiting)
+  })
+})
+
+describe('a stream that breaks off in the middle of the answer to a call', () => {
+  it('ends the call with an unknown outcome, and the next call works', async () => {
+    let calls = 0
+    const server = await hostile({
+      'tools/list': lists(tool),
+      'tools/call'({ id }, response) {
+        calls += 1
+        response.setHeader('content-type', 'text/event-stream')
+        const result = { content: [{ type: 'text', text: 'whole' }] }
+        const event = `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`
+        if (calls > 1) return void response.end(event)
+        response.write(event.slice(0, event.length / 2), () => response.destroy())
+      },
+    })
+    expect(await endOfCall(server)).toMatchObject({
+      status: 'outcome_unknown',
+      fault: expect.stringContaining('its answer ended before the result'),
+    })
+    expect(await endOfCall(server)).toMatchObject({ status: 'ok', text: 'whole' })
+  })
+})
+
+describe('a tool whose declaration breaks the protocol', () => {
+  it('is left out with its reason, and the others of the server work', async () => {
+    const bad = { name: 'bad', inputSchema: null }
+    const server = await hostile({
+      'tools/list': lists(tool, bad, []),
+      'tools/call': gives({ content: [{ type: 'text', text: 'done' }] }),
+    })
+    const tools = await connectionTo(server).tools()
+    expect(tools.map(({ name }) => name)).toEqual(['t'])
+    const reason = 'its declaration breaks the protocol: inputSchema has a wrong type or is missing'
+    expect(connectionTo(server).unfit()).toEqual([
+      { tool: 'bad', reason },
+      { tool: '(no name)', reason: expect.stringContaining('breaks the protocol') },
+    ])
+    expect(wantedOf({ ...server, deny: ['bad'] }, connectionTo(server).unfit())).toHaveLength(1)
+    expect(await endOfCall(server)).toMatchObject({ status: 'ok', text: 'done' })
+  })
+
+  it('stays a short fault if the answer has no list at all', async () => {
+    const server = await hostile({ 'tools/list': gives({ tools: 5 }) })
+    await expect(connectionTo(server).tools()).rejects.toThrow(
+      'its answer to tools/list has no list of tools; start it, or correct its url',
+    )
   })
 })
 
