@@ -107,8 +107,8 @@ type Start = { key: string; n: string; user: string; pid: number }
 const starts = (): Start[] =>
   existsSync(startsFile())
     ? readFileSync(startsFile(), 'utf8')
-        .trim()
         .split('\n')
+        .slice(0, -1) // the last line may still be written
         .map((line) => JSON.parse(line) as Start)
     : []
 
