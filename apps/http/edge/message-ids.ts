@@ -1,8 +1,9 @@
 // The id of a message that a request brings, so that a repeated request is the same message. Clients
 // repeat a request after a broken connection, and most of them send no id with it.
 // MESSAGE-IDS-1. The id depends on the request and the log only: any process finds the same message.
-//     An equal message behind a later one is another message, unless that one waited for its turn.
 //     A conversation that no request named is found for an hour after its start.
+// MESSAGE-IDS-2. An equal message behind a later one is another message, unless that one waited for
+//     its turn.
 
 import { hash } from 'node:crypto'
 import type { ConversationTurn, Weir } from '../../../client/weir.ts'
