@@ -18,7 +18,7 @@ export type FrontsInUp = Pick<FrontOptions, 'upstream' | 'agent'> & {
   servers: readonly McpServer[] | undefined
 }
 
-/** Throws `mcp.unreachable` if a server gives no list. `close` comes after that of the server. */
+/** Throws `mcp.unreachable` if no server gives a list. `close` comes after that of the server. */
 export async function openFrontsInUp(
   { bus, topicPrefix, partitions, log }: Parameters<Beside['start']>[0],
   { upstream, agent, guests, servers }: FrontsInUp,

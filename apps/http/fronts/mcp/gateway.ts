@@ -62,8 +62,9 @@ export async function gatewayRoutes(
   return {
     routes(app) {
       for (const path of ['/mcp', '/mcp/', '/mcp/:agent', '/mcp/:agent/'])
-        app.all(path, () => {
-          throw new HttpError(404, 'http.path', noConversation)
+        app.all(path, ({ req }) => {
+          const event = `unknown path: there is no ${req.method} ${req.path.slice(0, 100)}`
+          throw new HttpError(404, 'http.path', `${event}; ${pathForm}`)
         })
       app.all('/mcp/:agent/:conversation', async (context) => {
         const guard = await guards.guardOf(context.req.param('agent'))
@@ -83,8 +84,7 @@ export async function gatewayRoutes(
   }
 }
 
-const noConversation =
-  'the path has no conversation; the path of this gateway is /mcp/AGENT/CONVERSATION'
+const pathForm = 'the path of this gateway is /mcp/AGENT/CONVERSATION'
 
 const noMessage = { jsonrpc: '2.0', id: null, error: { code: -32700, message: 'Parse error' } }
 
