@@ -125,7 +125,9 @@ function follow(
     if (isOver || exit !== undefined) return
     if (cause.kind === 'itself') cause = by
     if (graceMs <= 0) return kill()
-    signalGroup(status?.group() ?? pid, 'SIGTERM')
+    // A sandbox that gets the signal ends its program without grace, so wait for the program's group.
+    if (status === undefined) signalGroup(pid, 'SIGTERM')
+    else status.onGroup((group) => exit === undefined && signalGroup(group, 'SIGTERM'))
     later(graceMs, kill)
   }
 
