@@ -62,6 +62,47 @@ describe('the veto on an answer that clients read differently', () => {
   })
 })
 
+describe('the veto on a text with other members', () => {
+  const { path, request } = chatCase
+  it.each<[string, Record<string, unknown>]>([
+    ['tool_calls null', { delta: { tool_calls: null } }],
+    ['tool_calls empty', { delta: { tool_calls: [] } }],
+    ['function_call null', { delta: { function_call: null } }],
+    ['audio null', { delta: { audio: null } }],
+    ['images empty', { delta: { images: [] } }],
+    ['provider_specific_fields', { delta: { provider_specific_fields: { citation: 'a' } } }],
+    ['extra_content', { delta: { extra_content: { google: { thought_signature: 's+/=' } } } }],
+    ['name null', { delta: { name: null } }],
+    ['thinking', { delta: { thinking: 'Hm.' } }],
+    ['reasoning_text', { delta: { reasoning_text: 'Hm.' } }],
+    ['usage in each chunk', { usage: { prompt_tokens: 3, completion_tokens: 1 } }],
+  ])('passes the text on at once: %s', async (_, { delta: members = {}, ...rest }) => {
+    const seen = Promise.withResolvers<void>()
+    const chunk = (delta: object, finish_reason: string | null = null) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }], ...rest })}\n\n`
+    const first = chunk({ role: 'assistant', content: 'Looking.', ...(members as object) })
+    const last = `${chunk({}, 'stop')}data: [DONE]\n\n`
+    proxy = await proxied(
+      guarded(),
+      async (received, response) => {
+        begin(received, response)
+        response.write(first)
+        await seen.promise
+        response.end(last)
+      },
+      '',
+      veto,
+    )
+    const { body } = await post(path, streamed(request))
+    let text = ''
+    for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += piece
+      if (text.includes('Looking.')) seen.resolve()
+    }
+    expect(text).toBe(first + last)
+  })
+})
+
 describe('the veto on other paths', () => {
   it('holds calls under each spelling of a path, and refuses paths that it does not know', async () => {
     const { path, request } = messagesCase
