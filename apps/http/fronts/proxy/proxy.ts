@@ -6,6 +6,7 @@
 // PROXY-2. Without a veto an answer never waits for Weir: the round is read from a copy.
 // PROXY-3. Without a veto, a request that Weir cannot judge passes with `x-weir: unjudged` (R6).
 // PROXY-4. No header of a client, and no text of an answer, enters a log line.
+// PROXY-5. No WebSocket passes: Weir could not judge its calls. Hosts fall back to HTTP.
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -76,6 +77,7 @@ export function createProxy({
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { agent: name, path, answers } = routeOf(incoming, agent)
     if (isOfWeir(path)) throw new HttpError(404, 'http.path', 'unknown path')
+    if (asksForWebSocket(incoming)) throw upgradeRefused()
     const gone = new AbortController()
     outgoing.once('close', () => gone.abort())
     if (answers.kind !== 'api') {
@@ -151,6 +153,21 @@ export function createProxy({
       await Promise.all(reading)
     },
   }
+}
+
+/** Other upgrades, such as h2c, are offers: HTTP/1.1 answers them. */
+function asksForWebSocket({ headers: { upgrade = '' } }: IncomingMessage): boolean {
+  return upgrade.split(',').some((protocol) => protocol.trim().toLowerCase() === 'websocket')
+}
+
+/** Keeps PROXY-5. */
+function upgradeRefused(): HttpError {
+  return new HttpError(
+    426,
+    'proxy.websocket',
+    'Weir cannot judge the calls of a WebSocket: send this request with HTTP, streamed or not',
+    { headers: { upgrade: 'HTTP/1.1', connection: 'upgrade, close' } },
+  )
 }
 
 /** With a veto, no call may pass where Weir does not look for it. */
