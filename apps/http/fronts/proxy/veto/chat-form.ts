@@ -159,9 +159,7 @@ function clientStream(model: string): ClientStream {
     },
     ended(text) {
       return [
-        ...(text === undefined
-          ? []
-          : [delta({ role: 'assistant', content: needsBlank ? `\n\n${text}` : text }, null)]),
+        delta({ role: 'assistant', content: needsBlank ? `\n\n${text}` : text }, null),
         delta({}, 'stop'),
         ...(usage === undefined ? [] : [chunk({ choices: [], usage })]),
         '[DONE]',

@@ -213,7 +213,7 @@ function clientStream(model: string): ClientStream {
         ...(hasStart
           ? []
           : [json({ type: 'message_start', message: { id: 'weir', ...start, usage: counted } })]),
-        ...(text === undefined ? [] : textBlock(base, needsBlank ? `\n\n${text}` : text)),
+        ...textBlock(base, needsBlank ? `\n\n${text}` : text),
         json({
           type: 'message_delta',
           delta: { stop_reason: 'end_turn', stop_sequence: null },

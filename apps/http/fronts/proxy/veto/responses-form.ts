@@ -193,16 +193,11 @@ function clientStream(model: string): ClientStream {
         begun === undefined
           ? [event('response.created', { response: { ...response, output: [], usage: null } })]
           : []
-      const message = text === undefined ? undefined : messageOf(text)
-      const output = [
-        ...former.map((item) => JSON.parse(item) as unknown),
-        ...(message === undefined ? [] : [message]),
-      ]
+      const message = messageOf(text)
+      const output = [...former.map((item) => JSON.parse(item) as unknown), message]
       return [
         ...started,
-        ...(message === undefined
-          ? []
-          : eventsOf(message, base).map(({ type, ...rest }) => event(type, rest))),
+        ...eventsOf(message, base).map(({ type, ...rest }) => event(type, rest)),
         event('response.completed', { response: { ...response, output, usage: usage ?? null } }),
       ]
     },
