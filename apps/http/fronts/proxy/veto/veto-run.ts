@@ -80,8 +80,7 @@ export function vetoRun(
       )
       const results = await refuse(guest, attempt, verdicts)
       const over = verdicts.find(({ code }) => code === 'guest.over')
-      if (over !== undefined)
-        return ended(paragraphs(over.text, fallback), noteOfRefusal(over))
+      if (over !== undefined) return ended(paragraphs(over.text, fallback), noteOfRefusal(over))
       const refusal = verdicts.find(({ verdict }) => verdict === 'refuse')
       if (refusal !== undefined && attempts.count() > limits.proxyRepeatsMax) {
         const isShown = client.stream.shownText().length > shownBefore
