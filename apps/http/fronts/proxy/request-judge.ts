@@ -4,10 +4,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 import type { Advice } from '../../../../client/guard/guest-conversation.ts'
+import { senderOf } from '../../../../shared/hosts/request-sender.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import type { Json, ProxyApi, SentRequest } from './api.ts'
-import { type GuestIdentities, type GuestIdentity, historyOf, sessionOf } from './guest-identity.ts'
+import { type GuestIdentities, type GuestIdentity, historyOf } from './guest-identity.ts'
 import { advisedBytes, noteOf } from './judged-request.ts'
 import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
 import type { UnjudgedTally } from './unjudged-tally.ts'
@@ -72,7 +73,7 @@ export function createRequestJudge({
     if (!mayCall(api, sent)) return unchanged(undefined, undefined)
     const identity = identities.ofRequest(api, headers, sent.body)
     if (identity === undefined) return unchanged(undefined, sent)
-    const session = sessionOf(headers)
+    const session = senderOf(headers)?.session
     if (session !== undefined) sessions.sawProxy(session)
     const holds = session !== undefined && sessions.hasHooks(session)
     const { advice, guest } = await adviceOn(agent, { ...identity, holds }, api, sent.body, signal)

@@ -16,10 +16,11 @@ import type {
   GuestResult,
 } from '../../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
+import { senderOf } from '../../../../../shared/hosts/request-sender.ts'
 import { asSentence, onOneLine, shortened } from '../../../../../shared/lib/text-cut.ts'
 import { HttpError } from '../../../http-error.ts'
 import type { Json } from '../api.ts'
-import { callIdsIn, sessionOf } from '../guest-identity.ts'
+import { callIdsIn } from '../guest-identity.ts'
 import { noteOf } from '../judged-request.ts'
 import type { ProxiedConversation } from '../proxied-conversation.ts'
 import { type Attempt, broken } from './attempt.ts'
@@ -36,7 +37,7 @@ export function vetoRun(
   const { conversationOf, identities, sessions, fallback, log, track } = shared
   const { agent, api, sent, signal, form, client, model } = request
   const { headers } = request.incoming
-  const session = sessionOf(headers)
+  const session = senderOf(headers)?.session
   const isStreamed = sent.body.stream === true
   const attempts = upstreamAttempts(shared, request)
   /** JSON texts: the refused answers and their results. */
