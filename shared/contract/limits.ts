@@ -578,6 +578,11 @@ export const limits = {
   proxySilenceMs: 10 * minute,
   /** How often a client that waits in a stream gets an event without content. */
   proxyPingMs: 10 * second,
+  /** Kinds of unjudged requests that a proxy counts apart, the bytes of their names, and the time
+   * between two reports of known kinds. */
+  unjudgedKindsMax: 64,
+  unjudgedKindBytesMax: 96,
+  unjudgedReportMs: 10 * second,
   /** Names of guests that one server serves. */
   frontAgentsMax: 64,
   /**
