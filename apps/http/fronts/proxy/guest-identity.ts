@@ -5,8 +5,8 @@
 //     conversation. Call ids are random, so two runs with one question are two conversations.
 // GUEST-IDENTITY-3. Models with fixed call ids repeat such a name. A first answer under a known name
 //     begins another conversation.
-// GUEST-IDENTITY-4. If the client names its conversation and its requests add texts but show no calls,
-//     they are one turn, because such a text is a result and no new message of the user.
+// GUEST-IDENTITY-4. Requests under a client's own name that add texts and show no calls are one turn:
+//     the texts are results, and no new messages of the user.
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'

@@ -56,7 +56,7 @@ export function guestSessions(log: Logger): GuestSessions {
   const processKey = randomBytes(32)
   const byConversation = newest<GuestSession>(limits.frontSessionsMax)
   const byCall = newest<GuestSession>(limits.frontSessionsMax)
-  /** The sessions of a client without a history of the model, the newest last. */
+  /** The sessions of a client whose newest request shows no call, the newest last. */
   const beginnings = newest<GuestSession[]>(limits.frontSessionsMax)
   const warned = newest<true>(limits.frontSessionsMax)
 
@@ -90,7 +90,6 @@ export function guestSessions(log: Logger): GuestSessions {
     const history = historyOf(api, body)
     const [first] = history.filter(api.isCall).flatMap(callsOf)
     if (first !== undefined) return byCall.get(`${owner} ${first[0]}`)
-    if (history.some(api.isOfModel)) return undefined
     const text = textsIn(request)
     return beginnings
       .get(clientOf(request))
@@ -109,15 +108,16 @@ export function guestSessions(log: Logger): GuestSessions {
     }
     session.texts = textsOf(text)
     byConversation.set(`${ownerOf(request)} ${conversation}`, session)
-    if (historyOf(api, body).some(api.isOfModel)) return session
+    if (historyOf(api, body).some(api.isCall)) return session
     const client = clientOf(request)
     const others = (beginnings.get(client) ?? []).filter((one) => one !== session)
     beginnings.set(client, [...others.slice(1 - limits.frontBeginningsMax), session])
     return session
   }
 
-  /** Once for each client. */
+  /** Once for each client. One that sends the header needs no warning. */
   function warn(request: ClientRequest): void {
+    if (headerText(request.headers, 'x-weir-conversation') !== undefined) return
     const client = clientOf(request)
     if (warned.get(client)) return
     warned.set(client, true)

@@ -1,10 +1,12 @@
-// An agent that shows no call to its model, as smolagents 1.26 does: it adds a failure to the text of its
-// user, and an answer in text is a failure too. It ends after its own limit of requests only.
+// An agent that shows no call to its model, as smolagents 1.26 does. It adds a failure to the text of
+// its user, and a call that ran becomes two texts. An answer in text is a failure too. It ends after
+// its own limit of requests only.
 
 import { chatCase } from './requests.ts'
 
 type Message = { role: string; content: string }
-type Answer = { choices: [{ message: { content: string | null; tool_calls?: unknown[] } }] }
+type Call = { id: string; function: { name: string; arguments: string } }
+type Answer = { choices: [{ message: { content: string | null; tool_calls?: Call[] } }] }
 
 const { tools } = JSON.parse(chatCase.first) as { tools: unknown }
 
@@ -35,12 +37,17 @@ export async function growingAgent(
     const answer = (await response.json()) as Answer
     if (response.status !== 200) throw new Error(JSON.stringify(answer))
     const { content, tool_calls: calls = [] } = answer.choices[0].message
-    const error = calls.length > 0 ? 'Argument cmd is required' : 'The output has no JSON blob'
-    if (calls.length === 0) {
+    const [call] = calls
+    if (call === undefined) {
       texts.push(content ?? '')
       messages.push({ role: 'assistant', content: content ?? '' })
+      addText(messages, "Error:\nThe output has no JSON blob\nNow let's retry.\n")
+    } else if (call.function.arguments === '{}')
+      addText(messages, "Error:\nArgument cmd is required\nNow let's retry.\n")
+    else {
+      messages.push({ role: 'assistant', content: `Calling tools:\n[{'id': '${call.id}'}]` })
+      addText(messages, 'Observation:\ndone')
     }
-    addText(messages, `Error:\n${error}\nNow let's retry.\n`)
   }
   return { notes, texts }
 }

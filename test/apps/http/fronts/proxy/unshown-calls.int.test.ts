@@ -74,6 +74,17 @@ describe('an agent that adds its failures to the text of its user', () => {
     expect(logged()).not.toContain('sk-another-key')
   })
 
+  it.each(['advice', 'veto'] as const)(
+    'is reported once also if its calls run, and gets no advice (%s)',
+    async (way) => {
+      const { url, settled } = await opened(way, working)
+      const { notes } = await growingAgent(url, { requests: 25 })
+      await settled()
+      expect(warnings()).toHaveLength(1)
+      expect(new Set(notes)).toEqual(new Set([null]))
+    },
+  )
+
   it('gets advice and an end under the header x-weir-conversation', async () => {
     const { url, settled, received } = await opened('advice')
     const headers = { 'x-weir-conversation': 'run-1' }
@@ -98,7 +109,7 @@ describe('an agent that adds its failures to the text of its user', () => {
 it('the veto repeats a request in full again after a call that ran', async () => {
   const bad = { calls: [{ id: 'c', args: '{}' }] }
   let id = 0
-  const script = [...Array(5).fill(bad), { calls: [{ id: 'good', args: '{"cmd":"ls"}' }] }]
+  const script = [...new Array(5).fill(bad), { calls: [{ id: 'good', args: '{"cmd":"ls"}' }] }]
   const { url, received, settled } = await opened('veto', (request, response, n) => {
     id += 1
     const { calls } = script[n - 1] ?? bad
