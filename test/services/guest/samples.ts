@@ -127,7 +127,7 @@ export function results(
     blocking: true,
     policy: settings.policy,
     reached: [],
-    refusal: '',
+    refusal: '', unjudged: [],
     ...of,
   }
 }

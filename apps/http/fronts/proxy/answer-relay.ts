@@ -5,11 +5,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
+import { senderOf } from '../../../../shared/hosts/request-sender.ts'
 import { heldVerdicts } from '../hooks/held-verdicts.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import { copyOf, roundIn } from './answer-copy.ts'
 import type { Json, ProxyApi } from './api.ts'
-import { callIdsIn, type GuestIdentities, sessionOf } from './guest-identity.ts'
+import { callIdsIn, type GuestIdentities } from './guest-identity.ts'
 import { sendAdvised, withoutEncoding } from './judged-request.ts'
 import type { ConversationOf } from './proxied-conversation.ts'
 import type { ReservedRequest } from './request-budget.ts'
@@ -90,7 +91,7 @@ export function createAnswerRelay({
     answer: Json,
   ): Promise<void> {
     const { conversation, turn } = identities.ofAnswer(api, headers, body, answer)
-    const session = sessionOf(headers)
+    const session = senderOf(headers)?.session
     const holds = session !== undefined && sessions.hasHooks(session)
     const guest = await conversationOf(agent, conversation, { turn, holds, hides: false })
     const judged = { request: { format: api.format, body }, answer }

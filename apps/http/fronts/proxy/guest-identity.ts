@@ -1,5 +1,5 @@
-// The conversation and the turn of a request. The first that it has decides: Weir's own headers, those
-// of Claude Code and Codex, the beginning of its history.
+// The conversation and the turn of a request. The first that it has decides: Weir's own headers, the
+// ids that its host's profile names, the beginning of its history.
 // GUEST-IDENTITY-1. A client's key only enters as an HMAC with a random key of this process.
 // GUEST-IDENTITY-2. Without headers, the first text of the user and the first calls name the
 //     conversation. Call ids are random, so two runs with one question are two conversations.
@@ -10,6 +10,11 @@ import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { withoutReminders } from '../../../../client/guard/reminders.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
+import {
+  headerText,
+  type RequestSender,
+  senderOf,
+} from '../../../../shared/hosts/request-sender.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 import { type Json, listIn, type ProxyApi } from './api.ts'
@@ -52,7 +57,7 @@ export function guestIdentities(): GuestIdentities {
     const text = history.find(api.isOfModel)
     if (text === undefined) return undefined
     const key = createHmac('sha256', processKey)
-      .update(textOf(headers.authorization) ?? textOf(headers['x-api-key']) ?? '')
+      .update(headerText(headers, 'authorization') ?? headerText(headers, 'x-api-key') ?? '')
       .digest('hex')
     return digest(JSON.stringify([first, key, wordsOf(text)]), 32)
   }
@@ -73,7 +78,7 @@ export function guestIdentities(): GuestIdentities {
       const name = nameOf(headers, api, history)
       return name === undefined
         ? undefined
-        : { conversation: conversationOf(name, false), turn: textOf(headers['x-weir-turn']) }
+        : { conversation: conversationOf(name, false), turn: headerText(headers, 'x-weir-turn') }
     },
     ofAnswer(api, headers, body, answer) {
       const before = historyOf(api, body)
@@ -81,7 +86,10 @@ export function guestIdentities(): GuestIdentities {
       if (named !== undefined) return named
       const name = nameOf(headers, api, [...before, ...answersIn(api, answer)]) ?? ''
       const isFirst = !before.some(api.isOfModel)
-      return { conversation: conversationOf(name, isFirst), turn: textOf(headers['x-weir-turn']) }
+      return {
+        conversation: conversationOf(name, isFirst),
+        turn: headerText(headers, 'x-weir-turn'),
+      }
     },
     goesOn(api, headers, body, answer, { conversation }) {
       const history = [...historyOf(api, body), ...answersIn(api, answer)]
@@ -95,20 +103,20 @@ function namedBy(
   headers: IncomingHttpHeaders,
   firstWords: () => string,
 ): GuestIdentity | undefined {
-  const turn = textOf(headers['x-weir-turn'])
-  const given = textOf(headers['x-weir-conversation'])
+  const turn = headerText(headers, 'x-weir-turn')
+  const given = headerText(headers, 'x-weir-conversation')
   if (given !== undefined) return { conversation: given, turn }
-  const claude = textOf(headers['x-claude-code-session-id'])
-  // Subagents and side requests share the session and begin with another text.
-  if (claude !== undefined) return { conversation: `${claude}:${digest(firstWords())}`, turn }
-  const codex = codexMetadata(headers)
-  const thread = codex.thread ?? textOf(headers['thread-id'])
-  return thread === undefined ? undefined : { conversation: thread, turn: turn ?? codex.turn }
+  const sender = senderOf(headers)
+  return sender && { conversation: nameOfSender(sender, firstWords), turn: turn ?? sender.turn }
 }
 
-/** The session of Claude Code or Codex that sends this request. Their hooks name the same one. */
-export function sessionOf(headers: IncomingHttpHeaders): string | undefined {
-  return textOf(headers['x-claude-code-session-id']) ?? codexMetadata(headers).session
+/** Hooks name a sub-agent in the same way. */
+function nameOfSender(
+  { session, agent, hasSideRequests }: RequestSender,
+  firstWords: () => string,
+): string {
+  if (agent !== undefined) return `${session}:${agent}`
+  return hasSideRequests ? `${session}:${digest(firstWords())}` : session
 }
 
 /** The ids of the calls of an answer, in order. */
@@ -155,33 +163,6 @@ function callsOf({ content, tool_calls: calls, ...message }: Json): [id: unknown
 function wordsOf({ content }: Json): string {
   const texts = typeof content === 'string' ? [content] : listIn(content).map(({ text }) => text)
   return texts.join(' ').replaceAll(/\s+/g, ' ').trim()
-}
-
-/** Codex sends a JSON object in one header. */
-function codexMetadata(headers: IncomingHttpHeaders): {
-  session?: string
-  thread?: string
-  turn?: string
-} {
-  const text = textOf(headers['x-codex-turn-metadata'])
-  if (text === undefined) return {}
-  try {
-    const metadata: unknown = JSON.parse(text)
-    if (!isObject(metadata)) return {}
-    const { session_id: session, thread_id: thread, turn_id: turn } = metadata
-    return {
-      ...(typeof session === 'string' && session !== '' ? { session } : {}),
-      ...(typeof thread === 'string' && thread !== '' ? { thread } : {}),
-      ...(typeof turn === 'string' && turn !== '' ? { turn } : {}),
-    }
-  } catch {
-    return {}
-  }
-}
-
-function textOf(value: string | string[] | undefined): string | undefined {
-  const text = Array.isArray(value) ? value[0] : value
-  return text === '' ? undefined : text
 }
 
 function digest(text: string, digits = 12): string {
