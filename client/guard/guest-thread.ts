@@ -21,6 +21,7 @@ import { limits } from '../../shared/contract/limits.ts'
 import type {
   Response,
   GuestResult as ResultRecord,
+  UnjudgedRequests,
   Usage,
 } from '../../shared/contract/messages.ts'
 import { newestTurn } from '../../shared/contract/topology.ts'
@@ -84,6 +85,8 @@ export type GuestThread = GuestConversation & {
     request: GuestRequest,
     options?: { isNamed?: boolean; baseUrl?: string | undefined },
   ): Promise<Reservation | Failed | undefined>
+  /** Counts requests of the guest that passed unjudged. They belong to no turn. */
+  reportUnjudged(requests: UnjudgedRequests[]): Promise<void>
 }
 
 /** A request under budgets. `words`: the request, hashed. `reservation` undefined: it is settled. */
@@ -310,6 +313,10 @@ export function createThreads({
       },
 
       reserve,
+
+      async reportUnjudged(unjudged) {
+        await front.report(lastTurn, { results: [], phase: 'running', unjudged })
+      },
 
       async endTurn() {
         await front.report(lastTurn, { results: [], phase: 'turn_end' })

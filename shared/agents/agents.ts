@@ -114,6 +114,8 @@ export type McpServer = {
   labels?: [pattern: string, labels: string[]][]
   /** Whether its hints are believed: a tool with readOnlyHint counts as no change. */
   isTrusted: boolean
+  /** How long it may take to start and to connect. Default: limits.mcpStartMs. */
+  startMs?: Milliseconds
   /** How long a call may run without progress. */
   timeoutMs: Milliseconds
   /** How long a call may run in all. */

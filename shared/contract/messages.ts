@@ -55,6 +55,7 @@ export type Message =
   | Part
   | PartitionCount
   | ProgramsHashed
+  | RequestsUnjudged
   | ResultSent
   | RoundChecked
   | RoundCleared
@@ -819,6 +820,8 @@ export type GuestResults = {
   reached: BudgetUse[]
   /** at turn_end: the budget that refused the request; empty: none did */
   refusal: string
+  /** requests of the guest that passed unjudged since the last such record */
+  unjudged: UnjudgedRequests[]
 }
 
 /**
@@ -1291,6 +1294,19 @@ export type ProgramsHashed = {
   round: number
   /** by ordinal */
   programs: CallProgram[]
+}
+
+/**
+ * Activity: model requests of a guest passed its proxy unjudged. They belong to no turn. Derived.
+ */
+export type RequestsUnjudged = {
+  type: 'requests-unjudged'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the offset in guest-events of the record that counts them */
+  at: number
+  /** the requests by kind */
+  requests: UnjudgedRequests[]
 }
 
 /**
@@ -2580,6 +2596,14 @@ export type Totals = {
  * fallback. A reader that does not know a newer symbol reads the default, the most cautious one.
  */
 export type TurnOutcome = 'answered' | 'capped' | 'failed' | 'cancelled'
+
+/** Model requests of one kind that passed unjudged. */
+export type UnjudgedRequests = {
+  /** the name of an API that Weir cannot read, or a method and a path */
+  kind: string
+  /** the number of requests */
+  count: number
+}
 
 /**
  * The rule for a model without a known price under a budget in money. `allow`: it counts as no

@@ -128,6 +128,7 @@ export function results(
     policy: settings.policy,
     reached: [],
     refusal: '',
+    unjudged: [],
     ...of,
   }
 }

@@ -3,8 +3,9 @@
 import type { GuestConversation } from '../../../../client/guard/guest-conversation.ts'
 import type { GuestThread } from '../../../../client/guard/guest-thread.ts'
 
-/** `reserve` undefined: no budget counts. */
-export type ProxiedConversation = GuestConversation & Partial<Pick<GuestThread, 'reserve'>>
+/** `reserve` undefined: no budget counts. `reportUnjudged` undefined: nothing counts the requests. */
+export type ProxiedConversation = GuestConversation &
+  Partial<Pick<GuestThread, 'reserve' | 'reportUnjudged'>>
 
 /**
  * The conversation of a guest. `turn` undefined: the history names it. `holds`: the calls of this guest

@@ -12,6 +12,7 @@ import type { GuestIdentities, GuestIdentity } from './guest-identity.ts'
 import { historyOf } from './history-parts.ts'
 import { advisedBytes, noteOf } from './judged-request.ts'
 import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
+import type { UnjudgedTally } from './unjudged-tally.ts'
 
 /** A judged request. `note`: the value of the header `x-weir`. */
 export type JudgedRequest = {
@@ -41,6 +42,7 @@ export type RequestJudgeOptions = {
   conversationOf: ConversationOf
   identities: GuestIdentities
   sessions: HostSessions
+  unjudged: Pick<UnjudgedTally, 'add'>
   log: Logger
 }
 
@@ -48,6 +50,7 @@ export function createRequestJudge({
   conversationOf,
   identities,
   sessions,
+  unjudged,
   log,
 }: RequestJudgeOptions): RequestJudge {
   return judge
@@ -63,7 +66,11 @@ export function createRequestJudge({
       ...{ kind: 'send', body: bytes, note, retry: undefined },
       ...{ sent: judgeable, isChanged: false },
     })
-    if (sent === undefined || api.isElsewhere(sent.body)) return unchanged('unjudged', undefined)
+    const unread = sent === undefined ? 'unreadable body' : api.elsewhere(sent.body)
+    if (sent === undefined || unread !== undefined) {
+      unjudged.add(agent, unread ?? 'unreadable body')
+      return unchanged('unjudged', undefined)
+    }
     if (!mayCall(api, sent)) return unchanged(undefined, undefined)
     const identity = identities.ofRequest({ agent, api, headers, body: sent.body })
     if (identity === undefined) return unchanged(undefined, sent)
@@ -71,6 +78,7 @@ export function createRequestJudge({
     if (session !== undefined) sessions.sawProxy(session)
     const holds = session !== undefined && sessions.hasHooks(session)
     const { advice, guest } = await adviceOn(agent, { ...identity, holds }, api, sent.body, signal)
+    if (advice?.judged !== true) unjudged.add(agent, 'failed judgement')
     if (advice === undefined) return { ...unchanged('unjudged', undefined), guest }
     const { rung, rule, cap, reason } = advice
     if (!advice.judged) {
@@ -109,6 +117,6 @@ export function createRequestJudge({
 
 /** Whether an answer may call a tool of the client. Titles and summaries may not. */
 export function mayCall(api: ProxyApi, sent: SentRequest | undefined): boolean {
-  if (sent === undefined || api.isElsewhere(sent.body)) return true
+  if (sent === undefined || api.elsewhere(sent.body) !== undefined) return true
   return api.hasTools(sent.body) || historyOf(api, sent.body).some(api.isCall)
 }

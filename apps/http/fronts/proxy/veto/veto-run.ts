@@ -19,6 +19,7 @@ import type {
 } from '../../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { senderOf } from '../../../../../shared/hosts/request-sender.ts'
+import { asSentence, onOneLine, shortened } from '../../../../../shared/lib/text-cut.ts'
 import { HttpError } from '../../../http-error.ts'
 import type { Json } from '../api.ts'
 import type { GuestSession } from '../guest-sessions.ts'
@@ -65,8 +66,8 @@ export function vetoRun(
     let advice = guest === undefined ? undefined : await adviceOf(guest)
     for (;;) {
       if (advice?.rung === 'end')
-        return ended(withFallback(advice.reason, advice.fallback || fallback), noteOf(advice))
-      const before = client.stream.shownText().length
+        return ended(paragraphs(advice.reason, advice.fallback || fallback), noteOf(advice))
+      const shownBefore = client.stream.shownText().length
       const attempt = await attempts.ask({ advice, hidden, guest, isNamed: identity !== undefined })
       if (attempt === undefined) return
       const { calls, text } = attempt.round
@@ -85,12 +86,13 @@ export function vetoRun(
       )
       const results = await refuse(guest, attempt, verdicts)
       const over = verdicts.find(({ code }) => code === 'guest.over')
-      if (over !== undefined) return ended(withFallback(over.text, fallback), 'ended')
-      if (attempts.count() > repeatsMax) {
+      if (over !== undefined) return ended(paragraphs(over.text, fallback), noteOfRefusal(over))
+      const refusal = verdicts.find(({ verdict }) => verdict === 'refuse')
+      if (refusal !== undefined && attempts.count() > repeatsMax) {
         if (identity !== undefined) clients.refused(clientRequest, identity.conversation)
-        const isShown = client.stream.shownText().length > before
-        const refused = `Weir has refused the calls of ${attempts.count()} answers in a row.`
-        return ended(isShown ? undefined : text || withFallback(refused, fallback), 'ended')
+        const isShown = client.stream.shownText().length > shownBefore
+        const reason = refusalText(attempts.count(), refusal)
+        return ended(paragraphs(isShown ? '' : text, reason, fallback), noteOfRefusal(refusal))
       }
       hidden.push(...form.repeated(attempt.answer, results, sent.body))
       advice = await adviceOf(guest)
@@ -156,8 +158,8 @@ export function vetoRun(
     return usageSum(usage, form.usage(answer))
   }
 
-  /** Weir's own end of the turn. `text` undefined: the client has the text already. */
-  async function ended(text: string | undefined, note: string): Promise<void> {
+  /** Weir's own end of the turn. */
+  async function ended(text: string, note: string): Promise<void> {
     if (guest !== undefined) track(guest.endTurn())
     if (client.hasBegun || isStreamed) {
       client.begin(['content-type', 'text/event-stream', 'x-weir', note])
@@ -166,7 +168,7 @@ export function vetoRun(
       return
     }
     const id = `weir_${randomUUID()}`
-    const own = api.ownAnswer({ id, model, text: text ?? '', isStreamed: false })
+    const own = api.ownAnswer({ id, model, text, isStreamed: false })
     const list = ['content-type', 'application/json', 'x-weir', note, ...attempts.header()]
     client.whole(200, list, Buffer.from(withUsage(own, ['usage'], usage)))
     if (!isNamed && identity !== undefined)
@@ -216,8 +218,21 @@ async function judgedAdvice(
   return advice
 }
 
-function withFallback(reason: string, fallback: string): string {
-  return [reason, fallback].filter((part) => part !== '').join('\n\n')
+function paragraphs(...texts: string[]): string {
+  return texts.filter((text) => text !== '').join('\n\n')
+}
+
+/** For the user: the tool, the rule and the reason of the newest refusal. */
+function refusalText(answers: number, { name, code, text, reason }: CallVerdict): string {
+  const isBroken = code === 'call.rejected' // whose text tells the model how to correct the call
+  const why = (isBroken && reason) || text || reason || ''
+  const [tool, cause] = [name, why].map((part) => shortened(onOneLine(part), limits.reasonBytesMax))
+  const refused = answers === 1 ? 'the calls of an answer' : `the calls of ${answers} answers in a row`
+  return `Weir has refused ${refused}. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`
+}
+
+function noteOfRefusal({ code }: CallVerdict): string {
+  return noteOf({ rung: 'end', rule: code, cap: null })
 }
 
 function noAnswer(reason = 'Weir did not answer in time'): HttpError {
