@@ -211,6 +211,7 @@ export const limits = {
   loopStreaksMax: 64,
   loopSeenMax: 512,
   /** Lines of results that are remembered, as hashes. */
+  loopIdsMax: 64,
   loopLinesMax: 2_048,
   /**
    * Characters of a result or an error in which volatile parts are masked. The rest is compared

@@ -72,7 +72,13 @@ export function createProxy({
   const unjudged = createUnjudgedTally({ conversationOf, log })
   const judge = createRequestJudge({ conversationOf, identities, sessions, unjudged, log })
   const relay = createAnswerRelay({
-    ...{ upstream, conversationOf, identities, clients, sessions, track, log },
+    upstream,
+    conversationOf,
+    identities,
+    clients,
+    sessions,
+    track,
+    log,
   })
   const veto =
     vetoOptions &&
