@@ -180,7 +180,7 @@ export function vetoRun(
 
 /** The repeats of a request. One behind a refused request has fewer. Keeps VETO-RUN-5. */
 function repeatsFor(session: GuestSession | undefined): number {
-  return limits.proxyRepeatsMax >> (session?.refused ?? 0)
+  return Math.floor(limits.proxyRepeatsMax / 2 ** (session?.refused ?? 0))
 }
 
 const notRunText =
@@ -227,7 +227,9 @@ function refusalText(answers: number, { name, code, text, reason }: CallVerdict)
   const isBroken = code === 'call.rejected' // whose text tells the model how to correct the call
   const why = (isBroken && reason) || text || reason || ''
   const [tool, cause] = [name, why].map((part) => shortened(onOneLine(part), limits.reasonBytesMax))
-  return `Weir has refused the calls of ${answers} answers in a row. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`
+  const refused =
+    answers === 1 ? 'the calls of an answer' : `the calls of ${answers} answers in a row`
+  return `Weir has refused ${refused}. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`
 }
 
 function noteOfRefusal({ code }: CallVerdict): string {

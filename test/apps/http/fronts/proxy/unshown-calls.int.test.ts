@@ -98,11 +98,11 @@ describe('an agent that adds its failures to the text of its user', () => {
 
   it('does not multiply the repeats of the veto', async () => {
     const { url, settled, received } = await opened('veto')
-    const { notes } = await growingAgent(url, { requests: 25 })
+    const { notes } = await growingAgent(url, { requests: 40 })
     await settled()
     expect(notes.every((note) => note?.startsWith('ended'))).toBe(true)
     // 4 for the first request, 2 for the second, 1 for each of the others.
-    expect(received).toHaveLength(29)
+    expect(received).toHaveLength(44)
   })
 })
 
