@@ -8,8 +8,8 @@
 //     the round with such a call.
 // GUEST-THREAD-4. An object names the turn of its last request only, because another front may have
 //     opened a newer one. Otherwise a record means the newest turn.
-// GUEST-THREAD-5. Some histories do not show an empty response. A front counts it behind the one before
-//     it, and names it in the next request, so each one is judged.
+// GUEST-THREAD-5. Some histories do not show an empty response, others no calls at all. A front counts
+//     such a response after the one before it, and names it in the next request, so each is judged.
 
 import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -63,6 +63,8 @@ export type ThreadOptions = {
    * object for a request of the guest and the front's own repeats of it.
    */
   hides?: boolean
+  /** No request shows the rounds of this turn. Each answer is a round behind the one before it. */
+  isUnshown?: boolean | undefined
 }
 
 /**
@@ -93,7 +95,7 @@ type Reserved = { words: string; reservation: Reservation | undefined }
 /** Of one conversation. An older one without an answer counts in full. */
 const reservedMax = 16
 
-/** The newest empty response of a conversation. `isOver`: a request has come since. */
+/** The newest response that no request shows. `isOver`: a request has come since. */
 type Silence = { turnKey: string; words: string; n: number; isOver: boolean }
 
 /** Makes the conversations of one front. */
@@ -129,7 +131,7 @@ export function createThreads({
   /** The last requests of each conversation, the newest last. */
   const reserved = newest<Reserved[]>(limits.guestsOpenMax)
 
-  return (id, { turn, hides = false }) => {
+  return (id, { turn, hides = false, isUnshown = false }) => {
     let hidden: HiddenCounts = new Map()
     const hiddenKeys: string[] = []
     /** The turn of a record without a history (GUEST-THREAD-4). */
@@ -148,7 +150,7 @@ export function createThreads({
       return silence?.turnKey === turnKey ? silence : undefined
     }
 
-    /** The count of an empty response. `shown`: by the rounds of its history (GUEST-THREAD-5). */
+    /** The count of such a response. `shown`: by the rounds of its history (GUEST-THREAD-5). */
     function silenceAfter(place: GuestTurn, words: string, shown: number): number {
       const last = silenceIn(place)
       const n = last === undefined ? shown : Math.max(shown, last.n + Number(last.isOver))
@@ -268,7 +270,8 @@ export function createThreads({
         await settle(answer.request, spoken.usage)
         const place = turnIn(history)
         const shown = n + (hidden.get(words) ?? 0)
-        const key = roundKey(words, isSilent(spoken) ? silenceAfter(place, words, shown) : shown)
+        const isUnseen = isUnshown || isSilent(spoken)
+        const key = roundKey(words, isUnseen ? silenceAfter(place, words, shown) : shown)
         const round: SentRound = {
           key,
           response: responseOf(spoken, key),

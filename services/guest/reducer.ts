@@ -4,7 +4,7 @@
 // Writes: guest-carried to guest-events, round-proposed to rounds-proposed, turn-ended and cancel to
 // rounds-checked and rounds-cleared, outcome and verdicts-requested to rounds-cleared,
 // history-entry to history, turn-started, round-started, guest-advice, budget-reached,
-// requests-unjudged and turn-finished to activity.
+// requests-unjudged, turn-finished to activity.
 // Owns: the identity of rounds, the guest's turns, their caps, the advice (advice.ts).
 // Does not own: whether a call may run (executor), progress and the texts of interventions
 // (loop-detector), the guest itself. docs/internals/guests.md has the rules G1 to G12.

@@ -368,8 +368,11 @@ export function policyOf({
 }: PolicyContent): Policy {
   // Older records have versions without these fields, so a policy without them keeps
   // that version.
+  const { waitMinutes, ...loop } = content.loop
+  const isDefaultWait = waitMinutes === thresholds.loop.waitMinutes.default
   const text = JSON.stringify({
     ...content,
+    loop: isDefaultWait ? loop : content.loop,
     ...(guards.length > 0 && { guards }),
     ...(shadowed.length > 0 && { shadowed }),
     ...(bindsPrograms && { bindsPrograms }),

@@ -2167,6 +2167,8 @@ export type LoopThresholds = {
   schemaFailures: number
   /** whether reaching schemaFailures ends the turn as deterministic */
   schemaFailureEndsTurn: boolean
+  /** minutes of one wait without news before a reminder */
+  waitMinutes: number
 }
 
 /** An operator's prices of a model, in billionths of a US dollar per million tokens. */

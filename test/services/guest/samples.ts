@@ -127,7 +127,8 @@ export function results(
     blocking: true,
     policy: settings.policy,
     reached: [],
-    refusal: '', unjudged: [],
+    refusal: '',
+    unjudged: [],
     ...of,
   }
 }
