@@ -31,6 +31,7 @@ import { isObject } from '../../shared/lib/json/json-object.ts'
 import { newest } from '../../shared/lib/newest.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
+import { hostNamed } from '../../shared/hosts/hosts.ts'
 import { roundKey, type Words } from '../../shared/transcript/round-key.ts'
 import { adviceEdits, withEdits } from './advice-edits.ts'
 import { checkRequest, formatError } from './formats.ts'
@@ -229,7 +230,7 @@ export function createThreads({
           },
           make: () => ({
             response: responseOf(round.spoken, round.key),
-            ...toolsFor(round.spoken, history.tools, agent.hints),
+            ...toolsFor(round.spoken, history.tools, agent.hints, pollersOf(request)),
           }),
         }))
         const place = turnIn(history)
@@ -272,7 +273,7 @@ export function createThreads({
         const round: SentRound = {
           key,
           response: responseOf(spoken, key),
-          ...toolsFor(spoken, history.tools, agent.hints),
+          ...toolsFor(spoken, history.tools, agent.hints, pollersOf(answer.request)),
         }
         const { calls } = round.response
         for (const call of calls) keys.set(`${id} ${call.id}`, key)
@@ -508,4 +509,9 @@ function verdictsFrom(
         : { text: `Not run: ${verdicts.notCounted}`, code: 'guest.over' as const }
     return { callId, name, verdict: 'refuse', ...why }
   })
+}
+
+/** The tools that wait, by the profile of the guest's host. */
+function pollersOf({ host }: GuestRequest): readonly string[] {
+  return hostNamed(host)?.pollers ?? []
 }
