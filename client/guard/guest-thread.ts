@@ -25,6 +25,7 @@ import type {
   Usage,
 } from '../../shared/contract/messages.ts'
 import { newestTurn } from '../../shared/contract/topology.ts'
+import { hostNamed } from '../../shared/hosts/hosts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
@@ -231,7 +232,7 @@ export function createThreads({
           },
           make: () => ({
             response: responseOf(round.spoken, round.key),
-            ...toolsFor(round.spoken, history.tools, agent.hints),
+            ...toolsFor(round.spoken, history.tools, agent.hints, pollersOf(request)),
           }),
         }))
         const place = turnIn(history)
@@ -275,7 +276,7 @@ export function createThreads({
         const round: SentRound = {
           key,
           response: responseOf(spoken, key),
-          ...toolsFor(spoken, history.tools, agent.hints),
+          ...toolsFor(spoken, history.tools, agent.hints, pollersOf(answer.request)),
         }
         const { calls } = round.response
         for (const call of calls) keys.set(`${id} ${call.id}`, key)
@@ -511,4 +512,9 @@ function verdictsFrom(
         : { text: `Not run: ${verdicts.notCounted}`, code: 'guest.over' as const }
     return { callId, name, verdict: 'refuse', ...why }
   })
+}
+
+/** The tools that wait, by the profile of the guest's host. */
+function pollersOf({ host }: GuestRequest): readonly string[] {
+  return hostNamed(host)?.pollers ?? []
 }
