@@ -35,6 +35,7 @@ import { adviceEdits, withEdits } from './advice-edits.ts'
 import { checkRequest, formatError } from './formats.ts'
 import {
   type Front,
+  finalKey,
   type GuestTurn,
   type HiddenCounts,
   hiddenCountsOf,
@@ -266,8 +267,11 @@ export function createThreads({
         const place = turnIn(history)
         const shown = n + (hidden.get(words) ?? 0)
         const key = roundKey(words, isSilent(spoken) ? silenceAfter(place, words, shown) : shown)
+        const before = history.rounds.at(-1)?.key ?? ''
         const round: SentRound = {
           key,
+          // A front that hides rounds is asked again at the same place.
+          after: hides ? null : finalKey(before, hidden),
           response: responseOf(spoken, key),
           ...toolsFor(spoken, history.tools, agent.hints),
         }

@@ -7,6 +7,11 @@ import type { HostProfile } from './host-profile.ts'
 
 export const hostProfiles: readonly HostProfile[] = [claudeCode, codex]
 
+/** Undefined: no host with a profile has this name. */
+export function hostNamed(name: string | undefined): HostProfile | undefined {
+  return hostProfiles.find((host) => host.name === name)
+}
+
 /** The host that sends a request with these headers. Undefined: none with a profile. */
 export function hostOfRequest(headers: IncomingHttpHeaders): HostProfile | undefined {
   const userAgent = headers['user-agent'] ?? ''

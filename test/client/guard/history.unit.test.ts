@@ -176,7 +176,7 @@ describe('a history', () => {
         results.map(({ status }) => status),
       )
     expect(statuses([both])).toEqual([['ok']])
-    expect(statuses([both, read(2)])).toEqual([['ok', 'outcome_unknown'], ['ok']])
+    expect(statuses([both, read(2)])).toEqual([['ok', 'unseen'], ['ok']])
   })
 
   it('takes the turn of a text whose reminders change as the same turn', () => {

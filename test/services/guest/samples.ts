@@ -82,6 +82,8 @@ export function round(
     agent: 'coder',
     blocking: true,
     hides: false,
+    isShown: false,
+    after: null,
     settings,
     policy: settings.policy,
     response: responseOf(key, text, made, tokens),

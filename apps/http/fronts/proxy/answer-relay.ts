@@ -10,6 +10,7 @@ import type { HostSessions } from '../hooks/host-sessions.ts'
 import { copyOf, roundIn } from './answer-copy.ts'
 import type { Json, ProxyApi } from './api.ts'
 import { callIdsIn, type GuestIdentities, sessionOf } from './guest-identity.ts'
+import { guestRequest } from './guest-request.ts'
 import { sendAdvised, withoutEncoding } from './judged-request.ts'
 import type { ConversationOf } from './proxied-conversation.ts'
 import type { ReservedRequest } from './request-budget.ts'
@@ -93,7 +94,7 @@ export function createAnswerRelay({
     const session = sessionOf(headers)
     const holds = session !== undefined && sessions.hasHooks(session)
     const guest = await conversationOf(agent, conversation, { turn, holds, hides: false })
-    const judged = { request: { format: api.format, body }, answer }
+    const judged = { request: guestRequest(api, headers, body), answer }
     const calls = callIdsIn(api, answer)
     if (!holds || calls.length === 0) await guest.afterModel(judged, { waitMs: 0 })
     else sessions.judging(session, calls, heldVerdicts(guest, Promise.resolve(judged)))

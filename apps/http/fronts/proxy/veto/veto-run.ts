@@ -19,6 +19,7 @@ import { limits } from '../../../../../shared/contract/limits.ts'
 import { HttpError } from '../../../http-error.ts'
 import type { Json } from '../api.ts'
 import { callIdsIn, sessionOf } from '../guest-identity.ts'
+import { guestRequest } from '../guest-request.ts'
 import { noteOf } from '../judged-request.ts'
 import type { ProxiedConversation } from '../proxied-conversation.ts'
 import { type Attempt, broken } from './attempt.ts'
@@ -46,7 +47,7 @@ export function vetoRun(
   let guest: ProxiedConversation | undefined
 
   async function adviceOf(judge: GuestConversation): Promise<Advice> {
-    const advice = await judgedAdvice(judge, { format: api.format, body: sent.body }, signal)
+    const advice = await judgedAdvice(judge, guestRequest(api, headers, sent.body), signal)
     const { rung, rule, cap } = advice
     if (rung !== 'none')
       log.info({ agent, conversation: identity?.conversation, rung, rule, cap }, 'advice')
@@ -98,7 +99,7 @@ export function vetoRun(
 
   function judged({ round }: Attempt, text = round.text): GuestAnswer {
     const answer = api.assembled({ ...round, text })
-    return { request: { format: api.format, body: sent.body }, answer }
+    return { request: guestRequest(api, headers, sent.body), answer }
   }
 
   /** Keeps VETO-RUN-2. Returns the results for the model. */
