@@ -287,7 +287,7 @@ export function toolsFor(
   }
 }
 
-/** Of the calls that the round has: one that comes twice, with the same words, counts once. */
+/** `shown`: the arguments in the history, whatever the model sent. Of the calls that the round has: one that comes twice, with the same words, counts once. */
 function resultsOf(key: string, { calls }: TranscriptResponse): GuestResult[] {
   const seen = new Map<string, number>()
   const sent = new Set<string>()
@@ -303,7 +303,7 @@ function resultsOf(key: string, { calls }: TranscriptResponse): GuestResult[] {
         ? ({ status: 'unseen', text: '' } as const)
         : ({ status: result.isError ? 'error' : 'ok', text: result.text } as const)
     const text = cutToBytes(ended.text, limits.resultBytesMax)
-    return [{ key, callId: id, nth, status: ended.status, text, durationMs: 0 }]
+    return [{ key, callId: id, nth, status: ended.status, text, shown: args, durationMs: 0 }]
   })
 }
 

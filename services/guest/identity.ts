@@ -52,13 +52,15 @@ export function recogniseShown(
   known: Known,
   keys: readonly string[],
 ): void {
-  const strange = keys.filter((key) => isStrange(identities, known, key))
-  if (strange.length === 0) return
+  if (!keys.some((key) => isStrange(identities, known, key))) return
   const shown = countsOf(keys)
   const twins = byIds(known)
   for (const [at, key] of keys.entries()) {
+    if (!isStrange(identities, known, key)) continue
+    const former = withoutIds(key)
+    if (former !== key && known.has(former)) identities.aliases.set(key, former)
     const ids = idsOfKey(key)
-    if (!strange.includes(key) || ids === '' || shown.get(ids) !== 1) continue
+    if (identities.aliases.has(key) || ids === '' || shown.get(ids) !== 1) continue
     const twin = twins.get(ids)
     if (twin !== undefined && !isAskedTwice(identities, keys[at - 1] ?? ''))
       identities.aliases.set(key, twin)
@@ -81,6 +83,11 @@ export function recogniseRound(
 /** The key under which the turn knows the round. */
 export function ownKey({ aliases }: Identities, key: string): string {
   return aliases.get(key) ?? key
+}
+
+/** The key as a front of an older version made it, in a turn that is open across the upgrade. */
+function withoutIds(key: string): string {
+  return key.replace(`${idsOfKey(key)}.`, '.')
 }
 
 function isStrange({ aliases }: Identities, known: Known, key: string): boolean {

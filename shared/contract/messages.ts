@@ -2075,6 +2075,11 @@ export type GuestResult = {
   status: GuestResultStatus
   /** its result as the model reads it, cut at the limit */
   text: string
+  /**
+   * the arguments of the call as the history shows them, if they are not those that the model sent;
+   * null: the same, or not known
+   */
+  shown: string | null
   /** milliseconds that it ran; 0: not known */
   durationMs: number
 }

@@ -54,8 +54,8 @@ export function idsOfKey(key: string): string {
   return hashOfKey(key).slice(wordsDigits)
 }
 
-/** JSON with sorted keys. Text that is not JSON stays, without the blanks around it. */
-function canonicalArguments(text: string): string {
+/** Two spellings of the same arguments have one (ROUND-KEY-2): JSON with sorted keys. Text that is not JSON stays, without the blanks around it. */
+export function canonicalArguments(text: string): string {
   if (meansNoArguments(text)) return '{}'
   try {
     return JSON.stringify(sorted(JSON.parse(text)))

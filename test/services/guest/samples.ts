@@ -144,7 +144,16 @@ export function request(
 }
 
 export function result(key: string, of: Partial<GuestResult> = {}): GuestResult {
-  return { key, callId: 'id-0', nth: 0, status: 'ok', text: 'a.txt', durationMs: 5, ...of }
+  return {
+    key,
+    callId: 'id-0',
+    nth: 0,
+    status: 'ok',
+    text: 'a.txt',
+    shown: null,
+    durationMs: 5,
+    ...of,
+  }
 }
 
 type Outcome = Pick<Round, 'text' | 'calls' | 'tokens'> & {

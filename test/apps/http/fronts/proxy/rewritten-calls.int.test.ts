@@ -14,6 +14,7 @@ import { readSettings } from '../../../../../shared/settings/settings.ts'
 import { type Proxied, proxied } from './proxied.ts'
 import {
   asClaudeCode,
+  finalText,
   type HostOptions,
   type Rewrite,
   runHost,
@@ -60,29 +61,31 @@ async function run({ script, idOf, isVeto, ...host }: Case) {
   const seen = await runHost(proxy.url, host)
   await proxy.settled()
   await closed()
-  const rounds = await roundsOf(join(folder, 'weir.db'))
+  const log = await logIn(join(folder, 'weir.db'))
   rmSync(folder, { recursive: true })
   folder = undefined
-  return { seen, rounds }
+  return { same: { seen, rounds: log.rounds }, ...log, seen }
 }
 
-/** The rounds of the log, oldest first. */
-async function roundsOf(file: string) {
+/** The rounds of the log, oldest first, and the changed arguments in its results. */
+async function logIn(file: string) {
   const bus = await openEmbeddedBus({ file, clock: systemClock })
   const rounds: { statuses: string[]; calls: string[] }[] = []
-  for (const { partition } of await bus.ends('weir.history'))
-    for (const { value } of await bus.read({
-      ...{ topic: 'weir.history', partition, from: 0, limit: 10_000 },
-    })) {
-      const message = decode(value ?? new Uint8Array())
-      if (message.type !== 'history-entry' || message.response === null) continue
-      rounds.push({
-        statuses: message.results.map(({ status }) => status),
-        calls: message.response.calls.map(({ raw }) => raw),
-      })
-    }
+  const shown = new Set<string>()
+  for (const topic of ['weir.history', 'weir.guest-events'])
+    for (const { partition } of await bus.ends(topic))
+      for (const { value } of await bus.read({ topic, partition, from: 0, limit: 10_000 })) {
+        const message = decode(value ?? new Uint8Array())
+        if (message.type === 'history-entry' && message.response !== null)
+          rounds.push({
+            statuses: message.results.map(({ status }) => status),
+            calls: message.response.calls.map(({ raw }) => raw),
+          })
+        if (message.type === 'guest-results')
+          for (const result of message.results) if (result.shown !== null) shown.add(result.shown)
+      }
   await bus.close()
-  return rounds
+  return { rounds, shown: [...shown] }
 }
 
 const bash = (command: string, more = {}): ScriptedCall => ({
@@ -167,7 +170,74 @@ describe.each([
     const plain = await run({ ...one, isVeto, rewrite: asSent })
     for (const [name, host] of hosts) {
       const changed = await run({ ...one, ...host, isVeto })
-      expect({ name, ...changed }).toEqual({ name, ...plain })
+      expect({ name, ...changed.same }).toEqual({ name, ...plain.same })
     }
+  })
+})
+
+const broken: ScriptedCall = { name: 'Bash', input: '{"command":"echo' }
+const unread: Pick<HostOptions, 'resultOf'> = {
+  resultOf: () => ({ text: 'InputValidationError: the input is not valid JSON', isError: true }),
+}
+
+describe.each([
+  ['the proxy', false],
+  ['the veto', true],
+])('arguments that are no JSON, shown as __unparsedToolInput, behind %s', (_, isVeto) => {
+  it('end as for a host that shows them as they were sent', async () => {
+    const one = { script: () => [broken], ...unread, isVeto }
+    const plain = await run({ ...one, rewrite: asSent })
+    const changed = await run({ ...one, rewrite: asClaudeCode })
+    expect(changed.same).toEqual(plain.same)
+    if (isVeto) return
+    expect(changed.seen).toMatchObject({ requests: 5, reply: finalText })
+    expect(changed.rounds.map(({ statuses }) => statuses)).toEqual([
+      ...Array.from({ length: 4 }, () => ['rejected']),
+      [],
+    ])
+  })
+})
+
+describe('a host that changes calls behind the proxy, further', () => {
+  const polls = { script: upTo(9, () => [bash('cd /w && date')]), isVeto: false }
+  const times: Pick<HostOptions, 'resultOf'> = { resultOf: (_, n) => ({ text: `12:0${n}` }) }
+
+  it('has each round once if it drops the older half of its history', async () => {
+    const shown = (messages: unknown[]) =>
+      messages.length <= 11 ? messages : [messages[0], ...messages.slice(-7)]
+    const { rounds } = await run({
+      ...polls,
+      ...times,
+      rewrite: asStranger,
+      headers: strange,
+      shown,
+    })
+    expect(rounds.map(({ statuses }) => statuses)).toEqual([
+      ...Array.from({ length: 9 }, () => ['ok']),
+      [],
+    ])
+  })
+
+  it('has each round once if the ids of its model repeat and its profile declares the change', async () => {
+    const plain = await run({ ...polls, ...times, idOf: () => 'call_0', rewrite: asSent })
+    const changed = await run({ ...polls, ...times, idOf: () => 'call_0', rewrite: asClaudeCode })
+    expect(changed.same).toEqual(plain.same)
+    expect(changed.rounds).toHaveLength(10)
+  })
+
+  it('is stopped in a loop, and not in honest work, if ids repeat and no profile declares the change', async () => {
+    const other = { idOf: () => 'call_0', rewrite: asClaudeCode, headers: strange, isVeto: false }
+    const honest = await run({ ...polls, ...times, ...other })
+    expect(honest.seen.notes.filter(Boolean)).toEqual([])
+    const loop = await run({ ...other, ...equal, script: () => [bash('cd /w && cat b')] })
+    expect(loop.seen.requests).toBeLessThan(12)
+  })
+
+  it('has both spellings of a changed call in the log, and one of a call that is the same', async () => {
+    const plain = await run({ ...polls, ...times, rewrite: asSent })
+    const changed = await run({ ...polls, ...times, rewrite: asClaudeCode })
+    expect(plain.shown).toEqual([])
+    expect(changed.shown).toEqual(['{"command":"date"}'])
+    expect(changed.rounds[0]?.calls).toEqual(['{"command":"cd /w && date"}'])
   })
 })
