@@ -6,5 +6,5 @@ export const copilot: HostProfile = {
   requests: { headers: ['x-initiator', 'x-interaction-type'], userAgent: undefined },
   // With a provider of the user it sends no id, and one prompt_cache_key for all sub-agents.
   identity: { session: [], agent: [], turn: [], hasSideRequests: false },
-  pollers: ['read_bash'],
+  pollers: ['read_bash', 'read_powershell'],
 }

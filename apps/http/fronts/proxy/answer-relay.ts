@@ -11,6 +11,7 @@ import type { HostSessions } from '../hooks/host-sessions.ts'
 import { copyOf, roundIn } from './answer-copy.ts'
 import type { Json, ProxyApi } from './api.ts'
 import type { GuestIdentities } from './guest-identity.ts'
+import { guestRequest } from './guest-request.ts'
 import type { GuestSessions } from './guest-sessions.ts'
 import { callIdsIn } from './history-parts.ts'
 import { sendAdvised, withoutEncoding } from './judged-request.ts'
@@ -99,7 +100,7 @@ export function createAnswerRelay({
     const session = senderOf(headers)?.session
     const holds = session !== undefined && sessions.hasHooks(session)
     const guest = await conversationOf(agent, conversation, { ...turn, holds, hides: false })
-    const judged = { request: { format: api.format, body }, answer }
+    const judged = { request: guestRequest(api, headers, body), answer }
     const calls = callIdsIn(api, answer)
     clients.answered(request, conversation, calls)
     if (!holds || calls.length === 0) await guest.afterModel(judged, { waitMs: 0 })

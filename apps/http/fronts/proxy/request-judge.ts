@@ -3,12 +3,13 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
-import type { Advice } from '../../../../client/guard/guest-conversation.ts'
+import type { Advice, GuestRequest } from '../../../../client/guard/guest-conversation.ts'
 import { senderOf } from '../../../../shared/hosts/request-sender.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
-import type { Json, ProxyApi, SentRequest } from './api.ts'
+import type { ProxyApi, SentRequest } from './api.ts'
 import type { GuestIdentities, GuestIdentity } from './guest-identity.ts'
+import { guestRequest } from './guest-request.ts'
 import { historyOf } from './history-parts.ts'
 import { advisedBytes, noteOf } from './judged-request.ts'
 import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
@@ -77,7 +78,8 @@ export function createRequestJudge({
     const session = senderOf(headers)?.session
     if (session !== undefined) sessions.sawProxy(session)
     const holds = session !== undefined && sessions.hasHooks(session)
-    const { advice, guest } = await adviceOn(agent, { ...identity, holds }, api, sent.body, signal)
+    const request = guestRequest(api, headers, sent.body)
+    const { advice, guest } = await adviceOn(agent, { ...identity, holds }, request, signal)
     if (advice?.judged !== true) unjudged.add(agent, 'failed judgement')
     if (advice === undefined) return { ...unchanged('unjudged', undefined), guest }
     const { rung, rule, cap, reason } = advice
@@ -99,14 +101,13 @@ export function createRequestJudge({
   async function adviceOn(
     agent: string,
     { conversation, ...options }: GuestIdentity & { holds: boolean },
-    { format }: ProxyApi,
-    body: Json,
+    request: GuestRequest,
     signal: AbortSignal,
   ): Promise<{ advice: Advice | undefined; guest: ProxiedConversation | undefined }> {
     let guest: ProxiedConversation | undefined
     try {
       guest = await conversationOf(agent, conversation, { ...options, hides: false })
-      return { advice: await guest.beforeModel({ format, body }, signal), guest }
+      return { advice: await guest.beforeModel(request, signal), guest }
     } catch (error) {
       if (signal.aborted || error instanceof HttpError) throw error
       log.warn({ err: error, agent, conversation }, 'a request passes unjudged')

@@ -22,6 +22,7 @@ import { senderOf } from '../../../../../shared/hosts/request-sender.ts'
 import { asSentence, onOneLine, shortened } from '../../../../../shared/lib/text-cut.ts'
 import { HttpError } from '../../../http-error.ts'
 import type { Json } from '../api.ts'
+import { guestRequest } from '../guest-request.ts'
 import type { GuestSession } from '../guest-sessions.ts'
 import { callIdsIn } from '../history-parts.ts'
 import { noteOf } from '../judged-request.ts'
@@ -53,7 +54,7 @@ export function vetoRun(
   let guest: ProxiedConversation | undefined
 
   async function adviceOf(judge: GuestConversation): Promise<Advice> {
-    const advice = await judgedAdvice(judge, { format: api.format, body: sent.body }, signal)
+    const advice = await judgedAdvice(judge, guestRequest(api, headers, sent.body), signal)
     const { rung, rule, cap } = advice
     if (rung !== 'none')
       log.info({ agent, conversation: identity?.conversation, rung, rule, cap }, 'advice')
@@ -107,7 +108,7 @@ export function vetoRun(
 
   function judged({ round }: Attempt, text = round.text): GuestAnswer {
     const answer = api.assembled({ ...round, text })
-    return { request: { format: api.format, body: sent.body }, answer }
+    return { request: guestRequest(api, headers, sent.body), answer }
   }
 
   /** Keeps VETO-RUN-2. Returns the results for the model. */
