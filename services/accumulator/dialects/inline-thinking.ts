@@ -1,7 +1,7 @@
 // Thinking that a server leaves in the visible text, between marks before the answer. It is never
 // searched for calls.
 
-import { isOver, skipBlanks, skipMark, upTo } from './cursor.ts'
+import { isOver, skipBlanks, skipMark, upTo } from './readers/cursor.ts'
 
 /**
  * `isOpened`: the model writes the opening mark itself. Other opening marks may be missing, because

@@ -8,9 +8,9 @@ import { limits } from '../../../shared/contract/limits.ts'
 import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { withoutThinking } from './inline-thinking.ts'
+import { type Repair, readJson } from './readers/written-json.ts'
 import { judgedCall, type OfferedTool } from './recover.ts'
 import { withoutTurnEnd } from './turn-end.ts'
-import { type Repair, readJson } from './written-json.ts'
 
 /** Keys that only calls use. */
 const ownNameKeys = ['tool_name', 'toolName', 'function_name', 'functionName']

@@ -25,11 +25,11 @@ import { schemaFault } from '../../../shared/contract/arguments/schema-fault.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
 import type { Reading, WrittenArguments, WrittenCall } from './dialect.ts'
-import { dialects } from './dialects.ts'
 import { fenced, openFenced } from './fence.ts'
+import { readingIn } from './marks.ts'
+import type { Repair } from './readers/written-json.ts'
 import { withoutBrokenMark, withoutTurnEnd } from './turn-end.ts'
 import { typedObject } from './typed-fields.ts'
-import type { Repair } from './written-json.ts'
 
 /** `schema`: JSON text. */
 export type OfferedTool = { name: string; schema: string }
@@ -75,18 +75,15 @@ export function recover({
   const fence = fenced(trimmed) ?? (cut === undefined ? undefined : openFenced(trimmed))
   const visible = fence?.inside ?? trimmed
   if (visible === '') return undefined
-  for (const { name, read } of dialects) {
-    const reading = read(visible, fence?.language)
-    if (reading !== undefined)
-      return judged(name, reading, {
-        visible: cut === undefined ? visible : text,
-        offered,
-        isFenced: fence !== undefined,
-        cut,
-        callsAsText,
-      })
-  }
-  return undefined
+  const read = readingIn(visible, fence?.language)
+  if (read === undefined) return undefined
+  return judged(read.dialect, read.reading, {
+    visible: cut === undefined ? visible : text,
+    offered,
+    isFenced: fence !== undefined,
+    cut,
+    callsAsText,
+  })
 }
 
 type Offer = {

@@ -7,9 +7,8 @@
 //     behind words that announce an example, or whose mark the text before it mentions.
 // TRAILING-FRAME-3. Linear in any text: only the last lines that may begin a frame are read.
 
-import type { Reading } from './dialect.ts'
-import { dialects } from './dialects.ts'
 import { withoutThinking } from './inline-thinking.ts'
+import { readingIn } from './marks.ts'
 import { judgedCall, type OfferedTool } from './recover.ts'
 import { withoutTurnEnd } from './turn-end.ts'
 
@@ -28,26 +27,13 @@ export function trailingFrame(text: string, offered: OfferedTool[]): string | un
   // The first that reads to the end is the frame. Later lines are inside of it.
   for (const start of starts) {
     const frame = visible.slice(start)
-    const found = readingOf(frame)
-    if (found === undefined) continue
+    const { dialect, reading } = readingIn(frame) ?? {}
+    if (reading?.kind !== 'calls' || !reading.marked) continue
     const before = visible.slice(0, start)
-    const couldRun = found.reading.calls.every(
-      (call) => !('why' in judgedCall(call, { offered }, found.reading.repairs)),
+    const couldRun = reading.calls.every(
+      (call) => !('why' in judgedCall(call, { offered }, reading.repairs)),
     )
-    return couldRun && before.trim() !== '' && !isAboutCalls(before, frame)
-      ? found.dialect
-      : undefined
-  }
-  return undefined
-}
-
-type Calls = Extract<Reading, { kind: 'calls' }>
-
-function readingOf(frame: string): { dialect: string; reading: Calls } | undefined {
-  for (const { name, read } of dialects) {
-    const reading = read(frame)
-    if (reading !== undefined)
-      return reading.kind === 'calls' && reading.marked ? { dialect: name, reading } : undefined
+    return couldRun && before.trim() !== '' && !isAboutCalls(before, frame) ? dialect : undefined
   }
   return undefined
 }

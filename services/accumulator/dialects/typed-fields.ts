@@ -14,7 +14,7 @@ import { quoted } from '../../../shared/contract/arguments/name-text.ts'
 import { pointedTo } from '../../../shared/contract/arguments/schema-reference.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import type { WrittenField } from './dialect.ts'
-import { type Repair, readJson } from './written-json.ts'
+import { type Repair, readJson } from './readers/written-json.ts'
 
 type Schema = Record<string, unknown>
 /** `faults`: clauses for the model, why a field has no value. */

@@ -7,12 +7,13 @@
 //     be read (I1.1).
 // WRITTEN-JSON-3. One pass reads every character a bounded number of times. Nesting is bounded.
 
-import { limits } from '../../../shared/contract/limits.ts'
-import { jsonString, type StringMending } from '../json-string.ts'
-import { pythonWords } from '../python-words.ts'
-import { type Cursor, skipBlanks, skipMark, skipMatch } from './cursor.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { type Cursor, skipBlanks, skipItems, skipMark, skipMatch } from './cursor.ts'
+import { jsonString, type StringMending } from './json-string.ts'
+import { pythonWords } from './python-words.ts'
 
 export type Repair =
+  | 'fence'
   | 'trailing-comma'
   | 'python-word'
   | 'json-word'
@@ -25,7 +26,7 @@ export type Repair =
 type Edit = { repairs: Repair[]; from: number; to: number; text: string; isJsonOnly?: boolean }
 
 /** The maximum for arguments, and a little more for the frames around them. */
-const depthMax = limits.argumentDepthMax + 4
+export const depthMax = limits.argumentDepthMax + 4
 
 /**
  * The value that begins here as strict JSON text, moving behind it. Undefined: it cannot be read,
@@ -53,57 +54,6 @@ function hasTwoReadings(edits: Edit[]): boolean {
   )
 }
 
-export type Member = { quoted: string; name: string; json: string }
-
-/**
- * The members of an object in their order, with quoted names. `json` is strict. Undefined: it is no
- * object.
- */
-export function membersOf(json: string): Member[] | undefined {
-  const members: Member[] = []
-  const isObject = everyItem(json, '{', (cursor, edits) => {
-    const from = cursor.at
-    if (!value(cursor, edits, 0)) return false
-    const quoted = json.slice(from, cursor.at)
-    skipBlanks(cursor)
-    cursor.at += 1 // the colon
-    skipBlanks(cursor)
-    const start = cursor.at
-    if (!value(cursor, edits, 0)) return false
-    members.push({ quoted, name: String(JSON.parse(quoted)), json: json.slice(start, cursor.at) })
-    return true
-  })
-  return isObject ? members : undefined
-}
-
-/** The items of an array. `json` is strict. Undefined: it is no array. */
-export function itemsOf(json: string): string[] | undefined {
-  const items: string[] = []
-  const isArray = everyItem(json, '[', (cursor, edits) => {
-    const from = cursor.at
-    if (!value(cursor, edits, 0)) return false
-    items.push(json.slice(from, cursor.at))
-    return true
-  })
-  return isArray ? items : undefined
-}
-
-function everyItem(
-  json: string,
-  open: '{' | '[',
-  item: (cursor: Cursor, edits: Edit[]) => boolean,
-): boolean {
-  const cursor = { text: json, at: 0 }
-  return (
-    json.startsWith(open) && sequence(cursor, [], open === '{' ? '}' : ']', () => item(cursor, []))
-  )
-}
-
-/** The contents of a string. Undefined: `json` is no string. */
-export function stringOf(json: string | undefined): string | undefined {
-  return json?.startsWith('"') ? String(JSON.parse(json)) : undefined
-}
-
 // ── Values ──
 
 const numberHere = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
@@ -113,11 +63,9 @@ const wordHere = /true|false|null|True|False|None/y
 function value(cursor: Cursor, edits: Edit[], depth: number): boolean {
   switch (cursor.text[cursor.at]) {
     case '{':
-      return (
-        depth < depthMax && sequence(cursor, edits, '}', () => member(cursor, edits, depth + 1))
-      )
+      return items(cursor, edits, '}', depth, () => member(cursor, edits, depth + 1))
     case '[':
-      return depth < depthMax && sequence(cursor, edits, ']', () => value(cursor, edits, depth + 1))
+      return items(cursor, edits, ']', depth, () => value(cursor, edits, depth + 1))
     case '"':
     case "'":
       return string(cursor, edits)
@@ -126,23 +74,19 @@ function value(cursor: Cursor, edits: Edit[], depth: number): boolean {
   }
 }
 
-function sequence(cursor: Cursor, edits: Edit[], close: string, item: () => boolean): boolean {
+function items(
+  cursor: Cursor,
+  edits: Edit[],
+  close: string,
+  depth: number,
+  item: () => boolean,
+): boolean {
+  if (depth >= depthMax) return false
   cursor.at += 1
-  skipBlanks(cursor)
-  if (skipMark(cursor, close)) return true
-  for (;;) {
-    if (!item()) return false
-    skipBlanks(cursor)
-    const comma = cursor.at
-    const continues = skipMark(cursor, ',')
-    skipBlanks(cursor)
-    if (skipMark(cursor, close)) {
-      if (continues)
-        edits.push({ repairs: ['trailing-comma'], from: comma, to: comma + 1, text: '' })
-      return true
-    }
-    if (!continues) return false
-  }
+  const comma = skipItems(cursor, close, item)
+  if (comma !== undefined && comma >= 0)
+    edits.push({ repairs: ['trailing-comma'], from: comma, to: comma + 1, text: '' })
+  return comma !== undefined
 }
 
 function member(cursor: Cursor, edits: Edit[], depth: number): boolean {
@@ -161,11 +105,9 @@ function string(cursor: Cursor, edits: Edit[]): boolean {
   if (read === undefined) return false
   cursor.at = read.end
   const { spelling, how, end, isJsonOnly } = read
-  if (spelling !== undefined || isJsonOnly)
-    edits.push({
-      ...{ repairs: how, from, to: end, isJsonOnly },
-      text: spelling ?? cursor.text.slice(from, end),
-    })
+  if (spelling === undefined && !isJsonOnly) return true
+  const text = spelling ?? cursor.text.slice(from, end)
+  edits.push({ repairs: how, from, to: end, text, isJsonOnly })
   return true
 }
 

@@ -45,20 +45,10 @@ function otherCharacter(cursor: Cursor, quote: string): string | undefined {
   return cursor.text[cursor.at - 1]
 }
 
-const single = new Map([
-  ...['\\', "'", '"'].map((same): [string, string] => [same, same]),
-  ...([
-    ['a', '\x07'],
-    ['b', '\b'],
-    ['f', '\f'],
-    ['n', '\n'],
-  ] as [string, string][]),
-  ...([
-    ['r', '\r'],
-    ['t', '\t'],
-    ['v', '\v'],
-  ] as [string, string][]),
-])
+/** Escapes of one character, by the character. */
+const single = new Map(Object.entries({ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }))
+single.set('v', '\v')
+for (const same of ['\\', "'", '"']) single.set(same, same)
 const octalHere = /[0-7]{1,3}/y
 const hexHere = /x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})/y
 

@@ -1,0 +1,161 @@
+// Calls in sequence until the text ends, inside sections or without them. Each call has a head with
+// its name, arguments in one of the grammars, and an end.
+// FRAME-1. Text beside the calls means that the whole is not calls. An unreadable call, or a
+//     section without an end, is a broken frame. Nothing of either runs.
+
+import type { Grammar, Reading, WrittenArguments, WrittenCall } from '../dialect.ts'
+import {
+  type Cursor,
+  isAt,
+  isOver,
+  type Mark,
+  skip,
+  skipBlanks,
+  skipMatch,
+  upTo,
+} from '../readers/cursor.ts'
+import type { Repair } from '../readers/written-json.ts'
+import { jsonHere } from './json-arguments.ts'
+
+/** Reads arguments and moves after them. Undefined: they cannot be read. */
+export type ReadArguments = (cursor: Cursor, repairs: Set<Repair>) => WrittenArguments | undefined
+
+/**
+ * A text that begins like `begin` and goes on otherwise is a broken call. `head`: follows. Their
+ * groups `name` and `id` are the tool and the call's id. `args`: by default one JSON object.
+ * `isEscaped`: the name is an escaped attribute.
+ */
+export type CallMarks = {
+  begin: RegExp
+  head?: RegExp
+  args?: ReadArguments
+  end?: Mark
+  isEscaped?: true
+}
+
+export type Frame = {
+  /**
+   * The marks around the calls. `missingEnd`, `empty`: clauses for the model, by default the
+   * frame's.
+   */
+  section?: { open: Mark; close: Mark; missingEnd?: string; empty?: string }
+  /**
+   * Calls may stand without a section. `marked`: only calls use their tags. `plain`: other texts
+   * use them too.
+   */
+  bare?: 'marked' | 'plain'
+  /** Ends of sections that may follow bare calls, because the beginning is often missing. */
+  strayEnd?: Mark
+  /** The first that fits reads a call. */
+  calls: CallMarks[]
+  /** A clause for the model: the form of a call. */
+  why: string
+  /**
+   * Messages to nobody, before the calls or `isAnywhere`. They are words for the user unless the
+   * group `hidden` of `open` is there. `never`: marks of a message that has lost its end.
+   */
+  notes?: { open: RegExp; close: string; never: RegExp; isAnywhere?: true }
+  /** The beginning of a call in which the text ends. It is one only if the text was cut. */
+  begun?: RegExp
+}
+
+export function calls(frame: Frame): Grammar {
+  const { section, bare, notes, begun } = frame
+  const begins = bare === undefined ? [] : frame.calls.map(({ begin }) => begin)
+  const openings = [section?.open, ...begins, notes?.open, begun].filter(
+    (opening) => opening !== undefined,
+  )
+  return (text) => {
+    const cursor = { text, at: 0 }
+    return openings.some((opening) => isAt(cursor, opening))
+      ? () => readAll(cursor, frame)
+      : undefined
+  }
+}
+
+function readAll(cursor: Cursor, frame: Frame): Reading | undefined {
+  const { section, bare, strayEnd, begun, notes, why } = frame
+  const repairs = new Set<Repair>()
+  const read: WrittenCall[] = []
+  const words: string[] = []
+  let hasNote = false
+  let marked = bare !== 'plain'
+  const broken = (reason: string, name?: string): Extract<Reading, { kind: 'broken' }> => ({
+    kind: 'broken',
+    names: [...read.flatMap(({ names }) => names), ...(name === undefined ? [] : [name])],
+    why: reason,
+    marked,
+  })
+
+  for (; !isOver(cursor); skipBlanks(cursor)) {
+    const mayBeNote = notes?.isAnywhere || (!hasNote && read.length === 0)
+    const note = notes && mayBeNote ? noteHere(cursor, notes) : undefined
+    if (note !== undefined) {
+      hasNote = true
+      words.push(...note)
+      continue
+    }
+
+    const before = read.length
+    const isInside = section !== undefined && skip(cursor, section.open)
+    marked ||= isInside
+    if (isInside) skipBlanks(cursor)
+    for (; isInside || bare !== undefined; skipBlanks(cursor)) {
+      const call = callHere(cursor, frame.calls, repairs)
+      if (call === undefined) break
+      if ('fault' in call) return broken(why, call.fault)
+      read.push(call)
+    }
+    if (isInside && !skip(cursor, section.close)) return broken(section.missingEnd ?? why)
+    if (read.length > before) continue
+    if (isInside) return broken(section.empty ?? why)
+    if (begun !== undefined && isAt(cursor, begun)) return { ...broken(why), isOpen: true }
+    // FRAME-1: text follows the calls.
+    const isStray = before > 0 && strayEnd !== undefined && skip(cursor, strayEnd)
+    if (!isStray || !isOver(cursor)) return undefined
+  }
+  return read.length === 0
+    ? undefined
+    : { kind: 'calls', calls: read, repairs, marked, preamble: words.join('\n\n') }
+}
+
+/** `fault`: the name that a broken call shows. Undefined: no call begins here. */
+function callHere(
+  cursor: Cursor,
+  forms: CallMarks[],
+  repairs: Set<Repair>,
+): WrittenCall | { fault: string | undefined } | undefined {
+  let broken: { fault: string | undefined } | undefined
+  for (const { begin, head, args = jsonHere, end = '', isEscaped } of forms) {
+    const behind = { ...cursor }
+    const begun = skipMatch(behind, begin)
+    if (begun === undefined) continue
+    broken = { fault: begun.groups?.name }
+    const more = head && skipMatch(behind, head)
+    const { name, id = '' } = { ...begun.groups, ...more?.groups }
+    if (name === undefined || (head !== undefined && more === undefined)) continue
+    const read = args(behind, repairs)
+    if (read === undefined || !skip(behind, end)) return broken
+    cursor.at = behind.at
+    return { names: [isEscaped ? unescaped(name) : name], id, arguments: read }
+  }
+  return broken
+}
+
+/** The words for the user in a whole message to nobody. Undefined: there is no whole one. */
+function noteHere(
+  cursor: Cursor,
+  { open, close, never }: NonNullable<Frame['notes']>,
+): string[] | undefined {
+  const behind = { ...cursor }
+  const head = skipMatch(behind, open)
+  const text = head && upTo(behind, close, never)
+  if (text === undefined) return undefined
+  cursor.at = behind.at
+  return head?.groups?.hidden === undefined ? [text.trim()] : []
+}
+
+/** The text of an attribute whose quotes are escaped. */
+export function unescaped(attribute: string): string {
+  return attribute.replaceAll('&quot;', '"').replaceAll('&amp;', '&')
+}
