@@ -11,7 +11,7 @@
 
 import { listed, quoted } from '../../../../shared/contract/arguments/name-text.ts'
 import { entriesOf } from '../../../../shared/lib/json/spans.ts'
-import type { Reading, WrittenCall } from '../dialect.ts'
+import type { Reading, WrittenArguments, WrittenCall } from '../dialect.ts'
 import type { Repair } from '../readers/written-json.ts'
 import { argumentsIn, stringOf } from './json-arguments.ts'
 
@@ -21,22 +21,26 @@ type Shape =
   | { kind: 'broken'; names: string[]; why: string }
   | undefined
 
-/** Members of the name, the first that is there wins, of the arguments, and what else may be there. */
-type NamedShape = { names: string[]; args: string; besides: string[]; within?: string }
+/**
+ * The keys of the name, the first that is there wins, of the arguments, and of what may be beside
+ * them. `isAmbiguous`: a tool's declaration may have the same keys.
+ */
+type NamedShape = {
+  names: string[]
+  args: string
+  besides: string[]
+  within?: string
+  isAmbiguous?: true
+}
 
 /** Shapes that only one family's frame has, beside those of plain JSON. Outside it they are data. */
 export type OwnShape = 'tool name' | 'name as key'
 
-/** Command A: {"tool_call_id": "0", "tool_name": "name", "parameters": {…}}. */
-const toolNameShape: NamedShape = {
-  names: ['tool_name'],
-  args: 'parameters',
-  besides: ['tool_call_id'],
-}
+const toolNameShape = { names: ['tool_name'], args: 'parameters', besides: ['tool_call_id'] }
 const besides = ['id', 'tool_call_id', 'type']
 const shapes: NamedShape[] = [
   { names: ['name', 'tool'], args: 'arguments', besides },
-  { names: ['name', 'tool'], args: 'parameters', besides },
+  { names: ['name', 'tool'], args: 'parameters', besides, isAmbiguous: true },
   { names: ['name'], args: 'arguments', besides: [...besides, 'index'], within: 'function' },
 ]
 
@@ -109,33 +113,26 @@ function objectShape(json: string, repairs: Set<Repair>, own?: OwnShape): Shape 
   const members = membersOf(json)
   if (members === undefined) return undefined
   const id = stringOf(members.of.get('id')) ?? stringOf(members.of.get('tool_call_id')) ?? ''
-  const [[name, value] = ['', ''], ...more] = members.list
-  if (own === 'name as key' && more.length === 0 && name.trim() !== '')
-    return withArguments([name], '', value, repairs)
+  const [[key, value] = ['', ''], ...more] = members.list
+  if (own === 'name as key' && more.length === 0 && key.trim() !== '')
+    return callOf([key], '', argumentsIn(value, repairs))
 
-  for (const shape of own === 'tool name' ? [toolNameShape, ...shapes] : shapes) {
-    const inner = shape.within === undefined ? members : membersOf(members.of.get(shape.within))
+  const named: NamedShape[] = own === 'tool name' ? [toolNameShape, ...shapes] : shapes
+  for (const shape of named) {
+    const { within, besides } = shape
+    const inner = within === undefined ? members : membersOf(members.of.get(within))
     const args = inner?.of.get(shape.args)
     const names = inner === undefined ? [] : namesIn(inner, shape.names)
-    const [first, ...others] = names
-    if (inner === undefined || args === undefined || first === undefined) continue
-    if (shape.args === 'parameters' && shape !== toolNameShape && !isLlamaCall(members)) continue
-    if (members.isTwice || inner.isTwice) return repeated(names)
-    const holder = [...shape.names, shape.args]
-    const strange =
-      inner === members
-        ? strangeTo(members, [...holder, ...shape.besides])
-        : [
-            ...strangeTo(members, [String(shape.within), ...shape.besides]),
-            ...strangeTo(inner, holder),
-          ]
+    if (inner === undefined || args === undefined || names.length === 0) continue
+    if (shape.isAmbiguous && !isLlamaCall(members)) continue
+    if (members.isTwice || inner.isTwice) return broken(names, repeated)
+    const keys = [...shape.names, shape.args]
+    const strange = strangeTo(members, [...(within === undefined ? keys : [within]), ...besides])
+    if (within !== undefined) strange.push(...strangeTo(inner, keys))
+    const verb = strange.length === 1 ? 'has' : 'have'
     return strange.length > 0
-      ? {
-          kind: 'broken',
-          names,
-          why: `${listed(strange.map(quoted), 'and')} ${strange.length === 1 ? 'has' : 'have'} no place in a call`,
-        }
-      : withArguments([first, ...others], id, args, repairs)
+      ? broken(names, `${listed(strange.map(quoted), 'and')} ${verb} no place in a call`)
+      : callOf(names, id, argumentsIn(args, repairs))
   }
   return unnamedArguments(members, id)
 }
@@ -143,41 +140,36 @@ function objectShape(json: string, repairs: Set<Repair>, own?: OwnShape): Shape 
 /** The flat form, or a name alone. */
 function unnamedArguments(members: Members, id: string): Shape {
   const names = namesIn(members, ['name', 'tool'])
-  const [first, ...others] = names
-  if (first === undefined) return undefined
-  if (namesIn(members, ['tool']).length > 0) {
-    if (members.isTwice) return repeated(names)
+  if (names.length > 0 && namesIn(members, ['tool']).length > 0) {
+    if (members.isTwice) return broken(names, repeated)
     const flat = members.list.filter(([name]) => !reserved.includes(name))
     const json = `{${flat.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',')}}`
     const left = notArguments.filter((name) => members.of.has(name))
-    return {
-      kind: 'call',
-      calls: [{ names: [first, ...others], id, arguments: { kind: 'json', json }, left }],
-    }
+    return callOf(names, id, { kind: 'json', json }, left)
   }
-  if (strangeTo(members, ['name', ...besides]).length > 0) return undefined
   // Only calls have an id.
-  const args = { kind: 'none' as const, isOnlyNamed: id === '' }
-  return { kind: 'call', calls: [{ names: [first, ...others], id, arguments: args }] }
+  return strangeTo(members, ['name', ...besides]).length > 0
+    ? undefined
+    : callOf(names, id, { kind: 'none', isOnlyNamed: id === '' })
 }
 
 const notArguments = ['function', 'arguments', 'type']
 const reserved = ['tool', 'name', 'id', 'tool_call_id', ...notArguments]
+const repeated = 'one of its fields is given twice'
 
-function withArguments(
-  names: [string, ...string[]],
-  id: string,
-  json: string,
-  repairs: Set<Repair>,
-): Shape {
-  const args = argumentsIn(json, repairs)
-  return args === undefined
-    ? { kind: 'broken', names, why: "its 'arguments' are no JSON object" }
-    : { kind: 'call', calls: [{ names, id, arguments: args }] }
+function broken(names: string[], why: string): Shape {
+  return { kind: 'broken', names, why }
 }
 
-function repeated(names: string[]): Shape {
-  return { kind: 'broken', names, why: 'one of its fields is given twice' }
+function callOf(
+  [name, ...others]: string[],
+  id: string,
+  args: WrittenArguments | undefined,
+  left: string[] = [],
+): Shape {
+  if (name === undefined) return undefined
+  if (args === undefined) return broken([name, ...others], "its 'arguments' are no JSON object")
+  return { kind: 'call', calls: [{ names: [name, ...others], id, arguments: args, left }] }
 }
 
 function namesIn({ of }: Members, keys: string[]): string[] {

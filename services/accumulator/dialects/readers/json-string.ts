@@ -10,72 +10,55 @@
 // JSON-STRING-2. Python reads `\/` and an escaped surrogate pair differently from JSON. A string in
 //     single quotes with one of them has two readings. A text with Python's words has them too.
 
+import { type Cursor, skipMatch } from './cursor.ts'
+
 export type StringMending = 'single-quotes' | 'control-character' | 'escaped-quote'
 
 /**
- * `end`: the offset after the closing quote. `spelling`: the string in JSON, undefined if it needs
- * no change. `isJsonOnly`: Python would read it differently (JSON-STRING-2).
+ * `spelling`: the string in JSON, undefined if it needs no change. `isJsonOnly`: Python would read it
+ * differently (JSON-STRING-2).
  */
-export type JsonString = {
-  end: number
-  spelling: string | undefined
-  how: StringMending[]
-  isJsonOnly: boolean
-}
+type JsonString = { spelling: string | undefined; how: StringMending[]; isJsonOnly: boolean }
+
+/** Characters and escapes that are the same in both quotes, in a run that no stack is too small for. */
+const plainHere =
+  /(?:[ !#-&(-[\]-\uffff]|\\(?:["\\bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})){1,4096}/y
+/** The escapes that Python reads differently. */
+const jsonOnlyHere = /\\(?:\/|u[0-9a-fA-F]{4})/y
 
 /**
- * The string whose opening quote, of either kind, is at `from`. Undefined if it has no end or more
- * than one reading. Reads each character once.
+ * Moves over the string whose opening quote, of either kind, is here. Undefined if the string has no
+ * end or more than one reading.
  */
-export function jsonString(text: string, from: number): JsonString | undefined {
-  const quote = text.charCodeAt(from)
+export function jsonString(cursor: Cursor): JsonString | undefined {
+  const { text, at: from } = cursor
+  const quote = text[from]
   const how = new Set<StringMending>()
   const pieces: string[] = []
-  let copied = from + 1
   let isJsonOnly = false
-  let at = from + 1
-  let found = text.charCodeAt(at)
-  const replace = (length: number, spelling: string): void => {
-    pieces.push(text.slice(copied, at), spelling)
-    copied = at + length
+  let copied = from + 1
+  cursor.at += 1
+  const replace = (length: number, spelling: string, mending?: StringMending): void => {
+    pieces.push(text.slice(copied, cursor.at), spelling)
+    cursor.at += length
+    copied = cursor.at
+    if (mending !== undefined) how.add(mending)
   }
-  for (; at < text.length && found !== quote; found = text.charCodeAt(at)) {
-    if (found < space) {
-      replace(1, JSON.stringify(String.fromCharCode(found)).slice(1, -1))
-      how.add('control-character')
-    } else if (found === doubleQuote)
-      replace(1, '\\"') // only inside single quotes
-    else if (found === backslash) {
-      const escaped = escapeHere(text, at)
-      if (escaped === undefined) return undefined
-      if (escaped === "\\'") {
-        replace(2, "'")
-        if (quote === doubleQuote) how.add('escaped-quote')
-      }
-      isJsonOnly ||= escaped === '\\/' || surrogate.test(escaped)
-      at += escaped.length - 1
-    }
-    at += 1
+  for (let found = text[cursor.at]; found !== quote; found = text[cursor.at]) {
+    if (found === undefined) return undefined
+    if (skipMatch(cursor, plainHere) !== undefined) continue
+    if (found < ' ') replace(1, JSON.stringify(found).slice(1, -1), 'control-character')
+    else if (found === '"') replace(1, '\\"')
+    else if (found === "'") cursor.at += 1
+    else if (text.startsWith("\\'", cursor.at))
+      replace(2, "'", quote === '"' ? 'escaped-quote' : undefined)
+    else if (skipMatch(cursor, jsonOnlyHere) === undefined) return undefined
+    else isJsonOnly = true
   }
-  if (at >= text.length || (isJsonOnly && quote === singleQuote)) return undefined
-  if (quote === singleQuote) how.add('single-quotes')
-  if (how.size === 0) return { end: at + 1, spelling: undefined, how: [], isJsonOnly }
-  const spelling = `"${pieces.join('')}${text.slice(copied, at)}"`
-  return { end: at + 1, spelling, how: [...how], isJsonOnly }
+  if (isJsonOnly && quote === "'") return undefined
+  if (quote === "'") how.add('single-quotes')
+  const rest = text.slice(copied, cursor.at)
+  cursor.at += 1
+  const spelling = how.size === 0 ? undefined : `"${pieces.join('')}${rest}"`
+  return { spelling, how: [...how], isJsonOnly }
 }
-
-/** The escape at this backslash. Undefined: none of JSON, and not `\'` (JSON-STRING-1). */
-function escapeHere(text: string, at: number): string | undefined {
-  const next = text[at + 1] ?? ''
-  if (next === 'u') {
-    const escaped = text.slice(at, at + 6)
-    return /^\\u[0-9a-f]{4}$/i.test(escaped) ? escaped : undefined
-  }
-  return next !== '' && `"'\\/bfnrt`.includes(next) ? `\\${next}` : undefined
-}
-
-const surrogate = /^\\ud[89a-f]/i
-const space = 0x20
-const doubleQuote = 0x22
-const singleQuote = 0x27
-const backslash = 0x5c

@@ -13,8 +13,7 @@
 import { type Cursor, skipBlanks, skipItems, skipMark, skipMatch, upTo } from './cursor.ts'
 import { pythonNumber } from './python-number.ts'
 import { pythonString } from './python-string.ts'
-import { pythonWords } from './python-words.ts'
-import { depthMax, type Repair } from './written-json.ts'
+import { depthMax, pythonWords, type Repair } from './written-json.ts'
 
 /** Each function moves over its part and returns the part as JSON. Undefined: it is not there. */
 type Spelling = {

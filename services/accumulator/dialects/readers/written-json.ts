@@ -10,7 +10,6 @@
 import { limits } from '../../../../shared/contract/limits.ts'
 import { type Cursor, skipBlanks, skipItems, skipMark, skipMatch } from './cursor.ts'
 import { jsonString, type StringMending } from './json-string.ts'
-import { pythonWords } from './python-words.ts'
 
 export type Repair =
   | 'fence'
@@ -59,6 +58,13 @@ function hasTwoReadings(edits: Edit[]): boolean {
 const numberHere = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const wordHere = /true|false|null|True|False|None/y
 
+/** JSON's spelling of each word. */
+export const pythonWords: ReadonlyMap<string, string> = new Map([
+  ['True', 'true'],
+  ['False', 'false'],
+  ['None', 'null'],
+])
+
 /** Each function reads one thing at the cursor and returns whether it is there and whole. */
 function value(cursor: Cursor, edits: Edit[], depth: number): boolean {
   switch (cursor.text[cursor.at]) {
@@ -101,13 +107,12 @@ function member(cursor: Cursor, edits: Edit[], depth: number): boolean {
 
 function string(cursor: Cursor, edits: Edit[]): boolean {
   const from = cursor.at
-  const read = jsonString(cursor.text, from)
+  const read = jsonString(cursor)
   if (read === undefined) return false
-  cursor.at = read.end
-  const { spelling, how, end, isJsonOnly } = read
+  const { spelling, how, isJsonOnly } = read
   if (spelling === undefined && !isJsonOnly) return true
-  const text = spelling ?? cursor.text.slice(from, end)
-  edits.push({ repairs: how, from, to: end, text, isJsonOnly })
+  const text = spelling ?? cursor.text.slice(from, cursor.at)
+  edits.push({ repairs: how, from, to: cursor.at, text, isJsonOnly })
   return true
 }
 
@@ -120,13 +125,11 @@ function word(cursor: Cursor, edits: Edit[]): boolean {
 }
 
 function edited(text: string, from: number, to: number, edits: Edit[]): string {
-  if (edits.length === 0) return text.slice(from, to)
-  const pieces: string[] = []
-  let at = from
-  for (const edit of edits) {
-    pieces.push(text.slice(at, edit.from), edit.text)
-    at = edit.to
-  }
-  pieces.push(text.slice(at, to))
-  return pieces.join('')
+  let copied = from
+  const pieces = edits.map((edit) => {
+    const piece = text.slice(copied, edit.from) + edit.text
+    copied = edit.to
+    return piece
+  })
+  return pieces.join('') + text.slice(copied, to)
 }
