@@ -28,60 +28,44 @@ function parameters(tag: string, never = /(?!)/, hasData = false) {
 
 const mistralNames = calls({
   bare: 'marked',
-  calls: [
-    {
-      begin: mark`\[TOOL_CALLS\]`,
-      head: mark`~NAME~(?:\[CALL_ID\](?<id>[A-Za-z0-9_.:/-]{1,256}))?(?:\[ARGS\])?~`,
-    },
-  ],
+  begin: mark`\[TOOL_CALLS\]`,
+  head: mark`~NAME~(?:\[CALL_ID\](?<id>[A-Za-z0-9_.:/-]{1,256}))?(?:\[ARGS\])?~`,
   why: "'[TOOL_CALLS]' must be followed by a tool's name and a JSON object",
 })
 
 /** The text in front of the arguments is the call's id, which contains the name. */
 const kimi = calls({
-  section: {
-    open: mark`<\|tool_calls?_section_begin\|>`,
-    close: mark`<\|tool_calls?_section_end\|>`,
-    missingEnd: "'<|tool_calls_section_end|>' is missing after the calls",
-    empty: 'there is no call between the marks',
-  },
+  open: mark`<\|tool_calls?_section_begin\|>`,
+  close: mark`<\|tool_calls?_section_end\|>`,
+  closeText: '<|tool_calls_section_end|>',
   bare: 'marked',
-  calls: [
-    {
-      begin: mark`<\|tool_call_begin\|>`,
-      head: mark`\s*(?<id>(?:functions\.)?(?<name>[^\s<>]{1,256}?)(?::[0-9]{1,9})?)\s*<\|tool_call_argument_begin\|>~`,
-      end: mark`~<\|tool_call_end\|>`,
-    },
-  ],
+  begin: mark`<\|tool_call_begin\|>`,
+  head: mark`\s*(?<id>(?:functions\.)?(?<name>[^\s<>]{1,256}?)(?::[0-9]{1,9})?)\s*<\|tool_call_argument_begin\|>~`,
+  end: mark`~<\|tool_call_end\|>`,
   why: 'a call between its marks must be an id, its arguments as a JSON object, and nothing else',
 })
 
 /** The marks have several spellings. */
 const deepseekMark = (words: string) =>
   new RegExp(`<[｜|]${words.replaceAll(' ', '(?:▁| |\\\\?_)')}[｜|]>`)
-const deepseekCall = deepseekMark('tool call begin')
 const deepseekEnd = deepseekMark('tool call end')
 const deepseekName = deepseekMark('tool sep')
 /** V3 and R1 have the name after the word and JSON in a fence. Step 3 has tags after the word. */
 const deepseekWord = mark`~function~${deepseekName}~`
 
 const deepseek = calls({
-  section: {
-    open: mark`${deepseekMark('tool calls begin')}`,
-    close: mark`${deepseekMark('tool calls end')}`,
-    missingEnd: "'<｜tool▁calls▁end｜>' is missing after the calls",
-    empty: 'there is no call between the marks',
-  },
+  open: mark`${deepseekMark('tool calls begin')}`,
+  close: mark`${deepseekMark('tool calls end')}`,
+  closeText: '<｜tool▁calls▁end｜>',
   bare: 'marked',
-  calls: [
+  begin: mark`${deepseekMark('tool call begin')}`,
+  forms: [
     {
-      begin: mark`${deepseekCall}`,
       head: mark`${deepseekWord}<steptml:invoke${nameAttribute}~`,
       args: parameters('steptml:parameter', /steptml:/),
       end: mark`~</steptml:invoke>~${deepseekEnd}`,
     },
     ...['```', ''].map((fence) => ({
-      begin: mark`${deepseekCall}`,
       head: mark`(?:${deepseekWord}NAME|(?!${deepseekWord}[^ \n\r\t{])~NAME~${deepseekName})~${fence && /```[^\n]*\n~/}`,
       end: mark`~${fence && /```~/}${deepseekEnd}`,
     })),
@@ -98,13 +82,9 @@ const harmonyChannel = mark`<\|channel\|>(?:commentary|analysis) {0,8}`
  */
 const harmony = calls({
   bare: 'marked',
-  calls: [
-    {
-      begin: mark`(?:(?:<\|start\|>assistant)?${harmonyChannel}${harmonyName}|<\|start\|>assistant {0,8}${harmonyName}${harmonyChannel})`,
-      head: mark`(?:<\|constrain\|>)?(?:json|code)? {0,8}<\|message\|>~`,
-      end: mark`~(?:<\|call\|>|<\|end\|>)?`,
-    },
-  ],
+  begin: mark`(?:(?:<\|start\|>assistant)?${harmonyChannel}${harmonyName}|<\|start\|>assistant {0,8}${harmonyName}${harmonyChannel})`,
+  head: mark`(?:<\|constrain\|>)?(?:json|code)? {0,8}<\|message\|>~`,
+  end: mark`~(?:<\|call\|>|<\|end\|>)?`,
   why: "after '<|message|>' there must be its arguments as one JSON object",
   notes: {
     open: mark`(?:<\|start\|>assistant)?<\|channel\|>(?:commentary|(?<hidden>analysis)) {0,8}<\|message\|>`,
@@ -119,15 +99,10 @@ const harmony = calls({
 const gemma = (open: string, close: string, quote: string) =>
   calls({
     bare: 'marked',
-    calls: [
-      {
-        begin: mark`${open}`,
-        head: mark`call:NAME(?=\{)`,
-        args: (cursor, repairs) =>
-          jsonArguments(readLiteral(cursor, gemmaSpelling(quote), repairs)),
-        end: close,
-      },
-    ],
+    begin: mark`${open}`,
+    head: mark`call:NAME(?=\{)`,
+    args: (cursor, repairs) => jsonArguments(readLiteral(cursor, gemmaSpelling(quote), repairs)),
+    end: close,
     why: "a call between its marks must be 'call:', a tool's name and its arguments in braces",
   })
 
@@ -139,23 +114,17 @@ const gemma = (open: string, close: string, quote: string) =>
  */
 const glm = (suffix: string) =>
   calls({
-    section: {
-      open: mark`<tool_calls${suffix}>(?=\s{0,64}<tool_call${suffix}>)`,
-      close: `</tool_calls${suffix}>`,
-    },
+    open: mark`<tool_calls${suffix}>(?=\s{0,64}<tool_call${suffix}>)`,
+    close: `</tool_calls${suffix}>`,
     bare: 'marked',
-    calls: [
-      {
-        begin: mark`<tool_call${suffix}>(?=\s{0,64}NAME\s{0,64}<(?:tool_sep|arg_key|/tool_call)${suffix}>)`,
-        head: mark`~NAME~(?:<tool_sep${suffix}>~)?`,
-        args: fields({
-          field: mark`<arg_key${suffix}>\s*(?=\S)(?<key>(?:(?!<arg_|</arg_key${suffix}>)[^]){1,256}?)\s*</arg_key${suffix}>~<arg_value${suffix}>`,
-          end: `</arg_value${suffix}>`,
-          never: /<arg_/,
-        }),
-        end: `</tool_call${suffix}>`,
-      },
-    ],
+    begin: mark`<tool_call${suffix}>(?=\s{0,64}NAME\s{0,64}<(?:tool_sep|arg_key|/tool_call)${suffix}>)`,
+    head: mark`~NAME~(?:<tool_sep${suffix}>~)?`,
+    args: fields({
+      field: mark`<arg_key${suffix}>\s*(?=\S)(?<key>(?:(?!<arg_|</arg_key${suffix}>)[^]){1,256}?)\s*</arg_key${suffix}>~<arg_value${suffix}>`,
+      end: `</arg_value${suffix}>`,
+      never: /<arg_/,
+    }),
+    end: `</tool_call${suffix}>`,
     why: "a call must be its name and then its arguments, each an 'arg_key' and an 'arg_value' that are closed",
   })
 
@@ -163,25 +132,22 @@ const k3Mark = /<\|(?:open|close|sep)\|>/
 
 /** A channel for the user may precede the calls. Texts have no escapes and cannot contain the marks. */
 const kimiK3 = calls({
-  section: { open: '<|open|>tools<|sep|>', close: '<|close|>tools<|sep|>' },
-  calls: [
-    {
-      begin: mark`<\|open\|>call`,
-      head: mark` {1,8}tool="(?<name>[^"<>]{1,256})"(?: {1,8}index="[0-9]{1,9}")? {0,8}<\|sep\|>~`,
-      args: fields({
-        field: mark`<\|open\|>argument {1,8}key="(?<key>[^"<>]{1,256})" {1,8}type="(?:(?<string>string)|(?<json>[a-z]{1,16}))" {0,8}<\|sep\|>`,
-        end: '<|close|>argument<|sep|>',
-        never: k3Mark,
-        isEscaped: true,
-        orJson: {
-          open: mark`<\|open\|>json(?: {1,8}type="object")? {0,8}<\|sep\|>~(?=\{)`,
-          close: mark`~<\|close\|>json<\|sep\|>`,
-        },
-      }),
-      end: mark`~<\|close\|>call<\|sep\|>`,
-      isEscaped: true,
+  open: '<|open|>tools<|sep|>',
+  close: '<|close|>tools<|sep|>',
+  begin: mark`<\|open\|>call`,
+  head: mark` {1,8}tool="(?<name>[^"<>]{1,256})"(?: {1,8}index="[0-9]{1,9}")? {0,8}<\|sep\|>~`,
+  args: fields({
+    field: mark`<\|open\|>argument {1,8}key="(?<key>[^"<>]{1,256})" {1,8}type="(?:(?<string>string)|(?<json>[a-z]{1,16}))" {0,8}<\|sep\|>`,
+    end: '<|close|>argument<|sep|>',
+    never: k3Mark,
+    isEscaped: true,
+    orJson: {
+      open: mark`<\|open\|>json(?: {1,8}type="object")? {0,8}<\|sep\|>~(?=\{)`,
+      close: mark`~<\|close\|>json<\|sep\|>`,
     },
-  ],
+  }),
+  end: mark`~<\|close\|>call<\|sep\|>`,
+  isEscaped: true,
   why: "'<|open|>tools<|sep|>' must hold calls, each with its arguments, all of them closed, and nothing else",
   notes: {
     open: mark`<\|open\|>response<\|sep\|>`,
@@ -195,20 +161,14 @@ const m3Tag = (tag: RegExp) => mark`${m3Mark}\s{0,16}${tag}`
 
 /** A mark precedes every tag, and no text can contain the mark. */
 const minimaxM3 = calls({
-  section: {
-    // the model or the server may lose the mark before the first tag
-    open: mark`(?:${m3Tag(/<tool_call>/)}|<tool_call>(?=\s{0,64}${m3Mark}))`,
-    close: m3Tag(/<\/tool_call>/),
-  },
+  // the model or the server may lose the mark before the first tag
+  open: mark`(?:${m3Tag(/<tool_call>/)}|<tool_call>(?=\s{0,64}${m3Mark}))`,
+  close: m3Tag(/<\/tool_call>/),
   bare: 'marked',
   strayEnd: m3Tag(/<\/tool_call>/),
-  calls: [
-    {
-      begin: m3Tag(/<invoke {1,8}name="(?<name>[^"<>]{1,256})" {0,8}>/),
-      args: elements(m3Mark, m3Tag(/<([^<>/"\s]{1,256})>/), m3Tag(/<\/([^<>/"\s]{1,256})>/)),
-      end: m3Tag(/<\/invoke>/),
-    },
-  ],
+  begin: m3Tag(/<invoke {1,8}name="(?<name>[^"<>]{1,256})" {0,8}>/),
+  args: elements(m3Mark, m3Tag(/<([^<>/"\s]{1,256})>/), m3Tag(/<\/([^<>/"\s]{1,256})>/)),
+  end: m3Tag(/<\/invoke>/),
   why: `a call in the tag 'invoke' of MiniMax must hold one closed tag for each argument, with '${m3Mark}' before every tag, and nothing else`,
 })
 
@@ -227,8 +187,8 @@ const parameterTags: FieldTags = {
  */
 const functionTag = calls({
   bare: 'marked',
-  calls: ['<tool_call>', '<seed:tool_call>', ''].map((outer) => ({
-    begin: mark`(?=(?:<(?:tool_call|seed:tool_call)>\s{0,64})?<function=(?:(?<name>[^<>\s]{1,256})>)?)`,
+  begin: mark`(?=(?:<(?:tool_call|seed:tool_call)>\s{0,64})?<function=(?:(?<name>[^<>\s]{1,256})>)?)`,
+  forms: ['<tool_call>', '<seed:tool_call>', ''].map((outer) => ({
     head: mark`${outer}~<function=(?<name>[^<>\s]{1,256})>~`,
     args: fields({ ...parameterTags, hasLines: outer !== '<seed:tool_call>' }),
     end: mark`~</function>${outer ? mark`~${outer.replace('<', '</')}` : /(?:[ \n\r\t]*<\/(?:tool_call|seed:tool_call)>)?/}`,
@@ -236,43 +196,43 @@ const functionTag = calls({
   why: "a call in the tag 'function' must hold its parameters, each in a tag of its own that is closed, and nothing else",
 })
 
-/** `data`: what no value contains outside CDATA. Undefined: there is no CDATA. */
-type InvokeTags = {
-  call: string
-  parameter: string
-  sections: string[]
-  bare: 'marked' | 'plain'
-  strays?: string[]
-  never?: RegExp
-  hasData?: boolean
-}
-
 /**
- * <invoke name="tool"><parameter name="key">value</parameter></invoke>, in sections and without. The
- * look after a tag without a section separates it from other texts in XML, also if they were cut
- * there.
+ * <invoke name="tool"><parameter name="key">value</parameter></invoke>, in sections of these outer
+ * tags and without one. The look after a tag without a section separates it from other texts in XML,
+ * also if they were cut there.
  */
-function invokes(tags: InvokeTags): Grammar[] {
-  const { call, parameter, sections, bare, strays = sections, never, hasData } = tags
-  const marks = { args: parameters(parameter, never, hasData), end: mark`~</${call}>` }
+function invokes(
+  [call, parameter]: [string, string],
+  bare: 'marked' | 'plain',
+  sections: string[],
+  {
+    strays = sections,
+    never,
+    hasData,
+  }: { strays?: string[]; never?: RegExp; hasData?: boolean } = {},
+): Grammar[] {
+  const tags = { args: parameters(parameter, never, hasData), end: mark`~</${call}>` }
   // MiniCPM's tags occur in many declarations, whose parameters have more attributes.
-  const parameterEnd = hasData ? / {0,8}name="[^"<>]{1,256}" {0,8}>/ : /[ >]/
-  const next = mark`<${parameter}${parameterEnd}|\{|</${call}>|(?:<[^>]{0,300})?$`
-  const alone = mark`<${call}${nameAttribute}(?=\s{0,64}(?:${next}))`
-  const form = 'its parameters, each in a tag of its own that is closed, and nothing else'
+  const inside = hasData ? mark`<${parameter}${nameAttribute}` : mark`<${parameter}[ >]`
+  const next = mark`\s{0,64}(?:${new RegExp(inside.source.replace('?<name>', ''))}|\{|</${call}>|(?:<[^>]{0,300})?$)`
+  const strayEnds = strays.map((name) => mark`</${name}>`.source)
   return [
     ...sections.map((outer) =>
       calls({
-        section: { open: `<${outer}>`, close: `</${outer}>` },
-        calls: [{ ...marks, begin: mark`<${call}`, head: mark`${nameAttribute}~` }],
+        ...tags,
+        open: `<${outer}>`,
+        close: `</${outer}>`,
+        begin: mark`<${call}`,
+        head: mark`${nameAttribute}~`,
         why: `'<${outer}>' must hold calls in the tag '${call}', each with its parameters, all of them closed, and nothing else`,
       }),
     ),
     calls({
+      ...tags,
       bare,
-      strayEnd: mark`</(?:${new RegExp(strays.map((name) => mark`${name}`.source).join('|') || '(?!)')})>`,
-      calls: [{ ...marks, begin: alone, head: mark`~` }],
-      why: `a call in the tag '${call}' must hold ${form}`,
+      strayEnd: new RegExp(strayEnds.join('|') || '(?!)', 'y'),
+      begin: mark`<${call}${nameAttribute}(?=${next})~`,
+      why: `a call in the tag '${call}' must hold its parameters, each in a tag of its own that is closed, and nothing else`,
     }),
   ]
 }
@@ -312,29 +272,20 @@ export const dialects: readonly Dialect[] = [
     name: 'invoke-tag',
     forms: [
       // MiniMax M2, older Claude models
-      ...invokes({
-        call: 'invoke',
-        parameter: 'parameter',
-        sections: ['minimax:tool_call', 'function_calls'],
-        bare: 'plain',
+      ...invokes(['invoke', 'parameter'], 'plain', ['minimax:tool_call', 'function_calls'], {
         strays: ['function_calls', 'minimax:tool_call', 'tool_calls'],
       }),
       // DeepSeek since V3.2 (SGLang deepseekv32_detector.py and issue 40236 there)
-      ...['｜', '|', '｜｜', '||'].flatMap((bars) =>
-        invokes({
-          call: `${bars}DSML${bars}invoke`,
-          parameter: `${bars}DSML${bars}parameter`,
-          sections: [`${bars}DSML${bars}function_calls`, `${bars}DSML${bars}tool_calls`],
-          bare: 'marked',
-          never: mark`${bars}DSML${bars}`,
-        }),
+      ...['｜DSML｜', '|DSML|', '｜｜DSML｜｜', '||DSML||'].flatMap((word) =>
+        invokes(
+          [`${word}invoke`, `${word}parameter`],
+          'marked',
+          [`${word}function_calls`, `${word}tool_calls`],
+          { never: mark`${word}` },
+        ),
       ),
       // MiniCPM 5, whose tokens may lose the blank in front of a name
-      ...invokes({
-        call: 'function',
-        parameter: 'param',
-        sections: [],
-        bare: 'plain',
+      ...invokes(['function', 'param'], 'plain', [], {
         never: /&#?\w{1,32};|<!\[CDATA\[|\]\]>/,
         hasData: true,
       }),

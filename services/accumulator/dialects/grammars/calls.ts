@@ -21,24 +21,16 @@ import { jsonHere } from './json-arguments.ts'
 export type ReadArguments = (cursor: Cursor, repairs: Set<Repair>) => WrittenArguments | undefined
 
 /**
- * A text that begins like `begin` and goes on otherwise is a broken call. `head`: follows. Their
- * groups `name` and `id` are the tool and the call's id. `args`: by default one JSON object.
- * `isEscaped`: the name is an escaped attribute.
+ * `head`: follows `begin`. Their groups `name` and `id` are the tool and the call's id. `args`: by
+ * default one JSON object. `isEscaped`: the name is an escaped attribute.
  */
-export type CallMarks = {
-  begin: RegExp
-  head?: RegExp
-  args?: ReadArguments
-  end?: Mark
-  isEscaped?: true
-}
+type CallMarks = { head?: RegExp; args?: ReadArguments; end?: Mark; isEscaped?: true }
 
-export type Frame = {
-  /**
-   * The marks around the calls. `missingEnd`, `empty`: clauses for the model, by default the
-   * frame's.
-   */
-  section?: { open: Mark; close: Mark; missingEnd?: string; empty?: string }
+export type Frame = CallMarks & {
+  /** The marks of a section around the calls. `closeText`: for the model. */
+  open?: Mark
+  close?: Mark
+  closeText?: string
   /**
    * Calls may stand without a section. `marked`: only calls use their tags. `plain`: other texts
    * use them too.
@@ -46,8 +38,10 @@ export type Frame = {
   bare?: 'marked' | 'plain'
   /** Ends of sections that may follow bare calls, because the beginning is often missing. */
   strayEnd?: Mark
-  /** The first that fits reads a call. */
-  calls: CallMarks[]
+  /** A text that begins like this and goes on otherwise is a broken call. */
+  begin: RegExp
+  /** In place of one call: the first whose head fits reads a call. */
+  forms?: CallMarks[]
   /** A clause for the model: the form of a call. */
   why: string
   /**
@@ -60,21 +54,16 @@ export type Frame = {
 }
 
 export function calls(frame: Frame): Grammar {
-  const { section, bare, notes, begun } = frame
-  const begins = bare === undefined ? [] : frame.calls.map(({ begin }) => begin)
-  const openings = [section?.open, ...begins, notes?.open, begun].filter(
-    (opening) => opening !== undefined,
-  )
+  const { open, bare, begin, notes, begun } = frame
+  const beginnings = [open, bare && begin, notes?.open, begun].filter((mark) => mark !== undefined)
   return (text) => {
     const cursor = { text, at: 0 }
-    return openings.some((opening) => isAt(cursor, opening))
-      ? () => readAll(cursor, frame)
-      : undefined
+    return beginnings.some((mark) => isAt(cursor, mark)) ? () => readAll(cursor, frame) : undefined
   }
 }
 
 function readAll(cursor: Cursor, frame: Frame): Reading | undefined {
-  const { section, bare, strayEnd, begun, notes, why } = frame
+  const { open, close = '', closeText, bare, strayEnd, begun, notes, why } = frame
   const repairs = new Set<Repair>()
   const read: WrittenCall[] = []
   const words: string[] = []
@@ -97,18 +86,20 @@ function readAll(cursor: Cursor, frame: Frame): Reading | undefined {
     }
 
     const before = read.length
-    const isInside = section !== undefined && skip(cursor, section.open)
+    const isInside = open !== undefined && skip(cursor, open)
     marked ||= isInside
     if (isInside) skipBlanks(cursor)
     for (; isInside || bare !== undefined; skipBlanks(cursor)) {
-      const call = callHere(cursor, frame.calls, repairs)
+      const call = callHere(cursor, frame, repairs)
       if (call === undefined) break
       if ('fault' in call) return broken(why, call.fault)
       read.push(call)
     }
-    if (isInside && !skip(cursor, section.close)) return broken(section.missingEnd ?? why)
+    if (isInside && !skip(cursor, close))
+      return broken(closeText === undefined ? why : `'${closeText}' is missing after the calls`)
     if (read.length > before) continue
-    if (isInside) return broken(section.empty ?? why)
+    if (isInside)
+      return broken(closeText === undefined ? why : 'there is no call between the marks')
     if (begun !== undefined && isAt(cursor, begun)) return { ...broken(why), isOpen: true }
     // FRAME-1: text follows the calls.
     const isStray = before > 0 && strayEnd !== undefined && skip(cursor, strayEnd)
@@ -119,27 +110,25 @@ function readAll(cursor: Cursor, frame: Frame): Reading | undefined {
     : { kind: 'calls', calls: read, repairs, marked, preamble: words.join('\n\n') }
 }
 
+const noHead = /(?:)/y
+
 /** `fault`: the name that a broken call shows. Undefined: no call begins here. */
 function callHere(
   cursor: Cursor,
-  forms: CallMarks[],
+  frame: Frame,
   repairs: Set<Repair>,
 ): WrittenCall | { fault: string | undefined } | undefined {
-  let broken: { fault: string | undefined } | undefined
-  for (const { begin, head, args = jsonHere, end = '', isEscaped } of forms) {
-    const behind = { ...cursor }
-    const begun = skipMatch(behind, begin)
-    if (begun === undefined) continue
-    broken = { fault: begun.groups?.name }
-    const more = head && skipMatch(behind, head)
-    const { name, id = '' } = { ...begun.groups, ...more?.groups }
-    if (name === undefined || (head !== undefined && more === undefined)) continue
-    const read = args(behind, repairs)
-    if (read === undefined || !skip(behind, end)) return broken
-    cursor.at = behind.at
+  const begun = skipMatch(cursor, frame.begin)
+  if (begun === undefined) return undefined
+  for (const { head = noHead, args = jsonHere, end = '', isEscaped } of frame.forms ?? [frame]) {
+    const more = skipMatch(cursor, head)
+    if (more === undefined) continue
+    const { name, id = '' } = { ...begun.groups, ...more.groups }
+    const read = args(cursor, repairs)
+    if (name === undefined || read === undefined || !skip(cursor, end)) break
     return { names: [isEscaped ? unescaped(name) : name], id, arguments: read }
   }
-  return broken
+  return { fault: begun.groups?.name }
 }
 
 /** The words for the user in a whole message to nobody. Undefined: there is no whole one. */
