@@ -25,7 +25,7 @@ import { schemaFault } from '../../../shared/contract/arguments/schema-fault.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
 import type { Reading, WrittenArguments, WrittenCall } from './dialect.ts'
-import { fenced, openFenced } from './fence.ts'
+import { fenced } from './fence.ts'
 import { readingIn } from './marks.ts'
 import type { Repair } from './readers/written-json.ts'
 import { withoutBrokenMark, withoutTurnEnd } from './turn-end.ts'
@@ -72,7 +72,7 @@ export function recover({
 }: WrittenText): Recovery | undefined {
   if (offered.length === 0 || Buffer.byteLength(text) > limits.textCallsBytesMax) return undefined
   const trimmed = withoutTurnEnd(cut === undefined ? text : withoutBrokenMark(text))
-  const fence = fenced(trimmed) ?? (cut === undefined ? undefined : openFenced(trimmed))
+  const fence = fenced(trimmed, cut !== undefined)
   const visible = fence?.inside ?? trimmed
   if (visible === '') return undefined
   const read = readingIn(visible, fence?.language)

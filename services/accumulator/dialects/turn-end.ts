@@ -2,31 +2,23 @@
 // may leave them there. A cut text may break off in any mark.
 
 const marks = [
-  '<|im_end|>',
-  '<|eot_id|>',
-  '<|eom_id|>',
-  '<|eot|>', // Llama 4
-  '<|eom|>',
-  '<|endoftext|>',
-  '<|end_of_text|>',
-  '<|return|>',
+  '<|im_end|> <|eot_id|> <|eom_id|> <|endoftext|> <|end_of_text|> <|return|> <end_of_turn> </s>',
+  '<|eot|> <|eom|>', // Llama 4
   '<|end|>', // harmony, Phi
   '<|END_OF_TURN_TOKEN|>', // Command
   '<|message_sep|>', // GigaChat
-  '<|close|>message<|sep|>', // Kimi K3
-  '<|end_of_msg|>',
-  '<end_of_turn>',
-  '<turn|>',
-  '<|tool_response>', // Gemma begins the result that it waits for
-  '<start_function_response>',
+  '<|close|>message<|sep|> <|end_of_msg|>', // Kimi K3
+  '<turn|> <|tool_response> <start_function_response>', // Gemma begins the result that it waits for
   '[e~[', // MiniMax
   '<seed:eos>',
-  '</s>',
-  ...['▁', ' ', '_', '\\_'].flatMap((blank) => [
-    `<｜end${blank}of${blank}sentence｜>`,
-    `<|end${blank}of${blank}sentence|>`,
-  ]),
 ]
+  .flatMap((list) => list.split(' '))
+  .concat(
+    ['▁', ' ', '_', '\\_'].flatMap((blank) => [
+      `<｜end${blank}of${blank}sentence｜>`,
+      `<|end${blank}of${blank}sentence|>`,
+    ]),
+  )
 
 /** The text without such marks at its end, and without blanks around it. */
 export function withoutTurnEnd(text: string): string {

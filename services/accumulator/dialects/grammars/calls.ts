@@ -77,14 +77,6 @@ function readAll(cursor: Cursor, frame: Frame): Reading | undefined {
   })
 
   for (; !isOver(cursor); skipBlanks(cursor)) {
-    const mayBeNote = notes?.isAnywhere || (!hasNote && read.length === 0)
-    const note = notes && mayBeNote ? noteHere(cursor, notes) : undefined
-    if (note !== undefined) {
-      hasNote = true
-      words.push(...note)
-      continue
-    }
-
     const before = read.length
     const isInside = open !== undefined && skip(cursor, open)
     marked ||= isInside
@@ -100,6 +92,14 @@ function readAll(cursor: Cursor, frame: Frame): Reading | undefined {
     if (read.length > before) continue
     if (isInside)
       return broken(closeText === undefined ? why : 'there is no call between the marks')
+    // A note without its end may hold the beginning of a call.
+    const mayBeNote = notes?.isAnywhere || (!hasNote && before === 0)
+    const note = notes && mayBeNote ? noteHere(cursor, notes) : undefined
+    if (note !== undefined) {
+      hasNote = true
+      words.push(...note)
+      continue
+    }
     if (begun !== undefined && isAt(cursor, begun)) return { ...broken(why), isOpen: true }
     // FRAME-1: text follows the calls.
     const isStray = before > 0 && strayEnd !== undefined && skip(cursor, strayEnd)
@@ -136,11 +136,9 @@ function noteHere(
   cursor: Cursor,
   { open, close, never }: NonNullable<Frame['notes']>,
 ): string[] | undefined {
-  const behind = { ...cursor }
-  const head = skipMatch(behind, open)
-  const text = head && upTo(behind, close, never)
+  const head = skipMatch(cursor, open)
+  const text = head && upTo(cursor, close, never)
   if (text === undefined) return undefined
-  cursor.at = behind.at
   return head?.groups?.hidden === undefined ? [text.trim()] : []
 }
 

@@ -11,7 +11,8 @@ import {
   skipMark,
   skipMatch,
 } from '../readers/cursor.ts'
-import { pythonSpelling, readLiteral } from '../readers/literal.ts'
+import { readLiteral } from '../readers/literal.ts'
+import { pythonSpelling } from '../readers/python.ts'
 import type { Repair } from '../readers/written-json.ts'
 
 /**

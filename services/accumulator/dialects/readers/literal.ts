@@ -1,22 +1,11 @@
-// Reads a value in a spelling of its own as JSON text: a Python literal, as far as Python's
-// ast.literal_eval accepts it and JSON can hold it, or a value between the marks of Gemma.
-//
-// PYTHON-LITERAL-1. Strings, numbers and their escapes have Python's rules, with every prefix but
-//     those of bytes and f-strings. The value is Python's, or there is none.
-// PYTHON-LITERAL-2. Refused, because JSON has no such value: bytes, sets, complex numbers, infinity,
-//     names that are no text, half characters. A tuple becomes a list, as in Python's json.
-// PYTHON-LITERAL-3. Refused, because a model's intent is open: two strings side by side. Python
-//     joins them, but from a model a comma is lost as often. Comments are refused too.
-// PYTHON-LITERAL-4. Refused, because its table is Python's: `\N{…}`. JSON's true, false and null are
-//     accepted as a repair: Olmo 3 writes them, and a literal has no other meaning for them.
+// Reads a value in a spelling of its own as JSON text: a Python literal, or a value between the marks
+// of Gemma.
 
 import { type Cursor, skipBlanks, skipItems, skipMark, skipMatch, upTo } from './cursor.ts'
-import { pythonNumber } from './python-number.ts'
-import { pythonString } from './python-string.ts'
-import { depthMax, pythonWords, type Repair } from './written-json.ts'
+import { depthMax, type Repair } from './written-json.ts'
 
 /** Each function moves over its part and returns the part as JSON. Undefined: it is not there. */
-type Spelling = {
+export type Spelling = {
   name(cursor: Cursor): string | undefined
   scalar(cursor: Cursor, repairs: Set<Repair>): string | undefined
   /** Brackets by their first one. */
@@ -59,24 +48,6 @@ function memberName(cursor: Cursor, { name }: Spelling): string | undefined {
   if (json === undefined || !skipMark(cursor, ':')) return undefined
   skipBlanks(cursor)
   return `${json}:`
-}
-
-const wordHere = /(?:True|False|None|true|false|null)(?![\p{L}\p{N}_"'])/uy
-
-export const pythonSpelling: Spelling = {
-  name: pythonString,
-  scalar: (cursor, repairs) =>
-    pythonWord(cursor, repairs) ?? pythonNumber(cursor) ?? pythonString(cursor),
-  brackets: { '[': ']', '(': ')', '{': '}' },
-  mayEndInComma: true,
-}
-
-function pythonWord(cursor: Cursor, repairs: Set<Repair>): string | undefined {
-  const [word] = skipMatch(cursor, wordHere) ?? []
-  if (word === undefined) return undefined
-  const json = pythonWords.get(word)
-  if (json === undefined) repairs.add('json-word')
-  return json ?? word
 }
 
 const bareNameHere = /[A-Za-z0-9_.$-]{1,256}(?=:)/y
