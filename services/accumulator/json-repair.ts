@@ -1,17 +1,6 @@
 // Repairs a text that is almost a JSON object, if it can be read in one way only. It closes nothing
 // that ends too early and changes no value: the result is the same object in another spelling.
-//
-//     fence              ```json {"a":1} ```           the fence is removed
-//     trailing-comma     {"a":1,}                      the comma is removed
-//     single-quotes      {'a':'b'}                     with double quotes
-//     python-word        {"a":True,"b":None}           true, null
-//     control-character  a line end inside a string    as its escape
-//     escaped-quote      "it\'s"                       the backslash is removed
-//
-// written-json.ts repairs all of them except the fence. Only for arguments that were encoded twice:
-//
-//     encoded-twice      "{\"a\":1}"                    the object inside the string
-//     no-arguments       null                          nothing, which has one meaning
+// The repairs are those of written-json.ts, and a fence around the object is removed.
 
 import { decodedOnce, meansNoArguments } from '../../shared/contract/arguments/no-arguments.ts'
 import { jsonFault } from '../../shared/lib/json/json-fault.ts'

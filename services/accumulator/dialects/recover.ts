@@ -24,6 +24,7 @@ import { missingFrom } from '../../../shared/contract/arguments/required-fields.
 import { schemaFault } from '../../../shared/contract/arguments/schema-fault.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
 import type { Reading, WrittenArguments, WrittenCall } from './dialect.ts'
 import { fenced } from './fence.ts'
 import { readingIn } from './marks.ts'
@@ -39,13 +40,7 @@ export type Recovery =
    * `raw`: the argument text, strict JSON. `repairs`: the repairs that reading the text needed,
    * sorted. `preamble`: words for the user beside the calls, often empty.
    */
-  | {
-      kind: 'calls'
-      dialect: string
-      calls: RecoveredCall[]
-      repairs: string[]
-      preamble: string
-    }
+  | { kind: 'calls'; dialect: string; calls: RecoveredCall[]; repairs: string[]; preamble: string }
   /** `why`: a clause for the model. */
   | { kind: 'lookalike'; dialect: string; why: string }
 
@@ -64,12 +59,8 @@ export type WrittenText = {
 }
 
 /** Reads a whole visible text. Undefined: it is only text. */
-export function recover({
-  text,
-  offered,
-  cut,
-  callsAsText = false,
-}: WrittenText): Recovery | undefined {
+export function recover(written: WrittenText): Recovery | undefined {
+  const { text, offered, cut } = written
   if (offered.length === 0 || Buffer.byteLength(text) > limits.textCallsBytesMax) return undefined
   const trimmed = withoutTurnEnd(cut === undefined ? text : withoutBrokenMark(text))
   const fence = fenced(trimmed, cut !== undefined)
@@ -77,22 +68,12 @@ export function recover({
   if (visible === '') return undefined
   const read = readingIn(visible, fence?.language)
   if (read === undefined) return undefined
-  return judged(read.dialect, read.reading, {
-    visible: cut === undefined ? visible : text,
-    offered,
-    isFenced: fence !== undefined,
-    cut,
-    callsAsText,
-  })
+  const offer = { ...written, isFenced: fence !== undefined }
+  return judged(read.dialect, read.reading, cut === undefined ? { ...offer, text: visible } : offer)
 }
 
-type Offer = {
-  visible: string
-  offered: OfferedTool[]
-  isFenced: boolean
-  cut: string | undefined
-  callsAsText: boolean
-}
+/** `text`: inside of the fence, or all of a text that was cut. */
+type Offer = WrittenText & { isFenced: boolean }
 
 function judged(dialect: string, reading: Reading, offer: Offer): Recovery | undefined {
   const lookalike = (why: string): Recovery => ({ kind: 'lookalike', dialect, why })
@@ -124,17 +105,13 @@ function judged(dialect: string, reading: Reading, offer: Offer): Recovery | und
  */
 function isMeant(
   { names, marked, isOpen = false }: Extract<Reading, { kind: 'broken' }>,
-  { visible, offered, isFenced, cut, callsAsText }: Offer,
+  { text, offered, isFenced, cut, callsAsText }: Offer,
 ): boolean {
   const isBegun = callsAsText && offered.some(({ name }) => names.includes(name))
-  if (
-    cut === undefined &&
-    !isBegun &&
-    (isOpen || !['>', '}', ']', ')'].includes(visible.slice(-1)))
-  )
-    return false
+  const isEnded = !isOpen && /[>}\])]$/.test(text.slice(-1))
+  if (cut === undefined && !isBegun && !isEnded) return false
   return offered.some(
-    ({ name }) => names.includes(name) || (marked && !isFenced && visible.includes(name)),
+    ({ name }) => names.includes(name) || (marked && !isFenced && text.includes(name)),
   )
 }
 
@@ -184,16 +161,13 @@ function argumentText(
   const typed =
     written.kind === 'json' ? written : typedObject(written.fields, schema.schema, repairs)
   if ('why' in typed) return typed
-  const decoded =
-    faultIn(typed.json, schema) === undefined ? undefined : decodedIn(typed.json, schema)
+  const { json } = typed
+  const isFaulty =
+    faultIn(json, schema) !== undefined && jsonFault(json, limits.argumentDepthMax) === undefined
+  const decoded = isFaulty ? withDecodedValues(json, schema) : undefined
   if (decoded === undefined) return typed
   repairs.add('encoded-value')
   return { json: decoded }
-}
-
-function decodedIn(raw: string, schema: UsableSchema): string | undefined {
-  const isJson = jsonFault(raw, limits.argumentDepthMax) === undefined
-  return isJson ? withDecodedValues(raw, schema) : undefined
 }
 
 /** Why these arguments do not match the schema exactly. Undefined: they do. */
@@ -219,17 +193,22 @@ function faultIn(raw: string, { schema, judge }: UsableSchema): string | undefin
 
 /** Whether a schema accepts an argument by its name (RECOVER-2). Ajv judges all other rules. */
 function accepts(schema: Record<string, unknown>, name: string): boolean {
-  const { properties, additionalProperties, patternProperties } = schema
-  if (
-    additionalProperties !== undefined ||
-    patternProperties !== undefined ||
-    properties === undefined
+  const more = [
+    'additionalProperties',
+    'patternProperties',
+    '$ref',
+    'allOf',
+    'anyOf',
+    'oneOf',
+    'if',
+  ]
+  return (
+    schema.properties === undefined ||
+    more.some((keyword) => schema[keyword] !== undefined) ||
+    isDeclared(schema, name)
   )
-    return true
-  if (['$ref', 'allOf', 'anyOf', 'oneOf', 'if'].some((keyword) => keyword in schema)) return true
-  return isDeclared(schema, name)
 }
 
 function isDeclared({ properties }: Record<string, unknown>, name: string): boolean {
-  return typeof properties === 'object' && properties !== null && Object.hasOwn(properties, name)
+  return isObject(properties) && Object.hasOwn(properties, name)
 }

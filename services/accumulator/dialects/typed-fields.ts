@@ -123,8 +123,10 @@ const depthMax = 8
 /** The types that a schema allows, as far as it names them. Undefined: it names none, so any. */
 function typesOf(schema: unknown, root: Schema, depth: number): Set<string> | undefined {
   if (!isObject(schema) || depth > depthMax) return undefined
-  if (typeof schema.type === 'string') return withNull(schema, new Set([schema.type]))
-  if (Array.isArray(schema.type)) return withNull(schema, new Set(schema.type.map(String)))
+  if (typeof schema.type === 'string' || Array.isArray(schema.type)) {
+    const types = [schema.type].flat().map(String)
+    return new Set(schema.nullable === true ? [...types, 'null'] : types)
+  }
   if (Array.isArray(schema.enum)) return new Set(schema.enum.map(typeOf))
   if ('const' in schema) return new Set([typeOf(schema.const)])
   if (typeof schema.$ref === 'string') return typesOf(pointedTo(schema.$ref, root), root, depth + 1)
@@ -132,10 +134,6 @@ function typesOf(schema: unknown, root: Schema, depth: number): Set<string> | un
   if (!Array.isArray(parts)) return undefined
   const types = parts.map((part) => typesOf(part, root, depth + 1))
   return types.includes(undefined) ? undefined : new Set(types.flatMap((some) => [...(some ?? [])]))
-}
-
-function withNull({ nullable }: Schema, types: Set<string>): Set<string> {
-  return nullable === true ? types.add('null') : types
 }
 
 function typeOf(value: unknown): string {
