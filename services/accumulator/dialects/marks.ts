@@ -322,12 +322,16 @@ export const dialects: readonly Dialect[] = [
   { name: 'harmony', forms: [harmony] }, // OpenAI's open models
 ]
 
+/** How all forms begin except calls in a fence. Most texts begin otherwise. */
+const anyFirst = /^[<[\]{f]/
+
 /** The reading in the first of these dialects that has one. `fence`: as for a grammar. */
 export function readingIn(
   text: string,
   fence?: string,
   among = dialects,
 ): { dialect: string; reading: Reading } | undefined {
+  if (fence !== 'tool_code' && !anyFirst.test(text)) return undefined
   for (const { name, forms } of among) {
     let read: ReturnType<Grammar>
     for (const form of forms) {

@@ -9,6 +9,7 @@ import {
   isAt,
   isOver,
   type Mark,
+  mark,
   skip,
   skipBlanks,
   skipMatch,
@@ -55,10 +56,13 @@ export type Frame = CallMarks & {
 
 export function calls(frame: Frame): Grammar {
   const { open, bare, begin, notes, begun } = frame
-  const beginnings = [open, bare && begin, notes?.open, begun].filter((mark) => mark !== undefined)
+  const beginnings = [open, bare && begin, notes?.open, begun]
+    .filter((beginning) => beginning !== undefined)
+    .map((beginning) => mark`${beginning}`.source)
+  const first = new RegExp(beginnings.join('|'), 'y')
   return (text) => {
     const cursor = { text, at: 0 }
-    return beginnings.some((mark) => isAt(cursor, mark)) ? () => readAll(cursor, frame) : undefined
+    return isAt(cursor, first) ? () => readAll(cursor, frame) : undefined
   }
 }
 

@@ -52,11 +52,14 @@ export function readingOf(
   values: string[],
   { repairs, marked, shape: own }: { repairs: Set<Repair>; marked: boolean; shape?: OwnShape },
 ): Reading | undefined {
-  const shapeOf = (json: string) => objectShape(json, repairs, own)
+  const shapeOf = (members?: Members) => members && objectShape(members, repairs, own)
   const shape = together(
     values.map((json) => {
-      const items = itemsOf(json) ?? messageCalls(json)
-      return items === undefined ? shapeOf(json) : together(items.map(shapeOf))
+      const members = membersOf(json)
+      const items = members === undefined ? itemsOf(json) : messageCalls(members)
+      return items === undefined
+        ? shapeOf(members)
+        : together(items.map((item) => shapeOf(membersOf(item))))
     }),
   )
   if (shape === undefined) return undefined
@@ -102,16 +105,13 @@ function itemsOf(json: string | undefined): string[] | undefined {
  * The entries of `{"tool_calls": [...]}`, a written-out message of the Chat Completions API.
  * Undefined: it is not such a message.
  */
-function messageCalls(json: string): string[] | undefined {
-  const members = membersOf(json)
-  return members === undefined || strangeTo(members, ['tool_calls', 'role', 'content']).length > 0
+function messageCalls(members: Members): string[] | undefined {
+  return strangeTo(members, ['tool_calls', 'role', 'content']).length > 0
     ? undefined
     : itemsOf(members.of.get('tool_calls'))
 }
 
-function objectShape(json: string, repairs: Set<Repair>, own?: OwnShape): Shape {
-  const members = membersOf(json)
-  if (members === undefined) return undefined
+function objectShape(members: Members, repairs: Set<Repair>, own?: OwnShape): Shape {
   const id = stringOf(members.of.get('id')) ?? stringOf(members.of.get('tool_call_id')) ?? ''
   const [[key, value] = ['', ''], ...more] = members.list
   if (own === 'name as key' && more.length === 0 && key.trim() !== '')

@@ -36,8 +36,10 @@ export function skip(cursor: Cursor, mark: Mark): boolean {
   return typeof mark === 'string' ? skipMark(cursor, mark) : skipMatch(cursor, mark) !== undefined
 }
 
-export function isAt(cursor: Cursor, mark: Mark): boolean {
-  return skip({ ...cursor }, mark)
+export function isAt({ text, at }: Cursor, mark: Mark): boolean {
+  if (typeof mark === 'string') return text.startsWith(mark, at)
+  mark.lastIndex = at
+  return mark.test(text)
 }
 
 /**

@@ -126,12 +126,16 @@ const escapeHere = /([0-7]{1,3})|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-
  * whole one either.
  */
 function escaped(cursor: Cursor, isRaw: boolean): string | undefined {
-  if (skipMatch(cursor, lineEndHere) !== undefined) return isRaw ? '\\\n' : ''
   const next = cursor.text[cursor.at]
-  if (isRaw) cursor.at += 1
-  if (isRaw || next === undefined) return next && `\\${next}`
+  if (next === undefined) return undefined
+  if (skipMatch(cursor, lineEndHere) !== undefined) return isRaw ? '\\\n' : ''
+  const simple = letters.indexOf(next)
+  if (isRaw || simple >= 0) {
+    cursor.at += 1
+    return isRaw ? `\\${next}` : values[simple]
+  }
   const [, octal, two, four, eight, other] = skipMatch(cursor, escapeHere) ?? []
-  if (other !== undefined) return values[letters.indexOf(other)] ?? `\\${other}`
+  if (other !== undefined) return `\\${other}`
   const point = Number.parseInt(octal ?? two ?? four ?? eight ?? '', octal === undefined ? 16 : 8)
   const isCharacter = point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff)
   return isCharacter ? String.fromCodePoint(point) : undefined
