@@ -18,10 +18,10 @@ import type { WrittenCall } from './dialects/dialect.ts'
 import { fenced } from './dialects/fence.ts'
 import { withoutThinking } from './dialects/inline-thinking.ts'
 import { dialects, readingIn } from './dialects/marks.ts'
-import { argumentKeys, nameKeys, objectOf } from './dialects/unrunnable.ts'
 import { type Repair, readJson } from './dialects/readers/written-json.ts'
 import { judgedCall, type OfferedTool, type RecoveredCall, recover } from './dialects/recover.ts'
 import { withoutTurnEnd } from './dialects/turn-end.ts'
+import { argumentKeys, nameKeys, objectOf } from './dialects/unrunnable.ts'
 import { type CallWords, callWords, holdsWords, type Work } from './echo-words.ts'
 import { plain } from './spelling.ts'
 
@@ -129,7 +129,7 @@ function segmentsOf(text: string, { names }: Sought): string[] {
 }
 
 /** JSON is searched everywhere, so its dialect need not read the segments. */
-const frames = dialects.filter(({ name }) => name !== 'json')
+const frames = dialects.filter(([name]) => name !== 'json')
 
 function isCallOf(segment: string, sought: Sought): boolean {
   sought.work.left -= 4 * segment.length

@@ -7,7 +7,7 @@ import type { Repair } from './readers/written-json.ts'
  * `name`: for records and people. `forms`: the first that a text begins like reads the text, and no
  * other.
  */
-export type Dialect = { readonly name: string; readonly forms: readonly Grammar[] }
+export type Dialect = readonly [name: string, forms: readonly Grammar[]]
 
 /**
  * Undefined: `text` does not begin like this form. Otherwise the function reads the whole of `text`,

@@ -1,7 +1,7 @@
 // Thinking that a server leaves in the visible text, between marks before the answer. It is never
 // searched for calls.
 
-import { isOver, skipBlanks, skipMark, upTo } from './readers/cursor.ts'
+import { isOver, skip, skipBlanks, upTo } from './readers/cursor.ts'
 
 /**
  * `isOpened`: the model writes the opening mark itself. Other opening marks may be missing, because
@@ -35,7 +35,7 @@ export function withoutThinking(text: string): string {
   if (ending !== undefined) upTo(cursor, ending.close)
   for (;;) {
     skipBlanks(cursor)
-    const begun = marks.find(({ open }) => skipMark(cursor, open))
+    const begun = marks.find(({ open }) => skip(cursor, open))
     if (begun === undefined) return text.slice(cursor.at)
     if (isOver(cursor) || upTo(cursor, begun.close) === undefined) return ''
   }

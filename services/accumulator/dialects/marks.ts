@@ -244,83 +244,70 @@ function invokes(
  * tags for other contents, and report contents that none of them can read. `pythonic` precedes
  * `json`, which would read its list as broken JSON, and `invoke-tag`, which shares a tag.
  */
-export const dialects: readonly Dialect[] = [
-  {
-    name: 'pythonic',
-    forms: [
-      python('<|tool_call_start|>', '<|tool_call_end|>'), // LFM2
-      python('<|python_start|>', '<|python_end|>', { isOptional: true }), // Llama 4
-      python('<function_calls>', '</function_calls>', { hasLines: true }), // Olmo 3
-      python('<tool_code>', '</tool_code>', { hasLines: true, isPrinted: true }),
-      python('', '', { fence: 'tool_code', hasLines: true, isPrinted: true }), // Gemma 3
-      python('', ''), // Llama 3.2
-    ],
-  },
-  { name: 'json', forms: [json('')] },
-  { name: 'function-tag', forms: [functionTag] },
-  { name: 'minimax-m3', forms: [minimaxM3] },
-  { name: 'glm', forms: [glm(''), glm(':opensource')] }, // GLM 4.5, Hy 3
-  { name: 'hermes', forms: [json('<tool_call>', '</tool_call>')] }, // Hermes, Qwen 2.5
-  {
-    name: 'mistral',
-    forms: [json('[TOOL_CALLS]', '', { first: mark`~[{[]` }), mistralNames], // older, newer
-  },
-  { name: 'kimi', forms: [kimi] }, // Kimi K2
-  { name: 'kimi-k3', forms: [kimiK3] },
-  { name: 'deepseek', forms: [deepseek] }, // DeepSeek V3, R1, V3.1, Step 3
-  {
-    name: 'invoke-tag',
-    forms: [
-      // MiniMax M2, older Claude models
-      ...invokes(['invoke', 'parameter'], 'plain', ['minimax:tool_call', 'function_calls'], {
-        strays: ['function_calls', 'minimax:tool_call', 'tool_calls'],
-      }),
-      // DeepSeek since V3.2 (SGLang deepseekv32_detector.py and issue 40236 there)
-      ...['｜DSML｜', '|DSML|', '｜｜DSML｜｜', '||DSML||'].flatMap((word) =>
-        invokes(
-          [`${word}invoke`, `${word}parameter`],
-          'marked',
-          [`${word}function_calls`, `${word}tool_calls`],
-          { never: mark`${word}` },
-        ),
+const table: Record<string, Grammar[]> = {
+  pythonic: [
+    python('<|tool_call_start|>', '<|tool_call_end|>'), // LFM2
+    python('<|python_start|>', '<|python_end|>', { isOptional: true }), // Llama 4
+    python('<function_calls>', '</function_calls>', { hasLines: true }), // Olmo 3
+    python('<tool_code>', '</tool_code>', { hasLines: true, isPrinted: true }),
+    python('', '', { fence: 'tool_code', hasLines: true, isPrinted: true }), // Gemma 3
+    python('', ''), // Llama 3.2
+  ],
+  json: [json('')],
+  'function-tag': [functionTag],
+  'minimax-m3': [minimaxM3],
+  glm: [glm(''), glm(':opensource')], // GLM 4.5, Hy 3
+  hermes: [json('<tool_call>', '</tool_call>')], // Hermes, Qwen 2.5
+  mistral: [json('[TOOL_CALLS]', '', { first: mark`~[{[]` }), mistralNames], // older, newer
+  kimi: [kimi], // Kimi K2
+  'kimi-k3': [kimiK3],
+  deepseek: [deepseek], // DeepSeek V3, R1, V3.1, Step 3
+  'invoke-tag': [
+    // MiniMax M2, older Claude models
+    ...invokes(['invoke', 'parameter'], 'plain', ['minimax:tool_call', 'function_calls'], {
+      strays: ['function_calls', 'minimax:tool_call', 'tool_calls'],
+    }),
+    // DeepSeek since V3.2 (SGLang deepseekv32_detector.py and issue 40236 there)
+    ...['｜DSML｜', '|DSML|', '｜｜DSML｜｜', '||DSML||'].flatMap((word) =>
+      invokes(
+        [`${word}invoke`, `${word}parameter`],
+        'marked',
+        [`${word}function_calls`, `${word}tool_calls`],
+        { never: mark`${word}` },
       ),
-      // MiniCPM 5, whose tokens may lose the blank in front of a name
-      ...invokes(['function', 'param'], 'plain', [], {
-        never: /&#?\w{1,32};|<!\[CDATA\[|\]\]>/,
-        hasData: true,
-      }),
-    ],
-  },
-  {
-    name: 'gemma',
-    forms: [
-      gemma('<|tool_call>', '<tool_call|>', '<|"|>'), // Gemma 4
-      gemma('<start_function_call>', '<end_function_call>', '<escape>'), // FunctionGemma
-    ],
-  },
-  {
-    name: 'marked-json',
-    forms: [
-      json('<|python_tag|>'), // Llama 3
-      json('<|python_start|>', '<|python_end|>', { isOptional: true }), // Llama 4
-      json('<|tool_call|>', '<|/tool_call|>', { isOptional: true }), // Phi-4-mini, Granite
-      json('functools', '', { first: /\[/y }), // Phi-4-mini
-      json('<tool_calls>', '</tool_calls>'), // Jamba, Hunyuan
-      json('<|tool_call_start|>', '<|tool_call_end|>'), // LFM2
-      json('<|START_ACTION|>', '<|END_ACTION|>', { shape: 'tool name' }), // Command A, R7B
-      json('<|tools_prefix|>', '<|tools_suffix|>', { shape: 'name as key' }), // Apertus
-      json('<|action_start|><|plugin|>', '<|action_end|>'), // InternLM
-      json('<|action_start|> <|plugin|>', '<|action_end|>'),
-      json('<function_call>'), // Granite 20B
-      json('function call<|role_sep|>'), // GigaChat 3.0
-      json('<|message_sep|>\n\nfunction call<|role_sep|>'),
-      json('<|function_call|>'), // GigaChat 3.1
-      json('<TOOLCALL>', '</TOOLCALL>'), // Nemotron
-      json('<longcat_tool_call>', '</longcat_tool_call>'), // LongCat
-    ],
-  },
-  { name: 'harmony', forms: [harmony] }, // OpenAI's open models
-]
+    ),
+    // MiniCPM 5, whose tokens may lose the blank in front of a name
+    ...invokes(['function', 'param'], 'plain', [], {
+      never: /&#?\w{1,32};|<!\[CDATA\[|\]\]>/,
+      hasData: true,
+    }),
+  ],
+  gemma: [
+    gemma('<|tool_call>', '<tool_call|>', '<|"|>'), // Gemma 4
+    gemma('<start_function_call>', '<end_function_call>', '<escape>'), // FunctionGemma
+  ],
+  'marked-json': [
+    json('<|python_tag|>'), // Llama 3
+    json('<|python_start|>', '<|python_end|>', { isOptional: true }), // Llama 4
+    json('<|tool_call|>', '<|/tool_call|>', { isOptional: true }), // Phi-4-mini, Granite
+    json('functools', '', { first: /\[/y }), // Phi-4-mini
+    json('<tool_calls>', '</tool_calls>'), // Jamba, Hunyuan
+    json('<|tool_call_start|>', '<|tool_call_end|>'), // LFM2
+    json('<|START_ACTION|>', '<|END_ACTION|>', { shape: 'tool name' }), // Command A, R7B
+    json('<|tools_prefix|>', '<|tools_suffix|>', { shape: 'name as key' }), // Apertus
+    json('<|action_start|><|plugin|>', '<|action_end|>'), // InternLM
+    json('<|action_start|> <|plugin|>', '<|action_end|>'),
+    json('<function_call>'), // Granite 20B
+    json('function call<|role_sep|>'), // GigaChat 3.0
+    json('<|message_sep|>\n\nfunction call<|role_sep|>'),
+    json('<|function_call|>'), // GigaChat 3.1
+    json('<TOOLCALL>', '</TOOLCALL>'), // Nemotron
+    json('<longcat_tool_call>', '</longcat_tool_call>'), // LongCat
+  ],
+  harmony: [harmony], // OpenAI's open models
+}
+
+export const dialects: readonly Dialect[] = Object.entries(table)
 
 /** How all forms begin except calls in a fence. Most texts begin otherwise. */
 const anyFirst = /^[<[\]{f]/
@@ -332,7 +319,7 @@ export function readingIn(
   among = dialects,
 ): { dialect: string; reading: Reading } | undefined {
   if (fence !== 'tool_code' && !anyFirst.test(text)) return undefined
-  for (const { name, forms } of among) {
+  for (const [name, forms] of among) {
     let read: ReturnType<Grammar>
     for (const form of forms) {
       read = form(text, fence)

@@ -52,8 +52,8 @@ function typed(field: WrittenField, schema: unknown, context: Context): string {
       jsonIn(text, context.repairs) ??
       withoutValue(`field ${quoted(name)} is not valid JSON`, context)
     )
+  if (parts !== undefined) return structureOf(field, schema, context)
   const allowed = typesOf(schema, context.root, 0)
-  if (parts !== undefined) return structureOf(name, parts, { schema, allowed, context })
   if (allowed === undefined || allowed.has('string'))
     return allowed?.has('null') && text.trim() === 'null' ? 'null' : string()
   if (is === 'element' && text.trim() === '' && allowed.has('array') !== allowed.has('object'))
@@ -61,21 +61,19 @@ function typed(field: WrittenField, schema: unknown, context: Context): string {
   return jsonIn(text, context.repairs) ?? string()
 }
 
-type Place = { schema: unknown; allowed: Set<string> | undefined; context: Context }
-
 /** A list or an object that is written as tags. */
 function structureOf(
-  name: string,
-  parts: WrittenField[],
-  { schema, allowed, context }: Place,
+  { name, parts = [] }: WrittenField,
+  schema: unknown,
+  context: Context,
 ): string {
-  const may = (type: string) => allowed === undefined || allowed.has(type)
-  const isList = parts.every((part) => part.name === 'item') && may('array')
-  if (isList && may('object'))
+  const allowed = typesOf(schema, context.root, 0)
+  const isList = parts.every((part) => part.name === 'item') && (allowed?.has('array') ?? true)
+  if (isList && (allowed?.has('object') ?? true))
     return withoutValue(`field ${quoted(name)} can be a list or an object there`, context)
-  const own = branchOf(schema, isList ? 'array' : 'object', context.root, 0)
-  if (!isList) return objectOf(parts, own, context)
-  const items = parts.map((part, index) => typed(part, itemSchema(own, index), context))
+  const branch = branchOf(schema, isList ? 'array' : 'object', context.root, 0)
+  if (!isList) return objectOf(parts, branch, context)
+  const items = parts.map((part, index) => typed(part, itemSchema(branch, index), context))
   return `[${items.join(',')}]`
 }
 

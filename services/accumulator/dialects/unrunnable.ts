@@ -109,22 +109,19 @@ function isInExamplesElement(before: string): boolean {
 const ownNameKeys = ['tool_name', 'toolName', 'function_name', 'functionName']
 /** Keys of a tool's name, and of its arguments, in any shape of a call. */
 export const nameKeys = [...ownNameKeys, 'name', 'tool', 'function', 'action', 'recipient_name']
-const ownArgumentKeys = [
-  ...['tool_input', 'toolInput', 'tool_args', 'tool_arguments', 'tool_parameters'],
-  'action_input',
-]
-export const argumentKeys = [
-  ...ownArgumentKeys,
-  ...['arguments', 'args', 'parameters', 'params', 'input', 'kwargs'],
-]
+const ownArgumentKeys =
+  'tool_input toolInput tool_args tool_arguments tool_parameters action_input'.split(' ')
+export const argumentKeys = ownArgumentKeys.concat(
+  'arguments args parameters params input kwargs'.split(' '),
+)
 /** Keys around one call. */
 const wrappers = ['tool_call', 'toolCall', 'function_call', 'functionCall', 'tool_use', 'toolUse']
 const callTypes = ['tool_use', 'tool_call', 'function_call', 'function', 'tool']
 /** Keys beside the name and the arguments that data has no use for, or that a model explains with. */
-const besides = [
-  ...['id', 'call_id', 'tool_call_id', 'tool_use_id', 'type', 'index', 'role'],
-  ...['thought', 'thoughts', 'reasoning', 'explanation', 'rationale'],
-]
+const besides =
+  'id call_id tool_call_id tool_use_id type index role thought thoughts reasoning explanation rationale'.split(
+    ' ',
+  )
 
 /** Whether the whole text, outside a fence, is such an object or array. Linear in the text. */
 function otherShape(text: string, offered: OfferedTool[]): boolean {

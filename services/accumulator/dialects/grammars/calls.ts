@@ -71,7 +71,6 @@ function readAll(cursor: Cursor, frame: Frame): Reading | undefined {
   const repairs = new Set<Repair>()
   const read: WrittenCall[] = []
   const words: string[] = []
-  let hasNote = false
   let marked = bare !== 'plain'
   const broken = (reason: string, name?: string): Extract<Reading, { kind: 'broken' }> => ({
     kind: 'broken',
@@ -97,10 +96,9 @@ function readAll(cursor: Cursor, frame: Frame): Reading | undefined {
     if (isInside)
       return broken(closeText === undefined ? why : 'there is no call between the marks')
     // A note without its end may hold the beginning of a call.
-    const mayBeNote = notes?.isAnywhere || (!hasNote && before === 0)
+    const mayBeNote = notes?.isAnywhere || (words.length === 0 && before === 0)
     const note = notes && mayBeNote ? noteHere(cursor, notes) : undefined
     if (note !== undefined) {
-      hasNote = true
       words.push(...note)
       continue
     }

@@ -2,7 +2,7 @@
 // that are used only for calls.
 
 import type { Grammar, Reading } from '../dialect.ts'
-import { type Cursor, isAt, isOver, skipBlanks, skipMark, skipMatch } from '../readers/cursor.ts'
+import { type Cursor, isAt, isOver, skip, skipBlanks, skipMatch } from '../readers/cursor.ts'
 import { type Repair, readJson } from '../readers/written-json.ts'
 import { type OwnShape, readingOf } from './json-shapes.ts'
 
@@ -35,11 +35,10 @@ function readFrames(cursor: Cursor, marks: JsonMarks): Reading | undefined {
     marked ? { kind: 'broken', names: [], why, marked } : brokenPlain(cursor.text)
   do {
     // Text follows the calls, so the whole is not calls.
-    if (!skipMark(cursor, open) || (!marked && !isAt(cursor, plainFirst))) return undefined
+    if (!skip(cursor, open) || (!marked && !isAt(cursor, plainFirst))) return undefined
     const inside = valuesIn(cursor, marks, repairs)
     if (inside === undefined) return broken(`what stands after '${open}' is not valid JSON`)
-    if (!skipMark(cursor, close) && !isOptional)
-      return broken(`'${close}' is missing after the JSON`)
+    if (!skip(cursor, close) && !isOptional) return broken(`'${close}' is missing after the JSON`)
     values.push(...inside)
     skipBlanks(cursor)
   } while (!isOver(cursor))
@@ -83,19 +82,11 @@ function brokenPlain(text: string): Reading | undefined {
   const [, key, name] = skipMatch(cursor, callBegun) ?? []
   if (name === undefined) return undefined
   const isOpen = !text.endsWith('}') && !text.endsWith(']')
-  const isCall =
-    key === 'tool' ||
-    text.includes('arguments') ||
-    (isOpen && beginsArguments(text.slice(cursor.at)))
-  return isCall
-    ? {
-        kind: 'broken',
-        names: [name.slice(1, -1)],
-        why: 'it is not valid JSON',
-        marked: false,
-        isOpen,
-      }
-    : undefined
+  const hasArguments =
+    text.includes('arguments') || (isOpen && beginsArguments(text.slice(cursor.at)))
+  if (key === 'name' && !hasArguments) return undefined
+  const names = [name.slice(1, -1)]
+  return { kind: 'broken', names, why: 'it is not valid JSON', marked: false, isOpen }
 }
 
 /**

@@ -6,9 +6,9 @@ import {
   type Cursor,
   isAt,
   isOver,
+  skip,
   skipBlanks,
   skipItems,
-  skipMark,
   skipMatch,
 } from '../readers/cursor.ts'
 import { readLiteral } from '../readers/literal.ts'
@@ -51,7 +51,7 @@ function readAll(cursor: Cursor, marks: PythonMarks): Reading | undefined {
   const read: Calls = { calls: [], names: [], repairs: new Set(), mayBePrinted: isPrinted }
   const hasBrackets = isList || !hasLines
   const isWhole =
-    (hasBrackets ? readList : readLines)(cursor, read) && (skipMark(cursor, close) || isOptional)
+    (hasBrackets ? readList : readLines)(cursor, read) && (skip(cursor, close) || isOptional)
   const { calls, names, repairs } = read
   if (isWhole) return isOver(cursor) ? { kind: 'calls', calls, repairs, marked } : undefined
   // Without a mark around it, calls that continue unlike calls are none, unless they were cut.
@@ -63,7 +63,7 @@ function readAll(cursor: Cursor, marks: PythonMarks): Reading | undefined {
 /** A comma may follow the last call, as in any list of Python. */
 function readList(cursor: Cursor, read: Calls): boolean {
   const isEnded =
-    skipMark(cursor, '[') && skipItems(cursor, ']', () => readOne(cursor, read)) !== undefined
+    skip(cursor, '[') && skipItems(cursor, ']', () => readOne(cursor, read)) !== undefined
   skipBlanks(cursor)
   return isEnded && read.calls.length > 0
 }
@@ -86,16 +86,16 @@ const api = 'default_api.'
 
 function readOne(cursor: Cursor, { calls, names, repairs, mayBePrinted }: Calls): boolean {
   const isPrinted = mayBePrinted && skipMatch(cursor, printed) !== undefined
-  if (mayBePrinted) skipMark(cursor, api)
+  if (mayBePrinted) skip(cursor, api)
   const [name] = skipMatch(cursor, nameHere) ?? []
   if (name === undefined) return false
   names.push(name)
-  const json = skipMark(cursor, '(') ? argumentsHere(cursor, repairs) : undefined
+  const json = skip(cursor, '(') ? argumentsHere(cursor, repairs) : undefined
   if (json === undefined) return false
   calls.push({ names: [name], id: '', arguments: { kind: 'json', json } })
   if (!isPrinted) return true
   skipBlanks(cursor)
-  return skipMark(cursor, ')')
+  return skip(cursor, ')')
 }
 
 function argumentsHere(cursor: Cursor, repairs: Set<Repair>): string | undefined {
@@ -103,7 +103,7 @@ function argumentsHere(cursor: Cursor, repairs: Set<Repair>): string | undefined
   const end = skipItems(cursor, ')', () => {
     const [key] = skipMatch(cursor, nameHere) ?? []
     skipBlanks(cursor)
-    if (key === undefined || members.has(key) || !skipMark(cursor, '=')) return false
+    if (key === undefined || members.has(key) || !skip(cursor, '=')) return false
     skipBlanks(cursor)
     const value = readLiteral(cursor, pythonSpelling, repairs)
     if (value !== undefined) members.set(key, `${JSON.stringify(key)}:${value}`)

@@ -7,10 +7,10 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import type { WrittenField } from '../dialect.ts'
 import {
   type Cursor,
+  isAt,
   type Mark,
   skip,
   skipBlanks,
-  skipMark,
   skipMatch,
   upTo,
 } from '../readers/cursor.ts'
@@ -57,7 +57,7 @@ export function fields(tags: FieldTags): ReadArguments {
 }
 
 function value(cursor: Cursor, { end, never, hasData, hasLines }: FieldTags): string | undefined {
-  if (hasData && skipMark(cursor, '<![CDATA[')) return upTo(cursor, `]]>${end}`, /\]\]>/)
+  if (hasData && skip(cursor, '<![CDATA[')) return upTo(cursor, `]]>${end}`, /\]\]>/)
   const text = upTo(cursor, end, never)
   return hasLines && text !== undefined ? withoutItsLines(text) : text
 }
@@ -82,28 +82,19 @@ export function elements(mark: string, open: RegExp, close: RegExp): ReadArgumen
   /** The elements in sequence. Undefined: one of them has no end, or text beside its tags. */
   function sequence(cursor: Cursor, depth: number): WrittenField[] | undefined {
     const read: WrittenField[] = []
-    if (depth > limits.argumentDepthMax) return undefined
-    for (;;) {
-      skipBlanks(cursor)
+    for (skipBlanks(cursor); ; skipBlanks(cursor)) {
       const [, name] = skipMatch(cursor, open) ?? []
       if (name === undefined) return read
-      const field = inside(cursor, name, depth)
-      if (field === undefined || skipMatch(cursor, close)?.[1] !== name) return undefined
-      read.push(field)
+      const text = upTo({ ...cursor }, mark)
+      cursor.at += text?.length ?? 0
+      const hasParts = text !== undefined && isAt(cursor, open)
+      const mayHaveParts = text?.trim() === '' && depth < limits.argumentDepthMax
+      const parts = hasParts && mayHaveParts ? sequence(cursor, depth + 1) : undefined
+      if (text === undefined || hasParts !== (parts !== undefined)) return undefined
+      if (skipMatch(cursor, close)?.[1] !== name) return undefined
+      read.push(parts ? { name, text: '', is: 'element', parts } : { name, text, is: 'element' })
     }
   }
-
-  /** The contents of an element: a text, or elements. */
-  function inside(cursor: Cursor, name: string, depth: number): WrittenField | undefined {
-    const end = cursor.text.indexOf(mark, cursor.at)
-    if (end === -1) return undefined
-    const text = cursor.text.slice(cursor.at, end)
-    cursor.at = end
-    if (skipMatch({ ...cursor }, open) === undefined) return { name, text, is: 'element' }
-    const parts = text.trim() === '' ? sequence(cursor, depth + 1) : undefined
-    return parts && { name, text: '', is: 'element', parts }
-  }
-
   return (cursor) => {
     const read = sequence(cursor, 0)
     return read && { kind: 'fields', fields: read }

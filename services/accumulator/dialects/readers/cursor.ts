@@ -16,13 +16,6 @@ export function skipBlanks(cursor: Cursor): void {
   cursor.at = spaceEnd(cursor.text, cursor.at)
 }
 
-/** Moves over `mark` and returns true if the mark is here. */
-export function skipMark(cursor: Cursor, mark: string): boolean {
-  if (!cursor.text.startsWith(mark, cursor.at)) return false
-  cursor.at += mark.length
-  return true
-}
-
 /** Moves over the match of a sticky expression. */
 export function skipMatch(cursor: Cursor, expression: RegExp): RegExpExecArray | undefined {
   expression.lastIndex = cursor.at
@@ -33,7 +26,10 @@ export function skipMatch(cursor: Cursor, expression: RegExp): RegExpExecArray |
 
 /** Moves over `mark` and returns true if the mark is here. */
 export function skip(cursor: Cursor, mark: Mark): boolean {
-  return typeof mark === 'string' ? skipMark(cursor, mark) : skipMatch(cursor, mark) !== undefined
+  if (typeof mark !== 'string') return skipMatch(cursor, mark) !== undefined
+  if (!cursor.text.startsWith(mark, cursor.at)) return false
+  cursor.at += mark.length
+  return true
 }
 
 export function isAt({ text, at }: Cursor, mark: Mark): boolean {
@@ -60,12 +56,12 @@ export function upTo(cursor: Cursor, mark: string, never?: RegExp): string | und
  */
 export function skipItems(cursor: Cursor, close: string, item: () => boolean): number | undefined {
   let comma = -1
-  for (skipBlanks(cursor); !skipMark(cursor, close); skipBlanks(cursor)) {
+  for (skipBlanks(cursor); !skip(cursor, close); skipBlanks(cursor)) {
     if (!item()) return undefined
     skipBlanks(cursor)
     comma = cursor.at
-    if (skipMark(cursor, ',')) continue
-    return skipMark(cursor, close) ? -1 : undefined
+    if (skip(cursor, ',')) continue
+    return skip(cursor, close) ? -1 : undefined
   }
   return comma
 }

@@ -1,7 +1,7 @@
 // Reads a value in a spelling of its own as JSON text: a Python literal, or a value between the marks
 // of Gemma.
 
-import { type Cursor, skipBlanks, skipItems, skipMark, skipMatch, upTo } from './cursor.ts'
+import { type Cursor, skip, skipBlanks, skipItems, skipMatch, upTo } from './cursor.ts'
 import { depthMax, type Repair } from './written-json.ts'
 
 /** Each function moves over its part and returns the part as JSON. Undefined: it is not there. */
@@ -45,7 +45,7 @@ export function readLiteral(
 function memberName(cursor: Cursor, { name }: Spelling): string | undefined {
   const json = name(cursor)
   skipBlanks(cursor)
-  if (json === undefined || !skipMark(cursor, ':')) return undefined
+  if (json === undefined || !skip(cursor, ':')) return undefined
   skipBlanks(cursor)
   return `${json}:`
 }
@@ -59,9 +59,7 @@ export function gemmaSpelling(quote: string): Spelling {
   return {
     name: (cursor) => inQuotes(skipMatch(cursor, bareNameHere)?.[0]),
     scalar: (cursor) =>
-      skipMark(cursor, quote)
-        ? inQuotes(upTo(cursor, quote))
-        : skipMatch(cursor, bareScalarHere)?.[0],
+      skip(cursor, quote) ? inQuotes(upTo(cursor, quote)) : skipMatch(cursor, bareScalarHere)?.[0],
     brackets: { '[': ']', '{': '}' },
     mayEndInComma: false,
   }

@@ -10,7 +10,7 @@
 // PYTHON-LITERAL-4. Refused, because its table is Python's: `\N{…}`. JSON's true, false and null are
 //     accepted as a repair: Olmo 3 writes them, and a literal has no other meaning for them.
 
-import { type Cursor, skipBlanks, skipMark, skipMatch } from './cursor.ts'
+import { type Cursor, skip, skipBlanks, skipMatch } from './cursor.ts'
 import type { Spelling } from './literal.ts'
 import { pythonWords, type Repair } from './written-json.ts'
 
@@ -101,8 +101,8 @@ const lineEndHere = /\r\n?|\n/y
 /** Moves after the closing quote. Python reads every line end in its source as a line feed. */
 function contents(cursor: Cursor, quote: string, isRaw: boolean): string | undefined {
   const pieces: string[] = []
-  while (!skipMark(cursor, quote)) {
-    const piece = skipMark(cursor, '\\') ? escaped(cursor, isRaw) : plain(cursor, quote)
+  while (!skip(cursor, quote)) {
+    const piece = skip(cursor, '\\') ? escaped(cursor, isRaw) : plain(cursor, quote)
     if (piece === undefined) return undefined
     pieces.push(piece)
   }

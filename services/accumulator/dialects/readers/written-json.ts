@@ -8,7 +8,7 @@
 // WRITTEN-JSON-3. One pass reads every character a bounded number of times. Nesting is bounded.
 
 import { limits } from '../../../../shared/contract/limits.ts'
-import { type Cursor, skipBlanks, skipItems, skipMark, skipMatch } from './cursor.ts'
+import { type Cursor, skip, skipBlanks, skipItems, skipMatch } from './cursor.ts'
 import { jsonString, type StringMending } from './json-string.ts'
 
 export type Repair =
@@ -35,22 +35,15 @@ export function readJson(cursor: Cursor, repairs: Set<Repair>): string | undefin
   const from = cursor.at
   const edits: Edit[] = []
   if (!value(cursor, edits, 0)) return undefined
-  if (hasTwoReadings(edits)) {
+  const hasRepair = (...some: Repair[]) =>
+    edits.some(({ repairs }) => some.some((repair) => repairs.includes(repair)))
+  // Signs of Python beside a string that Python reads differently (JSON-STRING-2).
+  if (edits.some((edit) => edit.isJsonOnly) && hasRepair('python-word', 'single-quotes')) {
     cursor.at = from
     return undefined
   }
   for (const edit of edits) for (const repair of edit.repairs) repairs.add(repair)
   return edited(cursor.text, from, cursor.at, edits)
-}
-
-/** Signs of Python beside a string that Python reads differently (JSON-STRING-2). */
-function hasTwoReadings(edits: Edit[]): boolean {
-  return (
-    edits.some(({ isJsonOnly }) => isJsonOnly) &&
-    edits.some(
-      ({ repairs }) => repairs.includes('python-word') || repairs.includes('single-quotes'),
-    )
-  )
 }
 
 // ── Values ──
@@ -100,7 +93,7 @@ function member(cursor: Cursor, edits: Edit[], depth: number): boolean {
   if (first !== '"' && first !== "'") return false
   if (!value(cursor, edits, depth)) return false
   skipBlanks(cursor)
-  if (!skipMark(cursor, ':')) return false
+  if (!skip(cursor, ':')) return false
   skipBlanks(cursor)
   return value(cursor, edits, depth)
 }
