@@ -7,11 +7,10 @@ import { jsonFault } from '../../shared/lib/json/json-fault.ts'
 import { isOver, skipBlanks } from './dialects/readers/cursor.ts'
 import { type Repair, readJson } from './dialects/readers/written-json.ts'
 
+export type Repaired = { text: string; how: Repair[] }
+
 /** Undefined if the text cannot become one object at most `depthMax` deep, or needs no repair. */
-export function repairedObject(
-  text: string,
-  depthMax: number,
-): { text: string; how: Repair[] } | undefined {
+export function repairedObject(text: string, depthMax: number): Repaired | undefined {
   const how = new Set<Repair>()
   const repaired = respelled(withoutFence(text, how), how)
   if (
@@ -28,10 +27,7 @@ export function repairedObject(
  * Arguments that are JSON but no object, as they were meant: nothing in another spelling, or an
  * object that was encoded twice. The text is empty for nothing. Undefined: neither.
  */
-export function meantObject(
-  json: string,
-  depthMax: number,
-): { text: string; how: Repair[] } | undefined {
+export function meantObject(json: string, depthMax: number): Repaired | undefined {
   if (meansNoArguments(json)) return { text: '', how: ['no-arguments'] }
   const inner = decodedOnce(json, depthMax)
   return inner?.trimStart().startsWith('{') ? { text: inner, how: ['encoded-twice'] } : undefined

@@ -25,11 +25,10 @@ import { schemaFault } from '../../../shared/contract/arguments/schema-fault.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { fenced, withoutBrokenMark, withoutTurnEnd } from './around-calls.ts'
 import type { Reading, WrittenArguments, WrittenCall } from './dialect.ts'
-import { fenced } from './fence.ts'
 import { readingIn } from './marks.ts'
 import type { Repair } from './readers/written-json.ts'
-import { withoutBrokenMark, withoutTurnEnd } from './turn-end.ts'
 import { typedObject } from './typed-fields.ts'
 
 /** `schema`: JSON text. */
@@ -132,17 +131,13 @@ export function judgedCall(
     return { why: `the tool ${quoted(name)} cannot be called: its schema is unusable` }
   if (written.kind === 'none' && written.isOnlyNamed && !offer.isOnlyCalls)
     return { why: 'it has no arguments' }
+  const cannot = (why: string) => ({ why: `${quoted(name)} cannot be called like that: ${why}` })
   const typed = argumentText(written, schema, repairs)
-  if ('why' in typed) return { why: `${quoted(name)} cannot be called like that: ${typed.why}` }
-  const raw = typed.json
-  const lost = left.filter((field) => isDeclared(schema.schema, field))
-  const fault =
-    lost.length > 0
-      ? `${listed(lost.map(quoted), 'and')} cannot be told from the call's own fields there`
-      : faultIn(raw, schema)
-  return fault === undefined
-    ? { id, name, raw }
-    : { why: `${quoted(name)} cannot be called like that: ${fault}` }
+  if ('why' in typed) return cannot(typed.why)
+  const lost = listed(left.filter((field) => isDeclared(schema.schema, field)).map(quoted), 'and')
+  if (lost !== '') return cannot(`${lost} cannot be told from the call's own fields there`)
+  const fault = faultIn(typed.json, schema)
+  return fault === undefined ? { id, name, raw: typed.json } : cannot(fault)
 }
 
 /**

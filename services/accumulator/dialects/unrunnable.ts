@@ -15,11 +15,10 @@
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
-import { withoutThinking } from './inline-thinking.ts'
+import { withoutThinking, withoutTurnEnd } from './around-calls.ts'
 import { readingIn } from './marks.ts'
 import { readJson } from './readers/written-json.ts'
 import { judgedCall, type OfferedTool } from './recover.ts'
-import { withoutTurnEnd } from './turn-end.ts'
 
 /** `dialect`: the name of the dialect, or `json` for another shape. */
 export type Unrunnable = { dialect: string; hold: 'frame' | 'shape' }

@@ -11,8 +11,7 @@ import {
   skipItems,
   skipMatch,
 } from '../readers/cursor.ts'
-import { readLiteral } from '../readers/literal.ts'
-import { pythonSpelling } from '../readers/python.ts'
+import { pythonSpelling, readLiteral } from '../readers/literal.ts'
 import type { Repair } from '../readers/written-json.ts'
 
 /**

@@ -1,15 +1,23 @@
 // Reads JSON as models write it in text. The result is strict JSON text: the same characters,
 // except for repairs that cannot change a value.
 //
-// WRITTEN-JSON-1. Repairs: a comma before a closing bracket, Python's True, False and None, and the
-//     repairs of a string (json-string.ts). Each repair is named.
+//     trailing-comma     {"a":1,}                      the comma is removed
+//     python-word        {"a":True,"b":None}           true, null
+//     single-quotes      'b'                           with double quotes
+//     control-character  a line end inside a string    as its escape
+//     escaped-quote      "it\'s"                       without the backslash
+//
+// WRITTEN-JSON-1. There are no other repairs of a text, and each one is named.
 // WRITTEN-JSON-2. Nothing open is closed: a string, number, array or object without an end cannot
 //     be read (I1.1).
 // WRITTEN-JSON-3. One pass reads every character a bounded number of times. Nesting is bounded.
+// JSON-STRING-1. No other escape is repaired. Readers differ in each of them: `\d` is `d` for
+//     JavaScript and `\d` for Python, and `\x41`, `\0`, `\a` and `\u{…}` have even more readings.
+// JSON-STRING-2. Python reads `\/` and an escaped surrogate pair differently from JSON. A string in
+//     single quotes with one of them has two readings. A text with Python's words has them too.
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import { type Cursor, skip, skipBlanks, skipItems, skipMatch } from './cursor.ts'
-import { jsonString, type StringMending } from './json-string.ts'
 
 export type Repair =
   | 'fence'
@@ -19,7 +27,9 @@ export type Repair =
   | 'encoded-twice'
   | 'encoded-value'
   | 'no-arguments'
-  | StringMending
+  | 'single-quotes'
+  | 'control-character'
+  | 'escaped-quote'
 
 /** Read the characters from `from` to `to` as `text`. Edits are in the order of the text. */
 type Edit = { repairs: Repair[]; from: number; to: number; text: string; isJsonOnly?: boolean }
@@ -98,14 +108,50 @@ function member(cursor: Cursor, edits: Edit[], depth: number): boolean {
   return value(cursor, edits, depth)
 }
 
+/** Characters and escapes that are the same in both quotes. The stack fits runs of this length. */
+const plainHere =
+  /(?:[ !#-&(-[\]-\uffff]|\\(?:["\\bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})){1,4096}/y
+/** The escapes that Python reads differently. */
+const jsonOnlyHere = /\\(?:\/|u[0-9a-fA-F]{4})/y
+
+/** A string in either quotes, with an end and one reading. */
 function string(cursor: Cursor, edits: Edit[]): boolean {
-  const from = cursor.at
-  const read = jsonString(cursor)
-  if (read === undefined) return false
-  const { spelling, how, isJsonOnly } = read
-  if (spelling === undefined && !isJsonOnly) return true
-  const text = spelling ?? cursor.text.slice(from, cursor.at)
-  edits.push({ repairs: how, from, to: cursor.at, text, isJsonOnly })
+  const { text, at: from } = cursor
+  const quote = text[from]
+  const repairs = new Set<Repair>()
+  const pieces: string[] = []
+  let isJsonOnly = false
+  let copied = from + 1
+  cursor.at += 1
+  const replace = (length: number, spelling: string, repair?: Repair): void => {
+    pieces.push(text.slice(copied, cursor.at), spelling)
+    cursor.at += length
+    copied = cursor.at
+    if (repair !== undefined) repairs.add(repair)
+  }
+  for (let found = text[cursor.at]; found !== quote; found = text[cursor.at]) {
+    if (found === undefined) return false
+    if (skip(cursor, plainHere)) continue
+    if (found < ' ') replace(1, JSON.stringify(found).slice(1, -1), 'control-character')
+    else if (found === '"') replace(1, '\\"')
+    else if (found === "'") cursor.at += 1
+    else if (text.startsWith("\\'", cursor.at))
+      replace(2, "'", quote === '"' ? 'escaped-quote' : undefined)
+    else if (skip(cursor, jsonOnlyHere)) isJsonOnly = true
+    else return false
+  }
+  if (isJsonOnly && quote === "'") return false
+  if (quote === "'") repairs.add('single-quotes')
+  pieces.push(text.slice(copied, cursor.at))
+  cursor.at += 1
+  if (repairs.size > 0 || isJsonOnly)
+    edits.push({
+      repairs: [...repairs],
+      from,
+      to: cursor.at,
+      text: `"${pieces.join('')}"`,
+      isJsonOnly,
+    })
   return true
 }
 

@@ -5,8 +5,10 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { readLiteral } from '../../../../services/accumulator/dialects/readers/literal.ts'
-import { pythonSpelling } from '../../../../services/accumulator/dialects/readers/python.ts'
+import {
+  pythonSpelling,
+  readLiteral,
+} from '../../../../services/accumulator/dialects/readers/literal.ts'
 import type { Repair } from '../../../../services/accumulator/dialects/readers/written-json.ts'
 
 /**
