@@ -7,7 +7,7 @@ import { calls } from './grammars/calls.ts'
 import { json } from './grammars/json.ts'
 import { bareJson, jsonArguments } from './grammars/json-arguments.ts'
 import { python } from './grammars/python.ts'
-import { elements, type FieldTags, fields } from './grammars/tags.ts'
+import { elements, fields } from './grammars/tags.ts'
 import { mark } from './readers/cursor.ts'
 import { gemmaSpelling, readLiteral } from './readers/literal.ts'
 
@@ -132,7 +132,7 @@ const k3Mark = /<\|(?:open|close|sep)\|>/
 
 /** A channel for the user may precede the calls. Texts have no escapes and cannot contain the marks. */
 const kimiK3 = calls({
-  open: '<|open|>tools<|sep|>',
+  open: mark`<\|open\|>tools<\|sep\|>`,
   close: '<|close|>tools<|sep|>',
   begin: mark`<\|open\|>call`,
   head: mark` {1,8}tool="(?<name>[^"<>]{1,256})"(?: {1,8}index="[0-9]{1,9}")? {0,8}<\|sep\|>~`,
@@ -174,13 +174,6 @@ const minimaxM3 = calls({
 
 // ── Invoke tags ──
 
-const parameterTags: FieldTags = {
-  field: mark`<parameter=(?<key>[^<>\s]{1,256})>`,
-  end: '</parameter>',
-  never: /<parameter=/,
-  orJson: bareJson,
-}
-
 /**
  * Qwen3-Coder, whose outer tag or only its beginning is often missing. Llama's custom functions have
  * JSON in the same tag. Seed-OSS has another outer tag, and writes a value directly between its tags.
@@ -190,7 +183,13 @@ const functionTag = calls({
   begin: mark`(?=(?:<(?:tool_call|seed:tool_call)>\s{0,64})?<function=(?:(?<name>[^<>\s]{1,256})>)?)`,
   forms: ['<tool_call>', '<seed:tool_call>', ''].map((outer) => ({
     head: mark`${outer}~<function=(?<name>[^<>\s]{1,256})>~`,
-    args: fields({ ...parameterTags, hasLines: outer !== '<seed:tool_call>' }),
+    args: fields({
+      field: mark`<parameter=(?<key>[^<>\s]{1,256})>`,
+      end: '</parameter>',
+      never: /<parameter=/,
+      orJson: bareJson,
+      hasLines: outer !== '<seed:tool_call>',
+    }),
     end: mark`~</function>${outer ? mark`~${outer.replace('<', '</')}` : /(?:[ \n\r\t]*<\/(?:tool_call|seed:tool_call)>)?/}`,
   })),
   why: "a call in the tag 'function' must hold its parameters, each in a tag of its own that is closed, and nothing else",
@@ -205,12 +204,9 @@ function invokes(
   [call, parameter]: [string, string],
   bare: 'marked' | 'plain',
   sections: string[],
-  {
-    strays = sections,
-    never,
-    hasData,
-  }: { strays?: string[]; never?: RegExp; hasData?: boolean } = {},
+  more: { strays?: string[]; never?: RegExp; hasData?: boolean } = {},
 ): Grammar[] {
+  const { strays = sections, never, hasData } = more
   const tags = { args: parameters(parameter, never, hasData), end: mark`~</${call}>` }
   // MiniCPM's tags occur in many declarations, whose parameters have more attributes.
   const inside = hasData ? mark`<${parameter}${nameAttribute}` : mark`<${parameter}[ >]`
@@ -220,7 +216,7 @@ function invokes(
     ...sections.map((outer) =>
       calls({
         ...tags,
-        open: `<${outer}>`,
+        open: mark`<${outer}>`,
         close: `</${outer}>`,
         begin: mark`<${call}`,
         head: mark`${nameAttribute}~`,

@@ -1,7 +1,7 @@
 // Recovers calls that a model wrote as text (I2).
 // Owns: whether a visible text is calls, and only calls, that could run unchanged.
-// Does not own: when to search (text-calls.ts), the syntax of a dialect (one file each), the
-// results of calls (executor).
+// Does not own: when to search (text-calls.ts), the syntax of a dialect (marks.ts), the results of
+// calls (executor).
 //
 // RECOVER-1. All or nothing: the whole text, or one whole fence, is calls. Each names an offered
 //     tool and passes its schema. One that does not makes all of them text.

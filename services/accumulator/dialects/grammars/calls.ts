@@ -4,17 +4,7 @@
 //     section without an end, is a broken frame. Nothing of either runs.
 
 import type { Grammar, Reading, WrittenArguments, WrittenCall } from '../dialect.ts'
-import {
-  type Cursor,
-  isAt,
-  isOver,
-  type Mark,
-  mark,
-  skip,
-  skipBlanks,
-  skipMatch,
-  upTo,
-} from '../readers/cursor.ts'
+import { type Cursor, type Mark, skip, skipBlanks, skipMatch, upTo } from '../readers/cursor.ts'
 import type { Repair } from '../readers/written-json.ts'
 import { jsonHere } from './json-arguments.ts'
 
@@ -29,7 +19,7 @@ type CallMarks = { head?: RegExp; args?: ReadArguments; end?: Mark; isEscaped?: 
 
 export type Frame = CallMarks & {
   /** The marks of a section around the calls. `closeText`: for the model. */
-  open?: Mark
+  open?: RegExp
   close?: Mark
   closeText?: string
   /**
@@ -56,14 +46,10 @@ export type Frame = CallMarks & {
 
 export function calls(frame: Frame): Grammar {
   const { open, bare, begin, notes, begun } = frame
-  const beginnings = [open, bare && begin, notes?.open, begun]
-    .filter((beginning) => beginning !== undefined)
-    .map((beginning) => mark`${beginning}`.source)
+  const beginnings = [open, bare && begin, notes?.open, begun].flatMap((mark) => mark?.source ?? [])
   const first = new RegExp(beginnings.join('|'), 'y')
-  return (text) => {
-    const cursor = { text, at: 0 }
-    return isAt(cursor, first) ? () => readAll(cursor, frame) : undefined
-  }
+  return (text) =>
+    skip({ text, at: 0 }, first) ? () => readAll({ text, at: 0 }, frame) : undefined
 }
 
 function readAll(cursor: Cursor, frame: Frame): Reading | undefined {
@@ -79,7 +65,7 @@ function readAll(cursor: Cursor, frame: Frame): Reading | undefined {
     marked,
   })
 
-  for (; !isOver(cursor); skipBlanks(cursor)) {
+  for (; cursor.at < cursor.text.length; skipBlanks(cursor)) {
     const before = read.length
     const isInside = open !== undefined && skip(cursor, open)
     marked ||= isInside
@@ -102,10 +88,10 @@ function readAll(cursor: Cursor, frame: Frame): Reading | undefined {
       words.push(...note)
       continue
     }
-    if (begun !== undefined && isAt(cursor, begun)) return { ...broken(why), isOpen: true }
+    if (begun !== undefined && skip({ ...cursor }, begun)) return { ...broken(why), isOpen: true }
     // FRAME-1: text follows the calls.
     const isStray = before > 0 && strayEnd !== undefined && skip(cursor, strayEnd)
-    if (!isStray || !isOver(cursor)) return undefined
+    if (!isStray || cursor.at < cursor.text.length) return undefined
   }
   return read.length === 0
     ? undefined

@@ -36,7 +36,7 @@ function readFrames(cursor: Cursor, marks: JsonMarks): Reading | undefined {
   do {
     // Text follows the calls, so the whole is not calls.
     if (!skip(cursor, open) || (!marked && !isAt(cursor, plainFirst))) return undefined
-    const inside = valuesIn(cursor, marks, repairs)
+    const inside = valuesIn(cursor, close, repairs)
     if (inside === undefined) return broken(`what stands after '${open}' is not valid JSON`)
     if (!skip(cursor, close) && !isOptional) return broken(`'${close}' is missing after the JSON`)
     values.push(...inside)
@@ -52,11 +52,7 @@ const comma = /\s{0,64},(?=\s{0,64}\{)/y
 const semicolon = /\s{0,64};(?=\s{0,64}[{[])/y
 
 /** Reads at least one value. Before a closing mark there may be several objects. */
-function valuesIn(
-  cursor: Cursor,
-  { close }: JsonMarks,
-  repairs: Set<Repair>,
-): string[] | undefined {
+function valuesIn(cursor: Cursor, close: string, repairs: Set<Repair>): string[] | undefined {
   const values: string[] = []
   for (let continues = true; continues; ) {
     skipBlanks(cursor)

@@ -2,15 +2,7 @@
 // are literals of Python (literal.ts). Without a list or marks a call is no call but code.
 
 import type { Grammar, Reading, WrittenCall } from '../dialect.ts'
-import {
-  type Cursor,
-  isAt,
-  isOver,
-  skip,
-  skipBlanks,
-  skipItems,
-  skipMatch,
-} from '../readers/cursor.ts'
+import { type Cursor, isAt, skip, skipBlanks, skipItems, skipMatch } from '../readers/cursor.ts'
 import { pythonSpelling, readLiteral } from '../readers/literal.ts'
 import type { Repair } from '../readers/written-json.ts'
 
@@ -52,7 +44,8 @@ function readAll(cursor: Cursor, marks: PythonMarks): Reading | undefined {
   const isWhole =
     (hasBrackets ? readList : readLines)(cursor, read) && (skip(cursor, close) || isOptional)
   const { calls, names, repairs } = read
-  if (isWhole) return isOver(cursor) ? { kind: 'calls', calls, repairs, marked } : undefined
+  if (isWhole)
+    return cursor.at === text.length ? { kind: 'calls', calls, repairs, marked } : undefined
   // Without a mark around it, calls that continue unlike calls are none, unless they were cut.
   const isOpen = !marked && !text.endsWith(hasBrackets ? ')]' : ')')
   const why = 'a call in this form must have a name for each argument and literals as values'

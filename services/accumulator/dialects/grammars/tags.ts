@@ -5,15 +5,7 @@
 
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { WrittenField } from '../dialect.ts'
-import {
-  type Cursor,
-  isAt,
-  type Mark,
-  skip,
-  skipBlanks,
-  skipMatch,
-  upTo,
-} from '../readers/cursor.ts'
+import { type Cursor, type Mark, skip, skipBlanks, skipMatch, upTo } from '../readers/cursor.ts'
 import { type ReadArguments, unescaped } from './calls.ts'
 import { jsonHere } from './json-arguments.ts'
 
@@ -22,7 +14,7 @@ import { jsonHere } from './json-arguments.ts'
  * the type of the value. `end`: the tag after a value. `never`: what no value contains, because a
  * tag in it is damaged or has no end.
  */
-export type FieldTags = {
+type FieldTags = {
   field: RegExp
   end: string
   never: RegExp
@@ -87,7 +79,7 @@ export function elements(mark: string, open: RegExp, close: RegExp): ReadArgumen
       if (name === undefined) return read
       const text = upTo({ ...cursor }, mark)
       cursor.at += text?.length ?? 0
-      const hasParts = text !== undefined && isAt(cursor, open)
+      const hasParts = text !== undefined && skip({ ...cursor }, open)
       const mayHaveParts = text?.trim() === '' && depth < limits.argumentDepthMax
       const parts = hasParts && mayHaveParts ? sequence(cursor, depth + 1) : undefined
       if (text === undefined || hasParts !== (parts !== undefined)) return undefined

@@ -32,8 +32,7 @@ export function skip(cursor: Cursor, mark: Mark): boolean {
   return true
 }
 
-export function isAt({ text, at }: Cursor, mark: Mark): boolean {
-  if (typeof mark === 'string') return text.startsWith(mark, at)
+export function isAt({ text, at }: Cursor, mark: RegExp): boolean {
   mark.lastIndex = at
   return mark.test(text)
 }
