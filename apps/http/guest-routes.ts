@@ -69,11 +69,11 @@ export function guestRoutes({ guardOf }: Pick<GuardsByAgent, 'guardOf'>): (app: 
   }
 }
 
-function requestIn({ format, body }: Body): GuestRequest {
+function requestIn({ format, body, host }: Body): GuestRequest {
   const known = guestFormats.find((name) => name === format)
   if (known === undefined)
     throw new HttpError(400, 'guest.format', `format must be one of: ${guestFormats.join(', ')}`)
-  return { format: known, body }
+  return { format: known, body, host: typeof host === 'string' ? host : undefined }
 }
 
 const statuses = ['ok', 'error', 'unknown', 'not-run'] as const

@@ -25,6 +25,8 @@ export type GuestRequest = {
   body: unknown
   /** For budgets in money, where the body names no model. */
   model?: { provider: string; name: string }
+  /** The name of the host's profile, if the agent is a host that changes calls, such as `claude-code`. */
+  host?: string | undefined
 }
 
 /** The model's finished answer to a request, in the same format. */

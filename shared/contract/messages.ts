@@ -55,6 +55,7 @@ export type Message =
   | Part
   | PartitionCount
   | ProgramsHashed
+  | RequestsUnjudged
   | ResultSent
   | RoundChecked
   | RoundCleared
@@ -819,6 +820,8 @@ export type GuestResults = {
   reached: BudgetUse[]
   /** at turn_end: the budget that refused the request; empty: none did */
   refusal: string
+  /** requests of the guest that passed unjudged since the last such record */
+  unjudged: UnjudgedRequests[]
 }
 
 /**
@@ -834,10 +837,20 @@ export type GuestRound = {
   /** the text that opened the turn, cut at the limit; null: not known */
   user: string | null
   /**
-   * the key of the round: a hash of its words, a dot, and the number of rounds with these words in
-   * the turn, from 1
+   * the key of the round: a hash of its words, a hash of its call ids, a dot, and the number of
+   * rounds with these words in the turn, from 1
    */
   key: string
+  /**
+   * whether it comes from a history, which its host may have rewritten; false: it has the model's
+   * own words
+   */
+  isShown: boolean
+  /**
+   * the key of the round before it in the history, empty if it is the first; null: its place does
+   * not identify it
+   */
+  after: string | null
   /** the agent's name */
   agent: string
   /** whether the front holds each call until its verdict */
@@ -1291,6 +1304,19 @@ export type ProgramsHashed = {
   round: number
   /** by ordinal */
   programs: CallProgram[]
+}
+
+/**
+ * Activity: model requests of a guest passed its proxy unjudged. They belong to no turn. Derived.
+ */
+export type RequestsUnjudged = {
+  type: 'requests-unjudged'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the offset in guest-events of the record that counts them */
+  at: number
+  /** the requests by kind */
+  requests: UnjudgedRequests[]
 }
 
 /**
@@ -2065,16 +2091,22 @@ export type GuestResult = {
   status: GuestResultStatus
   /** its result as the model reads it, cut at the limit */
   text: string
+  /**
+   * the arguments of the call as the history shows them, if they are not those that the model sent;
+   * null: the same, or not known
+   */
+  shown: string | null
   /** milliseconds that it ran; 0: not known */
   durationMs: number
 }
 
 /**
  * The way a call of a guest ended, as its front reports it. `skipped`: it never ran.
- * `outcome_unknown`: it may have run, or may still take effect. A reader that does not know a newer
- * symbol reads the default, the most cautious one.
+ * `outcome_unknown`: it may have run, or may still take effect. `unseen`: the guest has gone on
+ * without its result. A reader that does not know a newer symbol reads the default, the most
+ * cautious one.
  */
-export type GuestResultStatus = 'ok' | 'error' | 'skipped' | 'outcome_unknown'
+export type GuestResultStatus = 'ok' | 'error' | 'skipped' | 'outcome_unknown' | 'unseen'
 
 /**
  * The advice for the next request of a guest. `none`: nothing to do. The others are those of the
@@ -2151,6 +2183,8 @@ export type LoopThresholds = {
   schemaFailures: number
   /** whether reaching schemaFailures ends the turn as deterministic */
   schemaFailureEndsTurn: boolean
+  /** minutes of one wait without news before a reminder */
+  waitMinutes: number
 }
 
 /** An operator's prices of a model, in billionths of a US dollar per million tokens. */
@@ -2425,8 +2459,9 @@ export type Response = {
 
 /**
  * The way a call ended (R5). `ok`, `error`, `timed_out`: it ran. `rejected`, `vetoed`, `skipped`:
- * it never ran in any try. `outcome_unknown`: it may have run, or may still take effect. A reader
- * that does not know a newer symbol reads the default, the most cautious one.
+ * it never ran in any try. `outcome_unknown`: it may have run, or may still take effect. `unseen`:
+ * a guest ran it, and nobody saw its end. A reader that does not know a newer symbol reads the
+ * default, the most cautious one.
  */
 export type ResultStatus =
   | 'ok'
@@ -2436,6 +2471,7 @@ export type ResultStatus =
   | 'timed_out'
   | 'skipped'
   | 'outcome_unknown'
+  | 'unseen'
 
 /** The reason why a round has no response. */
 export type RoundFailure = {
@@ -2580,6 +2616,14 @@ export type Totals = {
  * fallback. A reader that does not know a newer symbol reads the default, the most cautious one.
  */
 export type TurnOutcome = 'answered' | 'capped' | 'failed' | 'cancelled'
+
+/** Model requests of one kind that passed unjudged. */
+export type UnjudgedRequests = {
+  /** the name of an API that Weir cannot read, or a method and a path */
+  kind: string
+  /** the number of requests */
+  count: number
+}
 
 /**
  * The rule for a model without a known price under a budget in money. `allow`: it counts as no

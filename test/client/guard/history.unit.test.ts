@@ -49,6 +49,7 @@ describe.each(guestFormats.map((format) => [format] as const))('a history as %s'
         {
           ...{ key, callId: at < 2 ? 'call_2' : 'call_3', nth: 0, status: 'ok', durationMs: 0 },
           text: at < 2 ? 'content 2' : 'content 3',
+          shown: JSON.stringify({ path: at < 2 ? '2.ts' : '3.ts', depth: 1 }),
         },
       ]),
     )
@@ -94,6 +95,18 @@ describe.each(guestFormats.map((format) => [format] as const))('a history as %s'
     const { offered, declarations } = toolsFor(round.spoken, found, { read: hints })
     expect(offered).toEqual(['read', 'write'])
     expect(declarations).toEqual([{ ...tools[0], timeoutMs: limits.toolTimeoutMsMax, hints }])
+  })
+
+  it("declares the pollers of the host's profile, beside those of the guest's file", () => {
+    const { rounds } = historyOf(requestOf(format, turns))
+    const round = rounds[0]
+    if (round === undefined) throw new Error('no round')
+    const pollOf = (poll: boolean, pollers: string[]) =>
+      toolsFor(round.spoken, tools, { read: { ...hints, poll } }, pollers).declarations[0]?.poll
+    expect(pollOf(false, ['read', 'other'])).toBe(true)
+    expect(pollOf(true, ['other'])).toBe(true)
+    expect(pollOf(false, ['other'])).toBe(false)
+    expect(toolsFor(round.spoken, tools, {}, ['read']).declarations).toMatchObject([{ poll: true }])
   })
 
   it('makes a response with the key as its attempt', () => {
@@ -176,7 +189,7 @@ describe('a history', () => {
         results.map(({ status }) => status),
       )
     expect(statuses([both])).toEqual([['ok']])
-    expect(statuses([both, read(2)])).toEqual([['ok', 'outcome_unknown'], ['ok']])
+    expect(statuses([both, read(2)])).toEqual([['ok', 'unseen'], ['ok']])
   })
 
   it('takes the turn of a text whose reminders change as the same turn', () => {
