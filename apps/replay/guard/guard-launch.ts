@@ -31,8 +31,7 @@ function boxed(
   { folders, files }: Readable,
   found: Found,
 ): [string, ...string[]] | undefined {
-  if ('missing' in found || found.backend.kind !== 'bubblewrap') return undefined
-  if (found.backend.prlimit === undefined) return undefined
+  if ('missing' in found) return undefined
   const confinement = {
     ...{ argv, cwd: undefined, read: [], write: [], network: 'none' as const },
     programFiles: [process.execPath, ...files],
@@ -41,5 +40,5 @@ function boxed(
     processes: sandboxBounds.processes,
     cpuSeconds: undefined,
   }
-  return confined(confinement, [], found).argv
+  return confined(confinement, [], found)
 }
