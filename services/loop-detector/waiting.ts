@@ -1,8 +1,8 @@
 // Whether a call waits for something that runs elsewhere: a process, a job, a run, another agent.
 // Waiting is no loop. Its patience has its own rule (still-waiting.ts).
 //
-// WAITING-1. A call waits if its answer states that the thing still runs, if its input to a running
-//     session is empty or names its own wait, or if its declaration says so.
+// WAITING-1. A call waits if its answer states that the thing still runs, or if its declaration
+//     states that it polls. It also waits if its input to a running session is empty or names a wait.
 // WAITING-2. A failure is no wait, and no answer that says that the thing is over, gone or refused.
 //     Neither is an action that reports that it was queued.
 // WAITING-3. An empty answer is a wait only if the call has an id that an earlier call returned.
@@ -42,19 +42,19 @@ export function progressIn(value: unknown, text: string): Progress {
 }
 
 /**
- * `progress`: of its answer; `over` for a failure. `isPoller`: its declaration. `looks`: it may be a
- * look at something, and no action.
+ * `progress`: of its answer; `over` for a failure. `isPoller`: its declaration. `looks`: whether
+ * it may be a look at something, and no action.
  */
 export function waitOf(
   value: unknown,
   progress: Progress,
-  { isPoller, looks }: { isPoller: boolean; looks: boolean },
+  { isPoller, looks }: { isPoller: boolean; looks: () => boolean },
 ): Wait {
   if (progress === 'over' || sendsInput(value)) return no
   if (isPoller || waitsByInput(value)) return own
-  if (!looks) return no
+  if (progress === 'other' || !looks()) return no
   if (progress === 'running') return byAnswer
-  const ids = progress === 'empty' ? idsIn(value) : []
+  const ids = idsIn(value)
   return ids.length > 0 ? { kind: 'unknown', ids } : no
 }
 
@@ -129,7 +129,7 @@ function sendsInput(value: unknown): boolean {
   return false
 }
 
-/** Such a call of a tool that takes input looks at what it started before. */
+/** Such a call of a tool that takes input looks at an earlier command. */
 export function isInputEmpty(value: unknown): boolean {
   if (!isObject(value)) return false
   for (const name in value)
@@ -140,18 +140,15 @@ export function isInputEmpty(value: unknown): boolean {
 /** Its input to a running session is empty, or names its own wait. */
 function waitsByInput(value: unknown): boolean {
   if (!isObject(value)) return false
-  let hasSession = false
-  let hasEmptyInput = false
-  let namesWait = false
-  for (const [name, member] of Object.entries(value)) {
+  let isEmptyOrWaits = false
+  for (const name in value) {
+    const member = value[name]
     if (inputs.has(name) || commands.has(name)) {
       if (!isBlank(member)) return false
-      hasEmptyInput = true
-    } else if (isWaitMember(name, member)) namesWait = true
-    else if (name === 'is_input' ? isTrue(member) : sessionName.test(name) && isIdValue(member))
-      hasSession = true
+      isEmptyOrWaits = true
+    } else if (isWaitMember(name, member)) isEmptyOrWaits = true
   }
-  return hasSession && (hasEmptyInput || namesWait)
+  return isEmptyOrWaits && (isTrue(value.is_input) || idsIn(value).length > 0)
 }
 
 function isWaitMember(name: string, member: unknown): boolean {
