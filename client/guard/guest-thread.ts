@@ -8,8 +8,8 @@
 //     the round with such a call.
 // GUEST-THREAD-4. An object names the turn of its last request only, because another front may have
 //     opened a newer one. Otherwise a record means the newest turn.
-// GUEST-THREAD-5. Some histories do not show an empty response. A front counts it behind the one before
-//     it, and names it in the next request, so each one is judged.
+// GUEST-THREAD-5. Some histories do not show an empty response, others no calls at all. A front counts
+//     such a response after the one before it, and names it in the next request, so each is judged.
 
 import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -32,11 +32,12 @@ import { isObject } from '../../shared/lib/json/json-object.ts'
 import { newest } from '../../shared/lib/newest.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
-import { roundKey, type Words } from '../../shared/transcript/round-key.ts'
+import { canonicalArguments, roundKey, type Words } from '../../shared/transcript/round-key.ts'
 import { adviceEdits, withEdits } from './advice-edits.ts'
 import { checkRequest, formatError } from './formats.ts'
 import {
   type Front,
+  finalKey,
   type GuestTurn,
   type HiddenCounts,
   hiddenCountsOf,
@@ -64,6 +65,8 @@ export type ThreadOptions = {
    * object for a request of the guest and the front's own repeats of it.
    */
   hides?: boolean
+  /** No request shows the rounds of this turn. Each answer is a round behind the one before it. */
+  isUnshown?: boolean | undefined
 }
 
 /**
@@ -94,7 +97,7 @@ type Reserved = { words: string; reservation: Reservation | undefined }
 /** Of one conversation. An older one without an answer counts in full. */
 const reservedMax = 16
 
-/** The newest empty response of a conversation. `isOver`: a request has come since. */
+/** The newest response that no request shows. `isOver`: a request has come since. */
 type Silence = { turnKey: string; words: string; n: number; isOver: boolean }
 
 /** Makes the conversations of one front. */
@@ -125,12 +128,14 @@ export function createThreads({
   log,
 }: ThreadsOptions): Threads {
   const keys = newest<string>(limits.guestsOpenMax)
+  /** The hashes of the arguments that models have sent, for the record only. */
+  const sent = newest<string>(limits.guestsOpenMax)
   const silences = newest<Silence>(limits.guestsOpenMax)
   const histories = historyReader()
   /** The last requests of each conversation, the newest last. */
   const reserved = newest<Reserved[]>(limits.guestsOpenMax)
 
-  return (id, { turn, hides = false }) => {
+  return (id, { turn, hides = false, isUnshown = false }) => {
     let hidden: HiddenCounts = new Map()
     const hiddenKeys: string[] = []
     /** The turn of a record without a history (GUEST-THREAD-4). */
@@ -149,12 +154,16 @@ export function createThreads({
       return silence?.turnKey === turnKey ? silence : undefined
     }
 
-    /** The count of an empty response. `shown`: by the rounds of its history (GUEST-THREAD-5). */
+    /** The count of such a response. `shown`: by the rounds of its history (GUEST-THREAD-5). */
     function silenceAfter(place: GuestTurn, words: string, shown: number): number {
       const last = silenceIn(place)
       const n = last === undefined ? shown : Math.max(shown, last.n + Number(last.isOver))
       silences.set(id, { turnKey: place.turnKey, words, n, isOver: false })
       return n
+    }
+
+    function callName({ callId }: Pick<GuestResult, 'callId'>): string {
+      return `${id} ${callId}`
     }
 
     /** The turn of the next request. Undefined: no request was judged. */
@@ -226,7 +235,7 @@ export function createThreads({
         const rounds = history.rounds.map((round) => ({
           key: round.key,
           get results() {
-            return round.results
+            return round.results.map((result) => withChange(result, sent.get(callName(result))))
           },
           make: () => ({
             response: responseOf(round.spoken, round.key),
@@ -269,14 +278,20 @@ export function createThreads({
         await settle(answer.request, spoken.usage)
         const place = turnIn(history)
         const shown = n + (hidden.get(words) ?? 0)
-        const key = roundKey(words, isSilent(spoken) ? silenceAfter(place, words, shown) : shown)
+        const isUnseen = isUnshown || isSilent(spoken)
+        const key = roundKey(words, isUnseen ? silenceAfter(place, words, shown) : shown)
+        const before = history.rounds.at(-1)?.key ?? ''
         const round: SentRound = {
           key,
+          // A front that hides rounds is asked again at the same place.
+          after: hides ? null : finalKey(before, hidden),
           response: responseOf(spoken, key),
           ...toolsFor(spoken, history.tools, agent.hints, pollersOf(answer.request)),
         }
         const { calls } = round.response
-        for (const call of calls) keys.set(`${id} ${call.id}`, key)
+        for (const call of calls) keys.set(callName({ callId: call.id }), key)
+        for (const call of spoken.calls)
+          sent.set(callName({ callId: call.id }), argumentsHash(call.arguments))
         try {
           const verdicts = await front.proposeRound(place, round, {
             waitMs: calls.length === 0 || !(blocking || refuses) ? 0 : (waitMs ?? waitMsDefault),
@@ -305,7 +320,7 @@ export function createThreads({
       async reportResults(results) {
         checkResults(results)
         const records = results.map((result) =>
-          resultRecord(result, keys.get(`${id} ${result.callId}`) ?? ''),
+          resultRecord(result, keys.get(callName(result)) ?? ''),
         )
         if (records.length > 0) await front.report(lastTurn, { results: records, phase: 'running' })
       },
@@ -364,9 +379,20 @@ function checkResults(results: unknown): void {
   }
 }
 
+function argumentsHash(text: string): string {
+  return hash('sha256', canonicalArguments(text)).slice(0, 16)
+}
+
+/** The result with the arguments that the history shows, if they are not those that were sent. */
+function withChange(result: ResultRecord, sentHash: string | undefined): ResultRecord {
+  const isChanged =
+    sentHash !== undefined && result.shown !== null && argumentsHash(result.shown) !== sentHash
+  return isChanged ? result : { ...result, shown: null }
+}
+
 function resultRecord({ callId, nth = 0, status, text }: GuestResult, key: string): ResultRecord {
   return {
-    ...{ key, callId, nth, status: statuses[status], durationMs: 0 },
+    ...{ key, callId, nth, status: statuses[status], shown: null, durationMs: 0 },
     text: cutToBytes(text, limits.resultBytesMax),
   }
 }

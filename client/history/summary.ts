@@ -45,9 +45,9 @@ export type ConversationSummary = {
   /** Of all turns together; `isWhole` false: older turns were not looked through. */
   facts: TurnFacts & { isWhole: boolean }
   /**
-   * The end of the last turn. open: it still runs. ended: Weir has ended it, and the turn of a guest
-   * can still go on. unknown: its end is no longer in the log. For a conversation without a turn: the
-   * end of its last message; unjudged: it only counts requests that passed unjudged.
+   * The end of the last turn. open: it still runs. ended: Weir has ended it, and a guest may go on.
+   * unknown: its end is no longer in the log. For a conversation without a turn: the end of its last
+   * message; unjudged: it only counts requests that passed unjudged.
    */
   last: {
     outcome: TurnOutcome | 'open' | 'ended' | 'unknown' | 'unjudged'

@@ -4,7 +4,7 @@
 // EVIDENCE-1. Siblings that are the same call with the same result count once: the model had read
 //     no result when it wrote them.
 // EVIDENCE-2. A call that was skipped for lack of time, budget or turn is omitted, because it shows
-//     nothing.
+//     nothing. So is one whose result nobody saw, even if it repeats: its results may differ.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -164,7 +164,7 @@ function callsOf(
   const evidence: CallEvidence[] = []
   for (const call of calls) {
     const result = outcomes(call.ordinal)
-    if (result === undefined || result.status === 'skipped') continue
+    if (result === undefined || result.status === 'skipped' || result.status === 'unseen') continue
     evidence.push(callEvidence(round, call, result, declared(call.name), rejected(call.ordinal)))
   }
   return evidence

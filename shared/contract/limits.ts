@@ -572,6 +572,14 @@ export const limits = {
   frontBodyBytesMax: 64 * MiB,
   /** Conversations whose names a proxy remembers, oldest first out. */
   frontConversationsMax: 10_000,
+  /**
+   * Sessions of clients that a proxy remembers by their conversation, by a call and by their first
+   * text, oldest first out, and the first texts of one client.
+   */
+  frontSessionsMax: 10_000,
+  frontBeginningsMax: 16,
+  /** Answers with calls in a row that no request has shown, until a proxy warns. */
+  unshownAnswersMax: 10,
   /** How often a proxy with a veto repeats one request after a refused answer. */
   proxyRepeatsMax: 3,
   /** The wait of such a proxy for advice, and for the next bytes of the upstream. */

@@ -9,10 +9,15 @@ export type ProxiedConversation = GuestConversation &
 
 /**
  * The conversation of a guest. `turn` undefined: the history names it. `holds`: the calls of this guest
- * are held, here or in hooks. `hides`: the guest does not see refused answers.
+ * are held, here or in hooks. `hides`: the guest does not see refused answers. `isUnshown`: its requests show no calls.
  */
 export type ConversationOf = (
   agent: string,
   id: string,
-  options: { turn: string | undefined; holds: boolean; hides: boolean },
+  options: {
+    turn: string | undefined
+    isUnshown?: boolean | undefined
+    holds: boolean
+    hides: boolean
+  },
 ) => Promise<ProxiedConversation>

@@ -23,6 +23,7 @@ import { createAnswerRelay, type ModelRoute } from './answer-relay.ts'
 import type { ProxyApi, SentRequest } from './api.ts'
 import { apiAt, isOfWeir, type Judgeable } from './apis.ts'
 import { guestIdentities } from './guest-identity.ts'
+import { guestSessions } from './guest-sessions.ts'
 import { noteOf, readable } from './judged-request.ts'
 import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
 import { type ReservedRequest, reserveRequest, unnamedIdentity } from './request-budget.ts'
@@ -65,17 +66,26 @@ export function createProxy({
   fallback,
   log,
 }: ProxyOptions): ModelProxy {
-  const identities = guestIdentities()
+  const clients = guestSessions(log)
+  const identities = guestIdentities(clients)
   const reading = new Set<Promise<void>>()
   const unjudged = createUnjudgedTally({ conversationOf, log })
   const judge = createRequestJudge({ conversationOf, identities, sessions, unjudged, log })
-  const relay = createAnswerRelay({ upstream, conversationOf, identities, sessions, track, log })
+  const relay = createAnswerRelay({
+    upstream,
+    conversationOf,
+    identities,
+    clients,
+    sessions,
+    track,
+    log,
+  })
   const veto =
     vetoOptions &&
     createVeto(vetoOptions, {
-      ...{ upstream, identities, sessions, fallback, log, track },
-      conversationOf: (name, { conversation, turn }) =>
-        conversationOf(name, conversation, { turn, holds: true, hides: true }),
+      ...{ upstream, identities, clients, sessions, fallback, log, track },
+      conversationOf: (name, { conversation, ...turn }) =>
+        conversationOf(name, conversation, { ...turn, holds: true, hides: true }),
     })
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
@@ -120,10 +130,10 @@ export function createProxy({
     { sent, bytes }: { sent: SentRequest | undefined; bytes: Buffer },
     guest: ProxiedConversation | undefined,
   ): Promise<ReservedRequest> {
-    const named = sent && identities.ofRequest(api, headers, sent.body)
-    const { conversation, turn } = named ?? unnamedIdentity()
+    const named = sent && identities.ofRequest({ agent, api, headers, body: sent.body })
+    const { conversation, ...turn } = named ?? unnamedIdentity()
     const opening =
-      guest ?? conversationOf(agent, conversation, { turn, holds: false, hides: false })
+      guest ?? conversationOf(agent, conversation, { ...turn, holds: false, hides: false })
     const own = await Promise.resolve(opening).catch((error: unknown) => {
       if (error instanceof HttpError) throw error
       log.warn({ err: error, agent }, 'a request of a guest passes without its budget')

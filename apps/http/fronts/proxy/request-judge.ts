@@ -8,8 +8,9 @@ import { senderOf } from '../../../../shared/hosts/request-sender.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import type { ProxyApi, SentRequest } from './api.ts'
-import { type GuestIdentities, type GuestIdentity, historyOf } from './guest-identity.ts'
+import type { GuestIdentities, GuestIdentity } from './guest-identity.ts'
 import { guestRequest } from './guest-request.ts'
+import { historyOf } from './history-parts.ts'
 import { advisedBytes, noteOf } from './judged-request.ts'
 import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
 import type { UnjudgedTally } from './unjudged-tally.ts'
@@ -72,7 +73,7 @@ export function createRequestJudge({
       return unchanged('unjudged', undefined)
     }
     if (!mayCall(api, sent)) return unchanged(undefined, undefined)
-    const identity = identities.ofRequest(api, headers, sent.body)
+    const identity = identities.ofRequest({ agent, api, headers, body: sent.body })
     if (identity === undefined) return unchanged(undefined, sent)
     const session = senderOf(headers)?.session
     if (session !== undefined) sessions.sawProxy(session)
@@ -99,13 +100,13 @@ export function createRequestJudge({
   /** Undefined: Weir cannot judge the request (PROXY-3). */
   async function adviceOn(
     agent: string,
-    { conversation, turn, holds }: GuestIdentity & { holds: boolean },
+    { conversation, ...options }: GuestIdentity & { holds: boolean },
     request: GuestRequest,
     signal: AbortSignal,
   ): Promise<{ advice: Advice | undefined; guest: ProxiedConversation | undefined }> {
     let guest: ProxiedConversation | undefined
     try {
-      guest = await conversationOf(agent, conversation, { turn, holds, hides: false })
+      guest = await conversationOf(agent, conversation, { ...options, hides: false })
       return { advice: await guest.beforeModel(request, signal), guest }
     } catch (error) {
       if (signal.aborted || error instanceof HttpError) throw error

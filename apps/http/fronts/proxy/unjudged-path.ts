@@ -24,7 +24,7 @@ export function unjudgedKindOf(method: string, path: string): string {
   return shortened(`${method} ${onOneLine(named.join('/'))}`, limits.unjudgedKindBytesMax)
 }
 
-/** Also names of models and keys: a path with them would be a kind of its own. */
+/** Also a model's name and a key: each one would make another kind. */
 function isId(segment: string): boolean {
   return /^\d+$/.test(segment) || segment.length > 32 || /^(?=.{8})\D*\d/.test(segment)
 }

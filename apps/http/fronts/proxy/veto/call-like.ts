@@ -1,6 +1,6 @@
 // Whether a part of a streamed answer could be a call in any reader.
-// CALL-LIKE-1. A call has a member whose name, or whose `type`, says so. A text, a number and an empty
-//     value are none: a client that reads calls in texts reads them in `content` too.
+// CALL-LIKE-1. A call has a member with the name or the `type` of a call. A text, a number and an
+//     empty value are none: a client that reads calls in texts reads them in `content` too.
 
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
 

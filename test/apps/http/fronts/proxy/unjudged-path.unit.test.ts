@@ -20,7 +20,7 @@ describe('the kind of an unjudged request', () => {
     ['/v2/users/4711/chat?key=secret', 'POST /v2/users/{id}/chat'],
   ])('%s is %s', (path, kind) => expect(unjudgedKindOf('POST', path)).toBe(kind))
 
-  it('is one short line of printable characters, whatever the path is', () => {
+  it('is one short line of printable characters for any path', () => {
     const kind = unjudgedKindOf('POST', `/a%1b[2J%0a%e2%80%ae/${'é/'.repeat(500)}`)
     expect(kind).toMatch(/^POST \/a/)
     expect(kind).not.toMatch(/[\p{Cc}\p{Cf}]/u)
