@@ -18,7 +18,7 @@ import type { ToolTask } from '../../services/executor/tasks.ts'
 import { type AttemptTask, llmGateway } from '../../services/llm-gateway/reducer.ts'
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
-import { outcomeUnknown } from '../../shared/contract/call-endings.ts'
+import { unseenResult } from '../../shared/contract/call-endings.ts'
 import { errorLine } from '../../shared/contract/error-line.ts'
 import { roundIdOf, type SentMessage, tryIdOf } from '../../shared/contract/ids.ts'
 import type { AgentSettings, CallResult, Declaration } from '../../shared/contract/messages.ts'
@@ -221,10 +221,7 @@ function resultOf(ordinal: number, result: TranscriptResult, ending: Ending): Ca
   if (result === 'unknown')
     return {
       ordinal,
-      ...outcomeUnknown(
-        'The transcript has no result of this call.',
-        'no result in the transcript',
-      ),
+      ...unseenResult('no result in the transcript'),
       durationMs: 0,
       contents: [],
       tokens: null,

@@ -65,15 +65,17 @@ function endText(end: TryTimeline['end'], status: TryTimeline['status']): string
 }
 
 function resultText({ status, reason, durationMs }: NonNullable<CallTimeline['result']>): string {
-  const outcome =
-    status === 'outcome_unknown'
-      ? 'outcome unknown: it may have run, or may still take effect'
-      : status.replace('_', ' ')
+  const outcome = outcomeTexts[status] ?? status.replace('_', ' ')
   const ran = durationMs > 0 ? ` after ${elapsed(durationMs)}` : ''
   return `${outcome}${ran}${reason === '' ? '' : `: ${reason}`}`
 }
 
+const outcomeTexts: Partial<Record<NonNullable<CallTimeline['result']>['status'], string>> = {
+  outcome_unknown: 'outcome unknown: it may have run, or may still take effect',
+  unseen: 'result not seen',
+}
+
 function markOf(status: NonNullable<CallTimeline['result']>['status']): Tone {
   if (status === 'ok') return 'good'
-  return status === 'skipped' ? 'warning' : 'bad'
+  return status === 'skipped' || status === 'unseen' ? 'warning' : 'bad'
 }
