@@ -283,7 +283,7 @@ export function createThreads({
         const before = history.rounds.at(-1)?.key ?? ''
         const round: SentRound = {
           key,
-          // A front that hides rounds is asked again at the same place.
+          // A host sends the same place again to a front that hides rounds.
           after: hides ? null : finalKey(before, hidden),
           response: responseOf(spoken, key),
           ...toolsFor(spoken, history.tools, agent.hints, pollersOf(answer.request)),

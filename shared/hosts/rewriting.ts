@@ -1,5 +1,5 @@
-// The calls of a host that changes what its model sent: it runs the changed call, and its history
-// shows that one. A profile says how, and this file makes both spellings one.
+// Gives the model's call and the host's changed call one spelling. The host runs the changed call and
+// shows it in its history. A profile declares the changes.
 // REWRITING-1. Two spellings are one only if the host runs the same call for both. A verdict on one
 //     therefore holds for the other.
 

@@ -1,4 +1,4 @@
-// What a server or a model leaves around the calls of a text: thinking, a fence and the turn's end.
+// Servers and models leave thinking, a fence and the turn's end around the calls of a text.
 
 import { isOver, skip, skipBlanks, upTo } from './readers/cursor.ts'
 

@@ -1,6 +1,7 @@
-// Finds calls in texts that are no calls by the rules of recover.ts: a call's frame after other
-// text, and a whole text that is JSON and names an offered tool in a shape that is no call of
-// json-shapes.ts: {"tool_name": …}, {"name": …, "args": …}, {"type": "tool_use", …}. They never run.
+// Finds calls in texts that are no calls by the rules of recover.ts. One kind is a call's frame after
+// other text. The other kind is a whole text in JSON that names an offered tool in a shape that
+// json-shapes.ts lacks: {"tool_name": …}, {"name": …, "args": …}, {"type": "tool_use", …}.
+// They never run.
 // The model learns of them, because a call that is dropped silently is I2.
 //
 // UNRUNNABLE-1. Nothing here runs. In doubt the text stays text: a wrong report costs a round.

@@ -22,8 +22,8 @@ type Shape =
   | undefined
 
 /**
- * The keys of the name, the first that is there wins, of the arguments, and of what may be beside
- * them. `isAmbiguous`: a tool's declaration may have the same keys.
+ * `names`: keys for the name, the first present one wins. `args`: the key of the arguments.
+ * `besides`: other keys that may be there. `isAmbiguous`: a tool's declaration may have the same keys.
  */
 type NamedShape = {
   names: string[]

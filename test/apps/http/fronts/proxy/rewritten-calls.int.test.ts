@@ -45,7 +45,7 @@ type Case = {
   isVeto: boolean
 } & HostOptions
 
-/** Runs the case on a log of its own. Returns what the host saw and the rounds of the log. */
+/** Runs the case on a new log. Returns the host's exchanges and the rounds of the log. */
 async function run({ script, idOf, isVeto, ...host }: Case) {
   folder = mkdtempSync(join(tmpdir(), 'weir-rewritten-'))
   const settings = readSettings({ dataFolder: folder }, {})
