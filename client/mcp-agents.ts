@@ -104,8 +104,8 @@ export type McpReading =
   | { server: McpServer; fault: string }
 
 /**
- * Asks each server of the agent for its tools. A server has limits.mcpConnectMsMax to connect, and
- * as long for its list.
+ * Asks each server of the agent for its tools. A server has its `startMs` to connect, and
+ * limits.mcpAnswerMsMax for its list.
  */
 export async function mcpToolsOf(agent: Agent, log: Logger): Promise<McpReading[]> {
   return readingsOf(agent, await listsOf(agent, log))

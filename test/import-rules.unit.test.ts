@@ -42,6 +42,7 @@ const floors = [
   'shared/agents',
   'shared/settings',
   'shared/codec',
+  'shared/hosts',
   'shared/contract',
   'shared/lib',
   'schemas',

@@ -9,7 +9,7 @@ import { count, elapsed } from '../terminal/quantities.ts'
  * by no-rome`, `waited 50 s for a person`. Empty: nothing is notable. Names are foreign text.
  */
 export function factTexts(facts: TurnFacts): string[] {
-  const { rules, vetoes, rejections, approvals, approvalMs } = facts
+  const { rules, vetoes, rejections, approvals, approvalMs, unjudged } = facts
   const texts: string[] = []
   const { guard: byGuards = 0, ...byRules } = rules
   const names = Object.keys(byRules)
@@ -28,6 +28,8 @@ export function factTexts(facts: TurnFacts): string[] {
   if (withdrawn > 0) texts.push(`${count(withdrawn, 'approval')} withdrawn`)
   if (pending > 0) texts.push(`${count(pending, 'call')} waiting for a person`)
   if (approvalMs > 0) texts.push(`waited ${elapsed(approvalMs)} for a person`)
+  for (const [kind, n] of Object.entries(unjudged))
+    texts.push(`${count(n, 'request')} unjudged: ${kind}`)
   return texts
 }
 

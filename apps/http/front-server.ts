@@ -91,9 +91,9 @@ function proxyTo(
   return createProxy({
     ...{ upstream: upstreamAt(upstream), agent, log, fallback: defaultGuestSettings.fallback },
     ...{ sessions, veto },
-    async conversationOf(name, id, { turn, holds, hides }) {
+    async conversationOf(name, id, { holds, ...options }) {
       const guard = await (holds ? held : watching).guardOf(name)
-      return guard.conversation(id, { turn, hides })
+      return guard.conversation(id, options)
     },
   })
 }

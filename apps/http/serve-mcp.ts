@@ -31,6 +31,7 @@ export type McpCommandOptions = SettingFlags & {
   servers?: string
   agent?: string
   env?: string[]
+  startMs?: string
   httpPort?: string
   host?: string
   allowRemote?: boolean
@@ -141,7 +142,10 @@ async function overHttp({ fronts, upstreams, options, out, log }: Serving) {
 
 const defaultAgent = 'guest'
 
-function serversOf(command: string[], { servers, env = [] }: McpCommandOptions): McpServer[] {
+function serversOf(
+  command: string[],
+  { servers, env = [], startMs }: McpCommandOptions,
+): McpServer[] {
   const [program] = command
   if ((program === undefined) === (servers === undefined))
     throw new WeirError(
@@ -151,6 +155,11 @@ function serversOf(command: string[], { servers, env = [] }: McpCommandOptions):
   if (servers !== undefined) {
     if (env.length > 0)
       throw new WeirError('usage', `--env is for a server behind --: name variables in ${servers}`)
+    if (startMs !== undefined)
+      throw new WeirError(
+        'usage',
+        `--start-ms is for a server behind --: set startMs in ${servers}`,
+      )
     return loadMcpServers(servers, process.env)
   }
   for (const name of env)
@@ -161,9 +170,23 @@ function serversOf(command: string[], { servers, env = [] }: McpCommandOptions):
     {
       ...{ name, run: { kind: 'command', argv: command as [string], environment: env } },
       ...{ isTrusted: false, timeoutMs: 60_000, wallMs: 300_000 },
+      ...(startMs !== undefined && { startMs: startMsOf(startMs) }),
     },
   ]
 }
+
+/** The bounds are those of `startMs` in agent files. */
+function startMsOf(text: string): number {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : 0
+  if (value >= startMsMin && value <= startMsMax) return value
+  throw new WeirError(
+    'usage',
+    `--start-ms is ${JSON.stringify(text)}: give a whole number from ${startMsMin} to ${startMsMax}`,
+  )
+}
+
+const startMsMin = 1_000
+const startMsMax = 600_000
 
 /** Throws `usage` for flags that would have no effect. */
 function refuseUnused(options: McpCommandOptions): void {

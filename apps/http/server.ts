@@ -5,6 +5,8 @@
 // HTTP-SERVER-2. Closing refuses new connections. Open answers get `limits.shutdownGraceMs`, and their
 //     connections close behind them.
 // HTTP-SERVER-3. An unforeseen error of a route gets 500 with a constant text: it may hold secrets.
+// HTTP-SERVER-4. The client closes an idle connection, not this server: see limits.httpIdleMs. While
+//     half of all connections are open, each answer announces that its connection closes.
 
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { createServer, type RequestListener, type Server } from 'node:http'
@@ -77,14 +79,23 @@ export async function startHttpServer({
 
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
   const answering = new Set<ServerResponse>()
+  let connections = 0
   const server = createSocketServer(tls, (incoming, outgoing) => {
     answering.add(outgoing)
+    if (!server.listening || connections > limits.httpConnectionsMax / 2)
+      outgoing.shouldKeepAlive = false
     outgoing.once('close', () => {
       answering.delete(outgoing)
       // A client keeps the connection for its next request, and a closing server would wait for that.
       if (!server.listening) server.closeIdleConnections()
     })
     void listener(incoming, outgoing)
+  })
+  server.on('connection', (socket) => {
+    connections += 1
+    socket.once('close', () => {
+      connections -= 1
+    })
   })
   server.maxConnections = limits.httpConnectionsMax
   await listening(server, { host, port, advice })
@@ -102,6 +113,7 @@ function createSocketServer(tls: TlsFiles | undefined, answer: RequestListener):
     maxHeaderSize: limits.httpHeaderBytesMax,
     headersTimeout: limits.httpHeadersMs,
     requestTimeout: limits.httpRequestMs,
+    keepAliveTimeout: limits.httpIdleMs,
     connectionsCheckingInterval: limits.httpLateCheckMs,
     // Model clients write small pieces and wait for each answer.
     noDelay: true,

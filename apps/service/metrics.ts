@@ -12,6 +12,7 @@ import type { Offset, RecordToAppend, StoredRecord } from '../../shared/contract
 import type { Message, Usage } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import type { StageName } from '../../shared/contract/topology.ts'
+import { unjudgedKinds } from '../../shared/contract/unjudged-kinds.ts'
 import type { Clock } from '../../shared/lib/clock.ts'
 import { errorCodes } from '../../shared/lib/errors.ts'
 import type { CountedSlots } from '../../shared/lib/slots.ts'
@@ -122,6 +123,12 @@ export const metricTable = {
     'weir_interventions_shadowed_total',
     'Interventions that rules in shadow would have raised (loop-detector), by rule and rung.',
     ['rule', 'rung'],
+  ],
+  unjudged: [
+    'counter',
+    'weir_guest_requests_unjudged_total',
+    "Model requests that passed a guest's proxy unjudged (guest), by kind; other: by a path of no known API.",
+    ['kind'],
   ],
   approvals: [
     'counter',
@@ -369,6 +376,13 @@ export function createMetrics(options: MetricsOptions): Metrics {
         return
       case 'approval-decided':
         instruments.approvals.inc({ outcome: message.outcome })
+        return
+      case 'requests-unjudged':
+        for (const { kind, count } of message.requests)
+          instruments.unjudged.inc(
+            { kind: unjudgedKinds.find((name) => name === kind) ?? 'other' },
+            count,
+          )
         return
       case 'attempt-finished':
         instruments.attempts.inc({ outcome: 'answered' })

@@ -117,6 +117,8 @@ export type DefinedMcpServer = (
   toolsFile?: string
   /** Sends W3C Trace Context in `_meta` of each call. Default: false. */
   traceparent?: boolean
+  /** Milliseconds that the server may take to start and to connect. Default: 60,000. */
+  startMs?: number
   /** Milliseconds that a call may run without progress. Default: 60,000. */
   timeoutMs?: number
   /** Milliseconds that a call may run in all. Default: 300,000. */

@@ -8,8 +8,8 @@
 //     the round with such a call.
 // GUEST-THREAD-4. An object names the turn of its last request only, because another front may have
 //     opened a newer one. Otherwise a record means the newest turn.
-// GUEST-THREAD-5. Some histories do not show an empty response. A front counts it behind the one before
-//     it, and names it in the next request, so each one is judged.
+// GUEST-THREAD-5. Some histories do not show an empty response, others no calls at all. A front counts
+//     such a response after the one before it, and names it in the next request, so each is judged.
 
 import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
@@ -21,9 +21,11 @@ import { limits } from '../../shared/contract/limits.ts'
 import type {
   Response,
   GuestResult as ResultRecord,
+  UnjudgedRequests,
   Usage,
 } from '../../shared/contract/messages.ts'
 import { newestTurn } from '../../shared/contract/topology.ts'
+import { hostNamed } from '../../shared/hosts/hosts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
@@ -63,6 +65,8 @@ export type ThreadOptions = {
    * object for a request of the guest and the front's own repeats of it.
    */
   hides?: boolean
+  /** No request shows the rounds of this turn. Each answer is a round behind the one before it. */
+  isUnshown?: boolean | undefined
 }
 
 /**
@@ -83,6 +87,8 @@ export type GuestThread = GuestConversation & {
     request: GuestRequest,
     options?: { isNamed?: boolean; baseUrl?: string | undefined },
   ): Promise<Reservation | Failed | undefined>
+  /** Counts requests of the guest that passed unjudged. They belong to no turn. */
+  reportUnjudged(requests: UnjudgedRequests[]): Promise<void>
 }
 
 /** A request under budgets. `words`: the request, hashed. `reservation` undefined: it is settled. */
@@ -91,7 +97,7 @@ type Reserved = { words: string; reservation: Reservation | undefined }
 /** Of one conversation. An older one without an answer counts in full. */
 const reservedMax = 16
 
-/** The newest empty response of a conversation. `isOver`: a request has come since. */
+/** The newest response that no request shows. `isOver`: a request has come since. */
 type Silence = { turnKey: string; words: string; n: number; isOver: boolean }
 
 /** Makes the conversations of one front. */
@@ -129,7 +135,7 @@ export function createThreads({
   /** The last requests of each conversation, the newest last. */
   const reserved = newest<Reserved[]>(limits.guestsOpenMax)
 
-  return (id, { turn, hides = false }) => {
+  return (id, { turn, hides = false, isUnshown = false }) => {
     let hidden: HiddenCounts = new Map()
     const hiddenKeys: string[] = []
     /** The turn of a record without a history (GUEST-THREAD-4). */
@@ -148,7 +154,7 @@ export function createThreads({
       return silence?.turnKey === turnKey ? silence : undefined
     }
 
-    /** The count of an empty response. `shown`: by the rounds of its history (GUEST-THREAD-5). */
+    /** The count of such a response. `shown`: by the rounds of its history (GUEST-THREAD-5). */
     function silenceAfter(place: GuestTurn, words: string, shown: number): number {
       const last = silenceIn(place)
       const n = last === undefined ? shown : Math.max(shown, last.n + Number(last.isOver))
@@ -233,7 +239,7 @@ export function createThreads({
           },
           make: () => ({
             response: responseOf(round.spoken, round.key),
-            ...toolsFor(round.spoken, history.tools, agent.hints),
+            ...toolsFor(round.spoken, history.tools, agent.hints, pollersOf(request)),
           }),
         }))
         const place = turnIn(history)
@@ -272,14 +278,15 @@ export function createThreads({
         await settle(answer.request, spoken.usage)
         const place = turnIn(history)
         const shown = n + (hidden.get(words) ?? 0)
-        const key = roundKey(words, isSilent(spoken) ? silenceAfter(place, words, shown) : shown)
+        const isUnseen = isUnshown || isSilent(spoken)
+        const key = roundKey(words, isUnseen ? silenceAfter(place, words, shown) : shown)
         const before = history.rounds.at(-1)?.key ?? ''
         const round: SentRound = {
           key,
-          // A front that hides rounds is asked again at the same place.
-          after: hides ? null : finalKey(before, hidden),
+          // Its place does not identify a round that the next request does not show.
+          after: hides || isUnshown ? null : finalKey(before, hidden),
           response: responseOf(spoken, key),
-          ...toolsFor(spoken, history.tools, agent.hints),
+          ...toolsFor(spoken, history.tools, agent.hints, pollersOf(answer.request)),
         }
         const { calls } = round.response
         for (const call of calls) keys.set(callName({ callId: call.id }), key)
@@ -319,6 +326,10 @@ export function createThreads({
       },
 
       reserve,
+
+      async reportUnjudged(unjudged) {
+        await front.report(lastTurn, { results: [], phase: 'running', unjudged })
+      },
 
       async endTurn() {
         await front.report(lastTurn, { results: [], phase: 'turn_end' })
@@ -524,4 +535,9 @@ function verdictsFrom(
         : { text: `Not run: ${verdicts.notCounted}`, code: 'guest.over' as const }
     return { callId, name, verdict: 'refuse', ...why }
   })
+}
+
+/** The tools that wait, by the profile of the guest's host. */
+function pollersOf({ host }: GuestRequest): readonly string[] {
+  return hostNamed(host)?.pollers ?? []
 }

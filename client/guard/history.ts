@@ -262,12 +262,14 @@ export function responseOf(spoken: TranscriptResponse, key: string): Response {
 
 /**
  * The tools that a round's record carries: those that its response names. Nobody knows how long a
- * tool of a guest runs, so each one may take as long as any.
+ * tool of a guest runs, so each one may take as long as any. `pollers`: those of its host's profile,
+ * beside those of the guest's file.
  */
 export function toolsFor(
   spoken: Pick<TranscriptResponse, 'calls'>,
   tools: Declaration[] | undefined,
   hints: Readonly<Record<string, GuestHints>>,
+  pollers: readonly string[] = [],
 ): { offered: string[]; declarations: Declaration[] } {
   const listed = tools ?? calledIn([spoken])
   const named = new Set(spoken.calls.map(({ name }) => name))
@@ -278,9 +280,10 @@ export function toolsFor(
       .map((declaration) => {
         const own = Object.hasOwn(hints, declaration.name) ? hints[declaration.name] : undefined
         const { poll = false, ...rest } = own ?? {}
+        const isPoller = poll || pollers.includes(declaration.name)
         return {
           ...declaration,
-          ...{ poll, timeoutMs: limits.toolTimeoutMsMax },
+          ...{ poll: isPoller, timeoutMs: limits.toolTimeoutMsMax },
           hints: own === undefined ? null : (rest as ToolHints),
         }
       }),

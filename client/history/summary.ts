@@ -45,11 +45,12 @@ export type ConversationSummary = {
   /** Of all turns together; `isWhole` false: older turns were not looked through. */
   facts: TurnFacts & { isWhole: boolean }
   /**
-   * The end of the last turn. open: it still runs. unknown: its end is no longer in the log. For a
-   * conversation without a turn: the end of its last message.
+   * The end of the last turn. open: it still runs. ended: Weir has ended it, and a guest may go on.
+   * unknown: its end is no longer in the log. For a conversation without a turn: the end of its last
+   * message; unjudged: it only counts requests that passed unjudged.
    */
   last: {
-    outcome: TurnOutcome | 'open' | 'unknown'
+    outcome: TurnOutcome | 'open' | 'ended' | 'unknown' | 'unjudged'
     class: FailureClass | null
     cap: Cap | null
     reason: string | null
@@ -78,14 +79,15 @@ export async function begin(
   newest: StoredRecord,
   rounds: Iterable<RoundUsage>,
 ): Promise<Unfinished> {
-  const { key: conversation, time: at } = newest
+  const { key: conversation, value, time: at } = newest
   const found: Unfinished = {
     ...{ conversation, agent: null, question: null, turns: 0, inputTokens: 0, outputTokens: 0 },
     ...{ last: undefined, firstTurn: undefined, lastTurn: undefined, at },
     ...{ facts: new Map(), isWhole: false },
   }
   for (const round of rounds) add(found, round)
-  found.isWhole = found.firstTurn === undefined
+  const isCount = value !== null && messageOf(value)?.type === 'requests-unjudged'
+  found.isWhole = found.firstTurn === undefined && !isCount
   if (found.lastTurn !== undefined)
     found.agent = guestOf(conversation) ?? (await agentOf(log, conversation, found.lastTurn))
   return found
@@ -117,13 +119,22 @@ function add(found: Unfinished, { turn, round, usage, question }: RoundUsage): v
 /** Adds an activity record. The walk goes from newer to older records. */
 export function addActivity(found: Unfinished, { value, time }: StoredRecord): void {
   const message = messageOf(value)
-  if (message === undefined || !('turn' in message) || message.turn === null) return
+  const turn = message && turnOf(message)
+  if (message === undefined || turn === undefined) return
   found.last ??= endIn(found, message, time)
-  const facts = found.facts.get(message.turn) ?? beginFacts()
-  found.facts.set(message.turn, facts)
+  const facts = found.facts.get(turn) ?? beginFacts()
+  found.facts.set(turn, facts)
   addFact(facts, message)
   if (message.type === 'turn-started' && message.turn === found.firstTurn) found.isWhole = true
 }
+
+/** Undefined: the record is of no turn, and no fact. */
+function turnOf(message: Message): number | undefined {
+  if (message.type === 'requests-unjudged') return noTurn
+  return 'turn' in message ? (message.turn ?? undefined) : undefined
+}
+
+const noTurn = -1
 
 /** The end of the last turn, if this activity record shows it. Undefined: it does not. */
 function endIn(
@@ -137,6 +148,12 @@ function endIn(
       // An older turn, although the walk comes from newer records: the last turn began after the
       // walk did. A newer number belongs to a message that opened no turn.
       return message.turn < lastTurn ? withoutEnd('open', at) : undefined
+    case 'guest-advice':
+      return message.rung === 'end' && message.turn === lastTurn
+        ? { outcome: 'ended', class: null, cap: message.cap, reason: message.reason, at: time }
+        : undefined
+    case 'requests-unjudged':
+      return lastTurn === undefined ? withoutEnd('unjudged', at) : undefined
     case 'turn-started':
     case 'round-started':
       return withoutEnd('open', at)
@@ -146,7 +163,10 @@ function endIn(
 }
 
 /** `unknown`: the end is no longer in the log. */
-function withoutEnd(outcome: 'open' | 'unknown', at: Milliseconds): ConversationSummary['last'] {
+function withoutEnd(
+  outcome: 'open' | 'unknown' | 'unjudged',
+  at: Milliseconds,
+): ConversationSummary['last'] {
   return { outcome, class: null, cap: null, reason: null, at }
 }
 

@@ -21,6 +21,8 @@ export type TurnFacts = {
   approvals: Partial<Record<ApprovalOutcome | 'pending', number>>
   /** The time in which calls waited for a person; calls of one round wait together. */
   approvalMs: Milliseconds
+  /** The number of requests that passed a guest's proxy unjudged, by kind. They belong to no turn. */
+  unjudged: Record<string, number>
 }
 
 /** Effects by place in the turn, so a repeated record changes nothing (TURN-FACTS-1). */
@@ -29,6 +31,7 @@ export type FactFold = {
   vetoes: Map<string, string>
   rejections: Set<string>
   approvals: Map<string, { outcome: ApprovalOutcome | 'pending'; round: number; waitedMs: number }>
+  unjudged: Map<string, { kind: string; count: number }>
 }
 
 export function beginFacts(): FactFold {
@@ -37,6 +40,7 @@ export function beginFacts(): FactFold {
     vetoes: new Map(),
     rejections: new Set(),
     approvals: new Map(),
+    unjudged: new Map(),
   }
 }
 
@@ -72,6 +76,10 @@ export function addFact(facts: FactFold, message: Message): void {
       facts.approvals.set(`${round}/${ordinal}/${id}`, { outcome, round, waitedMs })
       return
     }
+    case 'requests-unjudged':
+      for (const { kind, count } of message.requests)
+        facts.unjudged.set(`${message.at}/${kind}`, { kind, count })
+      return
   }
 }
 
@@ -81,7 +89,13 @@ function addVeto({ vetoes }: FactFold, place: string, guard: string): void {
   if (known === undefined || known === approvalGuard) vetoes.set(place, guard)
 }
 
-export function factsOf({ interventions, vetoes, rejections, approvals }: FactFold): TurnFacts {
+export function factsOf({
+  interventions,
+  vetoes,
+  rejections,
+  approvals,
+  unjudged,
+}: FactFold): TurnFacts {
   const longest = new Map<number, number>()
   for (const { round, waitedMs } of approvals.values())
     longest.set(round, Math.max(waitedMs, longest.get(round) ?? 0))
@@ -92,6 +106,7 @@ export function factsOf({ interventions, vetoes, rejections, approvals }: FactFo
     rejections: rejections.size,
     approvals: tally([...approvals.values()].map(({ outcome }) => outcome)),
     approvalMs: [...longest.values()].reduce((sum, ms) => sum + ms, 0),
+    unjudged: sumOf([...unjudged.values()].map(({ kind, count }) => ({ [kind]: count }))),
   }
 }
 
@@ -104,6 +119,7 @@ export function sumOfFacts(all: readonly TurnFacts[]): TurnFacts {
     rejections: all.reduce((sum, { rejections }) => sum + rejections, 0),
     approvals: sumOf(all.map(({ approvals }) => approvals)),
     approvalMs: all.reduce((sum, { approvalMs }) => sum + approvalMs, 0),
+    unjudged: sumOf(all.map(({ unjudged }) => unjudged)),
   }
 }
 

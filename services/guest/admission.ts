@@ -30,7 +30,15 @@ function resultsFault({
   results,
   requestId,
   reached,
+  unjudged,
 }: GuestResults): string | undefined {
+  if (unjudged.length > limits.unjudgedKindsMax + 1)
+    return `unjudged has ${unjudged.length} kinds; it may have ${limits.unjudgedKindsMax + 1}`
+  for (const { kind, count } of unjudged) {
+    if (count < 1) return `unjudged has the count ${count}; it must be 1 or more`
+    const fault = sizeFault('unjudged', kind, 1, limits.unjudgedKindBytesMax)
+    if (fault !== undefined) return fault
+  }
   if (reached.length > limits.budgetsMax)
     return `reached has ${reached.length} budgets; it may have ${limits.budgetsMax}`
   if (keys.length > limits.guestKeysMax)

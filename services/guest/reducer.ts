@@ -3,8 +3,8 @@
 // Reads: guest-events.
 // Writes: guest-carried to guest-events, round-proposed to rounds-proposed, turn-ended and cancel to
 // rounds-checked and rounds-cleared, outcome and verdicts-requested to rounds-cleared,
-// history-entry to history, turn-started, round-started, guest-advice, budget-reached and
-// turn-finished to activity.
+// history-entry to history, turn-started, round-started, guest-advice, budget-reached,
+// requests-unjudged, turn-finished to activity.
 // Owns: the identity of rounds, the guest's turns, their caps, the advice (advice.ts).
 // Does not own: whether a call may run (executor), progress and the texts of interventions
 // (loop-detector), the guest itself. docs/internals/guests.md has the rules G1 to G12.
@@ -199,7 +199,8 @@ function onFront(state: Guest | undefined, place: Place, message: FrontRecord): 
   if (state?.renewing) return { state }
 
   const step = begin(place, state ?? begun(time))
-  if (message.type === 'guest-results') step.records.push(...reachedBudgets(step, message))
+  if (message.type === 'guest-results')
+    step.records.push(...reachedBudgets(step, message), ...unjudgedRequests(place, message))
   if (!wait(step.state, { message, offset: place.offset })) return step
   drain(step)
   const isOpened = step.state.turn !== undefined || step.hasEnded
@@ -219,6 +220,14 @@ function reachedBudgets({ place, state }: Step, { reached }: GuestResults): Outp
     to: 'activity',
     message: { type: 'budget-reached', ...own, ...use },
   }))
+}
+
+/** Requests that passed unjudged belong to no turn, so they count in any state. */
+function unjudgedRequests({ conversation, offset }: Place, { unjudged }: GuestResults): Output[] {
+  const own = { conversation, at: offset, requests: unjudged }
+  return unjudged.length === 0
+    ? []
+    : [{ to: 'activity', message: { type: 'requests-unjudged', ...own } }]
 }
 
 function begin(place: Place, state: Guest): Step {

@@ -12,8 +12,11 @@ export type Effect = 'reads' | 'changes' | 'waits' | 'opaque'
 
 export type Operation = {
   effect: Effect
-  /** It waits, so the next look is polling. It may also do more. */
-  waits: boolean
+  /**
+   * It waits, so the next look is polling. `look`: it also does more, so its answer tells whether
+   * there is anything to wait for.
+   */
+  waits: 'no' | 'only' | 'look'
   /**
    * The unit that succeeds or fails: the tool, and for a shell the programs that it starts, with
    * their scripts and subcommands. Undefined: each call is its own unit, such as a sent text.
@@ -38,7 +41,7 @@ function guessedOperation(tool: string, value: unknown): Operation {
   const effect = named === 'waits' ? named : (actionEffect(value) ?? named)
   return {
     effect,
-    waits: effect === 'waits' || sleeps(commandIn(value)),
+    waits: waitsAs(effect === 'waits', !namesThing(value), commandIn(value)),
     operation: words.some((word) => sendWords.has(word)) ? undefined : tool,
     freeText: words.some((word) => searchWords.has(word)),
   }
@@ -58,9 +61,22 @@ function actionEffect(value: unknown): Effect | undefined {
 
 const actionMembers = ['command', 'action', 'operation', 'op', 'method']
 
+function waitsAs(isWait: boolean, isAlone: boolean, command = ''): Operation['waits'] {
+  if (isWait && isAlone) return 'only'
+  return isWait || sleep.test(command) ? 'look' : 'no'
+}
+
 /** In any language: `sleep 5`, `time.sleep(5)`, `Start-Sleep -Seconds 5`. */
-function sleeps(command = ''): boolean {
-  return /\bsleep\b[ (]/i.test(command)
+const sleep = /\bsleep(?: ?\(|\s+(?:-[a-z]+\s+)?["']?(?!0+(?:\.0+)?\b)[\d.$])/i
+
+/** A wait for a thing names it. A time alone is no name. */
+function namesThing(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    Object.keys(value).some((name) =>
+      /(?:id|ids|targets?|name|job|task|url|selector|text)$/i.test(name),
+    )
+  )
 }
 
 function effectOf(words: string[]): Effect {
@@ -82,6 +98,14 @@ export function wordsOf(tool: string): string[] {
     /[^a-z0-9]+/,
   )
 }
+
+/** Its name ends in a noun for the state of something, even if it has a verb: `build_status`. */
+export function isStatusTool(tool: string): boolean {
+  const last = wordsOf(tool).findLast((word) => word !== '')
+  return last !== undefined && statusWords.has(last)
+}
+
+const statusWords = words('status state progress output result results info log logs')
 
 /** Whether the word names an action, or a kind of tool. */
 export function isVerb(word: string): boolean {
@@ -135,6 +159,7 @@ const commandCharsMax = 4096
 function shellOperation(tool: string, command: string): Operation {
   const effects = new Set<Effect>()
   const programs: string[] = []
+  let sleepsAlone = true
   // Redirections between file descriptors or to /dev/null write no file.
   const plain = command.replace(/\d?>&\d|[&\d]?> ?\/dev\/null/g, ' ')
   for (const part of plain.split(/&&|\|\||[;|\n&]/)) {
@@ -143,6 +168,7 @@ function shellOperation(tool: string, command: string): Operation {
     const program = (argv.shift() ?? '').replace(/^.*\//, '').slice(0, programCharsMax)
     if (program === '' || program === 'cd') continue
     if (programs.length < programsMax) programs.push(programWithPart(program, argv))
+    if (!besideSleep.has(program)) sleepsAlone = false
     effects.add(part.includes('>') ? 'changes' : programEffect(program, argv))
   }
   const effect: Effect =
@@ -153,7 +179,8 @@ function shellOperation(tool: string, command: string): Operation {
         : 'reads'
   return {
     effect,
-    waits: effect === 'waits' || sleeps(command),
+    // A program that only reads may name a sleep in its arguments: `grep "sleep 5" run.sh`.
+    waits: waitsAs(effect === 'waits', sleepsAlone, effect === 'changes' ? command : ''),
     operation: `${tool} ${programs.join(' ')}`,
     freeText: true,
   }
@@ -192,6 +219,9 @@ const programsOfParts = words(
 /** Words before the part that counts: `python -m pytest`, `npm run build`. */
 const partPrefixes = words('-m run exec compose')
 
+/** Programs that tell nothing about the thing that is waited for. */
+const besideSleep = words('sleep wait echo printf date true :')
+
 const programsMax = 4
 const programCharsMax = 64
 const wrappers = words('command sudo env time nice nohup exec builtin')
@@ -213,7 +243,8 @@ const readSubcommands: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 ])
 
 function programEffect(program: string, argv: string[]): Effect {
-  if (program === 'sleep' || program === 'wait') return 'waits'
+  if (program === 'wait' || (program === 'sleep' && !/^0+(?:\.0+)?$/.test(argv[0] ?? '')))
+    return 'waits'
   if (program === 'find' && argv.some((word) => /^-(?:delete|exec|ok)/.test(word))) return 'changes'
   if (readPrograms.has(program)) return 'reads'
   if (program === 'sed')

@@ -15,10 +15,12 @@ import type {
   Rejection,
   RoundChecked,
   TextCallsHold,
+  ToolHints,
 } from '../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 import { echoesOf, readArguments } from './arguments.ts'
-import { type Effect, operationOf } from './effect.ts'
+import { type Effect, isStatusTool, type Operation, operationOf } from './effect.ts'
 import { errorOf } from './error-text.ts'
 import type { FailureKind } from './failure-kind.ts'
 import { fingerprint } from './fingerprint.ts'
@@ -27,9 +29,12 @@ import { randomWordsIn, withoutRandom } from './random-suffix.ts'
 import { serviceIn, serviceOf } from './service-name.ts'
 import { mayBeStamped } from './stamp.ts'
 import { textHash } from './text-hash.ts'
+import { isInputEmpty, namesThing, progressIn, type Wait, waitOf } from './waiting.ts'
 
 export type RoundEvidence = {
   round: number
+  /** When its results were known: the time of the record (R1). */
+  time: Milliseconds
   /** No tool could be called in it. */
   textOnly: boolean
   /** Its visible text, and whether it has any. */
@@ -62,8 +67,8 @@ export type CallEvidence = {
   /** The key of this call with this result, computed once for all rules. */
   outcome: string
   effect: Effect
-  /** As in Operation (effect.ts). */
-  waits: boolean
+  /** It succeeded, and it sleeps: alone, or before a look at a thing that is not over. */
+  sleeps: boolean
   operation: string
   freeText: boolean
   /** Its arguments. Undefined: their text is not JSON. */
@@ -72,7 +77,9 @@ export type CallEvidence = {
   mutates: boolean
   /** It succeeded, and the arguments may hold a stamp (stamp.ts). */
   mayBeStamped: boolean
+  /** It waits for something that runs elsewhere. Made of `wait` when the round is judged. */
   poll: boolean
+  wait: Wait
   /** It was started, so its arguments had the right shape. */
   ran: boolean
   /** A guard vetoed it: evidence of a loop, and never news. */
@@ -110,11 +117,17 @@ export type Failure = {
   reason: string
 }
 
-export function evidenceOf(checked: RoundChecked, results: CallResult[]): RoundEvidence {
+/** `time`: when its results were known. */
+export function evidenceOf(
+  checked: RoundChecked,
+  results: CallResult[],
+  time: Milliseconds,
+): RoundEvidence {
   const { response, rejections, declarations, round } = checked
   const calls = distinct(callsOf(round, response.calls, results, declarations, rejections))
   return {
     round,
+    time,
     textOnly: checked.callsLeft <= 0,
     text: response.text,
     spoke: response.text.trim() !== '',
@@ -176,7 +189,7 @@ function callEvidence(
 ): CallEvidence {
   const read = readArguments(call.raw, declaration?.hints)
   const tool = toolOf(call)
-  const mutates = declaration?.hints?.mutates
+  const mutates = declaration?.hints?.mutates ?? null
   const { effect, waits, operation, freeText } = operationOf(tool, read.value, mutates)
   const seen =
     result.status === 'ok' || result.status === 'error'
@@ -188,6 +201,11 @@ function callEvidence(
       ? undefined
       : failureOf(call, result, { value: read.value, rejection, seen, text })
   const key = fingerprint('arguments', call.name, read.canonical)
+  const progress = failure === undefined ? progressIn(read.value, result.text) : 'over'
+  const wait = waitOf(read.value, progress, {
+    isPoller: declaration?.poll === true,
+    looks: mayLook(tool, read.value, { effect, freeText, mutates }),
+  })
   const resultKey = fingerprint('result', tool, failure === undefined ? 'ok' : 'failed', text)
   return {
     ref: { round, ordinal: call.ordinal },
@@ -197,13 +215,14 @@ function callEvidence(
     result: resultKey,
     outcome: key + resultKey,
     effect,
-    waits,
+    sleeps:
+      failure === undefined && (waits === 'only' || (waits === 'look' && progress !== 'over')),
     operation: operation ?? key,
     freeText,
     mutates: mutates === true,
     value: read.value,
     mayBeStamped: failure === undefined && mayBeStamped(call.raw),
-    poll: declaration?.poll ?? false,
+    ...{ poll: false, wait },
     ran: result.status !== 'rejected' && result.status !== 'vetoed',
     vetoed: result.status === 'vetoed',
     failure,
@@ -214,6 +233,27 @@ function callEvidence(
       outcome: failure === undefined ? returned(quoted(result.text)) : `error: ${failure.reason}`,
     },
   }
+}
+
+/** Whether its answer may be about another thing: a look, and no action that was queued. */
+function mayLook(
+  tool: string,
+  value: unknown,
+  {
+    effect,
+    freeText,
+    mutates,
+  }: Pick<Operation, 'effect' | 'freeText'> & Pick<ToolHints, 'mutates'>,
+): boolean {
+  if (effect === 'reads' || effect === 'waits') return true
+  if (mutates === true) return false
+  if (freeText || isStatusTool(tool)) return true
+  return effect === 'opaque' && (namesThing(value) || isInputEmpty(value))
+}
+
+/** It waits: for something that runs, or for a time. */
+export function isWaiting({ poll, sleeps }: CallEvidence): boolean {
+  return poll || sleeps
 }
 
 /** The name under which rules count a call. Bounded, because a model may invent any name. */

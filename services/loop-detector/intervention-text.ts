@@ -52,6 +52,23 @@ export function noProgress(calls: ShownCall[], finding: string[]): string {
   ])
 }
 
+/** After a wait without news. It forbids no call: the model may have a reason to wait. */
+export function stillWaiting(calls: ShownCall[], waited: string): string {
+  return [
+    'SYSTEM INTERVENTION — STILL WAITING',
+    calls.length === 1 ? 'Your last look was:' : `Your last ${calls.length} looks were:`,
+    ...numbered(calls.map((call) => `${call.tool}(${call.arguments}) → ${call.outcome}`)),
+    `You are still waiting: ${waited}, and nothing has changed.`,
+    'On your next turn, stop waiting or do something else:',
+    ...numbered([
+      'Find out whether the thing that you wait for still makes progress, or stop it.',
+      'Go on with work that does not need it.',
+      'If you must wait on, wait longer before you look again.',
+      'If nothing is left to do, tell the user in plain text what you are waiting for.',
+    ]),
+  ].join('\n')
+}
+
 function frame(calls: ShownCall[], finding: string[], demands: string[]): string {
   return [
     'SYSTEM INTERVENTION — LOOP DETECTED',

@@ -23,10 +23,12 @@ import type { Finding, JudgedRound, Rule } from './rule.ts'
 import { schemaFailure, sharpened } from './rules/schema-failure.ts'
 import { rules } from './rules.ts'
 import { isShadow, type Shadows, shadowIntervention } from './shadow.ts'
+import { noWaits, type WaitMemory, withWaits } from './waiting.ts'
 
 /** The memory of a turn, for the judgement of its next round. Plain data, bounded. */
 export type LoopMemory = {
   novelty: Novelty
+  waits: WaitMemory
   /** The memory of each rule, by its name. */
   rules: Map<string, unknown>
   /** The intervention of the last round, if it required a text-only round. */
@@ -41,12 +43,19 @@ export type LoopMemory = {
 export type Judgement = { intervention: Intervention | null; shadowed: Intervention[] }
 
 export function emptyMemory(): LoopMemory {
-  return { novelty: emptyNovelty(), rules: new Map(), textOnlyCause: null, shadows: new Map() }
+  return {
+    novelty: emptyNovelty(),
+    waits: noWaits(),
+    rules: new Map(),
+    textOnlyCause: null,
+    shadows: new Map(),
+  }
 }
 
 /** Judges the round and adds it to the memory. */
 export function judge(memory: LoopMemory, evidence: RoundEvidence, policy: Policy): Judgement {
-  const round: JudgedRound = { ...evidence, news: newsOf(memory.novelty, evidence.calls) }
+  const calls = withWaits(memory.waits, evidence)
+  const round: JudgedRound = { ...evidence, calls, news: newsOf(memory.novelty, calls) }
   const { textOnlyCause, shadows } = memory
   const findings: Intervention[] = []
   const shadowed: Intervention[] = []

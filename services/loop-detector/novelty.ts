@@ -5,6 +5,7 @@
 //     result differs in words. Such rewordings count up to repeatedChangesMax.
 // NOVELTY-2. A new successful call of a tool with unknown effect is a change, with any result. A
 //     call that is new only by its stamps is not.
+//     A call that waits for something is none either.
 // NOVELTY-3. A result that only reports no change ("already up to date") is no change.
 
 import { limits } from '../../shared/contract/limits.ts'
@@ -69,7 +70,7 @@ export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
     // The same error for other arguments is no news. The same answer may be: two questions can have
     // one answer.
     if (call.failure === undefined ? isNewOutcome : isNewText) news.outcome = true
-    if (call.failure !== undefined) continue
+    if (call.failure !== undefined || call.poll) continue
     const isNewCall = remember(novelty.calls, call.key, limits.loopSeenMax)
     const isNewChange =
       call.effect === 'changes'

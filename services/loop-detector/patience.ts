@@ -2,15 +2,24 @@
 // the kind of repetition.
 
 import type { LoopThresholds } from '../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { type FailureKind, ignoresValues } from './failure-kind.ts'
 
+/** For a wait: its time without news. */
+export function waitMsMax({ waitMinutes }: LoopThresholds): Milliseconds {
+  return waitMinutes * 60_000
+}
+
 /**
- * For pollers, and for calls with a wait before each one. Never below the limit for other
- * successes. A real poller needed 1,535 rounds.
+ * For looks at a thing that runs which come faster than any agent waits, or without a clock. Never
+ * below the limit for other successes. A real poller needed 1,535 rounds.
  */
-export function pollRoundsMax({ identicalSuccesses }: LoopThresholds): number {
+export function hastyRoundsMax({ identicalSuccesses }: LoopThresholds): number {
   return Math.max(identicalSuccesses, 25)
 }
+
+/** Looks that are closer together, on average, are hasty: no model and tool take less time. */
+export const hastyMs: Milliseconds = 1000
 
 /** For transient failures: capacity and network may recover, but ten rounds are no recovery. */
 export function transientRoundsMax({ identicalFailures }: LoopThresholds): number {

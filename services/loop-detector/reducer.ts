@@ -84,7 +84,7 @@ export const loopDetector: Stage<Turn, Inbox> = {
       case 'round-checked':
         return onChecked(turn ?? opened(), message, time)
       case 'round-executed':
-        return onExecuted(turn, message)
+        return onExecuted(turn, message, time)
       case 'turn-ended':
         return closed
       case 'cancel':
@@ -144,7 +144,7 @@ function onChecked(turn: Turn, checked: RoundChecked, time: Milliseconds): React
     .map((result) => callRejected(checked, result))
   const reports = [modelAnswered(checked), ...refused]
   if (decided.length === response.calls.length)
-    return { state: turn, records: [...reports, ...judged(turn, checked, decided)] }
+    return { state: turn, records: [...reports, ...judged(turn, checked, decided, time)] }
   turn.outstanding = { checked, decided }
   const extendedTo = extensionOf(checked, decided, turn.extendableTo)
   if (extendedTo === null)
@@ -160,6 +160,7 @@ function onChecked(turn: Turn, checked: RoundChecked, time: Milliseconds): React
 function onExecuted(
   turn: Turn | undefined,
   { round, results, wishes }: RoundExecuted,
+  time: Milliseconds,
 ): Reaction<Turn> {
   if (turn === undefined) return closed
   const { outstanding } = turn
@@ -169,7 +170,7 @@ function onExecuted(
   const all = completed(checked.response.calls, results, decided)
   return {
     state: turn,
-    records: turn.cancelled ? [outcomeOf(checked, all)] : judged(turn, checked, all, wishes),
+    records: turn.cancelled ? [outcomeOf(checked, all)] : judged(turn, checked, all, time, wishes),
   }
 }
 
@@ -201,9 +202,10 @@ function judged(
   turn: Turn,
   checked: RoundChecked,
   results: CallResult[],
+  time: Milliseconds,
   wishes: GuardWish[] = [],
 ): Output[] {
-  const judgement = judge(turn.memory, evidenceOf(checked, results), checked.policy)
+  const judgement = judge(turn.memory, evidenceOf(checked, results, time), checked.policy)
   const intervention = withGuardInterventions(judgement.intervention, wishes, checked.round)
   const outcome = outcomeOf(checked, results, intervention)
   const shadowed = judgement.shadowed.map((wouldBe) => interventionRaised(checked, wouldBe, true))

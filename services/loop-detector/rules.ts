@@ -12,6 +12,7 @@ import { nothingNew } from './rules/nothing-new.ts'
 import { repeatedRound } from './rules/repeated-round.ts'
 import { sameAnswer } from './rules/same-answer.ts'
 import { schemaFailure } from './rules/schema-failure.ts'
+import { stillWaiting } from './rules/still-waiting.ts'
 import { sweep } from './rules/sweep.ts'
 import { unreadCall } from './rules/unread-call.ts'
 
@@ -26,6 +27,7 @@ export const rules: Rule<unknown>[] = [
   sweep,
   nothingNew,
   nearEqual,
+  stillWaiting,
   chanting,
   monologue,
   unreadCall,

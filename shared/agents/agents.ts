@@ -114,6 +114,8 @@ export type McpServer = {
   labels?: [pattern: string, labels: string[]][]
   /** Whether its hints are believed: a tool with readOnlyHint counts as no change. */
   isTrusted: boolean
+  /** How long it may take to start and to connect. Default: limits.mcpStartMs. */
+  startMs?: Milliseconds
   /** How long a call may run without progress. */
   timeoutMs: Milliseconds
   /** How long a call may run in all. */
@@ -366,8 +368,11 @@ export function policyOf({
 }: PolicyContent): Policy {
   // Older records have versions without these fields, so a policy without them keeps
   // that version.
+  const { waitMinutes, ...loop } = content.loop
+  const isDefaultWait = waitMinutes === thresholds.loop.waitMinutes.default
   const text = JSON.stringify({
     ...content,
+    loop: isDefaultWait ? loop : content.loop,
     ...(guards.length > 0 && { guards }),
     ...(shadowed.length > 0 && { shadowed }),
     ...(bindsPrograms && { bindsPrograms }),

@@ -4,6 +4,7 @@
 
 import { stripVTControlCharacters } from 'node:util'
 import { onOneLine, shortened } from '../lib/text-cut.ts'
+import { codexResult } from './codex-header.ts'
 import { limits } from './limits.ts'
 
 /**
@@ -27,7 +28,13 @@ const lineLookedAtMax = 2_048
 const namesAnError = /^(uncaught )?([\w$]+\.)*\w*(error|exception|panic|fatal)\w*\b/i
 
 /** The line that names an error, otherwise the first line with text. Undefined if there is none. */
-export function errorLine(output: string): string | undefined {
+export function errorLine(text: string): string | undefined {
+  const ofCodex = codexResult(text.trimStart())
+  if (ofCodex === undefined) return lineIn(text)
+  return lineIn(ofCodex.output) ?? lineIn(ofCodex.ending)
+}
+
+function lineIn(output: string): string | undefined {
   const all = output
     .slice(0, lookedAtMax)
     .split(/\r?\n/)

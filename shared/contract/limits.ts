@@ -211,6 +211,7 @@ export const limits = {
   loopStreaksMax: 64,
   loopSeenMax: 512,
   /** Lines of results that are remembered, as hashes. */
+  loopIdsMax: 64,
   loopLinesMax: 2_048,
   /**
    * Characters of a result or an error in which volatile parts are masked. The rest is compared
@@ -433,10 +434,19 @@ export const limits = {
    * one after 5 seconds.
    */
   toolConnectionIdleMs: 4 * second,
-  /** How long an MCP server may take to connect, or to list its tools. */
-  mcpConnectMsMax: 20 * second,
-  /** How long an MCP server may take to name its revision before an older one is assumed. */
+  /** How long an MCP server may take to start and to connect, unless its `startMs` sets it. */
+  mcpStartMs: 60 * second,
+  /** How long an MCP server may take to list its tools, or to answer about its resources. */
+  mcpAnswerMsMax: 20 * second,
+  /**
+   * How long a program may take to name its revision of MCP before it gets the request of older
+   * revisions too. Some never answer a request that they do not know.
+   */
   mcpProbeMsMax: 3 * second,
+  /** How long the gateway waits for slower servers once one server has given its list. */
+  mcpSlowerMsMax: 20 * second,
+  /** The instructions of all MCP servers behind a gateway. The rest is cut. */
+  mcpInstructionsBytesMax: 64 * KiB,
   /** How long the list of an MCP server counts, unless the server says that it changed. */
   mcpListKeptMs: 60 * second,
   /** Pages of the list of an MCP server. */
@@ -547,6 +557,12 @@ export const limits = {
   httpRequestMs: 5 * minute,
   httpConnectionsMax: 4_096,
   /**
+   * How long a connection without a request is kept. A model may think for minutes, and most clients
+   * close idle connections themselves before. A request on a connection that this server has just
+   * closed fails, and a host then refuses the call or ends the turn.
+   */
+  httpIdleMs: 15 * minute,
+  /**
    * Bytes of all unfinished bodies of one process. Beyond it, a body without a new piece for the
    * given time makes room.
    */
@@ -556,6 +572,14 @@ export const limits = {
   frontBodyBytesMax: 64 * MiB,
   /** Conversations whose names a proxy remembers, oldest first out. */
   frontConversationsMax: 10_000,
+  /**
+   * Sessions of clients that a proxy remembers by their conversation, by a call and by their first
+   * text, oldest first out, and the first texts of one client.
+   */
+  frontSessionsMax: 10_000,
+  frontBeginningsMax: 16,
+  /** Answers with calls in a row that no request has shown, until a proxy warns. */
+  unshownAnswersMax: 10,
   /** How often a proxy with a veto repeats one request after a refused answer. */
   proxyRepeatsMax: 3,
   /** The wait of such a proxy for advice, and for the next bytes of the upstream. */
@@ -563,6 +587,11 @@ export const limits = {
   proxySilenceMs: 10 * minute,
   /** How often a client that waits in a stream gets an event without content. */
   proxyPingMs: 10 * second,
+  /** Kinds of unjudged requests that a proxy counts apart, the bytes of their names, and the time
+   * between two reports of known kinds. */
+  unjudgedKindsMax: 64,
+  unjudgedKindBytesMax: 96,
+  unjudgedReportMs: 10 * second,
   /** Names of guests that one server serves. */
   frontAgentsMax: 64,
   /**

@@ -55,6 +55,7 @@ export type Message =
   | Part
   | PartitionCount
   | ProgramsHashed
+  | RequestsUnjudged
   | ResultSent
   | RoundChecked
   | RoundCleared
@@ -819,6 +820,8 @@ export type GuestResults = {
   reached: BudgetUse[]
   /** at turn_end: the budget that refused the request; empty: none did */
   refusal: string
+  /** requests of the guest that passed unjudged since the last such record */
+  unjudged: UnjudgedRequests[]
 }
 
 /**
@@ -1301,6 +1304,19 @@ export type ProgramsHashed = {
   round: number
   /** by ordinal */
   programs: CallProgram[]
+}
+
+/**
+ * Activity: model requests of a guest passed its proxy unjudged. They belong to no turn. Derived.
+ */
+export type RequestsUnjudged = {
+  type: 'requests-unjudged'
+  /** the conversation: the key of the record */
+  conversation: ConversationId
+  /** the offset in guest-events of the record that counts them */
+  at: number
+  /** the requests by kind */
+  requests: UnjudgedRequests[]
 }
 
 /**
@@ -2167,6 +2183,8 @@ export type LoopThresholds = {
   schemaFailures: number
   /** whether reaching schemaFailures ends the turn as deterministic */
   schemaFailureEndsTurn: boolean
+  /** minutes of one wait without news before a reminder */
+  waitMinutes: number
 }
 
 /** An operator's prices of a model, in billionths of a US dollar per million tokens. */
@@ -2598,6 +2616,14 @@ export type Totals = {
  * fallback. A reader that does not know a newer symbol reads the default, the most cautious one.
  */
 export type TurnOutcome = 'answered' | 'capped' | 'failed' | 'cancelled'
+
+/** Model requests of one kind that passed unjudged. */
+export type UnjudgedRequests = {
+  /** the name of an API that Weir cannot read, or a method and a path */
+  kind: string
+  /** the number of requests */
+  count: number
+}
 
 /**
  * The rule for a model without a known price under a budget in money. `allow`: it counts as no

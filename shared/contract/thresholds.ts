@@ -6,7 +6,7 @@
 
 import type { EmptyAllowance, LoopThresholds } from './messages.ts'
 
-/** A number counts model rounds or responses; a boolean switches something on. */
+/** A number counts model rounds, responses or minutes; a boolean switches something on. */
 type Threshold<Value> = { description: string; default: Value } & (Value extends number
   ? { min: number; max: number }
   : unknown)
@@ -40,6 +40,11 @@ export const thresholds: { loop: Section<LoopThresholds>; empty: Section<EmptyAl
     schemaFailureEndsTurn: {
       description: 'Whether reaching schemaFailures ends the turn as a deterministic failure.',
       default: false,
+    },
+    waitMinutes: {
+      description: 'Minutes that one wait may last without news before the model is reminded.',
+      default: 60,
+      ...{ min: 1, max: 1440 },
     },
   },
   empty: {

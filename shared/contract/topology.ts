@@ -219,6 +219,7 @@ export const topics: Record<TopicName, Topic> = {
       'guest-verdicts': ['executor'],
       'model-retry': ['llm-gateway'],
       'budget-reached': ['llm-gateway performer', 'guest'],
+      'requests-unjudged': ['guest'],
       'model-answered': ['loop-detector'],
       'call-rejected': ['loop-detector'],
       'intervention-raised': ['loop-detector'],

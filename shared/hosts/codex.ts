@@ -1,8 +1,17 @@
 import type { HostProfile } from './host-profile.ts'
 
+const metadata = 'x-codex-turn-metadata'
+
 export const codex: HostProfile = {
   name: 'codex',
   title: 'Codex',
-  requests: { headers: ['x-codex-turn-metadata'], userAgent: /^codex/ },
+  requests: { headers: [metadata, 'x-codex-window-id'], userAgent: /^codex/ },
+  identity: {
+    session: [{ header: metadata, member: 'session_id' }, { header: 'session-id' }],
+    // A main agent's thread has the id of its session. `agent_name` is `/root` for each sub-agent.
+    agent: [{ header: metadata, member: 'thread_id' }, { header: 'thread-id' }],
+    turn: [{ header: metadata, member: 'turn_id' }],
+    hasSideRequests: false,
+  },
   pollers: ['write_stdin', 'wait'],
 }

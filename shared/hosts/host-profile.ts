@@ -3,12 +3,28 @@
 
 import type { HostRewriting } from './rewriting.ts'
 
+/** A header of a request, or a member of the JSON object in that header. */
+export type IdPlace = { header: string; member?: string }
+
+/** The places of an id. The first that has a text counts. */
+export type IdPlaces = readonly IdPlace[]
+
 export type HostProfile = {
   name: string
   /** Its name for people. */
   title: string
   /** A request is the host's if it has one of these headers, or this name in `user-agent`. */
   requests: { headers: readonly string[]; userAgent: RegExp | undefined }
+  /** Where requests name their sender. Without a session the history names the conversation. */
+  identity: {
+    /** The session that hooks name too. */
+    session: IdPlaces
+    /** A sub-agent of the session. An id equal to the session's is its main agent. */
+    agent: IdPlaces
+    turn: IdPlaces
+    /** Whether requests with another first text share the session with the main agent. */
+    hasSideRequests: boolean
+  }
   /** Tools whose repeated calls wait for something that runs. */
   pollers: readonly string[]
   /** Undefined: its history has the calls as its model sent them. */

@@ -3,9 +3,21 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
+import { copilot } from './copilot.ts'
+import { geminiCli } from './gemini-cli.ts'
 import type { HostProfile } from './host-profile.ts'
+import { openCode } from './opencode.ts'
+import { openHands } from './openhands.ts'
 
-export const hostProfiles: readonly HostProfile[] = [claudeCode, codex]
+/** The first that fits counts. OpenCode may send the headers of Copilot too. */
+export const hostProfiles: readonly HostProfile[] = [
+  claudeCode,
+  codex,
+  openCode,
+  openHands,
+  geminiCli,
+  copilot,
+]
 
 /** Undefined: no host with a profile has this name. */
 export function hostNamed(name: string | undefined): HostProfile | undefined {

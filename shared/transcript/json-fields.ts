@@ -1,5 +1,6 @@
 // Reads fields of foreign JSON. An error names the place, the value and the accepted values.
 
+import { codexResult } from '../contract/codex-header.ts'
 import { isObject } from '../lib/json/json-object.ts'
 import { shown } from '../settings/mistake.ts'
 import { invalid } from './transcript.ts'
@@ -52,10 +53,6 @@ export function argumentTextAt(value: unknown, where: string): string {
   throw invalid(where, `is ${shown(value)}; must be the arguments, as a text or an object`)
 }
 
-/** The header of Codex above the output of a command that failed. */
-const failedCommand =
-  /^(?:Chunk ID: \w{1,32}\n)?Wall time: [\d.]{1,16} seconds\nProcess exited with code (?!0\n)/
-
 /**
  * Whether a result without a mark is a failure. Its first line names an error, it has the exit code
  * of a failed command, or it is an object with an error. OpenAI's formats have no mark, and rules
@@ -63,7 +60,7 @@ const failedCommand =
  */
 export function readsAsError(text: string): boolean {
   const start = text.trimStart().slice(0, 4096)
-  if (failedCommand.test(start)) return true
+  if (codexResult(start)?.code) return true
   if (
     /^(an? )?(uncaught )?([\w$]+\.)*\w*(error|exception|traceback|fatal|panic|failed|failure)\b/i.test(
       start,

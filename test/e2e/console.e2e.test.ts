@@ -613,7 +613,15 @@ withBrowser('the console', () => {
       ...{ inputTokens: 1_000, outputTokens: 10 },
       money: { usd: 12_300_000, requests: 1, unpriced: 0, prices: ['1'] },
       facts: {
-        ...{ rules: {}, rungs: {}, vetoes: {}, rejections: 0, approvals: {}, approvalMs: 0 },
+        ...{
+          rules: {},
+          rungs: {},
+          vetoes: {},
+          rejections: 0,
+          approvals: {},
+          approvalMs: 0,
+          unjudged: {},
+        },
         isWhole: true,
       },
       last: { outcome: 'answered', class: null, cap: null, reason: null, at: 1_700_000_000_000 },

@@ -397,6 +397,7 @@ describe('I5, the corrupted stream, the breaker and the stall', () => {
           cycleLaps: 3,
           schemaFailures: 3,
           schemaFailureEndsTurn: true,
+          waitMinutes: 60,
         },
       },
     }

@@ -9,9 +9,10 @@ import { loopingModel } from '../apps/http/fronts/proxy/looping-model.ts'
 import {
   type ScriptedUpstream,
   scriptedUpstream,
+  sendJson,
 } from '../apps/http/fronts/proxy/scripted-upstream.ts'
 import { type SdkAgent, sdkAgents } from '../apps/http/fronts/proxy/sdk-clients.ts'
-import { speaking } from '../apps/http/fronts/proxy/veto/answers.ts'
+import { begin, piecesOf, speaking } from '../apps/http/fronts/proxy/veto/answers.ts'
 import { sdkForms } from '../apps/http/fronts/proxy/veto/sdk-chats.ts'
 import { script } from '../support/script.ts'
 import { type CommandFolder, openCommandFolder } from '../support/weir-command.ts'
@@ -87,6 +88,83 @@ describe('weir proxy', () => {
     const { out } = await commands.run(['conversations', '--data-folder', 'log'])
     expect(out.match(/guest:guest:[0-9a-f]{32}/g)).toHaveLength(2)
   })
+
+  it('warns once of each kind of request that passes unjudged, and lists their number', async () => {
+    const upstream = await scriptedUpstream((_, response) => sendJson(response, {}))
+    try {
+      const options = ['--upstream', upstream.url, '--data-folder', 'log']
+      const { address, child, ended } = await started(...options)
+      const post = (path: string, body: object) =>
+        fetch(`${address.anthropicBaseUrl}${path}`, { method: 'POST', body: JSON.stringify(body) })
+      for (let n = 0; n < 12; n += 1) {
+        await post('/v1beta/models/gemini-3:generateContent', { contents: [] })
+        if (n < 2) await post('/v1/responses', { input: 'go on', previous_response_id: `r${n}` })
+      }
+      await post('/v1/messages/count_tokens', {})
+      child.kill('SIGTERM')
+      const warnings = (await ended).errors.split('\n').filter((line) => line !== '')
+      expect(warnings.map((line) => JSON.parse(line) as { kind: string })).toMatchObject([
+        { kind: 'Gemini', msg: expect.stringContaining('pass unjudged') },
+        { kind: 'previous_response_id' },
+      ])
+      const { out } = await commands.run(['conversations', '--data-folder', 'log'])
+      expect(out).toContain('guest:guest:unjudged')
+      expect(out).toContain(
+        '12 requests unjudged: Gemini; 2 requests unjudged: previous_response_id',
+      )
+    } finally {
+      await upstream.close()
+    }
+  })
+
+  it('lists a turn that Weir has ended as ended, at once', async () => {
+    const stubborn = await scriptedUpstream(loopingModel({ isStubborn: true }))
+    try {
+      const options = ['--upstream', stubborn.url, '--data-folder', 'log']
+      const { address, child, ended } = await started(...options)
+      await runOf('Messages')(address.anthropicBaseUrl, true)
+      child.kill('SIGTERM')
+      await ended
+      const { out } = await commands.run(['conversations', '--data-folder', 'log', '--json'])
+      expect(JSON.parse(out)).toMatchObject({ last: { outcome: 'ended' } })
+    } finally {
+      await stubborn.close()
+    }
+  })
+
+  it.each(
+    sdkForms
+      .filter(({ isStreamed }) => isStreamed)
+      .flatMap((form) => [
+        { ...form, mode: 'advice', flags: [] },
+        { ...form, mode: 'veto', flags: ['--veto'] },
+      ]),
+  )(
+    'that is killed in a stream gives the client an error, and no half call ($name, $mode)',
+    async ({ open, isStreamed, flags }) => {
+      const sent = Promise.withResolvers<void>()
+      const upstream = await scriptedUpstream((received, response) => {
+        begin(received, response)
+        const spoken = { text: 'Looking.', calls: [{ id: 'c_1', args: '{"cmd":"rm -rf build"}' }] }
+        const pieces = piecesOf(received, spoken)
+        const at = pieces.findIndex((piece) => piece.includes('rm -rf'))
+        response.write(pieces.slice(0, at).join(''))
+        response.write((pieces[at] ?? '').replace(/rm -rf.*/s, ''), () => sent.resolve())
+      })
+      try {
+        const { address, child, ended } = await started('--upstream', upstream.url, ...flags)
+        const chat = open(address.anthropicBaseUrl, { isStreamed })
+        chat.say('Build it.')
+        const answer = expect(chat.ask()).rejects.toThrow()
+        await sent.promise
+        child.kill('SIGKILL')
+        await ended
+        await answer
+      } finally {
+        await upstream.close()
+      }
+    },
+  )
 
   it.each(sdkForms.filter(({ isStreamed }) => isStreamed))(
     'holds calls, also after it was killed ($name)',

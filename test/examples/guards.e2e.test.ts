@@ -2,12 +2,32 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { text as whole } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from '@jest/globals'
 import { startLoopingChat } from './looping-chat.ts'
 
-it.each(['guard-ai-sdk.ts', 'guard-langchain.ts', 'guard-openai-agents.ts', 'guard-own-loop.ts'])(
+const programs = [
+  'guard-ai-sdk.ts',
+  'guard-langchain.ts',
+  'guard-openai-agents.ts',
+  'guard-own-loop.ts',
+]
+
+it.each(programs)('the guide shows the whole of %s', (name) => {
+  const own = readFileSync(new URL(name, import.meta.url), 'utf8')
+  const shown = own.replace(
+    /'\.\.\/\.\.\/client\/(?:guard|adapters)\/(.*)\.ts'/g,
+    "'weir-agents/$1'",
+  )
+  const guide = new URL('../../docs/guides/guard-your-agent.md', import.meta.url)
+  const blocks = readFileSync(guide, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)
+  const sorted = (code = '') => code.trim().split('\n').sort().join('\n') // of imports too
+  expect([...blocks].map(([, code]) => sorted(code))).toContain(sorted(shown))
+})
+
+it.each(programs)(
   '%s ends the loop of an empty call in text after at most five requests',
   async (name) => {
     const chat = await startLoopingChat()

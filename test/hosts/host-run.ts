@@ -1,10 +1,11 @@
-// Claude Code and Codex as processes: each run has a new home, a dummy key and a base URL on this
-// machine. Nothing of the user's own settings is read.
+// Hosts as processes: each run has a new home and a folder for its tools. Nothing of the user's own
+// settings is read.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { hostPath } from './installed-hosts.ts'
 
 export type HostEnded = { code: number | null; out: string; errors: string }
 
@@ -25,7 +26,7 @@ export type HostFolder = {
 }
 
 /** A host that needs longer hangs. */
-const runMs = 120_000
+const runMs = 240_000
 
 export async function openHostFolder(): Promise<HostFolder> {
   const home = await mkdtemp(join(tmpdir(), 'weir-host-'))
@@ -38,7 +39,7 @@ export async function openHostFolder(): Promise<HostFolder> {
     start(program, args, environment) {
       const child = spawn(program, args, {
         cwd: work,
-        env: { PATH: process.env.PATH ?? '', HOME: home, ...environment },
+        env: { PATH: hostPath, HOME: home, ...environment },
         stdio: ['ignore', 'pipe', 'pipe'],
         detached: true, // a group, so that nothing of it stays
       })
@@ -72,77 +73,4 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {} // it has ended
-}
-
-/**
- * Its tools run without questions, as in a container. `url`: the model, or Weir's proxy. `config`: the
- * file with its MCP servers.
- */
-export function startClaudeCode(
-  folder: HostFolder,
-  {
-    program,
-    url,
-    turnsMax = 30,
-    config,
-  }: { program: string; url: string; turnsMax?: number; config?: string },
-): HostRun {
-  return folder.start(
-    program,
-    [
-      ...['-p', 'Do the task.', '--output-format', 'json', '--max-turns', `${turnsMax}`],
-      '--dangerously-skip-permissions',
-      ...(config === undefined ? [] : ['--mcp-config', config, '--strict-mcp-config']),
-    ],
-    {
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_API_KEY: 'dummy',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      DISABLE_AUTOUPDATER: '1',
-      IS_SANDBOX: '1', // it refuses to skip questions for root otherwise
-    },
-  )
-}
-
-/** `url`: as an OpenAI base URL, with `/v1`. */
-export async function startCodex(
-  folder: HostFolder,
-  { program, url }: { program: string; url: string },
-): Promise<HostRun> {
-  await mkdir(join(folder.home, '.codex'), { recursive: true })
-  await writeFile(
-    join(folder.home, '.codex', 'config.toml'),
-    `model = "scripted"
-model_provider = "scripted"
-[model_providers.scripted]
-name = "scripted"
-base_url = "${url}"
-wire_api = "responses"
-env_key = "SCRIPTED_KEY"
-`,
-  )
-  return folder.start(
-    program,
-    [
-      ...['exec', '--json', '--skip-git-repo-check', 'Do the task.'],
-      '--dangerously-bypass-approvals-and-sandbox',
-      '--dangerously-bypass-hook-trust',
-    ],
-    { SCRIPTED_KEY: 'dummy' },
-  )
-}
-
-/** The last text of the model, as the host shows it to its user. */
-export function replyOfClaudeCode({ out }: HostEnded): string {
-  const result = out.split('\n').find((line) => line.includes('"type":"result"'))
-  return result === undefined ? '' : `${JSON.parse(result).result}`
-}
-
-/** The last text of the model. */
-export function replyOfCodex({ out }: HostEnded): string {
-  const texts = out.split('\n').flatMap((line) => {
-    const event = line.startsWith('{') ? JSON.parse(line) : {}
-    return event.item?.type === 'agent_message' ? [`${event.item.text}`] : []
-  })
-  return texts.at(-1) ?? ''
 }

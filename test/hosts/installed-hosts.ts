@@ -1,91 +1,126 @@
-// The hosts of the suite, installed once into a folder outside the checkout. They are 800 MB and no
-// dependency of Weir.
+// The hosts of the suite, installed once into a folder outside the checkout, each at the first run that
+// needs it. They are no dependencies of Weir, and all of them together have 5 GB.
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The versions that docs/internals/hosts.md reports. */
-export const hostPackages = {
-  '@anthropic-ai/claude-code': '2.1.330',
-  '@openai/codex': '0.169.0',
-}
-
-export const pythonPackages = {
-  openai: '3.54.0',
-  langgraph: '1.2.22',
-  'langchain-openai': '1.7.3',
-  'pydantic-ai-slim[openai]': '2.68.0',
-  'openai-agents': '0.24.0',
-}
+/**
+ * `bin`: its command. `setup`: a script of the package that fetches its native program, because npm
+ * may leave scripts of packages out.
+ */
+export type NpmPackage = { npm: string; version: string; bin: string; setup?: string }
 
 /**
- * Not in one environment with the others: litellm needs an older client of OpenAI. Its Responses API
- * imports `mcp`.
+ * The packages of an environment, with their versions. `host`: the one of them that the table names.
+ * `since`: the oldest Python 3 that can install them. `bin`: its command; `python` by default.
  */
-export const litellmPackages = { litellm: '1.106.2', mcp: '2.3.0' }
+export type PythonPackages = {
+  pypi: Readonly<Record<string, string>>
+  host: string
+  since?: number
+  bin?: string
+}
 
-export const mcpPackages = { mcp: '2.3.0' }
+/** This machine cannot run a host. The message is the reason. */
+export class NotInstalled extends Error {}
 
-export const inspectorVersion = '2.12.0'
+export const mcpPackages: PythonPackages = { pypi: { mcp: '2.3.0' }, host: 'mcp' }
 
-export type InstalledHosts = { claude: string; codex: string }
+/** Its Responses API imports `mcp`. */
+export const litellmPackages: PythonPackages = {
+  pypi: { litellm: '1.106.2', mcp: '2.3.0' },
+  host: 'litellm',
+}
+
+export function versionOf(wanted: NpmPackage | PythonPackages): string {
+  return 'npm' in wanted ? wanted.version : (wanted.pypi[wanted.host] ?? '')
+}
+
+export const inspector: NpmPackage = {
+  npm: '@modelcontextprotocol/inspector',
+  version: '2.12.0',
+  bin: 'mcp-inspector',
+}
 
 const cache = process.env.WEIR_HOSTS_FOLDER ?? join(homedir(), '.cache', 'weir', 'hosts')
 
-/** The programs. Installs them if they are missing. */
-export async function installedHosts(): Promise<InstalledHosts> {
-  const packages = Object.entries(hostPackages).map(([name, version]) => `${name}@${version}`)
-  const folder = join(cache, packages.join('_').replace(/[^\w.-]+/g, '-'))
+/** Programs of npm start `node` by its name: the one that runs this suite. */
+export const hostPath = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter)
+
+const installMs = 15 * 60_000
+
+/** The path of the host's command. Throws NotInstalled. */
+export async function installed(wanted: NpmPackage | PythonPackages): Promise<string> {
+  const folder = join(cache, folderName(wanted))
   const done = join(folder, 'installed')
   if (!existsSync(done)) {
-    await mkdir(folder, { recursive: true })
-    await writeFile(join(folder, 'package.json'), '{"private": true}\n')
-    await run('npm', ['install', '--no-audit', '--no-fund', ...packages], { cwd: folder })
-    const installer = join(folder, 'node_modules/@anthropic-ai/claude-code/install.cjs')
-    await run(process.execPath, [installer])
+    try {
+      await mkdir(folder, { recursive: true })
+      await ('npm' in wanted ? installNpm(wanted, folder) : installPython(wanted, folder))
+    } catch (error) {
+      if (error instanceof NotInstalled) throw error
+      throw new NotInstalled(firstReason(error), { cause: error })
+    }
     await writeFile(done, '')
   }
-  const bin = (name: string) => join(folder, 'node_modules', '.bin', name)
-  return { claude: bin('claude'), codex: bin('codex') }
+  return 'npm' in wanted
+    ? join(folder, 'node_modules', '.bin', wanted.bin)
+    : join(folder, 'bin', wanted.bin ?? 'python')
 }
 
-/** The program of the inspector, for Node. Its web clients are left out. */
-export async function installedInspector(): Promise<string> {
-  const folder = join(cache, `inspector-${inspectorVersion}`)
-  const done = join(folder, 'installed')
-  if (!existsSync(done)) {
-    await mkdir(folder, { recursive: true })
-    await writeFile(join(folder, 'package.json'), '{"private": true}\n')
-    const wanted = `@modelcontextprotocol/inspector@${inspectorVersion}`
-    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', wanted], {
-      cwd: folder,
-    })
-    await writeFile(done, '')
-  }
-  return join(folder, 'node_modules', '.bin', 'mcp-inspector')
+function folderName(wanted: NpmPackage | PythonPackages): string {
+  const name =
+    'npm' in wanted
+      ? `npm-${wanted.npm}@${wanted.version}`
+      : `python-${requirements(wanted.pypi).join('_')}`
+  return name.replace(/[^\w.-]+/g, '-')
 }
 
-/** A Python with the clients. Undefined: this machine has no Python 3 with venv. */
-export async function installedPython(
-  wanted: Record<string, string> = pythonPackages,
-): Promise<string | undefined> {
-  const packages = Object.entries(wanted).map(([name, version]) => `${name}==${version}`)
-  const folder = join(cache, `python-${packages.join('_').replace(/[^\w.-]+/g, '-')}`)
-  const python = join(folder, 'bin', 'python')
-  const done = join(folder, 'installed')
-  if (existsSync(done)) return python
-  try {
-    await run('python3', ['-m', 'venv', folder])
-  } catch {
-    return undefined
+function requirements(packages: Readonly<Record<string, string>>): string[] {
+  return Object.entries(packages).map(([name, version]) => `${name}==${version}`)
+}
+
+async function installNpm({ npm, version, setup }: NpmPackage, folder: string): Promise<void> {
+  const env = { ...process.env, PATH: hostPath }
+  await writeFile(join(folder, 'package.json'), '{"private": true}\n')
+  await run('npm', ['install', '--no-audit', '--no-fund', `${npm}@${version}`], {
+    ...{ cwd: folder, env, timeout: installMs },
+  })
+  if (setup === undefined) return
+  const place = join(folder, 'node_modules', npm)
+  await run(process.execPath, [join(place, setup)], { cwd: place, env, timeout: installMs })
+}
+
+async function installPython({ pypi, since = 10 }: PythonPackages, folder: string): Promise<void> {
+  await run(await pythonSince(since), ['-m', 'venv', folder])
+  const pip = [join(folder, 'bin', 'python'), '-m', 'pip', 'install', '--quiet'] as const
+  const [program, ...args] = pip
+  await run(program, [...args, ...requirements(pypi)], { timeout: installMs })
+}
+
+/** The first Python of this machine that is new enough: by its name, then of pyenv. */
+async function pythonSince(minor: number): Promise<string> {
+  const versions = join(process.env.PYENV_ROOT ?? join(homedir(), '.pyenv'), 'versions')
+  const ofPyenv = existsSync(versions) ? await readdir(versions) : []
+  const names = ['python3', 'python3.14', 'python3.13', 'python3.12']
+  const paths = ofPyenv.map((version) => join(versions, version, 'bin', 'python3'))
+  for (const python of [...names, ...paths]) {
+    const code = 'import sys, venv; print(sys.version_info[1] if sys.version_info[0] == 3 else 0)'
+    const { stdout } = await run(python, ['-c', code]).catch(() => ({ stdout: '0' }))
+    if (Number(stdout) >= minor) return python
   }
-  await run(python, ['-m', 'pip', 'install', '--quiet', ...packages])
-  await writeFile(done, '')
-  return python
+  throw new NotInstalled(`no Python 3.${minor} or newer with venv`)
+}
+
+/** The line of an installer's output that names the error. */
+function firstReason(error: unknown): string {
+  const { stderr = '', message } = error as { stderr?: string; message: string }
+  const lines = `${stderr}\n${message}`.split('\n').filter((line) => line.trim() !== '')
+  return (lines.find((line) => /error/i.test(line)) ?? lines[0] ?? 'unknown').slice(0, 160)
 }

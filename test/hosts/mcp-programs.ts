@@ -15,16 +15,12 @@ import {
   textOf,
   weir,
 } from '../support/mcp/gateway.ts'
-import { openHostFolder, replyOfClaudeCode, startClaudeCode } from './host-run.ts'
-import {
-  installedHosts,
-  installedInspector,
-  installedPython,
-  mcpPackages,
-} from './installed-hosts.ts'
+import type { Result } from './cases/case.ts'
+import { openHostFolder } from './host-run.ts'
+import { inspector, installed, mcpPackages } from './installed-hosts.ts'
 import { startModelServer } from './model-server.ts'
-
-export type Result = { found: string; fault?: string | undefined }
+import { startProgram } from './programs/program.ts'
+import { claudeCode } from './programs/terminal-agents.ts'
 
 /** `url`: of the gateway over HTTP. Undefined: it is behind a pipe. */
 type Place = { folder: string; url: string | undefined }
@@ -56,7 +52,7 @@ async function outputOf(program: string, args: string[], folder: string): Promis
 /** Each run of the inspector is one request of one host. */
 export function inspectorRun(isHttp: boolean): Promise<Result> {
   return within(isHttp, async ({ folder, url }) => {
-    const program = await installedInspector()
+    const program = await installed(inspector)
     const target = url === undefined ? gatewayCommand : [url, '--transport', 'http']
     const run = async (...args: string[]) =>
       JSON.parse(
@@ -76,7 +72,6 @@ export function inspectorRun(isHttp: boolean): Promise<Result> {
 /** Claude Code with a model that calls a tool of the server without its argument, again and again. */
 export function claudeRun(isHttp: boolean): Promise<Result> {
   return within(isHttp, async ({ folder: servers, url }) => {
-    const { claude: program } = await installedHosts()
     const model = await startModelServer(({ body }, number) => {
       const isTold = JSON.stringify(body).includes('LOOP DETECTED')
       if (isTold || number > callsMax) return { text: 'I stop here.' }
@@ -93,8 +88,9 @@ export function claudeRun(isHttp: boolean): Promise<Result> {
       const weir = url === undefined ? { command, args } : { type: 'http', url }
       const config = join(folder.home, 'mcp.json')
       await writeFile(config, JSON.stringify({ mcpServers: { weir } }))
-      const ended = await startClaudeCode(folder, { program, url: model.url, config }).ended
-      const reply = replyOfClaudeCode(ended)
+      const more = ['--mcp-config', config, '--strict-mcp-config']
+      const run = await startProgram(claudeCode, folder, { url: model.url, more })
+      const reply = claudeCode.reply(await run.ended)
       const calls = model.requests.length - 2 // the search, and the last text
       const last = JSON.stringify(model.requests.at(-1)?.body.messages)
       const isRight = calls === 3 && last.includes("'city'") && reply === 'I stop here.'
@@ -112,12 +108,9 @@ export function claudeRun(isHttp: boolean): Promise<Result> {
 const callsMax = 10
 const tool = 'mcp__weir__test__weather'
 
-const noPython: Result = { found: 'left out: no Python 3 with venv' }
-
 export function pythonClientRun(isHttp: boolean): Promise<Result> {
   return within(isHttp, async ({ folder, url }) => {
-    const python = await installedPython(mcpPackages)
-    if (python === undefined) return noPython
+    const python = await installed(mcpPackages)
     const script = join(import.meta.dirname, 'python', 'mcp_client.py')
     const target = url === undefined ? gatewayCommand : [url]
     return { found: (await outputOf(python, [script, ...target], folder)).trim() }
@@ -127,8 +120,7 @@ export function pythonClientRun(isHttp: boolean): Promise<Result> {
 /** The Python server behind `weir mcp`, for a host of each era. */
 export function pythonServerRun(): Promise<Result> {
   return within(false, async ({ folder }) => {
-    const python = await installedPython(mcpPackages)
-    if (python === undefined) return noPython
+    const python = await installed(mcpPackages)
     const behind = ['--', python, join(import.meta.dirname, 'python', 'mcp_server.py')]
     for (const era of ['modern', 'legacy'] satisfies Era[]) {
       const { client } = await hostOnPipe({ era, folder, behind })
@@ -153,8 +145,7 @@ export function pythonServerRun(): Promise<Result> {
 /** A question of the Python server to a person, in an agent that has the server's tools. */
 export function pythonQuestionRun(): Promise<Result> {
   return within(false, async ({ folder }) => {
-    const python = await installedPython(mcpPackages)
-    if (python === undefined) return noPython
+    const python = await installed(mcpPackages)
     const model = scriptedModel(says(call('python__book', {})), says('Booked.'))
     const command: [string, ...string[]] = [
       python,

@@ -7,8 +7,18 @@ import type { AddressInfo } from 'node:net'
 /** A call's `input` is raw JSON text. The server makes ids of calls unique in its life. */
 export type ScriptedCall = { name: string; input: string; id?: string }
 
-/** The answer of the model: thinking, text, calls. Chat Completions have no thinking. */
-export type ScriptedAnswer = { thinking?: string; text?: string; calls?: ScriptedCall[] }
+/** The answer of the model: thinking, text, calls. */
+export type ScriptedAnswer = {
+  thinking?: string
+  text?: string
+  calls?: ScriptedCall[]
+  /** It reached the limit of its tokens. */
+  isLengthLimited?: boolean
+  /** Each call has its arguments twice: where it starts, and in its deltas. */
+  isDoubled?: boolean
+  /** Runs between the two halves of a stream. `cut`: the connection then breaks. */
+  halfway?: () => Promise<'cut' | undefined>
+}
 
 export type SeenRequest = {
   api: 'messages' | 'responses' | 'chat'
@@ -57,7 +67,7 @@ export async function startModelServer(script: Script): Promise<ModelServer> {
       id: call.id ?? `${idPrefix[api]}${String(requests.length).padStart(20, '0')}${at}`,
     }))
     const number = requests.length + others.length
-    write[api](response, { ...scripted, calls, number }, body)
+    await write[api](response, { ...scripted, calls, number }, body)
   }
 
   await new Promise<void>((resolve, reject) => {
@@ -87,7 +97,7 @@ type Body = Record<string, unknown>
 
 const write = { messages: writeMessages, responses: writeResponses, chat: writeChat }
 
-function writeMessages(response: ServerResponse, answer: Numbered, body: Body): void {
+async function writeMessages(response: ServerResponse, answer: Numbered, body: Body) {
   const model = `${body.model}`
   const content: Body[] = [
     ...(answer.thinking === undefined
@@ -96,12 +106,12 @@ function writeMessages(response: ServerResponse, answer: Numbered, body: Body): 
     ...(answer.text === undefined ? [] : [{ type: 'text', text: answer.text }]),
     ...answer.calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input })),
   ]
-  const stop_reason = answer.calls.length > 0 ? 'tool_use' : 'end_turn'
+  const stop_reason = answer.isLengthLimited ? 'max_tokens' : usualStop(answer)
   const usage = { input_tokens: 100, output_tokens: 20 }
   const head = { id: `msg_${answer.number}`, type: 'message', role: 'assistant', model }
   if (body.stream !== true) {
     const blocks = content.map((block) =>
-      'input' in block ? { ...block, input: JSON.parse(`${block.input}`) } : block,
+      'input' in block ? { ...block, input: objectOf(`${block.input}`) } : block,
     )
     json(response, { ...head, content: blocks, stop_reason, stop_sequence: null, usage })
     return
@@ -109,24 +119,37 @@ function writeMessages(response: ServerResponse, answer: Numbered, body: Body): 
   const events: Body[] = [
     { type: 'message_start', message: { ...head, content: [], stop_reason: null, usage } },
     ...content.flatMap((block, index) => [
-      { type: 'content_block_start', index, content_block: emptyBlock(block) },
+      { type: 'content_block_start', index, content_block: startOf(block, answer) },
       ...blockDeltas(block).map((delta) => ({ type: 'content_block_delta', index, delta })),
       { type: 'content_block_stop', index },
     ]),
     { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage },
     { type: 'message_stop' },
   ]
-  stream(response, events, true)
+  await stream(response, events, { isNamed: true, halfway: answer.halfway })
 }
 
-function emptyBlock(block: Body): Body {
+function usualStop({ calls }: Numbered): string {
+  return calls.length > 0 ? 'tool_use' : 'end_turn'
+}
+
+/** An answer that is not streamed has an object, so unreadable arguments are none. */
+function objectOf(input: string): unknown {
+  try {
+    return JSON.parse(input)
+  } catch {
+    return {}
+  }
+}
+
+function startOf(block: Body, { isDoubled }: ScriptedAnswer): Body {
   switch (block.type) {
     case 'thinking':
       return { ...block, thinking: '', signature: '' }
     case 'text':
       return { ...block, text: '' }
     default:
-      return { ...block, input: {} }
+      return { ...block, input: isDoubled ? objectOf(`${block.input}`) : {} }
   }
 }
 
@@ -144,7 +167,7 @@ function blockDeltas({ type, thinking, signature, text, input }: Body): Body[] {
   }
 }
 
-function writeResponses(response: ServerResponse, answer: Numbered, body: Body): void {
+async function writeResponses(response: ServerResponse, answer: Numbered, body: Body) {
   const output: Item[] = [
     ...(answer.thinking === undefined
       ? []
@@ -186,7 +209,8 @@ function writeResponses(response: ServerResponse, answer: Numbered, body: Body):
     id: `resp_${answer.number}`,
     object: 'response',
     created_at: 1_700_000_000,
-    status: 'completed',
+    status: answer.isLengthLimited ? 'incomplete' : 'completed',
+    ...(answer.isLengthLimited && { incomplete_details: { reason: 'max_output_tokens' } }),
     model: body.model,
     output,
     parallel_tool_calls: true,
@@ -202,25 +226,25 @@ function writeResponses(response: ServerResponse, answer: Numbered, body: Body):
   const events = [
     { type: 'response.created', response: { ...whole, status: 'in_progress', output: [] } },
     ...output.flatMap((item, output_index) => [
-      { type: 'response.output_item.added', output_index, item: started(item) },
+      { type: 'response.output_item.added', output_index, item: started(item, answer) },
       ...deltas(item, output_index),
       { type: 'response.output_item.done', output_index, item },
     ]),
-    { type: 'response.completed', response: whole },
+    { type: `response.${whole.status}`, response: whole },
   ].map((event): Body => ({ ...event, sequence_number: sequence_number++ }))
-  stream(response, events, true)
+  await stream(response, events, { isNamed: true, halfway: answer.halfway })
 }
 
 type Item = { type: string; id: string; [key: string]: unknown }
 
-function started(item: Item): Item {
+function started(item: Item, { isDoubled }: ScriptedAnswer): Item {
   switch (item.type) {
     case 'message':
       return { ...item, status: 'in_progress', content: [] }
     case 'reasoning':
       return { ...item, summary: [] }
     default:
-      return { ...item, status: 'in_progress', arguments: '' }
+      return { ...item, status: 'in_progress', arguments: isDoubled ? item.arguments : '' }
   }
 }
 
@@ -242,7 +266,7 @@ function deltas(item: Item, output_index: number): Body[] {
   ]
 }
 
-function writeChat(response: ServerResponse, answer: Numbered, body: Body): void {
+async function writeChat(response: ServerResponse, answer: Numbered, body: Body) {
   const tool_calls = answer.calls.map(({ id, name, input }, index) => ({
     index,
     id,
@@ -252,9 +276,11 @@ function writeChat(response: ServerResponse, answer: Numbered, body: Body): void
   const message = {
     role: 'assistant',
     content: answer.text ?? null,
+    ...(answer.thinking !== undefined && { reasoning_content: answer.thinking }),
     ...(tool_calls.length > 0 && { tool_calls }),
   }
-  const finish_reason = tool_calls.length > 0 ? 'tool_calls' : 'stop'
+  const usual = tool_calls.length > 0 ? 'tool_calls' : 'stop'
+  const finish_reason = answer.isLengthLimited ? 'length' : usual
   const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 }
   const head = { id: `chatcmpl_${answer.number}`, created: 1_700_000_000, model: body.model }
   if (body.stream !== true) {
@@ -266,20 +292,41 @@ function writeChat(response: ServerResponse, answer: Numbered, body: Body): void
     })
     return
   }
-  const object = 'chat.completion.chunk'
-  stream(response, [
-    { ...head, object, choices: [{ index: 0, delta: message, finish_reason: null }] },
-    { ...head, object, choices: [{ index: 0, delta: {}, finish_reason }] },
-    { ...head, object, choices: [], usage },
-  ])
-  response.end('data: [DONE]\n\n')
+  const chunk = (delta: unknown, finish_reason: string | null): Body => ({
+    ...{ ...head, object: 'chat.completion.chunk' },
+    choices: [{ index: 0, delta, finish_reason }],
+  })
+  const again = tool_calls.map(({ index, function: { arguments: text } }) => ({
+    index,
+    function: { arguments: text },
+  }))
+  const events = [
+    chunk(message, null),
+    ...(answer.isDoubled ? [chunk({ tool_calls: again }, null)] : []),
+    chunk({}, finish_reason),
+    { ...chunk({}, null), choices: [], usage },
+  ]
+  await stream(response, events, { isNamed: false, halfway: answer.halfway })
 }
 
-function stream(response: ServerResponse, events: Body[], named = false): void {
+type StreamOptions = { isNamed: boolean; halfway: ScriptedAnswer['halfway'] }
+
+async function stream(
+  response: ServerResponse,
+  events: Body[],
+  { isNamed, halfway }: StreamOptions,
+): Promise<void> {
+  const line = (event: Body) =>
+    `${isNamed ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`
+  const half = halfway === undefined ? events.length : Math.ceil(events.length / 2)
   response.writeHead(200, { 'content-type': 'text/event-stream' })
-  for (const event of events)
-    response.write(`${named ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
-  if (named) response.end()
+  for (const event of events.slice(0, half)) response.write(line(event))
+  if ((await halfway?.()) === 'cut') {
+    response.destroy()
+    return
+  }
+  for (const event of events.slice(half)) response.write(line(event))
+  response.end(isNamed ? '' : 'data: [DONE]\n\n')
 }
 
 function json(response: ServerResponse, body: unknown): void {

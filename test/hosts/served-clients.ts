@@ -2,17 +2,17 @@
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Result } from './cases/case.ts'
 import { openHostFolder } from './host-run.ts'
+import { installed, type PythonPackages } from './installed-hosts.ts'
 import { type ScriptedAnswer, type SeenRequest, startModelServer } from './model-server.ts'
 import { startServe } from './weir-process.ts'
 
 type Block = { type: string; text?: string }
 
 /** The checks that held. `fault`: the first that did not. */
-export async function runServedClient(
-  python: string,
-  file: string,
-): Promise<{ found: string; fault?: string | undefined }> {
+export async function runServedClient(packages: PythonPackages, file: string): Promise<Result> {
+  const python = await installed(packages)
   const model = await startModelServer(answerOf)
   const folder = await openHostFolder()
   try {

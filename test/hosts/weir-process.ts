@@ -16,6 +16,10 @@ export type RunningServer = {
   weir(...args: string[]): Promise<string>
   /** A command that goes on, such as a guard. Resolves once its output has this text. */
   start(text: string, ...args: string[]): Promise<void>
+  /** The server's standard error. */
+  errors(): string
+  /** Ends the processes and keeps the log, for commands that read it. */
+  stop(): Promise<void>
   close(): Promise<void>
 }
 
@@ -78,16 +82,22 @@ async function started(
         other.once('exit', () => reject(new Error(`it ended: ${seen}`)))
       })
     },
+    errors: () => errors,
+    stop,
     async close() {
-      for (const one of [...children].reverse()) {
-        if (one.exitCode !== null || one.signalCode !== null) continue
-        const ended = once(one, 'exit')
-        one.kill('SIGTERM')
-        const late = setTimeout(() => one.kill('SIGKILL'), 15_000)
-        await ended
-        clearTimeout(late)
-      }
+      await stop()
       await rm(folder, { recursive: true, force: true, maxRetries: 5 })
     },
+  }
+
+  async function stop(): Promise<void> {
+    for (const one of [...children].reverse()) {
+      if (one.exitCode !== null || one.signalCode !== null) continue
+      const ended = once(one, 'exit')
+      one.kill('SIGTERM')
+      const late = setTimeout(() => one.kill('SIGKILL'), 15_000)
+      await ended
+      clearTimeout(late)
+    }
   }
 }

@@ -14,6 +14,10 @@ export function addMcp(program: Command): void {
     )
     .option('--env <name>', 'a variable that the server sees beside PATH; repeat for more', listed)
     .option(
+      '--start-ms <milliseconds>',
+      'the time that the server has to start and to connect; default: 60000',
+    )
+    .option(
       '--http-port <port>',
       'serve streamable HTTP at /mcp/AGENT/CONVERSATION instead of standard input; 0: any free port',
     )

@@ -8,10 +8,13 @@ export const undecided =
 export const cannotJudge =
   'Not run: Weir cannot judge calls now. Do not repeat the call. Tell the user that Weir must be checked.'
 
-/** These fronts see no text of the model. They see that it called a tool again. */
 export function endedText(reason: string): string {
-  const seen = reason.replace(noVisibleText, calledAgain)
-  return `Weir has ended this turn. Call no tool, because none will run. Answer the user in plain text. The reason: ${seen}`
+  return `Weir has ended this turn. Call no tool, because none will run. Answer the user in plain text. The reason: ${withoutText(reason)}`
+}
+
+/** The reason of a front that sees no text of the model. It sees that the model called a tool again. */
+export function withoutText(reason: string): string {
+  return reason.replace(noVisibleText, calledAgain)
 }
 
 const calledAgain = 'asked for an answer without tools, the model called a tool again'

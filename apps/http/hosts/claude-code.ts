@@ -9,6 +9,7 @@ import {
   holdTimeoutSeconds,
   hookCommand,
   isSince,
+  postCommand,
   quickTimeoutSeconds,
 } from './host.ts'
 
@@ -27,6 +28,7 @@ const events: Event[] = [
   { event: 'PostToolUseFailure', kind: 'post', failsClosed: false, holds: false },
   { event: 'PostToolBatch', kind: 'batch', failsClosed: true, holds: false },
   { event: 'Stop', kind: 'stop', failsClosed: false, holds: false },
+  { event: 'SessionEnd', kind: 'end', failsClosed: false, holds: false },
 ]
 
 export const claudeCode: Host = {
@@ -42,9 +44,7 @@ export const claudeCode: Host = {
     events
       .filter(({ kind }) => kind !== 'batch' || isSince(version, batchSince))
       .map((event): HookEntry => {
-        const hook = isSince(version, closedHttpSince)
-          ? httpHook(event, url(event.kind))
-          : commandHook(event, url(event.kind))
+        const hook = hookOf(event, url(event.kind), version)
         return { event: event.event, group: { matcher: '*', hooks: [hook] } }
       }),
   unprotected: (version) => [
@@ -63,6 +63,21 @@ export const claudeCode: Host = {
           `Before version ${closedHttpSince} HTTP hooks let a call run when they fail. Weir installs commands, which need curl.`,
         ]),
   ],
+}
+
+function hookOf(event: Event, url: string, version: string | null): unknown {
+  if (event.kind === 'end') return { type: 'command', command: noticeCommand(url) }
+  return isSince(version, closedHttpSince) ? httpHook(event, url) : commandHook(event, url)
+}
+
+/**
+ * Claude Code shows no text of a hook to the user of `claude -p`, with this exception: the error
+ * output of a command that fails at the end of the session. 7: Weir refuses the connection.
+ */
+export function noticeCommand(url: string): string {
+  const missing =
+    'Weir does not answer, so no call could run. Start weir proxy, or remove its hooks with: weir hooks remove'
+  return `t=$(${postCommand(url, 1)}) || { [ $? != 7 ] || t='${missing}'; }; [ -z "$t" ] || { printf '%s\\n' "$t" >&2; exit 1; }`
 }
 
 function httpHook({ failsClosed, holds }: Event, url: string): unknown {

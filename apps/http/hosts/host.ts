@@ -54,8 +54,13 @@ export function hookCommand({
   seconds: number
   failsClosed: boolean
 }): string {
-  const post = `curl -q -sS --fail --noproxy '*' --max-time ${seconds - 5} -H 'content-type: application/json' --data-binary @- '${url}'`
+  const post = `${postCommand(url, seconds - 5)} -S`
   return failsClosed
     ? `${post} || { echo 'Weir does not answer, so this was stopped. Start weir proxy, or remove its hooks with: weir hooks remove' >&2; exit 2; }`
     : post
+}
+
+/** Posts its input and prints the answer. Its exit code is that of curl, which reports no error. */
+export function postCommand(url: string, secondsMax: number): string {
+  return `curl -q -s --fail --noproxy '*' --max-time ${secondsMax} -H 'content-type: application/json' --data-binary @- '${url}'`
 }

@@ -6,6 +6,7 @@
 // PLAY-3. A repeated delivery (a known call_id, or the text of a broken stream) is the same round
 //     and is judged once.
 // PLAY-4. Caps are played as the number of calls left, if the scenario or the caller names one.
+// PLAY-5. Time passes only if steps have times, so an answer alone proves no wait (WAITING-4).
 
 import { createHash } from 'node:crypto'
 import { finalCall, type StreamedCall } from '../../../services/accumulator/call.ts'
@@ -19,9 +20,11 @@ import type {
   Declaration,
   Intervention,
   Policy,
+  RoundExecuted,
   RoundProposed,
   ToolHints,
 } from '../../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { createPlayer, type Player } from '../../../shared/runtime/in-memory.ts'
 import type { Scenario, SilentStep, Step, ToolStep, TraceHints } from './scenario.ts'
 
@@ -44,10 +47,12 @@ export function play(scenario: Scenario, policyFor: (step: Step) => Policy, caps
   player.add(loopDetector)
   const sessions = new Map<string, Session>()
   const raised: Raised[] = []
+  let time: Milliseconds = 0
   for (const { step, end, siblings } of responsesOf(scenario.steps)) {
     const name = step.session ?? ''
     const session = sessions.get(name) ?? beginSession(name)
     sessions.set(name, session)
+    time = Math.max(time, ...siblings.map(({ at = 0 }) => at))
     if (isResponse(step)) {
       const { round, isNew } = roundOf(session, siblings)
       const left = leftOf(session, caps)
@@ -62,6 +67,7 @@ export function play(scenario: Scenario, policyFor: (step: Step) => Policy, caps
         player,
         proposed,
         siblings.map((step, ordinal) => resultOf(scenario, step, ordinal)),
+        time,
       )
       if (findings.refused && left.cap !== undefined) raised.push({ step: end, ...left.cap })
       for (const { intervention, shadow } of findings.interventions)
@@ -159,17 +165,23 @@ type Findings = {
   interventions: { intervention: Intervention; shadow: boolean }[]
 }
 
-function judged(player: Player, proposed: RoundProposed, results: CallResult[]): Findings {
+function judged(
+  player: Player,
+  proposed: RoundProposed,
+  results: CallResult[],
+  time: Milliseconds,
+): Findings {
   const { conversation, turn, round } = proposed
-  player.append('rounds-proposed', proposed)
+  player.append('rounds-proposed', proposed, { time })
   const outputs = player.settleNow()
   const cleared = outputs.find(({ message }) => message.type === 'round-cleared')?.message
   if (cleared?.type === 'round-cleared') {
     const decided = new Set(cleared.decided.map(({ ordinal }) => ordinal))
-    player.append('rounds-checked', {
+    const executed: RoundExecuted = {
       ...{ type: 'round-executed', conversation, turn, round, wishes: [] },
       results: results.filter(({ ordinal }) => !decided.has(ordinal)),
-    })
+    }
+    player.append('rounds-checked', executed, { time })
     outputs.push(...player.settleNow())
   }
   return {

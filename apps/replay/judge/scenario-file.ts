@@ -31,6 +31,7 @@ const schema = {
               outcome: { enum: ['ok', 'error'] },
               result: { type: 'string' },
               turn: { type: 'number' },
+              at: { type: 'number', minimum: 0 },
               call_id: { type: 'string' },
               raw_args: { type: 'string' },
               session,

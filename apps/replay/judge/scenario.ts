@@ -13,6 +13,8 @@ export type ToolStep = {
   /** A repeated id is a repeated delivery of the same call. */
   call_id?: string
   session?: string
+  /** Milliseconds from any begin to its result. Absent: the trace has no times. */
+  at?: number
   /** The argument text as sent, if its spelling matters. */
   raw_args?: string
 }

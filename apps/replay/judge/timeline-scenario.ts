@@ -33,6 +33,7 @@ export const timelineSchema = {
                     differs: { type: 'object', additionalProperties: { type: ['string', 'null'] } },
                   },
                 },
+                endedAt: { type: ['number', 'null'] },
                 hints: {
                   type: 'object',
                   additionalProperties: {
@@ -86,6 +87,7 @@ export function scenarioOf({
   turns,
 }: Pick<Timeline, 'conversation' | 'turns'>): Scenario {
   let response = 0
+  const isImported = isPlayed(turns)
   const settings = new Map<Step, OwnSettings>()
   const reasons = new Map<Step, string>()
   const steps = turns.flatMap(({ rounds }): Step[] => [
@@ -93,7 +95,9 @@ export function scenarioOf({
     ...rounds.flatMap((round) => {
       response += 1
       const own = stepsOf(round, response)
+      const { endedAt } = round
       for (const { step, reason } of own) {
+        if (step.kind === 'tool' && endedAt !== null && !isImported) step.at = endedAt
         settings.set(step, round.policy?.differs ?? {})
         if (reason !== undefined) reasons.set(step, reason)
       }
@@ -111,7 +115,6 @@ export function scenarioOf({
   )
   const reasonOf = (step: Step) => reasons.get(step)
   const scenario = { id: conversation, steps, tool_hints, reasonOf }
-  const isImported = isPlayed(turns)
   return isImported
     ? { ...scenario, isImported }
     : { ...scenario, settingsOf: (step) => settings.get(step) ?? {} }

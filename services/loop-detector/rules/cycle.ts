@@ -1,16 +1,16 @@
 // Two to twelve rounds come back in the same order with the same results, lap after lap.
 //
-// CYCLE-1. A lap with a poller or a wait is polling. A lap with a transient failure is a retry.
-//     Both have a higher limit.
+// CYCLE-1. A lap with a call that waits is no cycle: still-waiting has its bound. A lap with a
+//     transient failure is a retry, with a higher limit.
 // CYCLE-2. Equal rounds in a row are no cycle of any length: other rules count those. Rounds
 //     without calls do not break a lap.
 // CYCLE-3. A different round breaks the laps, not the memory: the count starts again after it.
 
 import type { EvidenceRef, LoopThresholds, Rung } from '../../../shared/contract/messages.ts'
-import type { CallEvidence } from '../evidence.ts'
+import { type CallEvidence, isWaiting } from '../evidence.ts'
 import { noProgress } from '../intervention-text.ts'
 import { climb, type ShownCall } from '../ladder.ts'
-import { pollRoundsMax, transientRoundsMax } from '../patience.ts'
+import { transientRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 const periodMax = 12
@@ -34,7 +34,7 @@ type Ladder = { rung: Rung | 'none' }
 
 export const cycle: Rule<Memory> = {
   name: 'cycle',
-  version: 3,
+  version: 4,
   kind: 'tool_loop',
   thresholds: ['loop.cycleLaps'],
   description: 'Rounds come back in the same order, with the same results.',
@@ -80,6 +80,7 @@ export const cycle: Rule<Memory> = {
       if ((repeats[1] ?? 0) >= period - 1) continue // CYCLE-2
       const laps = Math.floor((repeats[period] ?? 0) / period) + 1
       const lap = rounds.slice(-period)
+      if (lap.some(({ leash }) => leash === 'polling')) continue
       if (laps >= lapsMax(lap, loop)) return finding(lap, laps, climbIn(ladders, period))
     }
     return undefined
@@ -92,12 +93,11 @@ function tagOf(print: string): number {
 }
 
 export function leashOf(calls: CallEvidence[]): Lap['leash'] {
-  if (calls.some(({ poll, waits }) => poll || waits)) return 'polling'
+  if (calls.some(isWaiting)) return 'polling'
   return calls.some(({ failure }) => failure?.kind === 'transient') ? 'transient' : 'short'
 }
 
 function lapsMax(lap: Lap[], loop: LoopThresholds): number {
-  if (lap.some(({ leash }) => leash === 'polling')) return pollRoundsMax(loop)
   return lap.some(({ leash }) => leash === 'transient') ? transientRoundsMax(loop) : loop.cycleLaps
 }
 

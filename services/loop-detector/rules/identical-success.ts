@@ -2,63 +2,65 @@
 //
 // IDENTICAL-SUCCESS-1. Any new result ends all streaks: the model may repeat one call while it
 //     learns from another.
-// IDENTICAL-SUCCESS-2. Calls of a declared poller, and calls after a wait, are polling. Polling has
-//     a higher limit, not an infinite one.
+// IDENTICAL-SUCCESS-2. Calls that wait, and calls after a sleep, do not count. Their bound is that
+//     of still-waiting.
 
 import { limits } from '../../../shared/contract/limits.ts'
-import type { CallEvidence } from '../evidence.ts'
+import { type CallEvidence, isWaiting } from '../evidence.ts'
 import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, roundsText, type Streak, weightiest } from '../ladder.ts'
-import { pollRoundsMax } from '../patience.ts'
 import { touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 type SuccessStreak = Streak & {
-  /** Rounds with this call and this result, and the ones of them without polling. */
+  /** Rounds with this call and this result, and the ones of them without a wait. */
   rounds: number
   impatientRounds: number
-  /** The number of rounds with a wait, as of the newest of them. */
-  waits: number
+  /** The number of rounds with a sleep, as of the newest of them. */
+  sleeps: number
 }
 
-type Memory = { waits: number; streaks: Map<string, SuccessStreak> }
+type Memory = { sleeps: number; streaks: Map<string, SuccessStreak> }
 
 export const identicalSuccess: Rule<Memory> = {
   name: 'identical-success',
-  version: 3,
+  version: 4,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'The same call keeps succeeding with the same result.',
   firesWhen:
-    'the same call has the same result for the 5th time and nothing else was new, or for the 25th time if it polls or follows a wait',
+    'the same call has the same result for the 5th time and nothing else was new, unless it waits or follows a sleep',
   endedBy: 'any new result',
   sentence: 'kept repeating a call with the same result',
-  initial: () => ({ waits: 0, streaks: new Map() }),
+  initial: () => ({ sleeps: 0, streaks: new Map() }),
 
   judge(memory, { calls, news }, { loop }) {
     if (news.outcome) memory.streaks.clear()
-    if (calls.some(({ waits, failure }) => waits && failure === undefined)) memory.waits += 1
+    if (calls.some(({ sleeps }) => sleeps)) memory.sleeps += 1
     const findings: Finding[] = []
     for (const call of calls) {
       if (call.failure !== undefined) continue
-      const streak = countCall(memory, call)
-      if (streak.impatientRounds >= loop.identicalSuccesses || streak.rounds >= pollRoundsMax(loop))
+      const { streak, isPolling } = countCall(memory, call)
+      if (!isPolling && streak.impatientRounds >= loop.identicalSuccesses)
         findings.push(finding(streak, call))
     }
     return weightiest(findings)
   },
 }
 
-function countCall(memory: Memory, call: CallEvidence): SuccessStreak {
+function countCall(
+  memory: Memory,
+  call: CallEvidence,
+): { streak: SuccessStreak; isPolling: boolean } {
   const known = memory.streaks.get(call.outcome)
-  const streak = known ?? { ...emptyStreak(), rounds: 0, impatientRounds: 0, waits: memory.waits }
-  const isPolling = call.poll || call.waits || memory.waits > streak.waits
+  const streak = known ?? { ...emptyStreak(), rounds: 0, impatientRounds: 0, sleeps: memory.sleeps }
+  const isPolling = isWaiting(call) || memory.sleeps > streak.sleeps
   addMatch(streak, call)
   streak.rounds += 1
   if (!isPolling) streak.impatientRounds += 1
-  streak.waits = memory.waits
+  streak.sleeps = memory.sleeps
   touch(memory.streaks, call.outcome, streak, limits.loopStreaksMax)
-  return streak
+  return { streak, isPolling }
 }
 
 function finding(streak: SuccessStreak, call: CallEvidence): Finding {

@@ -8,7 +8,7 @@
 //     streaks.
 // NEAR-EQUAL-3. A tool that declares `mutates` may send one text again under new ids. Only ids of
 //     the message or of the request are stamps then. New ids in the answer are no new result.
-// NEAR-EQUAL-4. Pollers have their own, higher limit, and waits are exempt.
+// NEAR-EQUAL-4. Calls that wait are exempt.
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { CallEvidence } from '../evidence.ts'
@@ -17,7 +17,7 @@ import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak, weightiest } from '../ladder.ts'
 import { masked, withoutEchoes } from '../mask.ts'
 import { withoutNewIds } from '../new-ids.ts'
-import { pollRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
+import { sameAnswerRoundsMax } from '../patience.ts'
 import { remember, touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
 import { withoutMessageId, withoutStamps } from '../stamp.ts'
@@ -29,13 +29,13 @@ type Memory = { known: Set<string>; streaks: Map<string, NearStreak> }
 
 export const nearEqual: Rule<Memory> = {
   name: 'near-equal',
-  version: 5,
+  version: 6,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description:
     'Calls that differ only in a time, a counter or a random value keep succeeding with the same result.',
   firesWhen:
-    'calls that differ only in a time, an attempt, a nonce or a remark on a command have the same result for the 8th time. For a tool that declares `mutates`, the same holds for one message to one recipient under new ids, and for one text under new ids of the request. Calls of a poller: the 25th',
+    'calls that differ only in a time, an attempt, a nonce or a remark on a command have the same result for the 8th time. For a tool that declares `mutates`, the same holds for one message to one recipient under new ids, and for one text under new ids of the request.',
   endedBy: 'a new result, or a call that differs in more',
   sentence: 'made no progress',
   initial: () => ({ known: new Set(), streaks: new Map() }),
@@ -48,15 +48,14 @@ export const nearEqual: Rule<Memory> = {
     if (isNew) memory.streaks.clear()
     const findings: Finding[] = []
     for (const { call, near, isStamped } of seen) {
-      if (!isStamped) continue
+      if (!isStamped || call.poll) continue
       const streak = memory.streaks.get(near) ?? { ...emptyStreak(), rounds: 0, calls: new Set() }
       if (!remember(streak.calls, call.key, limits.loopStreaksMax) || streak.round === round)
         continue
       addMatch(streak, call)
       streak.rounds += 1
       touch(memory.streaks, near, streak, limits.loopStreaksMax)
-      if (streak.rounds >= (call.poll ? pollRoundsMax(loop) : sameAnswerRoundsMax(loop)))
-        findings.push(finding(streak, call))
+      if (streak.rounds >= sameAnswerRoundsMax(loop)) findings.push(finding(streak, call))
     }
     return weightiest(findings)
   },

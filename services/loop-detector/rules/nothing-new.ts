@@ -2,7 +2,7 @@
 // guesses among known answers, known pages in another order, a restart with the same moves. The
 // other rules count one call, one answer or one order. This one counts any mixture.
 //
-// NOTHING-NEW-1. A round with a poller or a wait ends the streak, because the agent waits. A
+// NOTHING-NEW-1. A round with a call that waits ends the streak, because the agent waits. A
 //     failure that may clear neither counts nor ends it. The same holds for rounds without calls.
 // NOTHING-NEW-2. One call alone is no mixture: identical-success and identical-failure count it.
 // NOTHING-NEW-3. The ladder has one rung for each whole limit of rounds, because a long check of
@@ -27,7 +27,7 @@ export const nothingNew: Rule<Memory> = {
   description: 'Rounds in a row bring only calls with results that the turn already had.',
   firesWhen:
     'different calls bring only results that they already had in the turn, for the 8th round in a row',
-  endedBy: 'a new call or result, a wait, or a poller',
+  endedBy: 'a new call or result, or a call that waits',
   sentence: 'repeated known calls with known results',
   initial: noStreak,
 

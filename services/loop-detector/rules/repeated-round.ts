@@ -5,7 +5,7 @@
 import type { EvidenceRef } from '../../../shared/contract/messages.ts'
 import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak } from '../ladder.ts'
-import { pollRoundsMax, sameRoundsMax, transientRoundsMax } from '../patience.ts'
+import { sameRoundsMax, transientRoundsMax } from '../patience.ts'
 import type { Rule } from '../rule.ts'
 import { leashOf } from './cycle.ts'
 
@@ -13,7 +13,7 @@ type Memory = { print: string; rounds: number; streak: Streak }
 
 export const repeatedRound: Rule<Memory> = {
   name: 'repeated-round',
-  version: 3,
+  version: 4,
   kind: 'tool_loop',
   thresholds: ['loop.cycleLaps'],
   description: 'Several calls are made together again and again, with the same results.',
@@ -33,12 +33,8 @@ export const repeatedRound: Rule<Memory> = {
     memory.streak.shown = []
     for (const call of calls) addMatch(memory.streak, call)
     const leash = leashOf(calls)
-    const roundsMax =
-      leash === 'polling'
-        ? pollRoundsMax(loop)
-        : leash === 'transient'
-          ? transientRoundsMax(loop)
-          : sameRoundsMax(loop)
+    if (leash === 'polling') return undefined // still-waiting has its bound
+    const roundsMax = leash === 'transient' ? transientRoundsMax(loop) : sameRoundsMax(loop)
     if (memory.rounds < roundsMax) return undefined
 
     const tools = calls.map(({ tool }) => tool).join(', ')

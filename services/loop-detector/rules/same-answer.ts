@@ -25,7 +25,7 @@ type Memory = Map<string, AnswerStreak>
 
 export const sameAnswer: Rule<Memory> = {
   name: 'same-answer',
-  version: 5,
+  version: 6,
   kind: 'tool_loop',
   thresholds: ['loop.identicalSuccesses'],
   description: 'Reworded calls keep getting the same answer.',

@@ -55,6 +55,7 @@ export type McpContent = {
   labels?: Record<string, LabelsContent | undefined>
   toolsFile?: string
   traceparent?: boolean
+  startMs?: number
   timeoutMs?: number
   wallMs?: number
   outputBytesMax?: number

@@ -39,7 +39,7 @@ function serverOf(
   isTrusted: boolean,
   sandbox: SandboxSetting | undefined,
 ): McpServer {
-  const { allow, deny, labels, outputBytesMax, traceparent, timeoutMs, wallMs } = {
+  const { allow, deny, labels, outputBytesMax, traceparent, startMs, timeoutMs, wallMs } = {
     ...mcpDefaults,
     ...content,
   }
@@ -54,6 +54,7 @@ function serverOf(
       : referred(source, ['mcp', name, 'toolsFile'], content.toolsFile)?.path
   return {
     ...{ name, run: runOf(source, name, content, sandbox), isTrusted, timeoutMs, wallMs },
+    ...(startMs !== undefined && { startMs }),
     ...(toolsFile !== undefined && { toolsFile }),
     ...(traceparent === true && { traceparent }),
     ...(allow && { allow: allow.filter((pattern) => pattern !== undefined) }),

@@ -1,9 +1,10 @@
 // The HTTP server of the fronts, its bounds, and the interface of a front over it.
 
 import { once } from 'node:events'
-import { request } from 'node:http'
+import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { guardsByAgent } from '../../../apps/http/guards-by-agent.ts'
@@ -96,6 +97,59 @@ describe('the HTTP server', () => {
     )
     await Promise.all(closed)
     expect(await withHeaders(`${url}/hello`, {})).toEqual([200, 'hello'])
+  })
+
+  it('keeps a connection that is idle while a model thinks', async () => {
+    const url = await serve(hello)
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const ask = () =>
+      new Promise<[number | undefined, boolean]>((resolve, reject) => {
+        const sent = request(`${url}/hello`, { agent }, (answer) => {
+          answer.resume().once('end', () => resolve([answer.statusCode, sent.reusedSocket]))
+        })
+        sent.on('error', reject).end()
+      })
+    expect(await ask()).toEqual([200, false])
+    await sleep(7_000) // Node closes an idle connection 6 seconds after its last request
+    expect(await ask()).toEqual([200, true])
+    agent.destroy()
+    const { headers } = await fetch(`${url}/hello`)
+    expect(headers.get('keep-alive')).toBe(`timeout=${limits.httpIdleMs / 1000}`)
+  }, 30_000)
+
+  it('announces the end of each connection while many are open', async () => {
+    const url = await serve(hello)
+    const open = async () => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+      socket.write('GET /hello HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      return { socket, text: answer.toString().toLowerCase() }
+    }
+    const connections: Awaited<ReturnType<typeof open>>[] = []
+    for (let i = 0; i < limits.httpConnectionsMax / 2; i += 1) connections.push(await open())
+    expect(connections.at(-1)?.text).toContain('connection: keep-alive')
+    const late = await open()
+    expect(late.text).toContain('connection: close')
+    for (const { socket } of [...connections, late]) socket.destroy()
+  }, 60_000)
+
+  it('announces the end of a connection in the answers that it still gives when it closes', async () => {
+    const { promise: entered, resolve: enter } = Promise.withResolvers<void>()
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>()
+    const url = await serve((app) =>
+      app.get('/slow', async (context) => {
+        enter()
+        await left
+        return context.text('slow')
+      }),
+    )
+    const answering = fetch(`${url}/slow`)
+    await entered
+    const closing = server?.close()
+    leave()
+    const answer = await answering
+    expect([answer.headers.get('connection'), await answer.text()]).toEqual(['close', 'slow'])
+    await closing
   })
 
   it('goes on when clients leave in the middle of a body', async () => {

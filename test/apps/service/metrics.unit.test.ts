@@ -359,6 +359,24 @@ describe('the metrics of decisions', () => {
     })
   })
 
+  it('count unjudged requests by kind, and all other paths as one', async () => {
+    const { assign, seen } = world()
+    const requests = [
+      { kind: 'Gemini', count: 3 },
+      { kind: 'POST /a', count: 1 },
+      { kind: 'GET /b', count: 2 },
+    ]
+    const { conversation } = place
+    assign('guest').acknowledged({
+      read: [],
+      ...written({ type: 'requests-unjudged', conversation, at: 0, requests }),
+    })
+    expect(await seen('weir_guest_requests_unjudged_total')).toEqual({
+      'weir_guest_requests_unjudged_total{kind="Gemini"}': 3,
+      'weir_guest_requests_unjudged_total{kind="other"}': 3,
+    })
+  })
+
   it('count money in whole billionths, so the sum has no fraction of one', async () => {
     const { metrics, seen } = world()
     const settled: Message = {

@@ -97,6 +97,18 @@ describe.each(guestFormats.map((format) => [format] as const))('a history as %s'
     expect(declarations).toEqual([{ ...tools[0], timeoutMs: limits.toolTimeoutMsMax, hints }])
   })
 
+  it("declares the pollers of the host's profile, beside those of the guest's file", () => {
+    const { rounds } = historyOf(requestOf(format, turns))
+    const round = rounds[0]
+    if (round === undefined) throw new Error('no round')
+    const pollOf = (poll: boolean, pollers: string[]) =>
+      toolsFor(round.spoken, tools, { read: { ...hints, poll } }, pollers).declarations[0]?.poll
+    expect(pollOf(false, ['read', 'other'])).toBe(true)
+    expect(pollOf(true, ['other'])).toBe(true)
+    expect(pollOf(false, ['other'])).toBe(false)
+    expect(toolsFor(round.spoken, tools, {}, ['read']).declarations).toMatchObject([{ poll: true }])
+  })
+
   it('makes a response with the key as its attempt', () => {
     const request = requestOf(format, [{ user: 'Go.', responses: [] }])
     const { spoken } = answeredRound(answerOf(request, read(1)), historyOf(request))

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { factTexts } from '../../../apps/history/facts-text.ts'
 import { newestConversations } from '../../../client/history/newest-conversations.ts'
 import { newestIds } from '../../../client/history/newest-records.ts'
 import { whereOf } from '../../../client/history/turn-filter.ts'
@@ -10,6 +11,7 @@ import type {
   Message,
   RedactRule,
   TurnFinished,
+  UnjudgedRequests,
 } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { historyKey, type TopicName, topicSpecs } from '../../../shared/contract/topology.ts'
@@ -126,7 +128,7 @@ async function finish(
 
 const noFacts = {
   ...{ rules: {}, rungs: {}, vetoes: {}, rejections: 0, approvals: {}, approvalMs: 0 },
-  isWhole: true,
+  ...{ unjudged: {}, isWhole: true },
 }
 const answered = { outcome: 'answered', class: null, cap: null, reason: 'the model answered' }
 
@@ -152,6 +154,8 @@ async function veto(conversation: string, turn: number, guard: string): Promise<
     ...{ answer: 'verdicts', verdicts: [verdict], waitedMs: 1 },
   })
 }
+
+const asked = { messageId: 'm1', agent: 'coder' }
 
 const where = (...conditions: string[]) => whereOf(conditions)
 
@@ -309,6 +313,51 @@ describe.each([
           at: now,
         },
       },
+    ])
+  })
+
+  it('show a turn of a guest as ended once Weir advises its end, until the guest goes on', async () => {
+    const conversation = 'guest:coder:c1'
+    const place = { conversation, turn: 0, round: 1, turnKey: 'm1' }
+    const advice = { key: 'a.1', text: '', unknown: [], refused: [], hidden: [], requestId: '' }
+    const adviseEnd = () =>
+      write('activity', {
+        ...{ type: 'guest-advice', ...place, ...advice, isOpen: true },
+        ...{ rung: 'end', rule: 'cycle', cap: null, reason: 'no progress' },
+      })
+    await entry(conversation, 0, 0)
+    await write('activity', { ...{ type: 'turn-started', conversation, turn: 0 }, ...asked })
+    await adviseEnd()
+    expect((await newestConversations(log(), 1))[0]?.last).toMatchObject({
+      ...{ outcome: 'ended', reason: 'no progress' },
+    })
+    await write('activity', {
+      ...{ type: 'round-started', ...place, callsLeft: 1, nudged: false, key: 'a.2' },
+    })
+    expect((await newestConversations(log(), 1))[0]?.last.outcome).toBe('open')
+    await adviseEnd()
+    await finish(conversation, 0, { outcome: 'failed', class: 'no_progress' })
+    expect((await newestConversations(log(), 1))[0]?.last).toMatchObject({
+      ...{ outcome: 'failed', class: 'no_progress' },
+    })
+  })
+
+  it('show the requests of a guest that passed unjudged by kind, each record once', async () => {
+    const conversation = 'guest:coder:unjudged'
+    const unjudged = (at: number, ...requests: UnjudgedRequests[]) =>
+      write('activity', { type: 'requests-unjudged', conversation, at, requests })
+    await unjudged(1, { kind: 'Gemini', count: 5 })
+    await unjudged(2, { kind: 'Gemini', count: 7 }, { kind: 'POST /x', count: 1 })
+    await unjudged(2, { kind: 'Gemini', count: 7 }, { kind: 'POST /x', count: 1 })
+    const other = await begin('other')
+    await finish('other', other)
+    const [, counted] = await newestConversations(log(), 2)
+    expect(counted).toMatchObject({
+      ...{ conversation, turns: 0, last: { outcome: 'unjudged' } },
+      facts: { unjudged: { Gemini: 12, 'POST /x': 1 } },
+    })
+    expect(counted && factTexts(counted.facts)).toEqual([
+      ...['12 requests unjudged: Gemini', '1 request unjudged: POST /x'],
     ])
   })
 

@@ -63,6 +63,7 @@ function facts(messages: Message[]) {
 
 const nothing = {
   ...{ rules: {}, rungs: {}, vetoes: {}, rejections: 0, approvals: {}, approvalMs: 0 },
+  unjudged: {},
 }
 
 describe('the facts about a turn', () => {

@@ -258,12 +258,20 @@ describe('the purpose of a call', () => {
   )
 
   it.each([
-    ['python', { code: 'import time\ntime.sleep(5)' }],
-    ['powershell', { command: 'Start-Sleep -Seconds 5' }],
-    ['shell', { command: 'sleep 5 && gh run view' }],
-    ['wait', {}],
-  ])('may be a wait beside any other action: %s %j', (tool, value) => {
-    expect(operationOf(tool, value).waits).toBe(true)
-    expect(operationOf(tool, { path: 'sleep (1)', command: 'ls' }).waits).toBe(tool === 'wait')
+    ['python', { code: 'import time\ntime.sleep(5)' }, 'look'],
+    ['powershell', { command: 'Start-Sleep -Seconds 5' }, 'look'],
+    ['shell', { command: 'sleep 5 && gh run view' }, 'look'],
+    ['shell', { command: 'sleep 5; tail -1 log' }, 'look'],
+    ['wait_for_job', { id: 3, timeout: 30 }, 'look'],
+    ['shell', { command: 'sleep 30 && echo done' }, 'only'],
+    ['wait', {}, 'only'],
+    ['shell', { command: 'grep "sleep 5" run.sh' }, 'no'],
+    ['shell', { command: 'sleep 0; cat log' }, 'no'],
+    ['shell', { command: 'make sleep test' }, 'no'],
+  ])('may be a wait beside any other action: %s %j', (tool, value, waits) => {
+    expect(operationOf(tool, value).waits).toBe(waits)
+    expect(operationOf(tool, { path: 'sleep (1)', command: 'ls' }).waits).toBe(
+      tool.startsWith('wait') ? 'only' : 'no',
+    )
   })
 })

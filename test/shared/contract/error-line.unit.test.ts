@@ -32,6 +32,19 @@ describe('the error line', () => {
       '\u001b[2mnpm\u001b[0m warn old\n\u001b[1;31merror\u001b[0m: no \u0007 such\tfile\u0000\n',
       'error: no such file',
     ],
+    [
+      "Chunk ID: c7089f\nWall time: 0.0512 seconds\nProcess exited with code 2\nOriginal token count: 14\nOutput:\nls: cannot access 'missing': No such file or directory\n",
+      "ls: cannot access 'missing': No such file or directory",
+    ],
+    [
+      'Exit code: 1\nWall time: 0.1 seconds\nOutput:\ncollected 3 items\nTypeError: no\n',
+      'TypeError: no',
+    ],
+    [
+      'Chunk ID: c7089f\nWall time: 0.0512 seconds\nProcess exited with code 7\nOutput:\n',
+      'Process exited with code 7',
+    ],
+    ['Chunk ID: c7089f\nanother tool: no such chunk\n', 'Chunk ID: c7089f'],
   ])('of %j is %j', (output, line) => expect(errorLine(output)).toBe(line))
 
   it('is undefined for empty output', () => {

@@ -23,6 +23,7 @@ describe('the thresholds', () => {
       cycleLaps: 7,
       schemaFailures: 7,
       schemaFailureEndsTurn: false,
+      waitMinutes: 7,
     })
   })
 })

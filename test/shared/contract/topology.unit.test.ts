@@ -111,6 +111,7 @@ activity (log)
     guest-verdicts <- executor
     model-retry <- llm-gateway
     budget-reached <- llm-gateway performer, guest
+    requests-unjudged <- guest
     model-answered <- loop-detector
     call-rejected <- loop-detector
     intervention-raised <- loop-detector

@@ -29,6 +29,7 @@ function rollAgent(random: Random, name: string): Agent {
       cycleLaps: 3,
       schemaFailures: 3,
       schemaFailureEndsTurn: random.chance(0.3),
+      waitMinutes: 60,
     },
     empty: { beforeTools: 2, afterTools: 3, perTurn: 10 },
     startWithinMs: random.pick([1, 1, 3, 10]) * second,

@@ -89,7 +89,7 @@ let isShrunk = false
 export function testServer(): Server {
   const server = new Server(
     { name: 'test', version: '1' },
-    { capabilities: { tools: { listChanged: true } } },
+    { capabilities: { tools: { listChanged: true } }, instructions: process.env.MCP_TEXT ?? '' },
   )
   server.setRequestHandler('tools/list', async () => ({
     tools: [...listed(), ...(isGrown ? [grown] : [])].filter(

@@ -2,9 +2,12 @@
 // HOOK-ANSWER-1. No answer says `allow`: it would skip the question that the host asks its user.
 //     An empty body is no opinion.
 
+import { onOneLine } from '../../../../shared/lib/text-cut.ts'
+import { withoutText } from '../refusal-texts.ts'
 import type { HookPayload } from './hook-payload.ts'
 
-export type HookAnswer = Record<string, unknown> | undefined
+/** A text is for the user's terminal. */
+export type HookAnswer = Record<string, unknown> | string | undefined
 
 /** The call does not run. The model reads `text`. */
 export function deny(text: string): HookAnswer {
@@ -24,5 +27,10 @@ export function addContext({ eventName }: HookPayload, text: string): HookAnswer
 
 /** The host ends its turn, and shows `reason` to its user. */
 export function endTurn(reason: string): HookAnswer {
-  return { continue: false, stopReason: reason }
+  return { continue: false, stopReason: withoutText(reason) }
+}
+
+/** The user reads it when the program of the host ends. `reason` may quote a tool's result. */
+export function tellUser(reason: string): HookAnswer {
+  return `Weir ended the turn: ${onOneLine(withoutText(reason))}`
 }

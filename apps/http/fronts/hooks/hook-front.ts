@@ -20,7 +20,7 @@ import { answerOf, type CallRound, isComplete, requestAfter } from '../call-roun
 import { orAborted } from '../or-aborted.ts'
 import { cannotJudge, endedText, textOfAdvice as textOf, undecided } from '../refusal-texts.ts'
 import { type HeldVerdicts, heldVerdicts } from './held-verdicts.ts'
-import { addContext, deny, endTurn, type HookAnswer } from './hook-answer.ts'
+import { addContext, deny, endTurn, type HookAnswer, tellUser } from './hook-answer.ts'
 import type { HookCall, HookPayload, HookResult } from './hook-payload.ts'
 import type { HostSessions } from './host-sessions.ts'
 
@@ -79,6 +79,9 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
         case 'stop':
           if (!sessions.hasProxy(session)) await conversation.endTurn()
           return undefined
+        case 'end':
+          if (event.isShown || !isEnded(seen, payload)) return undefined
+          return tellUser(seen.ended?.reason ?? '')
       }
     },
   }

@@ -5,7 +5,7 @@ import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { HttpError } from '../../http-error.ts'
 
 /** The last part of a hook's path. A host's settings name one for each of its events. */
-export const hookKinds = ['prompt', 'pre', 'post', 'batch', 'stop'] as const
+export const hookKinds = ['prompt', 'pre', 'post', 'batch', 'stop', 'end'] as const
 export type HookKind = (typeof hookKinds)[number]
 
 export type HookCall = { id: string; name: string; input: unknown }
@@ -17,6 +17,8 @@ export type HookEvent =
   | { kind: 'post'; result: HookResult }
   | { kind: 'batch'; calls: { call: HookCall; result: HookResult }[] }
   | { kind: 'stop' }
+  /** Of the session. `isShown`: its user has seen the reasons of ended turns on the screen. */
+  | { kind: 'end'; isShown: boolean }
 
 /** `turn`: the host's id of the turn, if it sends one. */
 export type HookPayload = {
@@ -54,8 +56,13 @@ function eventOf(kind: HookKind, body: Body): HookEvent {
       return { kind, calls: listIn(body, 'tool_calls').map(finishedCallOf) }
     case 'stop':
       return { kind }
+    case 'end':
+      return { kind, isShown: body.reason !== withoutScreen }
   }
 }
+
+/** Claude Code gives this reason for the end of `claude -p`. */
+const withoutScreen = 'other'
 
 function callOf(body: Body): HookCall {
   return {

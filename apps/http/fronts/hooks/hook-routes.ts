@@ -37,7 +37,8 @@ export function hookRoutes(options: HookRoutesOptions): (app: HttpApp) => void {
       const guard = await options.guardOf(context.req.param('agent'))
       try {
         const answer = await front.answer(guard, payload, context.req.raw.signal)
-        return answer === undefined ? context.body(null, 200) : context.json(answer)
+        if (answer === undefined) return context.body(null, 200)
+        return typeof answer === 'string' ? context.text(answer) : context.json(answer)
       } catch (error) {
         options.log.warn({ err: error, kind }, 'an event of a host was not judged')
         const message = 'Weir cannot judge this event now'

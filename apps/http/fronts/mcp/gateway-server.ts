@@ -43,6 +43,7 @@ export async function gatewayServers({
 
   return async ({ requestInfo }) => {
     const passed = await passThrough(upstreams)
+    const instructions = await upstreams.instructions()
     const server = new Server(
       { name: 'weir', version: version() },
       {
@@ -50,6 +51,7 @@ export async function gatewayServers({
           ...{ tools: { listChanged: true }, extensions: { [tasksKey]: {} } },
           ...passed.capabilities,
         },
+        ...(instructions !== '' && { instructions }),
         inputRequired: { roundTimeoutMs: limits.guestHoldMs },
         requestState: { verify: codec.verify },
       },

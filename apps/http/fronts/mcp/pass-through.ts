@@ -114,4 +114,4 @@ export async function passThrough(upstreams: Upstreams): Promise<PassThrough> {
 }
 
 const invalidParams = -32602
-const bounded = { timeout: limits.mcpConnectMsMax }
+const bounded = { timeout: limits.mcpAnswerMsMax }

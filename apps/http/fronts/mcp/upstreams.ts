@@ -16,7 +16,10 @@ import {
   wantedOf,
 } from '../../../../services/executor/tools/mcp/listed-tools.ts'
 import type { McpServer, McpTool } from '../../../../shared/agents/agents.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { type Clock, systemClock } from '../../../../shared/lib/clock.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
+import { cutToBytes } from '../../../../shared/lib/text-cut.ts'
 
 /** A list as the host gets it. `declared`: the same tools in the form of Messages. */
 export type OfferedTools = {
@@ -31,8 +34,9 @@ export type Upstreams = {
   /** Whether names have the server's name before them. */
   isPrefixed: boolean
   /**
-   * Resolves when each server has given its list or a fault, which is a warning. Throws
-   * `mcp.unreachable` with each fault if no server gave a list.
+   * Resolves when each server has given its list or a fault, which is a warning. A server without
+   * an answer has limits.mcpSlowerMsMax once another one has given its list, then UPSTREAMS-3
+   * counts. Throws `mcp.unreachable` with each fault if no server gave a list.
    */
   open(): Promise<void>
   /** The tools now, for a host that requests the list. */
@@ -44,6 +48,8 @@ export type Upstreams = {
   toolsFor(tool: string): Promise<OfferedTools>
   /** The client of a server. Throws an Error for people. */
   client(server: McpServer): Promise<Client>
+  /** The instructions of the servers for the model. '': no server has any. */
+  instructions(): Promise<string>
   /** The listener is called when a server reports that its tools changed. */
   onChanged(listener: () => void): void
   close(): Promise<void>
@@ -61,7 +67,7 @@ const noTools: OfferedTools = { listed: [], declared: [], runs: new Map() }
 /** `isPrefixed`: names are SERVER__TOOL. */
 export function upstreamsOf(
   given: readonly McpServer[],
-  { isPrefixed, log }: { isPrefixed: boolean; log: Logger },
+  { isPrefixed, log, clock = systemClock }: { isPrefixed: boolean; log: Logger; clock?: Clock },
 ): Upstreams {
   const servers = given.map((server): McpServer => ({ ...server, noPerson: true }))
   const listeners = new Set<() => void>()
@@ -70,10 +76,11 @@ export function upstreamsOf(
   /** The number of servers in it. */
   let offeredOf = 0
   let isChanged = false
+  let isOpen = false
   const reported = new Map<McpServer, string>()
   const naming = isPrefixed ? prefixed : ownNames
   const faults = new Map<McpServer, string>()
-  const retrying = new Set<McpServer>()
+  const retrying = new Map<McpServer, Promise<void>>()
   for (const server of servers) connectionTo(server, log).onChanged(reportChange)
 
   function reportChange(): void {
@@ -102,14 +109,16 @@ export function upstreamsOf(
   }
 
   /** Keeps UPSTREAMS-3. */
-  function retry(server: McpServer): void {
-    if (retrying.has(server)) return
-    retrying.add(server)
-    void read(server)
+  function retry(server: McpServer): Promise<void> {
+    const running = retrying.get(server)
+    if (running !== undefined) return running
+    const reading = read(server)
       .then((isNew) => {
-        if (isNew) reportChange()
+        if (isNew && isOpen) reportChange()
       })
       .finally(() => retrying.delete(server))
+    retrying.set(server, reading)
+    return reading
   }
 
   /** Keeps UPSTREAMS-1. */
@@ -140,7 +149,7 @@ export function upstreamsOf(
 
   async function readAll(): Promise<OfferedTools> {
     isChanged = false
-    for (const server of servers) if (!lists.has(server)) retry(server)
+    for (const server of servers) if (!lists.has(server)) void retry(server)
     const shown = [...lists.keys()]
     const changed = await Promise.all(shown.map(read))
     if (changed.some(Boolean) || shown.length !== offeredOf) mergeAll()
@@ -156,7 +165,17 @@ export function upstreamsOf(
     servers: () => servers.filter((server) => lists.has(server)),
     isPrefixed,
     async open() {
-      await Promise.all(servers.map(read))
+      const { promise: enough, resolve } = Promise.withResolvers<void>()
+      let cancel: (() => void) | undefined
+      const readings = servers.map(async (server) => {
+        await retry(server)
+        if (lists.has(server)) cancel ??= clock.after(limits.mcpSlowerMsMax, resolve)
+      })
+      await Promise.race([Promise.all(readings), enough])
+      cancel?.()
+      isOpen = true
+      for (const server of retrying.keys())
+        log.warn({ server: server.name }, 'an MCP server starts slowly: its tools come later')
       if (lists.size === 0 && servers.length > 0)
         throw new WeirError('mcp.unreachable', [...faults.values()].join('\n'))
       mergeAll()
@@ -164,9 +183,26 @@ export function upstreamsOf(
     tools: readAll,
     toolsFor: async (tool) => (isChanged || !offered.runs.has(tool) ? readAll() : offered),
     client: (server) => connectionTo(server, log).client(),
+    async instructions() {
+      const texts: [string, string][] = []
+      for (const server of lists.keys()) {
+        const client = await connectionTo(server, log)
+          .client()
+          .catch(() => undefined)
+        texts.push([server.name, client?.getInstructions() ?? ''])
+      }
+      return joinedInstructions(texts, servers.length > 1)
+    },
     onChanged: (listener) => void listeners.add(listener),
     async close() {
       await Promise.all(servers.map((server) => connectionTo(server).close()))
     },
   }
+}
+
+/** `texts`: of each server with its name. One server keeps its text, as it is. */
+function joinedInstructions(texts: readonly [string, string][], isNamed: boolean): string {
+  const parts = texts.filter(([, text]) => text.trim() !== '')
+  const named = parts.map(([name, text]) => (isNamed ? `${name}:\n${text}` : text))
+  return cutToBytes(named.join('\n\n'), limits.mcpInstructionsBytesMax)
 }

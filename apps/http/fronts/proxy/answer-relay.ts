@@ -5,12 +5,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { Logger } from 'pino'
+import { senderOf } from '../../../../shared/hosts/request-sender.ts'
 import { heldVerdicts } from '../hooks/held-verdicts.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import { copyOf, roundIn } from './answer-copy.ts'
 import type { Json, ProxyApi } from './api.ts'
-import { callIdsIn, type GuestIdentities, sessionOf } from './guest-identity.ts'
+import type { GuestIdentities } from './guest-identity.ts'
 import { guestRequest } from './guest-request.ts'
+import type { GuestSessions } from './guest-sessions.ts'
+import { callIdsIn } from './history-parts.ts'
 import { sendAdvised, withoutEncoding } from './judged-request.ts'
 import type { ConversationOf } from './proxied-conversation.ts'
 import type { ReservedRequest } from './request-budget.ts'
@@ -24,6 +27,7 @@ export type AnswerRelayOptions = {
   upstream: Upstream
   conversationOf: ConversationOf
   identities: GuestIdentities
+  clients: GuestSessions
   sessions: HostSessions
   /** Work that the client does not wait for. */
   track(work: Promise<void>): void
@@ -34,6 +38,7 @@ export function createAnswerRelay({
   upstream,
   conversationOf,
   identities,
+  clients,
   sessions,
   track,
   log,
@@ -90,12 +95,14 @@ export function createAnswerRelay({
     body: Json,
     answer: Json,
   ): Promise<void> {
-    const { conversation, turn } = identities.ofAnswer(api, headers, body, answer)
-    const session = sessionOf(headers)
+    const request = { agent, api, headers, body }
+    const { conversation, ...turn } = identities.ofAnswer(request, answer)
+    const session = senderOf(headers)?.session
     const holds = session !== undefined && sessions.hasHooks(session)
-    const guest = await conversationOf(agent, conversation, { turn, holds, hides: false })
+    const guest = await conversationOf(agent, conversation, { ...turn, holds, hides: false })
     const judged = { request: guestRequest(api, headers, body), answer }
     const calls = callIdsIn(api, answer)
+    clients.answered(request, conversation, calls)
     if (!holds || calls.length === 0) await guest.afterModel(judged, { waitMs: 0 })
     else sessions.judging(session, calls, heldVerdicts(guest, Promise.resolve(judged)))
   }

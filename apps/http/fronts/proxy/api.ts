@@ -3,6 +3,7 @@
 import type { GuestFormat } from '../../../../client/guard/guest-conversation.ts'
 import type { Streamed } from '../../../../services/llm-gateway/providers/provider.ts'
 import type { Stop } from '../../../../shared/contract/messages.ts'
+import type { UnjudgedKind } from '../../../../shared/contract/unjudged-kinds.ts'
 
 export type Json = Record<string, unknown>
 
@@ -18,8 +19,8 @@ export type ProxyApi = {
   format: GuestFormat
   /** The member with the history. */
   history: 'messages' | 'input'
-  /** Whether the request leaves its history, or its answer, at the provider. */
-  isElsewhere(body: Json): boolean
+  /** The member by which a request leaves its history, or its answer, at the provider. */
+  elsewhere(body: Json): UnjudgedKind | undefined
   /** Whether the model may call a tool of the client. */
   hasTools(body: Json): boolean
   /** Whether a message of the history is of the model and calls a tool. */

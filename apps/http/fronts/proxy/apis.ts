@@ -22,7 +22,7 @@ export function apiAt(method: string, path: string): Judgeable {
   if (method === 'POST' && api !== undefined) return { kind: 'api', api }
   const isStored = proxyApis.some((one) => plain.includes(`${one.path}/`))
   const isLookUp = ['GET', 'HEAD'].includes(method) && !isStored
-  const hasNone = withoutCalls.has(plain.split('/').at(-1) ?? '')
+  const hasNone = withoutCalls.has(plain.split(/[/:]/).at(-1) ?? '')
   return { kind: isLookUp || hasNone || withoutAnswer.has(method) ? 'no-calls' : 'unknown' }
 }
 
@@ -36,14 +36,16 @@ export function isOfWeir(path: string): boolean {
 
 const withoutAnswer = new Set(['OPTIONS', 'DELETE'])
 
-/** The last segments of paths whose answers have no calls. */
+/** The last segments of paths whose answers have no calls, or the parts of them after a colon. */
 const withoutCalls = new Set([
   ...['count_tokens', 'input_tokens', 'embeddings', 'moderations', 'rerank', 'tokenize'],
-  ...['files', 'transcriptions', 'translations', 'speech', 'cancel', 'batch'],
+  ...['files', 'uploads', 'transcriptions', 'translations', 'speech', 'cancel'],
+  ...['counttokens', 'embedcontent', 'batchembedcontents', 'embed', 'show'],
+  ...['generations', 'edits', 'variations', 'batch', 'telemetry', 'traces', 'metrics', 'logs'],
 ])
 
 /** Without query, escapes, parameters of segments, case, and empty or `.` segments. */
-function plainPath(path: string): string {
+export function plainPath(path: string): string {
   const [pathname = ''] = path.split(/[?#]/, 1)
   const segments = decoded(pathname)
     .toLowerCase()

@@ -8,7 +8,7 @@ export const chatCompletions: ProxyApi = {
   path: '/chat/completions',
   format: 'openai-chat',
   history: 'messages',
-  isElsewhere: () => false,
+  elsewhere: () => undefined,
   hasTools: ({ tools, functions }) => listIn(tools).length + listIn(functions).length > 0,
   isCall: ({ role, tool_calls: calls, function_call: call }) =>
     role === 'assistant' && (listIn(calls).length > 0 || (call !== undefined && call !== null)),

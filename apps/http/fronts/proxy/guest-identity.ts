@@ -1,92 +1,117 @@
-// The conversation and the turn of a request. The first that it has decides: Weir's own headers, those
-// of Claude Code and Codex, the beginning of its history.
+// The conversation and the turn of a request. The first that it has decides: Weir's own headers, the
+// ids that its host's profile names, the beginning of its history.
 // GUEST-IDENTITY-1. A client's key only enters as an HMAC with a random key of this process.
 // GUEST-IDENTITY-2. Without headers, the first text of the user and the first calls name the
 //     conversation. Call ids are random, so two runs with one question are two conversations.
 // GUEST-IDENTITY-3. Models with fixed call ids repeat such a name. A first answer under a known name
 //     begins another conversation.
+// GUEST-IDENTITY-4. Requests under a client's own name that add texts and show no calls are one turn:
+//     the texts are results, and no new messages of the user.
 
-import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { withoutReminders } from '../../../../client/guard/reminders.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
-import { isObject } from '../../../../shared/lib/json/json-object.ts'
+import {
+  headerText,
+  type RequestSender,
+  senderOf,
+} from '../../../../shared/hosts/request-sender.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
 import { type Json, listIn, type ProxyApi } from './api.ts'
+import type { ClientRequest, GuestSessions } from './guest-sessions.ts'
+import { answersIn, callsOf, historyOf } from './history-parts.ts'
 
-/** `turn` undefined: the history decides. */
-export type GuestIdentity = { conversation: string; turn: string | undefined }
+/**
+ * `turn` undefined: the history decides. `isUnshown`: the requests of this turn show no calls of earlier
+ * answers.
+ */
+export type GuestIdentity = { conversation: string; turn: string | undefined; isUnshown?: boolean }
 
 export type GuestIdentities = {
   /**
    * The conversation of a request. Undefined: no header names it, and the history has no answer of
    * a model yet, so there is nothing to judge.
    */
-  ofRequest(api: ProxyApi, headers: IncomingHttpHeaders, body: Json): GuestIdentity | undefined
+  ofRequest(request: ClientRequest): GuestIdentity | undefined
   /** The conversation of a request that has got this answer. The next request will be of it too. */
-  ofAnswer(api: ProxyApi, headers: IncomingHttpHeaders, body: Json, answer: Json): GuestIdentity
+  ofAnswer(request: ClientRequest, answer: Json): GuestIdentity
   /** The next request shows this answer and not the one that named the conversation. */
-  goesOn(
-    api: ProxyApi,
-    headers: IncomingHttpHeaders,
-    body: Json,
-    answer: Json,
-    of: GuestIdentity,
-  ): void
+  goesOn(request: ClientRequest, answer: Json, of: GuestIdentity): void
 }
 
 /** The identities of one server. */
-export function guestIdentities(): GuestIdentities {
-  const processKey = randomBytes(32)
-  /** The newest conversation of a name (GUEST-IDENTITY-3). */
+export function guestIdentities(sessions: GuestSessions): GuestIdentities {
+  /** The newest conversation of a name, for each guest and key of a client. */
   const conversations = newest<string>(limits.frontConversationsMax)
+  /** The names that any client has (GUEST-IDENTITY-3). */
+  const names = newest<true>(limits.frontConversationsMax)
 
-  function nameOf(
-    headers: IncomingHttpHeaders,
-    api: ProxyApi,
-    history: readonly Json[],
-  ): string | undefined {
+  function nameOf(request: ClientRequest, history: readonly Json[]): string | undefined {
+    const { api } = request
     const first = firstText(api, history)
     const calls = history.find(api.isCall)
     if (calls !== undefined) return digest(JSON.stringify([first, callsOf(calls)]), 32)
     const text = history.find(api.isOfModel)
     if (text === undefined) return undefined
-    const key = createHmac('sha256', processKey)
-      .update(textOf(headers.authorization) ?? textOf(headers['x-api-key']) ?? '')
-      .digest('hex')
-    return digest(JSON.stringify([first, key, wordsOf(text)]), 32)
+    return digest(JSON.stringify([first, sessions.ownerOf(request), wordsOf(text)]), 32)
   }
 
-  function conversationOf(name: string, isFirst: boolean): string {
-    const known = conversations.get(name)
-    const isNew = known !== undefined && isFirst
-    const conversation = isNew ? `${name}-${randomUUID().slice(0, 8)}` : (known ?? name)
-    conversations.set(name, conversation)
+  function conversationOf(request: ClientRequest, name: string, isFirst: boolean): string {
+    const isNew = isFirst && names.get(name) === true
+    const conversation = isNew
+      ? `${name}-${randomUUID().slice(0, 8)}`
+      : (conversations.get(ownedName(request, name)) ?? name)
+    keep(request, name, conversation)
     return conversation
   }
 
+  /** Two clients may have one name, if their model has fixed call ids. */
+  function ownedName(request: ClientRequest, name: string): string {
+    return `${sessions.ownerOf(request)} ${name}`
+  }
+
+  function keep(request: ClientRequest, name: string, conversation: string): void {
+    names.set(name, true)
+    conversations.set(ownedName(request, name), conversation)
+  }
+
+  /** Keeps GUEST-IDENTITY-4. */
+  function namedByHeaders(request: ClientRequest): GuestIdentity | undefined {
+    const { api, headers, body } = request
+    const named = namedBy(headers, () => firstText(api, historyOf(api, body)))
+    if (named === undefined || named.turn !== undefined) return named
+    if (headerText(headers, 'x-weir-conversation') === undefined) return named
+    const session = sessions.find(request, named.conversation)
+    return session !== undefined && session.unshown > 0 && sessions.isContinued(request, session)
+      ? { ...named, turn: session.turn, isUnshown: true }
+      : named
+  }
+
   return {
-    ofRequest(api, headers, body) {
-      const history = historyOf(api, body)
-      const named = namedBy(headers, () => firstText(api, history))
+    ofRequest(request) {
+      const { api, headers, body } = request
+      const named = namedByHeaders(request)
       if (named !== undefined) return named
-      const name = nameOf(headers, api, history)
-      return name === undefined
-        ? undefined
-        : { conversation: conversationOf(name, false), turn: textOf(headers['x-weir-turn']) }
+      const name = nameOf(request, historyOf(api, body))
+      if (name === undefined) return undefined
+      const conversation = conversationOf(request, name, false)
+      return { conversation, turn: headerText(headers, 'x-weir-turn') }
     },
-    ofAnswer(api, headers, body, answer) {
+    ofAnswer(request, answer) {
+      const { api, headers, body } = request
+      const named = namedByHeaders(request)
+      if (named !== undefined) return named
       const before = historyOf(api, body)
-      const named = namedBy(headers, () => firstText(api, before))
-      if (named !== undefined) return named
-      const name = nameOf(headers, api, [...before, ...answersIn(api, answer)]) ?? ''
+      const name = nameOf(request, [...before, ...answersIn(api, answer)]) ?? ''
       const isFirst = !before.some(api.isOfModel)
-      return { conversation: conversationOf(name, isFirst), turn: textOf(headers['x-weir-turn']) }
+      const conversation = conversationOf(request, name, isFirst)
+      return { conversation, turn: headerText(headers, 'x-weir-turn') }
     },
-    goesOn(api, headers, body, answer, { conversation }) {
-      const history = [...historyOf(api, body), ...answersIn(api, answer)]
-      const name = nameOf(headers, api, history)
-      if (name !== undefined) conversations.set(name, conversation)
+    goesOn(request, answer, { conversation }) {
+      const { api, body } = request
+      const name = nameOf(request, [...historyOf(api, body), ...answersIn(api, answer)])
+      if (name !== undefined) keep(request, name, conversation)
     },
   }
 }
@@ -95,38 +120,20 @@ function namedBy(
   headers: IncomingHttpHeaders,
   firstWords: () => string,
 ): GuestIdentity | undefined {
-  const turn = textOf(headers['x-weir-turn'])
-  const given = textOf(headers['x-weir-conversation'])
+  const turn = headerText(headers, 'x-weir-turn')
+  const given = headerText(headers, 'x-weir-conversation')
   if (given !== undefined) return { conversation: given, turn }
-  const claude = textOf(headers['x-claude-code-session-id'])
-  // Subagents and side requests share the session and begin with another text.
-  if (claude !== undefined) return { conversation: `${claude}:${digest(firstWords())}`, turn }
-  const codex = codexMetadata(headers)
-  const thread = codex.thread ?? textOf(headers['thread-id'])
-  return thread === undefined ? undefined : { conversation: thread, turn: turn ?? codex.turn }
+  const sender = senderOf(headers)
+  return sender && { conversation: nameOfSender(sender, firstWords), turn: turn ?? sender.turn }
 }
 
-/** The session of Claude Code or Codex that sends this request. Their hooks name the same one. */
-export function sessionOf(headers: IncomingHttpHeaders): string | undefined {
-  return textOf(headers['x-claude-code-session-id']) ?? codexMetadata(headers).session
-}
-
-/** The ids of the calls of an answer, in order. */
-export function callIdsIn(api: ProxyApi, answer: Json): string[] {
-  return answersIn(api, answer).flatMap((message) => callsOf(message).map(([id]) => `${id}`))
-}
-
-/** The messages of a request, in order. */
-export function historyOf(api: ProxyApi, body: Json): Json[] {
-  const history = body[api.history]
-  return typeof history === 'string' ? [{ role: 'user', content: history }] : listIn(history)
-}
-
-function answersIn(api: ProxyApi, { choices, output, ...answer }: Json): Json[] {
-  if (api.history === 'input') return listIn(output)
-  return choices === undefined
-    ? [answer]
-    : listIn(choices).flatMap(({ message }) => (isObject(message) ? [message] : []))
+/** Hooks name a sub-agent in the same way. */
+function nameOfSender(
+  { session, agent, hasSideRequests }: RequestSender,
+  firstWords: () => string,
+): string {
+  if (agent !== undefined) return `${session}:${agent}`
+  return hasSideRequests ? `${session}:${digest(firstWords())}` : session
 }
 
 /** Reminders of the host change from request to request. */
@@ -139,49 +146,10 @@ function firstText(api: ProxyApi, history: readonly Json[]): string {
   return ''
 }
 
-function callsOf({ content, tool_calls: calls, ...message }: Json): [id: unknown, name: unknown][] {
-  const sent = [
-    ...listIn(content).filter(({ type }) => type === 'tool_use'),
-    ...listIn(calls),
-    ...(typeof message.call_id === 'string' ? [message] : []),
-  ]
-  return sent.map(({ id, call_id: callId, name, function: named }) => [
-    callId ?? id,
-    isObject(named) ? named.name : name,
-  ])
-}
-
 /** Hosts change the blanks. */
 function wordsOf({ content }: Json): string {
   const texts = typeof content === 'string' ? [content] : listIn(content).map(({ text }) => text)
   return texts.join(' ').replaceAll(/\s+/g, ' ').trim()
-}
-
-/** Codex sends a JSON object in one header. */
-function codexMetadata(headers: IncomingHttpHeaders): {
-  session?: string
-  thread?: string
-  turn?: string
-} {
-  const text = textOf(headers['x-codex-turn-metadata'])
-  if (text === undefined) return {}
-  try {
-    const metadata: unknown = JSON.parse(text)
-    if (!isObject(metadata)) return {}
-    const { session_id: session, thread_id: thread, turn_id: turn } = metadata
-    return {
-      ...(typeof session === 'string' && session !== '' ? { session } : {}),
-      ...(typeof thread === 'string' && thread !== '' ? { thread } : {}),
-      ...(typeof turn === 'string' && turn !== '' ? { turn } : {}),
-    }
-  } catch {
-    return {}
-  }
-}
-
-function textOf(value: string | string[] | undefined): string | undefined {
-  const text = Array.isArray(value) ? value[0] : value
-  return text === '' ? undefined : text
 }
 
 function digest(text: string, digits = 12): string {

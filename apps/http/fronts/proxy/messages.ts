@@ -11,7 +11,7 @@ export const messages: ProxyApi = {
   path: '/messages',
   format: 'anthropic',
   history: 'messages',
-  isElsewhere: () => false,
+  elsewhere: () => undefined,
   hasTools: ({ tools }) => listIn(tools).some(isToolOfClient),
   isCall: ({ role, content }) =>
     role === 'assistant' && listIn(content).some(({ type }) => type === 'tool_use'),

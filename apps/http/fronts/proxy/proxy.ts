@@ -4,8 +4,10 @@
 // (request-judge.ts), the way of its answer (answer-relay.ts).
 // PROXY-1. Without advice the bytes of a request pass unchanged.
 // PROXY-2. Without a veto an answer never waits for Weir: the round is read from a copy.
-// PROXY-3. Without a veto, a request that Weir cannot judge passes with `x-weir: unjudged` (R6).
+// PROXY-3. Without a veto, a request that Weir cannot judge passes with `x-weir: unjudged` (R6), and
+//     counts (unjudged-tally.ts).
 // PROXY-4. No header of a client, and no text of an answer, enters a log line.
+// PROXY-5. No WebSocket passes: Weir could not judge its calls. Hosts fall back to HTTP.
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -21,10 +23,13 @@ import { createAnswerRelay, type ModelRoute } from './answer-relay.ts'
 import type { ProxyApi, SentRequest } from './api.ts'
 import { apiAt, isOfWeir, type Judgeable } from './apis.ts'
 import { guestIdentities } from './guest-identity.ts'
+import { guestSessions } from './guest-sessions.ts'
 import { noteOf, readable } from './judged-request.ts'
 import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
 import { type ReservedRequest, reserveRequest, unnamedIdentity } from './request-budget.ts'
 import { createRequestJudge, mayCall } from './request-judge.ts'
+import { unjudgedKindOf } from './unjudged-path.ts'
+import { createUnjudgedTally } from './unjudged-tally.ts'
 import type { Upstream } from './upstream.ts'
 import { createVeto, type VetoOptions } from './veto/veto.ts'
 
@@ -45,7 +50,7 @@ export type ProxyOptions = {
 export type ModelProxy = {
   /** With a guest at the root it takes all paths that have no other route: add it last. */
   routes(app: HttpApp): void
-  /** Resolves once the rounds of all finished answers are with Weir. */
+  /** Resolves once the rounds of all finished answers, and the counts, are with Weir. */
   settled(): Promise<void>
 }
 
@@ -61,26 +66,39 @@ export function createProxy({
   fallback,
   log,
 }: ProxyOptions): ModelProxy {
-  const identities = guestIdentities()
+  const clients = guestSessions(log)
+  const identities = guestIdentities(clients)
   const reading = new Set<Promise<void>>()
-  const judge = createRequestJudge({ conversationOf, identities, sessions, log })
-  const relay = createAnswerRelay({ upstream, conversationOf, identities, sessions, track, log })
+  const unjudged = createUnjudgedTally({ conversationOf, log })
+  const judge = createRequestJudge({ conversationOf, identities, sessions, unjudged, log })
+  const relay = createAnswerRelay({
+    upstream,
+    conversationOf,
+    identities,
+    clients,
+    sessions,
+    track,
+    log,
+  })
   const veto =
     vetoOptions &&
     createVeto(vetoOptions, {
-      ...{ upstream, identities, sessions, fallback, log, track },
-      conversationOf: (name, { conversation, turn }) =>
-        conversationOf(name, conversation, { turn, holds: true, hides: true }),
+      ...{ upstream, identities, clients, sessions, fallback, log, track },
+      conversationOf: (name, { conversation, ...turn }) =>
+        conversationOf(name, conversation, { ...turn, holds: true, hides: true }),
     })
 
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { agent: name, path, answers } = routeOf(incoming, agent)
     if (isOfWeir(path)) throw new HttpError(404, 'http.path', 'unknown path')
+    if (asksForWebSocket(incoming)) throw upgradeRefused()
     const gone = new AbortController()
     outgoing.once('close', () => gone.abort())
     if (answers.kind !== 'api') {
-      if (answers.kind === 'unknown' && veto?.covers(incoming.headers)) throw unknownPath(path)
-      const note = answers.kind === 'unknown' ? 'unjudged' : undefined
+      const isUnknown = answers.kind === 'unknown'
+      if (isUnknown && veto?.covers(incoming.headers)) throw unknownPath(path)
+      if (isUnknown) unjudged.add(name, unjudgedKindOf(incoming.method ?? 'GET', path))
+      const note = isUnknown ? 'unjudged' : undefined
       await relay.passThrough({ path, note }, incoming, outgoing, gone.signal)
       return
     }
@@ -112,10 +130,10 @@ export function createProxy({
     { sent, bytes }: { sent: SentRequest | undefined; bytes: Buffer },
     guest: ProxiedConversation | undefined,
   ): Promise<ReservedRequest> {
-    const named = sent && identities.ofRequest(api, headers, sent.body)
-    const { conversation, turn } = named ?? unnamedIdentity()
+    const named = sent && identities.ofRequest({ agent, api, headers, body: sent.body })
+    const { conversation, ...turn } = named ?? unnamedIdentity()
     const opening =
-      guest ?? conversationOf(agent, conversation, { turn, holds: false, hides: false })
+      guest ?? conversationOf(agent, conversation, { ...turn, holds: false, hides: false })
     const own = await Promise.resolve(opening).catch((error: unknown) => {
       if (error instanceof HttpError) throw error
       log.warn({ err: error, agent }, 'a request of a guest passes without its budget')
@@ -148,9 +166,24 @@ export function createProxy({
       )
     },
     async settled() {
-      await Promise.all(reading)
+      await Promise.all([...reading, unjudged.settled()])
     },
   }
+}
+
+/** Other upgrades, such as h2c, are offers: HTTP/1.1 answers them. */
+function asksForWebSocket({ headers: { upgrade = '' } }: IncomingMessage): boolean {
+  return upgrade.split(',').some((protocol) => protocol.trim().toLowerCase() === 'websocket')
+}
+
+/** Keeps PROXY-5. */
+function upgradeRefused(): HttpError {
+  return new HttpError(
+    426,
+    'proxy.websocket',
+    'Weir cannot judge the calls of a WebSocket: send this request with HTTP, streamed or not',
+    { headers: { upgrade: 'HTTP/1.1', connection: 'upgrade, close' } },
+  )
 }
 
 /** With a veto, no call may pass where Weir does not look for it. */

@@ -4,13 +4,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
 import type { Advice, GuestRequest } from '../../../../client/guard/guest-conversation.ts'
+import { senderOf } from '../../../../shared/hosts/request-sender.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import type { ProxyApi, SentRequest } from './api.ts'
-import { type GuestIdentities, type GuestIdentity, historyOf, sessionOf } from './guest-identity.ts'
+import type { GuestIdentities, GuestIdentity } from './guest-identity.ts'
 import { guestRequest } from './guest-request.ts'
+import { historyOf } from './history-parts.ts'
 import { advisedBytes, noteOf } from './judged-request.ts'
 import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
+import type { UnjudgedTally } from './unjudged-tally.ts'
 
 /** A judged request. `note`: the value of the header `x-weir`. */
 export type JudgedRequest = {
@@ -40,6 +43,7 @@ export type RequestJudgeOptions = {
   conversationOf: ConversationOf
   identities: GuestIdentities
   sessions: HostSessions
+  unjudged: Pick<UnjudgedTally, 'add'>
   log: Logger
 }
 
@@ -47,6 +51,7 @@ export function createRequestJudge({
   conversationOf,
   identities,
   sessions,
+  unjudged,
   log,
 }: RequestJudgeOptions): RequestJudge {
   return judge
@@ -62,15 +67,20 @@ export function createRequestJudge({
       ...{ kind: 'send', body: bytes, note, retry: undefined },
       ...{ sent: judgeable, isChanged: false },
     })
-    if (sent === undefined || api.isElsewhere(sent.body)) return unchanged('unjudged', undefined)
+    const unread = sent === undefined ? 'unreadable body' : api.elsewhere(sent.body)
+    if (sent === undefined || unread !== undefined) {
+      unjudged.add(agent, unread ?? 'unreadable body')
+      return unchanged('unjudged', undefined)
+    }
     if (!mayCall(api, sent)) return unchanged(undefined, undefined)
-    const identity = identities.ofRequest(api, headers, sent.body)
+    const identity = identities.ofRequest({ agent, api, headers, body: sent.body })
     if (identity === undefined) return unchanged(undefined, sent)
-    const session = sessionOf(headers)
+    const session = senderOf(headers)?.session
     if (session !== undefined) sessions.sawProxy(session)
     const holds = session !== undefined && sessions.hasHooks(session)
     const request = guestRequest(api, headers, sent.body)
     const { advice, guest } = await adviceOn(agent, { ...identity, holds }, request, signal)
+    if (advice?.judged !== true) unjudged.add(agent, 'failed judgement')
     if (advice === undefined) return { ...unchanged('unjudged', undefined), guest }
     const { rung, rule, cap, reason } = advice
     if (!advice.judged) {
@@ -90,13 +100,13 @@ export function createRequestJudge({
   /** Undefined: Weir cannot judge the request (PROXY-3). */
   async function adviceOn(
     agent: string,
-    { conversation, turn, holds }: GuestIdentity & { holds: boolean },
+    { conversation, ...options }: GuestIdentity & { holds: boolean },
     request: GuestRequest,
     signal: AbortSignal,
   ): Promise<{ advice: Advice | undefined; guest: ProxiedConversation | undefined }> {
     let guest: ProxiedConversation | undefined
     try {
-      guest = await conversationOf(agent, conversation, { turn, holds, hides: false })
+      guest = await conversationOf(agent, conversation, { ...options, hides: false })
       return { advice: await guest.beforeModel(request, signal), guest }
     } catch (error) {
       if (signal.aborted || error instanceof HttpError) throw error
@@ -108,6 +118,6 @@ export function createRequestJudge({
 
 /** Whether an answer may call a tool of the client. Titles and summaries may not. */
 export function mayCall(api: ProxyApi, sent: SentRequest | undefined): boolean {
-  if (sent === undefined || api.isElsewhere(sent.body)) return true
+  if (sent === undefined || api.elsewhere(sent.body) !== undefined) return true
   return api.hasTools(sent.body) || historyOf(api, sent.body).some(api.isCall)
 }

@@ -8,11 +8,10 @@ export const responses: ProxyApi = {
   path: '/responses',
   format: 'openai-responses',
   history: 'input',
-  isElsewhere: (body) =>
-    body.background === true ||
-    ['previous_response_id', 'conversation', 'prompt'].some(
+  elsewhere: (body) =>
+    (['previous_response_id', 'conversation', 'prompt'] as const).find(
       (name) => body[name] !== undefined && body[name] !== null,
-    ),
+    ) ?? (body.background === true ? 'background' : undefined),
   hasTools: ({ tools }) => listIn(tools).some(({ type }) => isOfClient(type)),
   isCall: ({ type }) => type === 'function_call' || type === 'custom_tool_call',
   isOfModel: ({ type, role }) =>

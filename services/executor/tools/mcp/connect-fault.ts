@@ -51,7 +51,10 @@ function programFault(
   if (ended !== undefined || code === 'EPIPE')
     return { what: `its program ended${howEnded(ended)}${last}`, remedy }
   if (code === 'REQUEST_TIMEOUT')
-    return { what: `its program gives no answer in time${last}`, remedy }
+    return {
+      what: `its program gives no answer in time${last}`,
+      remedy: 'give it more time (startMs, or --start-ms of weir mcp), or run it in a terminal',
+    }
   return { what: `its program does not speak MCP (${plainText(error)})${last}`, remedy }
 }
 
@@ -78,7 +81,10 @@ function httpFault(url: string, error: unknown): Fault {
       remedy: 'if that is right, set auth.issuer, or log in again with weir mcp login',
     }
   if (codeOf(error) === 'REQUEST_TIMEOUT')
-    return { what: `${place} gives no answer in time`, remedy: 'start it, or correct its url' }
+    return {
+      what: `${place} gives no answer in time`,
+      remedy: 'start it, correct its url, or give it more time (startMs)',
+    }
   return { what: `${place}: ${plainText(error)}`, remedy: 'start it, or correct its url' }
 }
 

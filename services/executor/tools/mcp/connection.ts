@@ -13,6 +13,7 @@
 import type {
   CallToolResult,
   Client,
+  ClientOptions,
   ElicitResult,
   FetchLike,
   InputRequiredResult,
@@ -32,7 +33,7 @@ import { connectFault, type ProgramState } from './connect-fault.ts'
 import { type AnswerInput, UnknownInput } from './elicitation.ts'
 import { type Fitting, fittingTools, type ToolList } from './fitting-tools.ts'
 import type { LeftOut } from './listed-tools.ts'
-import { serverProcess } from './server-process.ts'
+import { type ProgramListeners, serverProcess } from './server-process.ts'
 import { tokenMask, tokenProvider } from './token-file.ts'
 
 export type McpConnection = {
@@ -73,9 +74,37 @@ type Open = {
   programState(): ProgramState | undefined
 }
 
+type Negotiation = NonNullable<ClientOptions['versionNegotiation']>
+
+type Attempt =
+  | { kind: 'open'; opened: Open }
+  | {
+      kind: 'failed'
+      error: unknown
+      program: ProgramState | undefined
+      /** The server has answered the question for its revision, in time or late. */
+      hasNamedRevision: boolean
+    }
+
+/** Requests the revision of the server. A program without an answer gets `initialize` then. */
+const requestRevision = (timeoutMs: number): Negotiation => ({ mode: 'auto', probe: { timeoutMs } })
+
+/** Undefined: a second start of the program would not help. */
+function otherWay(attempt: Attempt, leftMs: number): Negotiation | undefined {
+  if (attempt.kind === 'open') return undefined
+  // Some programs end at any request before `initialize`.
+  const code = (attempt.error as { code?: unknown } | null)?.code
+  if (code === 'ERA_NEGOTIATION_FAILED' && attempt.program?.ended !== undefined)
+    return { mode: 'legacy' }
+  // The program refuses `initialize`, and has named its revision too late.
+  return attempt.hasNamedRevision ? requestRevision(leftMs) : undefined
+}
+
 function connection(server: McpServer, log: Logger | undefined): McpConnection {
   let opening: Promise<Open> | undefined
   let newest: Open | undefined
+  /** Has no effect on a server that has started. */
+  let cancelStart = (): void => {}
   let changed = (): void => {}
   let listed: { tools: readonly ServerTool[]; until: number } | undefined
   let unfit: readonly LeftOut[] = []
@@ -102,14 +131,40 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
     return newest.client
   }
 
+  /**
+   * Starts a program a second time, the other way, if the first way failed by the question for its
+   * revision. Both have `startMs` together.
+   */
   async function open(): Promise<Open> {
     listed = undefined
+    const startMs = server.startMs ?? limits.mcpStartMs
+    const until = performance.now() + startMs
+    const isProgram = server.run.kind === 'command'
+    const probeMs = isProgram ? Math.min(limits.mcpProbeMsMax, startMs / 2) : startMs
+    const cancelled = new AbortController()
+    cancelStart = () => cancelled.abort()
+    const { signal } = cancelled
+    let attempt = await connect(requestRevision(probeMs), startMs, signal)
+    const leftMs = Math.ceil(until - performance.now())
+    const mayTry = isProgram && leftMs > 0 && !signal.aborted
+    const other = mayTry ? otherWay(attempt, leftMs) : undefined
+    if (other !== undefined) attempt = await connect(other, leftMs, signal)
+    if (attempt.kind === 'open') return attempt.opened
+    throw unreachable(attempt.error, attempt.program)
+  }
+
+  /** `limitMs`: for all of it. `cancelled` ends it. */
+  async function connect(
+    versionNegotiation: Negotiation,
+    limitMs: number,
+    cancelled: AbortSignal,
+  ): Promise<Attempt> {
     const { Client } = await import('@modelcontextprotocol/client')
     const made = new Client(
       { name: 'weir', version: version() },
       {
         capabilities: server.noPerson === true ? {} : { elicitation: { form: {}, url: {} } },
-        versionNegotiation: { mode: 'auto', probe: { timeoutMs: limits.mcpProbeMsMax } },
+        versionNegotiation,
         inputRequired: { autoFulfill: false },
         listChanged: { tools: { autoRefresh: false, onChanged: forget } },
         listMaxPages: limits.mcpToolPagesMax,
@@ -123,10 +178,15 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
         log?.warn({ server: server.name, calls: asking.size }, 'a question names no call')
         return { action: 'cancel' }
       })
+    let hasNamedRevision = false
     const { transport, programState } = await transportTo(server, {
       onNoise: () =>
         log?.warn({ server: server.name }, 'the MCP server prints text between its messages'),
       onBytes,
+      onMessage(message) {
+        // Only the question for the revision has a text as its id.
+        if ('result' in message && typeof message.id === 'string') hasNamedRevision = true
+      },
       onCut: (key) => waiting.get(key)?.abort(new Error('its answer ended before the result')),
     }).catch((error: unknown) => {
       throw unreachable(error, undefined)
@@ -137,15 +197,21 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
     }
     made.onerror = ({ message }) =>
       log?.debug({ server: server.name, fault: hidden(message) }, 'of the MCP server')
+    // The SDK's question for the revision has no signal: it ends with the transport.
+    const endTransport = () => void transport.close().catch(() => {})
     try {
-      await made.connect(transport, { timeout: limits.mcpConnectMsMax })
-      return opened
+      cancelled.throwIfAborted()
+      cancelled.addEventListener('abort', endTransport)
+      await made.connect(transport, { timeout: limitMs, signal: AbortSignal.timeout(limitMs) })
+      return { kind: 'open', opened }
     } catch (error) {
       opened.isOver = true
       const program = programState()
       await made.close().catch(() => {})
       await transport.close().catch(() => {})
-      throw unreachable(error, program)
+      return { kind: 'failed', error, program, hasNamedRevision }
+    } finally {
+      cancelled.removeEventListener('abort', endTransport)
     }
   }
 
@@ -180,7 +246,7 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
       const reading = new AbortController()
       const { signal } = reading
       readings.set(reading, limits.mcpListBytesMax)
-      const options = { timeout: limits.mcpConnectMsMax, signal }
+      const options = { timeout: limits.mcpAnswerMsMax, signal }
       const list = await connected
         .listTools(undefined, options)
         .catch((error: { code?: unknown }) => {
@@ -199,6 +265,7 @@ function connection(server: McpServer, log: Logger | undefined): McpConnection {
       return tools
     },
     async close() {
+      cancelStart()
       const opened = await opening?.catch(() => undefined)
       await opened?.client.close().catch(() => {})
     },
@@ -296,7 +363,7 @@ const noOutputCheck = { getValidator: () => undefined as never }
 
 async function transportTo(
   { name, run }: McpServer,
-  on: { onNoise(): void; onBytes(bytes: number): void; onCut(idempotencyKey: string): void },
+  on: Required<ProgramListeners> & { onCut(idempotencyKey: string): void },
 ): Promise<Pick<Open, 'programState'> & { transport: Transport }> {
   if (run.kind === 'elsewhere') throw new Error('another process reaches this server')
   if (run.kind === 'command') {

@@ -47,7 +47,7 @@ export async function loginAt(run: McpUrl, options: LoginOptions): Promise<Login
     { capabilities: {}, versionNegotiation: { mode: 'auto' } },
   )
   try {
-    await client.connect(transport, { timeout: limits.mcpConnectMsMax })
+    await client.connect(transport, { timeout: limits.mcpStartMs })
     return undefined
   } catch (error) {
     if (!(error instanceof sdk.UnauthorizedError)) throw error

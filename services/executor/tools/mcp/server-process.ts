@@ -26,14 +26,28 @@ const statusFd = 3
 const errorBytesMax = 8 * 1024
 const endMsMax = 1_000
 
+/**
+ * The SDK takes a transport with `pid` and `stderr` for a pipe: a program that does not answer its
+ * first question in time then gets the request of older revisions.
+ */
 export type ServerProcess = Transport & {
+  readonly pid: number | undefined
+  readonly stderr: null
   state(): ProgramState
 }
 
-/** `onNoise`: the server prints text between its messages. `onBytes`: it has printed so many. */
+export type ProgramListeners = {
+  /** The server prints text between its messages. */
+  onNoise(): void
+  /** The server has printed so many. */
+  onBytes(bytes: number): void
+  /** Before the SDK gets the message. */
+  onMessage?(message: JSONRPCMessage): void
+}
+
 export function serverProcess(
   run: McpCommand,
-  { onNoise, onBytes }: { onNoise(): void; onBytes(bytes: number): void },
+  { onNoise, onBytes, onMessage }: ProgramListeners,
 ): ServerProcess {
   let child: ChildProcess | undefined
   let errors = (): { text: string } => ({ text: '' })
@@ -47,6 +61,10 @@ export function serverProcess(
   })
 
   const transport: ServerProcess = {
+    get pid() {
+      return child?.pid
+    },
+    stderr: null,
     state: () => ({ printed: errors().text.trim(), ended }),
     start() {
       const command = { ...run, kind: 'command' as const }
@@ -134,7 +152,11 @@ export function serverProcess(
   /** Keeps MCP-PROCESS-3. */
   function receive(line: string): void {
     const message = messageIn(line)
-    if (message !== undefined) return transport.onmessage?.(message)
+    if (message !== undefined) {
+      onMessage?.(message)
+      transport.onmessage?.(message)
+      return
+    }
     if (!isNoisy) onNoise()
     isNoisy = true
   }

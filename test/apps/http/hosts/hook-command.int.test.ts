@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from '@jest/globals'
+import { noticeCommand } from '../../../../apps/http/hosts/claude-code.ts'
 import { hookCommand } from '../../../../apps/http/hosts/host.ts'
 
 let server: Server | undefined
@@ -39,7 +40,10 @@ function run(
   url: string,
   { seconds = 30, path = process.env.PATH ?? '' }: { seconds?: number; path?: string } = {},
 ): Promise<Ended> {
-  const command = hookCommand({ url, seconds, failsClosed: true })
+  return runCommand(hookCommand({ url, seconds, failsClosed: true }), path)
+}
+
+function runCommand(command: string, path = process.env.PATH ?? ''): Promise<Ended> {
   const child = spawn('/bin/sh', ['-c', command], { env: { PATH: path } })
   child.stdin.on('error', () => {}) // it may end before it reads
   child.stdin.end('{"session_id": "s1"}\n')
@@ -100,5 +104,27 @@ describe('the command of a hook without curl', () => {
       path: '/nowhere',
     })
     expect([code, errors]).toEqual([2, expect.stringContaining('Weir does not answer')])
+  })
+})
+
+withCurl('the command of Claude Code at the end of a session', () => {
+  it.each([
+    ['fails with the reason of an ended turn as its error output', 200, 'Weir ended: \\033[2J', 1],
+    ['succeeds without a reason', 200, '', 0],
+    ['succeeds with an answer that is no reason', 503, 'oops', 0],
+  ])('%s', async (_, status, answer, code) => {
+    const [url, bodies] = await serve(status, answer)
+    const errors = code === 0 ? '' : `${answer}\n`
+    expect(await runCommand(noticeCommand(url))).toEqual({ code, out: '', errors })
+    expect(bodies).toEqual(['{"session_id": "s1"}\n'])
+  })
+
+  it('reports that Weir does not answer', async () => {
+    const [url] = await serve(200)
+    await new Promise((resolve) => server?.close(resolve))
+    expect(await runCommand(noticeCommand(url))).toEqual({
+      ...{ code: 1, out: '' },
+      errors: expect.stringContaining('Weir does not answer'),
+    })
   })
 })

@@ -1,9 +1,10 @@
 // OpenAI's Chat Completions under the veto.
-// CHAT-FORM-1. Only deltas whose every member is known to be no call go out unjudged.
+// CHAT-FORM-1. Only deltas without a member that could be a call go out unjudged (call-like.ts).
 
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
 import { spanAt, spliced } from '../../../../../shared/lib/json/spliced.ts'
 import { type Json, listIn } from '../api.ts'
+import { couldBeCall } from './call-like.ts'
 import { usageIn, usageSum } from './usage-sum.ts'
 import type { ClientStream, EventData, NotRun, VetoForm, WholeAnswer } from './veto-form.ts'
 
@@ -92,11 +93,6 @@ function isSameItem(known: unknown, piece: unknown): boolean {
   return known.index === piece.index && (!isNamed || known.id === piece.id)
 }
 
-const unheld = new Set([
-  ...['role', 'content', 'refusal', 'reasoning', 'reasoning_content', 'reasoning_details'],
-  'annotations',
-])
-
 function clientStream(model: string): ClientStream {
   let isFirst = true
   /** The members of all chunks that stay the same. */
@@ -133,15 +129,17 @@ function clientStream(model: string): ClientStream {
   }
 
   return {
-    passes({ choices, error, ...rest }) {
+    passes({ choices, error }) {
       if (isObject(error) && choices === undefined) return true
       if (choices !== undefined && !Array.isArray(choices)) return false
       const list = listIn(choices)
-      if (list.length > 1 || usageIn(rest.usage) !== undefined) return false
-      return list.every(({ delta, index = 0, finish_reason: finish = null, message }) => {
-        const isText = isObject(delta) && Object.keys(delta).every((name) => unheld.has(name))
-        return isText && index === 0 && finish === null && message === undefined
-      })
+      return (
+        list.length <= 1 &&
+        list.every(({ delta, index = 0, finish_reason: finish = null, message }) => {
+          const isText = isObject(delta) && !couldBeCall(delta)
+          return isText && index === 0 && finish === null && message === undefined
+        })
+      )
     },
     shownText: () => visible,
     shown(text, data) {
@@ -161,9 +159,7 @@ function clientStream(model: string): ClientStream {
     },
     ended(text) {
       return [
-        ...(text === undefined
-          ? []
-          : [delta({ role: 'assistant', content: needsBlank ? `\n\n${text}` : text }, null)]),
+        delta({ role: 'assistant', content: needsBlank ? `\n\n${text}` : text }, null),
         delta({}, 'stop'),
         ...(usage === undefined ? [] : [chunk({ choices: [], usage })]),
         '[DONE]',

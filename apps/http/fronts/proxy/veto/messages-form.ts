@@ -1,11 +1,13 @@
 // Anthropic's Messages under the veto.
-// MESSAGES-FORM-1. Only blocks whose type is known to be no call of the client go out unjudged.
+// MESSAGES-FORM-1. Only blocks whose type is known to be no call of the client go out unjudged, and
+//     unknown events without a member that could be a call (call-like.ts).
 
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { boundedJson } from '../../../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
 import { spanAt, spliced, withMember } from '../../../../../shared/lib/json/spliced.ts'
 import { type Json, listIn } from '../api.ts'
+import { couldBeCall } from './call-like.ts'
 import { usageIn, usageSum, withUsage } from './usage-sum.ts'
 import type { ClientStream, EventData, NotRun, VetoForm, WholeAnswer } from './veto-form.ts'
 
@@ -178,8 +180,12 @@ function clientStream(model: string): ClientStream {
         }
         case 'content_block_stop':
           return passing.has(index)
-        default:
+        case 'message_stop':
           return false
+        case 'message_delta': // some servers count in each piece
+          return isObject(delta) && (delta.stop_reason ?? null) === null && !couldBeCall(data)
+        default:
+          return index === undefined && !couldBeCall(data)
       }
     },
     shownText: () => visible,
@@ -207,7 +213,7 @@ function clientStream(model: string): ClientStream {
         ...(hasStart
           ? []
           : [json({ type: 'message_start', message: { id: 'weir', ...start, usage: counted } })]),
-        ...(text === undefined ? [] : textBlock(base, needsBlank ? `\n\n${text}` : text)),
+        ...textBlock(base, needsBlank ? `\n\n${text}` : text),
         json({
           type: 'message_delta',
           delta: { stop_reason: 'end_turn', stop_sequence: null },

@@ -1,11 +1,13 @@
 // OpenAI's Responses under the veto.
-// RESPONSES-FORM-1. Only items whose type is known to be no call of the client go out unjudged.
+// RESPONSES-FORM-1. Only items whose type is known to be no call of the client go out unjudged, and
+//     events of no item without a member that could be a call (call-like.ts).
 
 import { randomUUID } from 'node:crypto'
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
 import { insideOf } from '../../../../../shared/lib/json/spans.ts'
 import { spanAt, spliced, withMember } from '../../../../../shared/lib/json/spliced.ts'
 import { type Json, listIn } from '../api.ts'
+import { couldBeCall } from './call-like.ts'
 import { usageIn, usageSum } from './usage-sum.ts'
 import type { ClientStream, EventData, NotRun, VetoForm, WholeAnswer } from './veto-form.ts'
 
@@ -149,12 +151,15 @@ function clientStream(model: string): ClientStream {
   const event = (type: string, rest: Json) => numbered(JSON.stringify({ type, ...rest }))
 
   return {
-    passes({ type, item, output_index: index, response }) {
+    passes(data) {
+      const { type, item, output_index: index, response } = data
       if (type === 'error') return true
       if (/^response\.(created|in_progress|queued)$/.test(`${type}`))
         return isObject(response) && listIn(response.output).length === 0
       const isUnheld = isObject(item) && unheld.test(`${item.type}`)
       if (item !== undefined && !isUnheld) return false
+      if (index === undefined && item === undefined)
+        return response === undefined && typeof type === 'string' && !couldBeCall(data)
       if (type !== 'response.output_item.added') return index !== undefined && passing.has(index)
       if (!isUnheld) return false
       passing.add(index)
@@ -188,16 +193,11 @@ function clientStream(model: string): ClientStream {
         begun === undefined
           ? [event('response.created', { response: { ...response, output: [], usage: null } })]
           : []
-      const message = text === undefined ? undefined : messageOf(text)
-      const output = [
-        ...former.map((item) => JSON.parse(item) as unknown),
-        ...(message === undefined ? [] : [message]),
-      ]
+      const message = messageOf(text)
+      const output = [...former.map((item) => JSON.parse(item) as unknown), message]
       return [
         ...started,
-        ...(message === undefined
-          ? []
-          : eventsOf(message, base).map(({ type, ...rest }) => event(type, rest))),
+        ...eventsOf(message, base).map(({ type, ...rest }) => event(type, rest)),
         event('response.completed', { response: { ...response, output, usage: usage ?? null } }),
       ]
     },

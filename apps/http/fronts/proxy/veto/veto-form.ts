@@ -43,8 +43,8 @@ export type ClientStream = {
   shown(text: string, data: Json | undefined): string[]
   /** The attempt is refused, and the next one begins. Returns the ends of open blocks. */
   refused(usage: Json | undefined): string[]
-  /** The last events: with a text, or undefined for an answer whose text is out already. */
-  ended(text: string | undefined): string[]
+  /** The last events, with a text of Weir. */
+  ended(text: string): string[]
   /** An error in the form of the API. */
   failed(code: string, message: string): string
 }

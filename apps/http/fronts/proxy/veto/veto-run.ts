@@ -4,6 +4,8 @@
 //     client gets an error (R6).
 // VETO-RUN-2. One refused call hides the whole answer. Its other calls are reported as not run.
 // VETO-RUN-3. Without a refusal, the bytes of the answer are those of the upstream.
+// VETO-RUN-5. After a request whose answers were all refused, the session's next one has half as many
+//     repeats, until a call runs or the model answers in text.
 // VETO-RUN-4. A client that leaves ends the request, the wait for verdicts, and the repeats.
 
 import { randomUUID } from 'node:crypto'
@@ -16,10 +18,13 @@ import type {
   GuestResult,
 } from '../../../../../client/guard/guest-conversation.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
+import { senderOf } from '../../../../../shared/hosts/request-sender.ts'
+import { asSentence, onOneLine, shortened } from '../../../../../shared/lib/text-cut.ts'
 import { HttpError } from '../../../http-error.ts'
 import type { Json } from '../api.ts'
-import { callIdsIn, sessionOf } from '../guest-identity.ts'
 import { guestRequest } from '../guest-request.ts'
+import type { GuestSession } from '../guest-sessions.ts'
+import { callIdsIn } from '../history-parts.ts'
 import { noteOf } from '../judged-request.ts'
 import type { ProxiedConversation } from '../proxied-conversation.ts'
 import { type Attempt, broken } from './attempt.ts'
@@ -33,17 +38,19 @@ export function vetoRun(
   shared: VetoShared,
   request: VetoedRequest,
 ): { answer(): Promise<void>; attempts(): number } {
-  const { conversationOf, identities, sessions, fallback, log, track } = shared
+  const { conversationOf, identities, clients, sessions, fallback, log, track } = shared
   const { agent, api, sent, signal, form, client, model } = request
   const { headers } = request.incoming
-  const session = sessionOf(headers)
+  const session = senderOf(headers)?.session
+  const clientRequest = { agent, api, headers, body: sent.body }
   const isStreamed = sent.body.stream === true
   const attempts = upstreamAttempts(shared, request)
   /** JSON texts: the refused answers and their results. */
   const hidden: string[] = []
   let usage: Json | undefined
-  let identity = identities.ofRequest(api, headers, sent.body)
+  let identity = identities.ofRequest(clientRequest)
   const isNamed = identity !== undefined
+  const repeatsMax = repeatsFor(clients.find(clientRequest, identity?.conversation))
   let guest: ProxiedConversation | undefined
 
   async function adviceOf(judge: GuestConversation): Promise<Advice> {
@@ -60,8 +67,8 @@ export function vetoRun(
     let advice = guest === undefined ? undefined : await adviceOf(guest)
     for (;;) {
       if (advice?.rung === 'end')
-        return ended(withFallback(advice.reason, advice.fallback || fallback), noteOf(advice))
-      const before = client.stream.shownText().length
+        return ended(paragraphs(advice.reason, advice.fallback || fallback), noteOf(advice))
+      const shownBefore = client.stream.shownText().length
       const attempt = await attempts.ask({ advice, hidden, guest, isNamed: identity !== undefined })
       if (attempt === undefined) return
       const { calls, text } = attempt.round
@@ -80,11 +87,13 @@ export function vetoRun(
       )
       const results = await refuse(guest, attempt, verdicts)
       const over = verdicts.find(({ code }) => code === 'guest.over')
-      if (over !== undefined) return ended(withFallback(over.text, fallback), 'ended')
-      if (attempts.count() > limits.proxyRepeatsMax) {
-        const isShown = client.stream.shownText().length > before
-        const refused = `Weir has refused the calls of ${attempts.count()} answers in a row.`
-        return ended(isShown ? undefined : text || withFallback(refused, fallback), 'ended')
+      if (over !== undefined) return ended(paragraphs(over.text, fallback), noteOfRefusal(over))
+      const refusal = verdicts.find(({ verdict }) => verdict === 'refuse')
+      if (refusal !== undefined && attempts.count() > repeatsMax) {
+        if (identity !== undefined) clients.refused(clientRequest, identity.conversation)
+        const isShown = client.stream.shownText().length > shownBefore
+        const reason = refusalText(attempts.count(), refusal)
+        return ended(paragraphs(isShown ? '' : text, reason, fallback), noteOfRefusal(refusal))
       }
       hidden.push(...form.repeated(attempt.answer, results, sent.body))
       advice = await adviceOf(guest)
@@ -93,7 +102,7 @@ export function vetoRun(
 
   /** The conversation of a first request, which its answer names. */
   async function guestOf(attempt: Attempt): Promise<ProxiedConversation> {
-    identity = identities.ofAnswer(api, headers, sent.body, api.assembled(attempt.round))
+    identity = identities.ofAnswer(clientRequest, api.assembled(attempt.round))
     return conversationOf(agent, identity)
   }
 
@@ -135,7 +144,8 @@ export function vetoRun(
     }
     const shown = client.stream.shownText() || attempt.round.text
     if (!isNamed && identity !== undefined)
-      identities.goesOn(api, headers, sent.body, judged(attempt, shown).answer as Json, identity)
+      identities.goesOn(clientRequest, judged(attempt, shown).answer as Json, identity)
+    if (identity !== undefined) clients.answered(clientRequest, identity.conversation, calls)
     if (verdicts.length === 0) track(report(judged(attempt, shown), attempt))
   }
 
@@ -149,8 +159,8 @@ export function vetoRun(
     return usageSum(usage, form.usage(answer))
   }
 
-  /** Weir's own end of the turn. `text` undefined: the client has the text already. */
-  async function ended(text: string | undefined, note: string): Promise<void> {
+  /** Weir's own end of the turn. */
+  async function ended(text: string, note: string): Promise<void> {
     if (guest !== undefined) track(guest.endTurn())
     if (client.hasBegun || isStreamed) {
       client.begin(['content-type', 'text/event-stream', 'x-weir', note])
@@ -159,14 +169,19 @@ export function vetoRun(
       return
     }
     const id = `weir_${randomUUID()}`
-    const own = api.ownAnswer({ id, model, text: text ?? '', isStreamed: false })
+    const own = api.ownAnswer({ id, model, text, isStreamed: false })
     const list = ['content-type', 'application/json', 'x-weir', note, ...attempts.header()]
     client.whole(200, list, Buffer.from(withUsage(own, ['usage'], usage)))
     if (!isNamed && identity !== undefined)
-      identities.goesOn(api, headers, sent.body, JSON.parse(own) as Json, identity)
+      identities.goesOn(clientRequest, JSON.parse(own) as Json, identity)
   }
 
   return { answer, attempts: attempts.count }
+}
+
+/** The repeats of a request. One behind a refused request has fewer. Keeps VETO-RUN-5. */
+function repeatsFor(session: GuestSession | undefined): number {
+  return Math.floor(limits.proxyRepeatsMax / 2 ** (session?.refused ?? 0))
 }
 
 const notRunText =
@@ -204,8 +219,22 @@ async function judgedAdvice(
   return advice
 }
 
-function withFallback(reason: string, fallback: string): string {
-  return [reason, fallback].filter((part) => part !== '').join('\n\n')
+function paragraphs(...texts: string[]): string {
+  return texts.filter((text) => text !== '').join('\n\n')
+}
+
+/** For the user: the tool, the rule and the reason of the newest refusal. */
+function refusalText(answers: number, { name, code, text, reason }: CallVerdict): string {
+  const isBroken = code === 'call.rejected' // whose text tells the model how to correct the call
+  const why = (isBroken && reason) || text || reason || ''
+  const [tool, cause] = [name, why].map((part) => shortened(onOneLine(part), limits.reasonBytesMax))
+  const refused =
+    answers === 1 ? 'the calls of an answer' : `the calls of ${answers} answers in a row`
+  return `Weir has refused ${refused}. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`
+}
+
+function noteOfRefusal({ code }: CallVerdict): string {
+  return noteOf({ rung: 'end', rule: code, cap: null })
 }
 
 function noAnswer(reason = 'Weir did not answer in time'): HttpError {

@@ -81,7 +81,7 @@ function shownError(error: unknown, log: Logger): HttpError {
 /** Throws 400 for a request whose calls Weir cannot judge. */
 function formFor(api: ProxyApi, body: Json): VetoForm {
   const form = vetoFormOf(api)
-  if (form === undefined || api.isElsewhere(body))
+  if (form === undefined || api.elsewhere(body) !== undefined)
     throw new HttpError(
       400,
       'proxy.history',

@@ -6,6 +6,7 @@ import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import type { HostSessions } from '../../hooks/host-sessions.ts'
 import type { ProxyApi, SentRequest } from '../api.ts'
 import type { GuestIdentities, GuestIdentity } from '../guest-identity.ts'
+import type { GuestSessions } from '../guest-sessions.ts'
 import type { ProxiedConversation } from '../proxied-conversation.ts'
 import type { Upstream } from '../upstream.ts'
 import type { ClientAnswer } from './client-answer.ts'
@@ -16,6 +17,7 @@ export type VetoShared = {
   upstream: Upstream
   conversationOf(agent: string, identity: GuestIdentity): Promise<ProxiedConversation>
   identities: GuestIdentities
+  clients: GuestSessions
   sessions: HostSessions
   /** The text that a guest's user gets when Weir ends a turn. */
   fallback: string

@@ -294,6 +294,18 @@ describe('a hook behind a call', () => {
     expect(answer).toEqual({ continue: false, stopReason: 'No progress.' })
   })
 
+  it('gives the reason of the last turn to a user who saw no screen, at the end of the session', async () => {
+    const reason = 'Bash({}) failed.\n\u001b[31mAll is well.'
+    const hook = hooksOf(scriptedGuard({ after: runAll, before: () => ({ rung: 'end', reason }) }))
+    const end = (reason: string, turn = 't1') =>
+      hook('end', { ...session, prompt_id: turn, hook_event_name: 'SessionEnd', reason })
+    expect(await end('other')).toBeUndefined()
+    await hook('batch', batch(['c1', '<tool_use_error>bad</tool_use_error>']))
+    expect(await end('other')).toBe('Weir ended the turn: Bash({}) failed. All is well.')
+    expect(await end('prompt_input_exit')).toBeUndefined()
+    expect(await end('other', 't2')).toBeUndefined()
+  })
+
   it('gives the reason to the model of a host that cannot end its turn', async () => {
     const hook = hooksOf(
       scriptedGuard({ after: runAll, before: () => ({ rung: 'end', reason: 'No progress.' }) }),

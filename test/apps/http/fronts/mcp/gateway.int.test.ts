@@ -69,6 +69,13 @@ describe.each(eras)('a host of the %s era behind weir mcp', (era) => {
     expect(await textOf(client, 'fail')).toEqual({ text: 'no such city', isError: true })
   })
 
+  it('gets the instructions of one server unchanged', async () => {
+    const text = '  Search first.\n\u001b[1mThen read.\n'
+    const args = ['--env', 'MCP_TEXT']
+    const { client } = await host({ era, args, environment: { MCP_TEXT: text } })
+    expect(client.getInstructions()).toBe(text)
+  })
+
   it('has its arguments sent on with each digit and each name', async () => {
     const { client } = await host({ era })
     const sent = '{"account":9007199254740993,"limit":1e999,"__proto__":{"deep":[-0]}}'
@@ -247,6 +254,32 @@ describe('weir mcp', () => {
     expect(programs()).not.toContain(folder)
   })
 
+  it('gives its host the instructions of several servers, each with its name, up to a limit', async () => {
+    const [command = '', ...args] = serverCommand
+    const file = join(folder, 'mcp.json')
+    const env = { MCP_TEXT: `\${${'MCP_TEXT'}}` }
+    const mcpServers = {
+      a: { command, args, env },
+      b: { command, args },
+      c: { command, args, env },
+    }
+    await writeFile(file, JSON.stringify({ mcpServers }))
+    const instructionsOf = async (text: string) => {
+      const options = { behind: ['--servers', file], environment: { MCP_TEXT: text } }
+      const { client } = await host(options, undefined, false)
+      return client.getInstructions() ?? ''
+    }
+    const texts = (await instructionsOf('Search first.')).split('\n\n')
+    expect(texts.sort()).toEqual(['a:\nSearch first.', 'c:\nSearch first.'])
+    expect(await instructionsOf('x'.repeat(100_000))).toHaveLength(65_536)
+  })
+
+  it('gives a server behind -- the time of --start-ms', async () => {
+    const behind = (kind: string) => ['--start-ms', '1500', '--', ...starting, kind]
+    expect((await host({ behind: behind('quick') }, undefined, false)).errors()).toBe('')
+    await expect(host({ behind: behind('mute') }, undefined, false)).rejects.toThrow()
+  })
+
   it('ends if none of its servers starts', async () => {
     await expect(host({ behind: ['--', 'no-such-program'] })).rejects.toThrow()
   })
@@ -341,6 +374,11 @@ describe('weir mcp', () => {
   })
 })
 
+const starting = [
+  process.execPath,
+  ...['--disable-warning=ExperimentalWarning'],
+  join(import.meta.dirname, '../../../../support/mcp/starting-server.ts'),
+]
 const everything = join(import.meta.dirname, '../../../../support/mcp/everything.ts')
 
 function runs(pid: number | null): boolean {

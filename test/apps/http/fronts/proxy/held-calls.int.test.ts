@@ -25,6 +25,11 @@ const hosts = [
     ...responsesCase,
     headers: { 'x-codex-turn-metadata': '{"session_id":"s1","thread_id":"t1","turn_id":"u1"}' },
   },
+  {
+    ...messagesCase,
+    name: 'a sub-agent of Claude Code',
+    headers: { 'x-claude-code-session-id': 's1', 'x-claude-code-agent-id': 'a1' },
+  },
 ]
 
 it.each(hosts)('a hook gets the verdict on a call of $name', async (host) => {

@@ -51,8 +51,8 @@ export async function proxied(
   const sessions = hostSessions(systemClock)
   const proxy = createProxy({
     upstream: upstreamAt(upstream.url + path),
-    conversationOf: async (agent, id, { turn, hides }) =>
-      (await guards.guardOf(agent)).conversation(id, { turn, hides }),
+    conversationOf: async (agent, id, { holds: _, ...options }) =>
+      (await guards.guardOf(agent)).conversation(id, options),
     veto,
     ...{ sessions, agent: 'main', fallback: 'I could not do this.', log },
   })

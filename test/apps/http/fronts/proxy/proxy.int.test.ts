@@ -3,6 +3,10 @@
 import { request as nodeRequest } from 'node:http'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import { hookFront } from '../../../../../apps/http/fronts/hooks/hook-front.ts'
+import { hookPayloadOf } from '../../../../../apps/http/fronts/hooks/hook-payload.ts'
+import { systemClock } from '../../../../../shared/lib/clock.ts'
 import { scriptedGuard } from '../../scripted-guard.ts'
 import { type Proxied, proxied, type ScriptedFront } from './proxied.ts'
 import { apiCases, chatCase, messagesCase, responsesCase } from './requests.ts'
@@ -311,7 +315,7 @@ describe('the proxy', () => {
     expect(proxy.received).toEqual([])
   })
 
-  it('names the conversation by the header of a client, of Claude Code and of Codex', async () => {
+  it('names the conversation by the header of a client, of Claude Code, Codex and OpenCode', async () => {
     const guard = scriptedGuard()
     proxy = await proxied(guard, (_, response) => sendJson(response, {}))
     const named = async (headers: Record<string, string>) => {
@@ -328,6 +332,27 @@ describe('the proxy', () => {
     expect(claude).toMatch(/^session:[0-9a-f]{12}$/)
     const metadata = JSON.stringify({ thread_id: 'thread', turn_id: 'turn' })
     expect(await named({ 'x-codex-turn-metadata': metadata })).toEqual(['thread', 'turn'])
+    const openCode = { 'user-agent': 'opencode/1.18.33', 'x-session-id': 'child' }
+    expect(await named(openCode)).toEqual(['child', undefined])
+  })
+
+  it("names a sub-agent's conversation as the hooks of its host do", async () => {
+    const guard = scriptedGuard()
+    proxy = await proxied(guard, (_, response) => sendJson(response, {}))
+    const front = hookFront({
+      sessions: proxy.sessions,
+      clock: systemClock,
+      log: pino({ enabled: false }),
+    })
+    const body = { session_id: 's1', agent_id: 'a1', hook_event_name: 'Stop' }
+    await front.answer(guard, hookPayloadOf('stop', body), new AbortController().signal)
+    const [ended] = guard.asked
+    const headers = { 'x-claude-code-session-id': 's1', 'x-claude-code-agent-id': 'a1' }
+    await post('/v1/messages', messagesCase.request, headers)
+    const metadata = JSON.stringify({ session_id: 's1', thread_id: 'a1', turn_id: 'u1' })
+    await post('/v1/messages', messagesCase.request, { 'x-codex-turn-metadata': metadata })
+    const before = guard.asked.filter(({ kind }) => kind === 'before')
+    expect(before.map(({ id }) => id)).toEqual([ended?.id, ended?.id])
   })
 
   it('separates two runs with one question, also if the model reuses call ids', async () => {

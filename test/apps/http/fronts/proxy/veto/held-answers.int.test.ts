@@ -62,6 +62,47 @@ describe('the veto on an answer that clients read differently', () => {
   })
 })
 
+describe('the veto on a text with other members', () => {
+  const { path, request } = chatCase
+  it.each<[string, Record<string, unknown>]>([
+    ['tool_calls null', { delta: { tool_calls: null } }],
+    ['tool_calls empty', { delta: { tool_calls: [] } }],
+    ['function_call null', { delta: { function_call: null } }],
+    ['audio null', { delta: { audio: null } }],
+    ['images empty', { delta: { images: [] } }],
+    ['provider_specific_fields', { delta: { provider_specific_fields: { citation: 'a' } } }],
+    ['extra_content', { delta: { extra_content: { google: { thought_signature: 's+/=' } } } }],
+    ['name null', { delta: { name: null } }],
+    ['thinking', { delta: { thinking: 'Hm.' } }],
+    ['reasoning_text', { delta: { reasoning_text: 'Hm.' } }],
+    ['usage in each chunk', { usage: { prompt_tokens: 3, completion_tokens: 1 } }],
+  ])('passes the text on at once: %s', async (_, { delta: members = {}, ...rest }) => {
+    const seen = Promise.withResolvers<void>()
+    const chunk = (delta: object, finish_reason: string | null = null) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }], ...rest })}\n\n`
+    const first = chunk({ role: 'assistant', content: 'Looking.', ...(members as object) })
+    const last = `${chunk({}, 'stop')}data: [DONE]\n\n`
+    proxy = await proxied(
+      guarded(),
+      async (received, response) => {
+        begin(received, response)
+        response.write(first)
+        await seen.promise
+        response.end(last)
+      },
+      '',
+      veto,
+    )
+    const { body } = await post(path, streamed(request))
+    let text = ''
+    for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += piece
+      if (text.includes('Looking.')) seen.resolve()
+    }
+    expect(text).toBe(first + last)
+  })
+})
+
 describe('the veto on other paths', () => {
   it('holds calls under each spelling of a path, and refuses paths that it does not know', async () => {
     const { path, request } = messagesCase
@@ -188,12 +229,28 @@ describe.each(sdkForms)('an SDK before the veto ($name)', ({ open, isStreamed })
     expect(proxy.received).toHaveLength(4)
   })
 
-  it('gets the last text after three repeats', async () => {
+  it.each([
+    ['without a text', undefined],
+    ['beside a text', 'I try it.'],
+  ])(
+    'reads the tool, the reason and the rule after the last refusal of a call %s',
+    async (_, text) => {
+      const calls = [1, 2, 3, 4].map((n) => bad(n, text))
+      proxy = await proxied(guarded(), speaking(...calls), '', veto)
+      const answered = await chatOn().ask()
+      expect(answered.calls).toEqual([])
+      expect(answered.text).toContain(
+        'Weir has refused the calls of 4 answers in a row. The last refusal: exec (guard.rejected), Never rm.',
+      )
+    },
+  )
+
+  it('gets the last text before that of Weir after three repeats', async () => {
     const texts = ['A.', 'B.', 'C.', 'D.'].map((text, n) => bad(n, text))
     proxy = await proxied(guarded(), speaking(...texts), '', veto)
     const { text, calls } = await chatOn().ask()
     expect(calls).toEqual([])
-    expect(text.replaceAll('\n\n', '')).toBe(isStreamed ? 'A.B.C.D.' : 'D.')
+    expect(text.replaceAll('\n\n', '')).toMatch(isStreamed ? /^A\.B\.C\.D\.Weir / : /^D\.Weir /)
   })
 
   it('gets the end of its turn if Weir ends it after a refusal', async () => {
@@ -276,6 +333,23 @@ const verdict: CallVerdict = {
 
 describe('the veto', () => {
   const { path, request } = messagesCase
+
+  it.each([request, streamed(request)])(
+    'names the rule of the last refusal in the header, and shows foreign texts as one short line',
+    async (body) => {
+      const name = `exec${'\u001b[2J'}`
+      const text = `No\n${'\u202e'}${'x'.repeat(9_000)}`
+      const refused = { callId: 'bad_1', name, verdict: 'refuse', text, code: 'guard.rejected' }
+      const guard = scriptedGuard({ after: () => [refused as CallVerdict] })
+      proxy = await proxied(guard, speaking(bad(1)), '', veto)
+      const answered = await post(path, body)
+      if (body === request)
+        expect(answered.headers.get('x-weir')).toBe('ended; rule=guard.rejected')
+      const shown = await answered.text()
+      expect(shown).toMatch(/The last refusal: exec \(guard\.rejected\), No x+…/)
+      expect(shown).not.toMatch(/\\u001b|\u202e|x{600}/)
+    },
+  )
 
   it('keeps the signatures of thinking in a repeat', async () => {
     const thinking: Spoken = { thinking: 'Hm "x"', ...bad(1) }

@@ -54,6 +54,17 @@ describe('Messages', () => {
   })
 
   it.each([
+    [{ type: 'vendor_event', detail: 'x' }, true],
+    [{ type: 'message_delta', delta: { stop_reason: null }, usage: { output_tokens: 3 } }, true],
+    [{ type: 'message_delta', delta: { stop_reason: 'tool_use' } }, false],
+    [{ type: 'vendor_event', block: call }, false],
+    [{ type: 'content_block_start', index: 0, content_block: { type: 'new_use' } }, false],
+    [{ type: 'message_stop' }, false],
+  ])('may show %j before the verdict: %s', (event, may) => {
+    expect(messagesForm.clientStream('m').passes(event)).toBe(may)
+  })
+
+  it.each([
     ['{"cmd":1.50}', '{"cmd":1.50}'],
     ['{bad', '{}'],
     ['[1]', '{}'],
@@ -95,9 +106,13 @@ describe('Chat Completions', () => {
   })
 
   it.each([
-    [{ tool_calls: [] }],
+    [{ tool_calls: [{ index: 0 }] }],
     [{ content: 'Hi.', function_call: { name: 'exec' } }],
-    [{ something_new: 'exec' }],
+    [{ content: 'Hi.', function_call: {} }],
+    [{ content: 'Hi.', tool_call: 'exec' }],
+    [{ content: 'Hi.', provider_specific_fields: { mcp_tool_calls: [{ id: 'c1' }] } }],
+    [{ content: 'Hi.', something_new: [{ type: 'tool_use', id: 'c1' }] }],
+    [{ content: 'Hi.', something_new: { name: 'exec', arguments: '{}' } }],
   ])('hold a delta that may be a call: %j', (delta) => {
     const stream = chatForm.clientStream('m')
     expect(stream.passes({ choices: [{ index: 0, delta }] })).toBe(false)
@@ -154,6 +169,16 @@ describe('Responses', () => {
       expect(responsesForm.calls(streamed(done({ type })))).toBe(1)
     },
   )
+
+  it.each([
+    [{ type: 'codex.rate_limits', rate_limits: { primary: { used_percent: 4 } } }, true],
+    [{ type: 'keepalive', sequence_number: 3 }, true],
+    [{ type: 'response.function_call_arguments.delta', delta: '{}' }, false],
+    [{ type: 'response.completed', response: { output: [] } }, false],
+    [{ item: { type: 'function_call' } }, false],
+  ])('may show the event of no item %j before the verdict: %s', (event, may) => {
+    expect(responsesForm.clientStream('m').passes(event)).toBe(may)
+  })
 
   it('hold an item that begins as a text and ends as a call', () => {
     const stream = responsesForm.clientStream('m')

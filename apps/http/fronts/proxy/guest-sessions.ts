@@ -1,0 +1,175 @@
+// The sessions of clients, as far as their requests tell. A session remembers the calls that no later
+// request has shown, and the requests whose answers were all refused.
+// Owns: the warning about a client that never shows its calls.
+// GUEST-SESSIONS-1. A session belongs to one guest and one key of a client. A request continues the
+//     session of its conversation, of a call that it shows, or of the request whose text it extends.
+// GUEST-SESSIONS-2. A session merges no conversations: two users of one key may begin with one text.
+//     Only the header `x-weir-conversation` joins requests without a history of calls.
+// GUEST-SESSIONS-3. The memory is bounded by limits.frontSessionsMax, and keeps hashes of texts only.
+
+import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Logger } from 'pino'
+import { withoutReminders } from '../../../../client/guard/reminders.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { headerText } from '../../../../shared/hosts/request-sender.ts'
+import { newest } from '../../../../shared/lib/newest.ts'
+import type { Json, ProxyApi } from './api.ts'
+import { callsOf, historyOf } from './history-parts.ts'
+
+/** A request of a client of this guest. */
+export type ClientRequest = {
+  agent: string
+  api: ProxyApi
+  headers: IncomingHttpHeaders
+  body: Json
+}
+
+export type GuestSession = {
+  /** Answers with calls in a row that no later request has shown. */
+  unshown: number
+  /** Requests in a row whose answers were all refused. */
+  refused: number
+  /** The name of the turn of requests that show no calls. */
+  turn: string
+  /** The user's texts in the newest request. */
+  texts: Texts
+}
+
+/** `hash` of the first `length` characters. */
+type Texts = { length: number; hash: string }
+
+export type GuestSessions = {
+  /** An HMAC of the client's key, for this guest. The key of each memory begins with it. */
+  ownerOf(request: Pick<ClientRequest, 'agent' | 'headers'>): string
+  /** `conversation` undefined: nothing names it yet. Undefined: no known session. */
+  find(request: ClientRequest, conversation: string | undefined): GuestSession | undefined
+  /** Whether the request shows no call, and adds text to the session's newest request. */
+  isContinued(request: ClientRequest, session: GuestSession): boolean
+  /** The client has an answer with these calls. */
+  answered(request: ClientRequest, conversation: string, callIds: readonly string[]): void
+  /** All answers to the request were refused. */
+  refused(request: ClientRequest, conversation: string): void
+}
+
+export function guestSessions(log: Logger): GuestSessions {
+  const processKey = randomBytes(32)
+  const byConversation = newest<GuestSession>(limits.frontSessionsMax)
+  const byCall = newest<GuestSession>(limits.frontSessionsMax)
+  /** The sessions of a client whose newest request shows no call, the newest last. */
+  const beginnings = newest<GuestSession[]>(limits.frontSessionsMax)
+  const warned = newest<true>(limits.frontSessionsMax)
+
+  function ownerOf({ agent, headers }: Pick<ClientRequest, 'agent' | 'headers'>): string {
+    const key = headerText(headers, 'authorization') ?? headerText(headers, 'x-api-key') ?? ''
+    return createHmac('sha256', processKey)
+      .update(JSON.stringify([agent, key]))
+      .digest('hex')
+  }
+
+  /** The same program: its system prompt and its tools stay from run to run. */
+  function clientOf(request: ClientRequest): string {
+    const { api, body } = request
+    const system = historyOf(api, body).filter(
+      ({ role }) => role === 'system' || role === 'developer',
+    )
+    const { tools, functions, instructions } = body
+    const program = [api.path, body.system, instructions, tools, functions, system]
+    return `${ownerOf(request)} ${hashOf(JSON.stringify(program))}`
+  }
+
+  function find(
+    request: ClientRequest,
+    conversation: string | undefined,
+  ): GuestSession | undefined {
+    const { api, body } = request
+    const owner = ownerOf(request)
+    const known =
+      conversation === undefined ? undefined : byConversation.get(`${owner} ${conversation}`)
+    if (known !== undefined) return known
+    const history = historyOf(api, body)
+    const [first] = history.filter(api.isCall).flatMap(callsOf)
+    if (first !== undefined) return byCall.get(`${owner} ${first[0]}`)
+    const text = textsIn(request)
+    return beginnings
+      .get(clientOf(request))
+      ?.filter(({ texts }) => isExtended(texts, text))
+      .toSorted((a, b) => a.texts.length - b.texts.length)
+      .at(-1)
+  }
+
+  /** The request's session, which its conversation names from now on. */
+  function sessionOf(request: ClientRequest, conversation: string): GuestSession {
+    const { api, body } = request
+    const text = textsIn(request)
+    const session = find(request, conversation) ?? {
+      ...{ unshown: 0, refused: 0, turn: `run-${randomUUID()}` },
+      texts: textsOf(text),
+    }
+    session.texts = textsOf(text)
+    byConversation.set(`${ownerOf(request)} ${conversation}`, session)
+    if (historyOf(api, body).some(api.isCall)) return session
+    const client = clientOf(request)
+    const others = (beginnings.get(client) ?? []).filter((one) => one !== session)
+    beginnings.set(client, [...others.slice(1 - limits.frontBeginningsMax), session])
+    return session
+  }
+
+  /** Once for each client. One that sends the header needs no warning. */
+  function warn(request: ClientRequest): void {
+    if (headerText(request.headers, 'x-weir-conversation') !== undefined) return
+    const client = clientOf(request)
+    if (warned.get(client)) return
+    warned.set(client, true)
+    const { agent } = request
+    log.warn({ agent, answers: limits.unshownAnswersMax }, unshownText)
+  }
+
+  return {
+    ownerOf,
+    find,
+    isContinued(request, { texts }) {
+      const { api, body } = request
+      return !historyOf(api, body).some(api.isCall) && isExtended(texts, textsIn(request))
+    },
+    answered(request, conversation, callIds) {
+      const { api, body } = request
+      const owner = ownerOf(request)
+      const isKnown = byConversation.get(`${owner} ${conversation}`) !== undefined
+      const session = sessionOf(request, conversation)
+      session.refused = 0
+      const isShown = isKnown && historyOf(api, body).some(api.isCall)
+      if (isShown || callIds.length === 0) session.unshown = 0
+      if (callIds.length === 0) return
+      session.unshown += 1
+      for (const id of callIds) byCall.set(`${owner} ${id}`, session)
+      if (session.unshown >= limits.unshownAnswersMax) warn(request)
+    },
+    refused(request, conversation) {
+      sessionOf(request, conversation).refused += 1
+    },
+  }
+}
+
+const unshownText =
+  'this client has got answers with calls, and no request shows them, so Weir cannot see its progress: send the header x-weir-conversation with one id for each run'
+
+/** The texts of the user, as one. Some clients add a result to the text of their user. */
+function textsIn({ api, body }: ClientRequest): string {
+  return historyOf(api, body)
+    .flatMap((message) => withoutReminders(api.userText(message) ?? '') || [])
+    .join('\n')
+}
+
+function textsOf(text: string): Texts {
+  return { length: text.length, hash: hashOf(text) }
+}
+
+/** Whether the text goes on in a new line behind the known one. */
+function isExtended({ length, hash }: Texts, text: string): boolean {
+  return text.length > length && text[length] === '\n' && hashOf(text.slice(0, length)) === hash
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64')
+}

@@ -1,0 +1,251 @@
+// Agents for a terminal. Each run has a dummy key, and its tools run without questions.
+
+import { claudeCode as claudeCodeHooks } from '../../../apps/http/hosts/claude-code.ts'
+import { codex as codexHooks } from '../../../apps/http/hosts/codex.ts'
+import type { HostEnded } from '../host-run.ts'
+import { lastLine, type Program } from './program.ts'
+
+export const claudeCode: Program = {
+  title: 'Claude Code',
+  package: {
+    npm: '@anthropic-ai/claude-code',
+    version: '2.1.332',
+    bin: 'claude',
+    setup: 'install.cjs',
+  },
+  way: '`ANTHROPIC_BASE_URL`',
+  shell: { name: 'Bash', argument: 'command' },
+  environment: ({ url }) => ({
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: 'dummy',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+    CLAUDE_CODE_MAX_RETRIES: '3', // ten take minutes
+    IS_SANDBOX: '1', // it refuses to skip questions for root otherwise
+  }),
+  args: (text, _, more) => [
+    ...['-p', text, '--output-format', 'json', '--max-turns', '100'],
+    ...['--dangerously-skip-permissions', ...more],
+  ],
+  reply: replyOfClaudeCode,
+  sessionOf: ({ out }) => /"session_id":"([^"]+)"/.exec(out)?.[1] ?? '',
+  hooks: claudeCodeHooks,
+}
+
+export const codex: Program = {
+  title: 'Codex',
+  package: { npm: '@openai/codex', version: '0.171.0', bin: 'codex' },
+  way: 'a provider in `config.toml`, Responses',
+  shell: { name: 'exec_command', argument: 'cmd' },
+  environment: () => ({ SCRIPTED_KEY: 'dummy' }),
+  files: ({ url }) => ({
+    '.codex/config.toml': `model = "scripted"
+model_provider = "scripted"
+[model_providers.scripted]
+name = "scripted"
+base_url = "${url}/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+`,
+  }),
+  args: (text, _, more) => [
+    ...['exec', ...more, '--json', '--skip-git-repo-check', text],
+    '--dangerously-bypass-approvals-and-sandbox',
+    '--dangerously-bypass-hook-trust',
+  ],
+  reply: replyOfCodex,
+  sessionOf: ({ out }) => /"thread_id":"([^"]+)"/.exec(out)?.[1] ?? '',
+  hooks: codexHooks,
+}
+
+const opencode: Program = {
+  title: 'opencode',
+  package: {
+    npm: 'opencode-ai',
+    version: '1.18.33',
+    bin: 'opencode',
+    setup: 'postinstall.mjs',
+  },
+  way: 'a provider in `opencode.json`, Chat Completions',
+  shell: { name: 'bash', argument: 'command', more: { description: 'a command' } },
+  environment: () => ({
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+    OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+  }),
+  files: ({ url }) => ({
+    '.config/opencode/opencode.json': JSON.stringify({
+      model: 'scripted/scripted',
+      small_model: 'scripted/scripted',
+      permission: { edit: 'allow', bash: 'allow', webfetch: 'allow' },
+      provider: {
+        scripted: {
+          npm: '@ai-sdk/openai-compatible',
+          name: 'scripted',
+          options: { baseURL: `${url}/v1`, apiKey: 'dummy' },
+          models: { scripted: { name: 'scripted', tool_call: true } },
+        },
+      },
+    }),
+  }),
+  args: (text) => ['run', text],
+  reply: lastLine,
+}
+
+const qwenCode: Program = {
+  title: 'Qwen Code',
+  package: { npm: '@qwen-code/qwen-code', version: '0.24.4', bin: 'qwen' },
+  way: '`OPENAI_BASE_URL`, Chat Completions',
+  shell: { name: 'run_shell_command', argument: 'command', more: { is_background: false } },
+  environment: ({ url }) => ({
+    OPENAI_BASE_URL: `${url}/v1`,
+    OPENAI_API_KEY: 'dummy',
+    OPENAI_MODEL: 'scripted',
+  }),
+  args: (text) => ['--auth-type', 'openai', '--yolo', '-p', text],
+  reply: lastLine,
+}
+
+const pi: Program = {
+  title: 'pi',
+  package: { npm: '@mariozechner/pi-coding-agent', version: '0.73.1', bin: 'pi' },
+  way: 'a provider in `models.json`, Chat Completions',
+  shell: { name: 'bash', argument: 'command' },
+  environment: () => ({ PI_OFFLINE: '1' }),
+  files: ({ url }) => ({
+    '.pi/agent/models.json': JSON.stringify({
+      providers: {
+        scripted: {
+          baseUrl: `${url}/v1`,
+          api: 'openai-completions',
+          apiKey: 'dummy',
+          models: [{ id: 'scripted' }],
+        },
+      },
+    }),
+  }),
+  args: (text) => ['-p', '--provider', 'scripted', '--model', 'scripted', text],
+  reply: lastLine,
+}
+
+const continueCli: Program = {
+  title: 'Continue CLI',
+  package: { npm: '@continuedev/cli', version: '1.5.47', bin: 'cn' },
+  way: '`apiBase` in `config.yaml`, Chat Completions',
+  shell: { name: 'Bash', argument: 'command' },
+  environment: () => ({ CONTINUE_TELEMETRY_ENABLED: '0' }),
+  files: ({ url }) => ({
+    'config.yaml': `name: scripted
+version: 0.0.1
+schema: v1
+models:
+  - name: scripted
+    provider: openai
+    model: scripted
+    apiBase: ${url}/v1
+    apiKey: dummy
+    roles: [chat]
+    capabilities: [tool_use]
+`,
+  }),
+  args: (text, { home }) => ['-p', text, '--config', `${home}/config.yaml`, '--auto'],
+  reply: lastLine,
+}
+
+const copilot: Program = {
+  title: 'Copilot CLI',
+  package: { npm: '@github/copilot', version: '1.0.102', bin: 'copilot' },
+  way: '`COPILOT_PROVIDER_BASE_URL`, Chat Completions',
+  shell: { name: 'bash', argument: 'command', more: { description: 'a command' } },
+  environment: ({ url }) => ({
+    COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+    COPILOT_PROVIDER_TYPE: 'openai',
+    COPILOT_PROVIDER_API_KEY: 'dummy',
+    COPILOT_MODEL: 'scripted',
+    COPILOT_OFFLINE: 'true',
+  }),
+  args: (text) => ['-p', text, '--allow-all-tools', '--no-color', '--silent'],
+  reply: lastLine,
+}
+
+const cline: Program = {
+  title: 'Cline',
+  package: { npm: 'cline', version: '3.0.65', bin: 'cline' },
+  way: '`cline auth -b`, Chat Completions',
+  shell: { name: 'run_commands', argument: 'commands', isList: true },
+  finish: {
+    name: 'submit_and_exit',
+    input: '{"summary":"The task is over.","verified":true}',
+  },
+  setup: ({ url }) => ['auth', '-p', 'openai', '-k', 'dummy', '-m', 'scripted', '-b', `${url}/v1`],
+  args: (text) => ['--yolo', text],
+  reply: lastLine,
+}
+
+const mistralVibe: Program = {
+  title: 'Mistral Vibe',
+  package: {
+    pypi: { 'mistral-vibe': '2.26.1' },
+    host: 'mistral-vibe',
+    since: 12,
+    bin: 'vibe',
+  },
+  way: 'a provider in `config.toml`, Chat Completions',
+  shell: { name: 'bash', argument: 'command' },
+  environment: () => ({ SCRIPTED_KEY: 'dummy' }),
+  files: ({ url }) => ({
+    '.vibe/config.toml': `active_model = "scripted"
+enable_update_checks = false
+enable_telemetry = false
+[[providers]]
+name = "scripted"
+api_base = "${url}/v1"
+api_key_env_var = "SCRIPTED_KEY"
+api_style = "openai"
+backend = "generic"
+[[models]]
+name = "scripted"
+provider = "scripted"
+alias = "scripted"
+`,
+  }),
+  args: (text) => ['-p', text, '--auto-approve', '--output', 'text'],
+  reply: lastLine,
+}
+
+const gptme: Program = {
+  title: 'gptme',
+  package: { pypi: { gptme: '0.35.1' }, host: 'gptme', bin: 'gptme' },
+  way: '`OPENAI_BASE_URL`, Chat Completions',
+  shell: { name: 'shell', argument: 'command' },
+  finish: { name: 'complete', input: '{}' },
+  environment: ({ url }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'dummy' }),
+  args: (text) => ['--non-interactive', '--tool-format', 'tool', '-m', 'local/scripted', text],
+  reply: lastLine,
+}
+
+export const terminalAgents: readonly Program[] = [
+  claudeCode,
+  codex,
+  opencode,
+  qwenCode,
+  pi,
+  continueCli,
+  copilot,
+  cline,
+  mistralVibe,
+  gptme,
+]
+
+function replyOfClaudeCode({ out }: HostEnded): string {
+  const result = out.split('\n').find((line) => line.includes('"type":"result"'))
+  return result === undefined ? '' : `${JSON.parse(result).result ?? ''}`
+}
+
+function replyOfCodex({ out }: HostEnded): string {
+  const texts = out.split('\n').flatMap((line) => {
+    const event = line.startsWith('{') ? JSON.parse(line) : {}
+    return event.item?.type === 'agent_message' ? [`${event.item.text}`] : []
+  })
+  return texts.at(-1) ?? ''
+}
