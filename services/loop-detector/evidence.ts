@@ -17,6 +17,7 @@ import type {
   TextCallsHold,
   ToolHints,
 } from '../../shared/contract/messages.ts'
+import { isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 import { echoesOf, readArguments } from './arguments.ts'
@@ -35,6 +36,8 @@ export type RoundEvidence = {
   round: number
   /** When its results were known: the time of the record (R1). */
   time: Milliseconds
+  /** Its agent is a guest: nobody declares the tools. */
+  isGuest: boolean
   /** No tool could be called in it. */
   textOnly: boolean
   /** Its visible text, and whether it has any. */
@@ -128,6 +131,7 @@ export function evidenceOf(
   return {
     round,
     time,
+    isGuest: isGuest(checked.conversation),
     textOnly: checked.callsLeft <= 0,
     text: response.text,
     spoke: response.text.trim() !== '',

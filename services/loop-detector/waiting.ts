@@ -6,14 +6,16 @@
 // WAITING-2. A failure is no wait, and no answer that says that the thing is over, gone or refused.
 //     Neither is an action that reports that it was queued.
 // WAITING-3. An empty answer is a wait only if the call has an id that an earlier call returned.
-// WAITING-4. An answer proves a wait only if time passes between the rounds. Scenarios without
-//     times have none.
+// WAITING-4. An answer proves a wait only if time passes between the rounds. The file of an agent
+//     declares its pollers, so there it must be the time that an agent needs. A scenario without
+//     times has none.
 
 import { limits } from '../../shared/contract/limits.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import type { CallEvidence } from './evidence.ts'
+import type { CallEvidence, RoundEvidence } from './evidence.ts'
+import { hastyMs } from './patience.ts'
 import { remember } from './recency.ts'
 import { type Progress, progressOf } from './waiting-answer.ts'
 
@@ -59,9 +61,10 @@ export function waitOf(
 /** The calls of a round, with `poll` set on those that wait. Adds the round to the memory. */
 export function withWaits(
   memory: WaitMemory,
-  { calls, time }: { calls: CallEvidence[]; time: Milliseconds },
+  { calls, time, isGuest }: Pick<RoundEvidence, 'calls' | 'time' | 'isGuest'>,
 ): CallEvidence[] {
-  const hasClock = memory.time !== undefined && time > memory.time
+  const passed = memory.time === undefined ? 0 : time - memory.time
+  const hasClock = isGuest ? passed > 0 : passed >= hastyMs
   memory.time = time
   const all = calls.map((call) => {
     if (call.wait.kind === 'no') return call

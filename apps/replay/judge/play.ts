@@ -24,6 +24,7 @@ import type {
   RoundProposed,
   ToolHints,
 } from '../../../shared/contract/messages.ts'
+import { isGuest } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { createPlayer, type Player } from '../../../shared/runtime/in-memory.ts'
 import type { Scenario, SilentStep, Step, ToolStep, TraceHints } from './scenario.ts'
@@ -50,7 +51,7 @@ export function play(scenario: Scenario, policyFor: (step: Step) => Policy, caps
   let time: Milliseconds = 0
   for (const { step, end, siblings } of responsesOf(scenario.steps)) {
     const name = step.session ?? ''
-    const session = sessions.get(name) ?? beginSession(name)
+    const session = sessions.get(name) ?? beginSession(scenario, name)
     sessions.set(name, session)
     time = Math.max(time, ...siblings.map(({ at = 0 }) => at))
     if (isResponse(step)) {
@@ -110,9 +111,10 @@ type Session = RoundId & {
   retried: boolean
 }
 
-function beginSession(name: string): Session {
+/** That of a guest stays one, because its tools are declared by nobody. */
+function beginSession({ id }: Scenario, name: string): Session {
   return {
-    conversation: `session ${name}`,
+    conversation: isGuest(id) ? `${id} ${name}` : `session ${name}`,
     turn: 0,
     round: 0,
     calls: 0,

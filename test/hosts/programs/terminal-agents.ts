@@ -58,7 +58,7 @@ env_key = "SCRIPTED_KEY"
   hooks: codexHooks,
 }
 
-const opencode: Program = {
+export const opencode: Program = {
   title: 'opencode',
   package: {
     npm: 'opencode-ai',
@@ -92,7 +92,7 @@ const opencode: Program = {
   reply: lastLine,
 }
 
-const qwenCode: Program = {
+export const qwenCode: Program = {
   title: 'Qwen Code',
   package: { npm: '@qwen-code/qwen-code', version: '0.24.4', bin: 'qwen' },
   way: '`OPENAI_BASE_URL`, Chat Completions',

@@ -118,10 +118,10 @@ describe('a model that loops', () => {
   })
 
   it('is reminded at the twenty-fifth look if it looks without a pause', () => {
-    const build: WaitCall = { tool: 'get_build', args: { id: 1 }, answer: 'running' }
+    const build: WaitCall = { tool: 'get_build', args: { id: 1 }, answer: 'running', poller: true }
     const calls = Array.from({ length: 60 }, () => build)
     const raised = interventions(calls, 200).flatMap((one, n) => (one === null ? [] : [{ n, one }]))
-    expect(raised).toMatchObject([{ n: 25 }, { n: 50 }])
+    expect(raised).toMatchObject([{ n: 24 }, { n: 49 }])
     for (const { one } of raised)
       expect(one).toMatchObject({ rule: 'still-waiting', rung: 'nudge', class: null })
   })
