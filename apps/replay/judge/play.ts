@@ -6,7 +6,7 @@
 // PLAY-3. A repeated delivery (a known call_id, or the text of a broken stream) is the same round
 //     and is judged once.
 // PLAY-4. Caps are played as the number of calls left, if the scenario or the caller names one.
-// PLAY-5. Time passes only if steps have times, so an answer alone proves no wait (WAITING-4).
+// PLAY-5. Time passes only if steps have times, so an answer alone proves no wait (WAITS-1).
 
 import { createHash } from 'node:crypto'
 import { finalCall, type StreamedCall } from '../../../services/accumulator/call.ts'
