@@ -37,7 +37,7 @@ const jsonCharsMax = 16_384
 const openBrace = 0x7b
 const openBracket = 0x5b
 const emptyAnswer =
-  /^(?:null|""|\{\}|\[\]|[([<]?(?:no|empty) (?:output|content|result)[)\]>]?\.?)$/i
+  /^(?:<system-reminder>)?(?:null|""|\{\}|\[\]|[([<]?(?:no|empty) (?:output|content|result)[)\]>]?\.?|(?:warning: )?the file (?:exists but the contents are|is) empty\.?)(?:<\/system-reminder>)?$/i
 
 /** Words without which no answer states a progress. */
 const hint =
