@@ -115,7 +115,7 @@ const integerHere = /(?:[1-9](?:_?[0-9]){0,4300}|0(?:_?0){0,4300})/y
 /** A number must not continue as a name, another number, or a complex number. */
 const behind = /[\p{L}\p{N}_.]/uy
 
-/** The cursor moves only behind a number. Undefined: there is none that JSON can hold. */
+/** The cursor moves only after a number. Undefined: there is none that JSON can hold. */
 function pythonNumber(cursor: Cursor): string | undefined {
   const from = cursor.at
   const sign = skipMatch(cursor, signHere)?.[0] === '-' ? '-' : ''
