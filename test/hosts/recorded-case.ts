@@ -12,7 +12,8 @@ export type RecordedRequest = {
   /** The number of its conversation: the main agent, or a sub-agent. */
   thread: number
   path: string
-  headers: Record<string, string>
+  /** Absent: those of the request before. */
+  headers?: Record<string, string>
   /** The member with the messages. */
   list: 'messages' | 'input'
   /** The number of messages that stay from the request before. */
@@ -35,26 +36,28 @@ export type RecordedCase = {
   hooks: readonly RecordedHook[]
 }
 
-export type WholeRequest = Pick<RecordedRequest, 'thread' | 'path' | 'headers' | 'answer'> & {
+export type WholeRequest = Pick<RecordedRequest, 'thread' | 'path' | 'answer'> & {
+  headers: Record<string, string>
   body: Body
 }
 
 export function differences(requests: readonly WholeRequest[]): RecordedRequest[] {
-  const before = new Map<number, Body>()
-  return requests.map(({ thread, path, headers, answer, body }) => {
-    const last = before.get(thread) ?? {}
-    before.set(thread, body)
+  const before = new Map<number, WholeRequest>()
+  return requests.map((request) => {
+    const { thread, path, headers, answer, body } = request
+    const last = before.get(thread)
+    before.set(thread, request)
     const list = 'messages' in body ? 'messages' : 'input'
-    const [old, now] = [last[list] ?? [], body[list]] as [unknown[], unknown[]]
+    const [old, now] = [last?.body[list] ?? [], body[list]] as [unknown[], unknown[]]
     const differs = now.findIndex((one, at) => !isEqual(one, old[at]))
     const keep = differs === -1 ? now.length : differs
     const changes = Object.entries(body).filter(
-      ([key, value]) => key !== list && !isEqual(value, last[key]),
+      ([key, value]) => key !== list && !isEqual(value, last?.body[key]),
     )
     return {
       thread,
       path,
-      headers,
+      ...(!isEqual(headers, last?.headers) && { headers }),
       list,
       keep,
       add: now.slice(keep),
@@ -65,13 +68,19 @@ export function differences(requests: readonly WholeRequest[]): RecordedRequest[
 }
 
 export function wholeRequests({ requests }: RecordedCase): WholeRequest[] {
-  const before = new Map<number, Body>()
+  const before = new Map<number, WholeRequest>()
   return requests.map(({ thread, path, headers, answer, list, keep, add, changes }) => {
-    const last = before.get(thread) ?? {}
-    const kept = ((last[list] ?? []) as unknown[]).slice(0, keep)
-    const body = { ...last, ...changes, [list]: [...kept, ...add] }
-    before.set(thread, body)
-    return { thread, path, headers, answer, body }
+    const last = before.get(thread)
+    const kept = ((last?.body[list] ?? []) as unknown[]).slice(0, keep)
+    const request = {
+      thread,
+      path,
+      headers: headers ?? last?.headers ?? {},
+      answer,
+      body: { ...last?.body, ...changes, [list]: [...kept, ...add] },
+    }
+    before.set(thread, request)
+    return request
   })
 }
 
