@@ -79,8 +79,7 @@ const turnEnds = [
   '<|message_sep|>', // GigaChat
   '<|close|>message<|sep|> <|end_of_msg|>', // Kimi K3
   '<turn|> <|tool_response> <start_function_response>', // Gemma begins the result that it waits for
-  '[e~[', // MiniMax
-  '<seed:eos>',
+  '[e~[ <seed:eos>', // MiniMax, Seed-OSS
 ]
   .flatMap((list) => list.split(' '))
   .concat(

@@ -1,5 +1,5 @@
-// Reads a value in a spelling of its own as JSON text: a Python literal, as far as Python's
-// ast.literal_eval accepts it and JSON can hold it, or a value between the marks of Gemma.
+// Reads a Python literal, or a value between the marks of Gemma, as JSON text. A Python literal is a
+// value that Python's ast.literal_eval accepts and JSON can hold.
 //
 // PYTHON-LITERAL-1. Strings, numbers and their escapes have Python's rules, with every prefix but
 //     those of bytes and f-strings. The value is Python's, or there is none.
