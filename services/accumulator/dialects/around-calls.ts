@@ -1,4 +1,4 @@
-// What a server or a model leaves around the calls of a text: thinking, a fence and the turn's end.
+// The parts of a text around its calls: thinking, a fence and the turn's end.
 
 import { isOver, skip, skipBlanks, upTo } from './readers/cursor.ts'
 

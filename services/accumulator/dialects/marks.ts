@@ -1,5 +1,6 @@
-// The table of dialects: the marks of each model family, and the grammar between them. Sources are the chat templates and the parsers of vLLM (tool_parsers), SGLang
-// (function_call) and llama.cpp (models/templates).
+// The table of dialects: the marks of each model family, and the grammar between them. Sources
+// are the chat templates and the parsers of vLLM (tool_parsers), SGLang (function_call) and llama.cpp
+// (models/templates).
 
 import type { Dialect, Grammar, Reading } from './dialect.ts'
 import { calls } from './grammars/calls.ts'

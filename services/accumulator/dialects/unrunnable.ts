@@ -1,7 +1,7 @@
-// Finds calls in texts that are no calls by the rules of recover.ts: a call's frame after other
-// text, and JSON that names an offered tool in another shape than those of json-shapes.ts. Examples
-// are {"tool_name": …}, {"name": …, "args": …} and {"type": "tool_use", …}. They never run.
-// The model learns of them, because a call that is dropped silently is I2.
+// Finds calls that recover.ts refuses: a call's frame after other text, and JSON that names an
+// offered tool in another shape than those of json-shapes.ts. Examples are {"tool_name": …},
+// {"name": …, "args": …} and {"type": "tool_use", …}. They never run. The model learns of them,
+// because a call that is dropped silently is I2.
 //
 // UNRUNNABLE-1. Nothing here runs. In doubt the text stays text: a wrong report costs a round.
 // TRAILING-FRAME-1. A frame ends the text and begins on its own line, with marks that only calls use.
