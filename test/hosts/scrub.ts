@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 
 /** Characters of the longest text that stays. */
-const longText = 200
+const longText = 300
 
 export type Scrub = (value: unknown) => unknown
 

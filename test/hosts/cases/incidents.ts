@@ -138,7 +138,7 @@ export function incidentCase(
   }
 }
 
-/** The host has a limit of its own, which comes first. */
+/** A limit of the host comes first. */
 function isSameEnd(observed: Observed, alone: Observed): boolean {
   return observed.requests.length === alone.requests.length && observed.reply === alone.reply
 }
