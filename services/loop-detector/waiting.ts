@@ -106,7 +106,10 @@ const pathName = /^(?:(?:absolute_?|target_?)?(?:file_?)?path|file_?name|file)$/
 const pathsMax = 8
 const pathTextCharsMax = 4_096
 
-/** The absolute paths in the arguments: of a member, or words of a command. */
+/** `/tmp/tasks/b7f41c.output` holds the output of the task `b7f41c`. */
+const fileOfId = /\/([\w-]{4,64})\.\w{1,16}$/
+
+/** The absolute paths in the arguments (of a member, or words of a command), and ids in them. */
 function pathsIn(value: unknown): string[] {
   if (!isObject(value)) return []
   const paths = Object.entries(value).flatMap(([name, member]) => {
@@ -114,7 +117,10 @@ function pathsIn(value: unknown): string[] {
     if (pathName.test(name)) return [member]
     return commands.has(name) ? member.split(/[\s'";|&<>()]+/).filter(isAbsolute) : []
   })
-  return paths.slice(0, pathsMax)
+  return paths.slice(0, pathsMax).flatMap((path) => {
+    const id = fileOfId.exec(path)?.[1]
+    return id === undefined ? [path] : [path, id]
+  })
 }
 
 function isAbsolute(word: string): boolean {

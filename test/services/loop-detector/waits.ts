@@ -50,6 +50,21 @@ export const silentWaits: WaitCase[] = [
     lap: [call('Read', { file_path: backgroundOutput }, emptyFile)],
   },
   {
+    id: 'claude-hooks-background-output',
+    first: call(
+      'Bash',
+      { command: 'make all' },
+      '{"stdout":"","stderr":"","backgroundTaskId":"b7f41c"}',
+    ),
+    lap: [
+      call(
+        'Read',
+        { file_path: '/tmp/claude-0/tasks/b7f41c.output' },
+        '{"type":"text","file":{"filePath":"/tmp/claude-0/tasks/b7f41c.output","content":"","numLines":1}}',
+      ),
+    ],
+  },
+  {
     id: 'claude-tail-background-output',
     first: background,
     lap: [call('Bash', { command: `tail -n 20 ${backgroundOutput}` }, '')],
