@@ -58,9 +58,14 @@ function shortened(text: string): string {
   return tag === undefined ? length : `<${tag}>${length}</${tag}>`
 }
 
+type Tool = { name?: string; function?: { name?: string }; tools?: unknown }
+
+/** A namespace of tools stays with its called ones. */
 function toolsOf(tools: unknown, called: ReadonlySet<string> | undefined): unknown {
   if (!Array.isArray(tools) || called === undefined) return tools
-  return tools.filter((tool: { name?: string; function?: { name?: string } }) =>
-    called.has(tool.name ?? tool.function?.name ?? ''),
+  return tools.filter((tool: Tool) =>
+    Array.isArray(tool.tools)
+      ? tool.tools.some(({ name }: Tool) => called.has(name ?? ''))
+      : called.has(tool.name ?? tool.function?.name ?? ''),
   )
 }
