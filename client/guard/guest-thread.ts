@@ -54,7 +54,7 @@ import type {
   GuestRequest,
   GuestResult,
 } from './guest-conversation.ts'
-import { answeredRound, historyReader, responseOf, toolsFor } from './history.ts'
+import { answeredRound, asHostReads, historyReader, responseOf, toolsFor } from './history.ts'
 import { codeOfRefusal, codeOfWait } from './verdict-code.ts'
 
 export type ThreadOptions = {
@@ -281,12 +281,14 @@ export function createThreads({
         const isUnseen = isUnshown || isSilent(spoken)
         const key = roundKey(words, isUnseen ? silenceAfter(place, words, shown) : shown)
         const before = history.rounds.at(-1)?.key ?? ''
+        const offer = toolsFor(spoken, history.tools, agent.hints, pollersOf(answer.request))
+        const response = responseOf(spoken, key)
         const round: SentRound = {
           key,
-          // A host sends the same place again to a front that hides rounds.
-          after: hides ? null : finalKey(before, hidden),
-          response: responseOf(spoken, key),
-          ...toolsFor(spoken, history.tools, agent.hints, pollersOf(answer.request)),
+          // Its place does not identify a round that the next request does not show.
+          after: hides || isUnshown ? null : finalKey(before, hidden),
+          response: asHostReads(response, offer.declarations, answer.request.host),
+          ...offer,
         }
         const { calls } = round.response
         for (const call of calls) keys.set(callName({ callId: call.id }), key)

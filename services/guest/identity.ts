@@ -1,11 +1,11 @@
-// The identity of rounds whose words a host changed in its history. Most hosts rewrite
+// The identity of rounds that a host shows in other words than its model had. Most hosts rewrite
 // arguments in their histories and keep the ids of calls. A live answer has the model's own words.
-// test/models/guests_rewrites.py has the failure without each rule.
+// test/models/guests_rewrites.py shows what breaks without each rule.
 //
 // ROUND-IDENTITY-1. A round of a history is the known round with its words. Otherwise it is the one
 //     known round with its call ids.
-// ROUND-IDENTITY-2. Ids that the history or the turn has in two rounds identify none. Ids identify
-//     none where the host made two requests at one place: fixed ids have two answers there.
+// ROUND-IDENTITY-2. Ids that the history or the turn has in two rounds identify none. Neither do ids
+//     at a place with two requests: fixed ids may have two answers there.
 // ROUND-IDENTITY-3. A live answer is a round from a history only at the same place, because its own
 //     record may come later.
 

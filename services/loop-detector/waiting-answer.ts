@@ -17,12 +17,14 @@ export type Progress = 'running' | 'over' | 'empty' | 'other'
 export function progressOf(text: string, isOfCommand: boolean): Progress {
   const head = text.slice(0, headCharsMax).trim()
   if (head === '' || emptyAnswer.test(head)) return 'empty'
-  if (!hint.test(head)) return 'other'
   const first = head.charCodeAt(0)
+  const hasNoContent = first === openBrace && emptyContent.test(head) && hasBlankContents(text)
+  if (!hint.test(head)) return hasNoContent ? 'empty' : 'other'
   if (first === openBrace || first === openBracket) {
     const inMembers =
       text.length <= jsonCharsMax ? progressInJson(text, isOfCommand) : firstMember(head)
     if (inMembers !== undefined) return inMembers
+    if (hasNoContent) return 'empty'
   }
   return progressInLines(
     head,
@@ -37,7 +39,11 @@ const jsonCharsMax = 16_384
 const openBrace = 0x7b
 const openBracket = 0x5b
 const emptyAnswer =
-  /^(?:null|""|\{\}|\[\]|[([<]?(?:no|empty) (?:output|content|result)[)\]>]?\.?)$/i
+  /^(?:<system-reminder>)?(?:null|""|\{\}|\[\]|[([<]?(?:no|empty) (?:output|content|result)[)\]>]?\.?|(?:warning: )?the file (?:exists but the contents are|is) empty\.?)(?:<\/system-reminder>)?$/i
+
+/** A member of an answer in JSON that holds its text. */
+const contentName = /^(?:content|output|stdout|stderr|text|error)$/
+const emptyContent = /"(?:content|output|stdout|text)"\s*:\s*""/
 
 /** Words without which no answer states a progress. */
 const hint =
@@ -115,6 +121,24 @@ function ofThings(list: unknown[], depth: number, isOfCommand: boolean): Progres
   const all = list.slice(0, thingsMax).map((item) => progressIn(item, depth + 1, isOfCommand))
   if (all.includes('running')) return 'running'
   return all.length > 0 && all.every((progress) => progress === 'over') ? 'over' : undefined
+}
+
+/** Whether an answer in JSON has members for its text, and all of them are blank. */
+function hasBlankContents(text: string): boolean {
+  if (text.length > jsonCharsMax) return false
+  try {
+    return contentsOf(JSON.parse(text), 0).every((content) => content.trim() === '')
+  } catch {
+    return false
+  }
+}
+
+function contentsOf(value: unknown, depth: number): string[] {
+  if (!isObject(value) || depth > depthMax) return []
+  return Object.entries(value).flatMap(([name, member]) => {
+    if (typeof member === 'string') return contentName.test(name) ? [member] : []
+    return contentsOf(member, depth + 1)
+  })
 }
 
 function isEnvelope(value: Record<string, unknown>): boolean {

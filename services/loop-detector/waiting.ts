@@ -5,7 +5,8 @@
 //     states that it polls. It also waits if its input to a running session is empty or names a wait.
 // WAITING-2. A failure is no wait, and no answer that says that the thing is over, gone or refused.
 //     Neither is an action that reports that it was queued.
-// WAITING-3. An empty answer is a wait only if the call has an id that an earlier call returned.
+// WAITING-3. An empty answer is a wait only if the call has an id that an earlier call returned, or
+//     the path of a file to which an earlier call writes its output.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { type Progress, progressOf } from './waiting-answer.ts'
@@ -38,7 +39,7 @@ export function waitOf(
   if (isPoller || waitsByInput(value)) return own
   if (progress === 'other' || !looks()) return no
   if (progress === 'running') return byAnswer
-  const ids = idsIn(value)
+  const ids = [...idsIn(value), ...pathsIn(value)]
   return ids.length > 0 ? { kind: 'unknown', ids } : no
 }
 
@@ -99,6 +100,31 @@ function idsIn(value: unknown): string[] {
   return Object.entries(value).flatMap(([name, member]) =>
     sessionName.test(name) && isIdValue(member) ? [String(member)] : [],
   )
+}
+
+const pathName = /^(?:(?:absolute_?|target_?)?(?:file_?)?path|file_?name|file)$/i
+const pathsMax = 8
+const pathTextCharsMax = 4_096
+
+/** `/tmp/tasks/b7f41c.output` holds the output of the task `b7f41c`. */
+const fileOfId = /\/([\w-]{4,64})\.\w{1,16}$/
+
+/** The absolute paths in the arguments (of a member, or words of a command), and ids in them. */
+function pathsIn(value: unknown): string[] {
+  if (!isObject(value)) return []
+  const paths = Object.entries(value).flatMap(([name, member]) => {
+    if (typeof member !== 'string' || member.length > pathTextCharsMax) return []
+    if (pathName.test(name)) return [member]
+    return commands.has(name) ? member.split(/[\s'";|&<>()]+/).filter(isAbsolute) : []
+  })
+  return paths.slice(0, pathsMax).flatMap((path) => {
+    const id = fileOfId.exec(path)?.[1]
+    return id === undefined ? [path] : [path, id]
+  })
+}
+
+function isAbsolute(word: string): boolean {
+  return word.startsWith('/') && word.length > 1
 }
 
 /** Whether one of the arguments names a thing: a session, a job, an id. */

@@ -54,6 +54,8 @@ function isPoll({ ids: known }: WaitMemory, wait: Wait, hasClock: boolean): bool
 function rememberIds(ids: Set<string>, text: string): void {
   const beginning = text.slice(0, idsCharsMax)
   if (!/id\b|_id|Id\b|ID\b|session|job|task|process|shell|run /.test(beginning)) return
+  for (const [, path] of beginning.matchAll(returnedPath))
+    if (path !== undefined) remember(ids, path.replace(/[.,;:)\]]+$/, ''), limits.loopIdsMax)
   for (const [, byName, byNoun] of beginning.matchAll(returnedId)) {
     const id = byName ?? byNoun
     if (id !== undefined) remember(ids, id, limits.loopIdsMax)
@@ -65,3 +67,7 @@ const idsCharsMax = 1024
 /** `"job_id": "a1"`, `PID: 4711`, `with session ID 12`, `shellId: 0`, `Job a-1 started`. */
 const returnedId =
   /(?:\b|_)(?:[a-z]{0,16}id|[a-z]{0,16}I[dD]|PID|ID)["']?(?: is)? ?[:=#]? ?["'`]?([\w.:/-]{1,64}\w|\w)|\b(?:session|job|task|process|shell|run) #?["'`]?((?=[a-z_-]*\d)[\w-]{1,64})/gi
+
+/** `Output is being written to: /tmp/b1.output`. */
+const returnedPath =
+  /\b(?:output|log)s?(?: \w{1,12}){0,3} (?:written|redirected|saved|logged|streamed) (?:to|in):? ["'`]?(\/[^\s"'`]{1,255})/gi

@@ -22,8 +22,8 @@ type Shape =
   | undefined
 
 /**
- * `names`: keys for the name, the first present one wins. `args`: the key of the arguments.
- * `besides`: other keys that may be there. `isAmbiguous`: a tool's declaration may have the same keys.
+ * The keys of the name, of which the first that is there wins, of the arguments and of other members.
+ * `isAmbiguous`: a tool's declaration may have the same keys.
  */
 type NamedShape = {
   names: string[]

@@ -11,8 +11,8 @@ import { jsonHere } from './json-arguments.ts'
 
 /**
  * `field`: the tags before a value. Its group `key` is the name. Its groups `string` and `json` state
- * the type of the value. `end`: the tag after a value. `never`: a value that matches it has a damaged
- * tag or one without an end.
+ * the type of the value. `end`: the tag after a value. `never`: a text that no value contains, because a
+ * tag in it is damaged or has no end.
  */
 type FieldTags = {
   field: RegExp
