@@ -2,7 +2,7 @@
 // one that no profile knows. Its model is scripted; its tools answer by a function.
 
 import type { ServerResponse } from 'node:http'
-import type { Received } from './scripted-upstream.ts'
+import type { Received } from '../scripted-upstream.ts'
 
 export type ScriptedCall = { name: string; input: string }
 

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import { type Fronts, openFronts } from '../../../../../client/guard/guard.ts'
-import { openEmbeddedBus } from '../../../../../shared/bus/embedded/bus.ts'
-import { decode } from '../../../../../shared/codec/codec.ts'
-import { systemClock } from '../../../../../shared/lib/clock.ts'
-import { readSettings } from '../../../../../shared/settings/settings.ts'
-import { type Proxied, proxied } from './proxied.ts'
+import { type Fronts, openFronts } from '../../../../../../client/guard/guard.ts'
+import { openEmbeddedBus } from '../../../../../../shared/bus/embedded/bus.ts'
+import { decode } from '../../../../../../shared/codec/codec.ts'
+import { systemClock } from '../../../../../../shared/lib/clock.ts'
+import { readSettings } from '../../../../../../shared/settings/settings.ts'
+import { type Proxied, proxied } from '../proxied.ts'
 import {
   asClaudeCode,
   finalText,
