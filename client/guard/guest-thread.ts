@@ -65,7 +65,7 @@ export type ThreadOptions = {
    * object for a request of the guest and the front's own repeats of it.
    */
   hides?: boolean
-  /** No request shows the rounds of this turn. Each answer is a round behind the one before it. */
+  /** No request shows the rounds of this turn. Each answer is a round after the one before it. */
   isUnshown?: boolean | undefined
 }
 

@@ -76,9 +76,10 @@ function progressInJson(text: string, isOfCommand: boolean): Progress | undefine
 }
 
 function progressIn(value: unknown, depth: number, isOfCommand: boolean): Progress | undefined {
+  if (depth > depthMax) return undefined
   if (Array.isArray(value))
     return value.length === 1 ? progressIn(value[0], depth + 1, isOfCommand) : undefined
-  if (!isObject(value) || depth > depthMax) return undefined
+  if (!isObject(value)) return undefined
   const own = ofMembers(value, isOfCommand)
   if (own === 'running' || (own === 'over' && !isEnvelope(value))) return own
   for (const [name, member] of Object.entries(value)) {
