@@ -20,6 +20,8 @@ export const limits = {
   /** Rounds that a front names in one request, and bytes of the key of a turn or a round. */
   guestKeysMax: 64,
   guestKeyBytesMax: 64,
+  /** Keys of a turn's rounds in other words than the log has. More than one request names. */
+  guestAliasesMax: 256,
   /** Characters and values of the histories that a front's process keeps read. */
   guestHistoriesSizeMax: 32 * MiB,
   /** Keys of closed turns that a guest's unit keeps, and names of one turn. */
