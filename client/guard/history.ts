@@ -307,7 +307,10 @@ export function toolsFor(
   }
 }
 
-/** `shown`: the arguments in the history, whatever the model sent. Of the calls that the round has: one that comes twice, with the same words, counts once. */
+/**
+ * The results of the round's calls. A call that comes twice, with the same words, counts once.
+ * `shown`: the arguments in the history, which may differ from the model's.
+ */
 function resultsOf(key: string, { calls }: TranscriptResponse): GuestResult[] {
   const seen = new Map<string, number>()
   const sent = new Set<string>()

@@ -837,8 +837,8 @@ export type GuestRound = {
   /** the text that opened the turn, cut at the limit; null: not known */
   user: string | null
   /**
-   * the key of the round: a hash of its words, a hash of its call ids, a dot, and the number of
-   * rounds with these words in the turn, from 1
+   * the key of the round: hash of its words, hash of its call ids, dot, number of rounds with these
+   * words in the turn, from 1
    */
   key: string
   /**

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import { type Fronts, openFronts } from '../../../../../client/guard/guard.ts'
-import { openEmbeddedBus } from '../../../../../shared/bus/embedded/bus.ts'
-import { decode } from '../../../../../shared/codec/codec.ts'
-import { systemClock } from '../../../../../shared/lib/clock.ts'
-import { readSettings } from '../../../../../shared/settings/settings.ts'
-import { type Proxied, proxied } from './proxied.ts'
+import { type Fronts, openFronts } from '../../../../../../client/guard/guard.ts'
+import { openEmbeddedBus } from '../../../../../../shared/bus/embedded/bus.ts'
+import { decode } from '../../../../../../shared/codec/codec.ts'
+import { systemClock } from '../../../../../../shared/lib/clock.ts'
+import { readSettings } from '../../../../../../shared/settings/settings.ts'
+import { type Proxied, proxied } from '../proxied.ts'
 import {
   asClaudeCode,
   finalText,
@@ -45,7 +45,7 @@ type Case = {
   isVeto: boolean
 } & HostOptions
 
-/** Runs the case on a log of its own. Returns what the host saw and the rounds of the log. */
+/** Runs the case on a new log. Returns the host's exchanges and the rounds of the log. */
 async function run({ script, idOf, isVeto, ...host }: Case) {
   folder = mkdtempSync(join(tmpdir(), 'weir-rewritten-'))
   const settings = readSettings({ dataFolder: folder }, {})
