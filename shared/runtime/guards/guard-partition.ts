@@ -24,7 +24,7 @@ import { limits } from '../../contract/limits.ts'
 import type { GuardInForce, GuardVerdict } from '../../contract/messages.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { thrownText } from '../../lib/error-place.ts'
-import { isRepeat, moveMark, parseId, type ReadId } from '../derived-id.ts'
+import { isRepeat, moveMark, parseId } from '../derived-id.ts'
 import type { InputEnds } from '../input-ends.ts'
 import { type Position, positionAt, toCommit } from '../position.ts'
 import { createRefusals } from '../refusals.ts'
@@ -75,7 +75,10 @@ export function readGuardPartition({
   const within = createTimeLimit()
   const stateKeptMs = (guard.external ? undefined : guard.stateKeptMs) ?? limits.guardStateKeptMs
   const marks = { ...start.marks }
-  const refusals = createRefusals(start.refused)
+  const refusals = createRefusals({
+    judge: (_, id) => id && inputs?.refusalOf(id),
+    judged: { to: start.done, refused: start.refused },
+  })
   let position = start.from
   let newest: Milliseconds = 0
   let step: { read: readonly StoredRecord[]; answers: readonly GuardVerdict[] } = {
@@ -136,7 +139,8 @@ export function readGuardPartition({
     newest = Math.max(newest, record.time)
     const id = record.id === undefined ? undefined : parseId(record.id)
     if (id === undefined || isRepeat(marks, id) || record.value === null) return undefined
-    if (isRefused(record, id)) return undefined
+    // A forged id must hide no round (REFUSALS-1). The executor reports such a record.
+    if (refusals.refusalOf(record, id) !== undefined) return undefined
     const before = { ...marks }
     try {
       const message = decode(record.value)
@@ -156,15 +160,6 @@ export function readGuardPartition({
 
   function isUnanswered({ record }: Job): boolean {
     return record.offset >= start.done
-  }
-
-  /** A forged id must hide no round (REFUSALS-1). The executor reports such a record. */
-  function isRefused({ offset }: StoredRecord, id: Readonly<ReadId>): boolean {
-    const known = offset < start.done ? refusals.has(offset) : undefined
-    if (known !== undefined) return known
-    if (inputs?.refusalOf(id) === undefined) return false
-    refusals.add(offset)
-    return true
   }
 
   /**
