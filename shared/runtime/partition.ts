@@ -40,6 +40,9 @@ export type PartitionOptions<State, In extends Message, Task> = {
   log: Logger
 }
 
+const foreignCommit =
+  "the group's commit has no metadata of Weir, so another tool set it: the state is folded from the begin of the log, and repeated records are not recognised before it"
+
 const nothingRead: Step = { outputs: [], commit: undefined }
 
 /** Throws `bus.commit-outside-log` if folding cannot start at the committed position. */
@@ -53,10 +56,7 @@ export function readPartition<State, In extends Message, Task>(
   const { done, from, marks, refused } = positionAt(assignment)
   const inputs = createInputEnds({ bus, topicPrefix: options.topicPrefix, partition, log })
   if (assignment.committed?.metadata === '')
-    log.warn(
-      { topic, partition, done, from },
-      "the group's commit has no metadata of Weir, so another tool set it: the state is folded from the begin of the log, and repeated records are not recognised before it",
-    )
+    log.warn({ topic, partition, done, from }, foreignCommit)
   const fold = createFold({
     stage,
     partition,
@@ -73,7 +73,8 @@ export function readPartition<State, In extends Message, Task>(
   const ticker = createTicker({
     bus,
     stage,
-    place: { topic, partition },
+    topic,
+    partition,
     units: fold.units,
     onTicks: (ticks) => instruments?.observed(stage.name, ticks),
     log,

@@ -24,22 +24,21 @@ type Ticked = { due: Milliseconds; again: Milliseconds }
 
 type DueUnit = { key: string; conversation: ConversationId; due: Milliseconds }
 
-export function createTicker<State, In extends Message, Task>({
-  bus,
-  stage,
-  place: { topic, partition },
-  units,
-  onTicks,
-  log,
-}: {
+export type TickerOptions<State, In extends Message, Task> = {
   bus: Bus
   stage: Stage<State, In, Task>
-  place: { topic: string; partition: number }
+  topic: string
+  partition: number
   units: ReadonlyMap<string, Unit<State>>
   /** The ticks are in the log. */
   onTicks(appended: { messages: Tick[]; written: RecordToAppend[] }): void
   log: Logger
-}): Ticker<State> {
+}
+
+export function createTicker<State, In extends Message, Task>(
+  options: TickerOptions<State, In, Task>,
+): Ticker<State> {
+  const { bus, stage, topic, partition, units, onTicks, log } = options
   /** By unit, for its present deadline: no further tick before `again`. */
   const ticked = new Map<string, Ticked>()
   let next = Number.POSITIVE_INFINITY
