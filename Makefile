@@ -90,7 +90,7 @@ simulate: $(EVERYTHING) ## run the simulator over SEEDS=10000 seeds, or over one
 chaos: $(EVERYTHING) ## kill, stop and rebalance a fleet on a real broker for MINUTES=2, then check its records; SEED= repeats a run, SIGNED=1 signs records and gives each job its own user
 	$(NODE) test/chaos/main.ts --minutes $(MINUTES) $(if $(SEED),--seed $(SEED)) $(if $(SIGNED),--signed)
 
-hosts: $(EVERYTHING) ## run Claude Code, Codex, the MCP inspector and Python clients against Weir; installs them once (1.5 GB), ONLY= selects cases, WRITE=1 keeps the results
+hosts: $(EVERYTHING) ## run twenty agents of other makers against Weir (an hour); installs each once (5 GB together), ONLY= selects cases, WRITE=1 keeps the results
 	$(NODE) test/hosts/main.ts $(if $(ONLY),--only "$(ONLY)") $(if $(WRITE),--write)
 
 parity: $(EVERYTHING) ## show every trace of the corpora in every way to guard an agent, and compare with weir judge; takes minutes

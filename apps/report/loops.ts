@@ -1,15 +1,16 @@
 // The loops of a turn: runs of rounds without progress, as the loop-detector found them.
 // LOOPS-1. It judges nothing: the evidence of interventions names the rounds. That evidence is
 //     bounded, so a run also includes earlier rounds with the same calls and the same end.
-// LOOPS-2. A usual reminder and a guard's intervention are not loops.
+// LOOPS-2. A usual reminder, a guard's intervention and a wait are not loops.
 
+import { stillWaiting } from '../../services/loop-detector/rules/still-waiting.ts'
 import type { CallTimeline, RoundTimeline } from '../history/inspect/timeline.ts'
 import type { Loop } from './page/data.ts'
 
 export function loopsOf(rounds: RoundTimeline[]): Loop[] {
   const named = new Map<number, Named>()
   for (const { intervention, round } of rounds) {
-    if (intervention === null || intervention.ordinary || intervention.rule === 'guard') continue
+    if (intervention === null || intervention.ordinary || isNoLoop(intervention)) continue
     const { rule, key } = intervention
     const evidence = [...intervention.evidence.map((ref) => ref.round), round]
     for (const one of withEarlier(evidence, rounds)) named.set(one, { rule, key })
@@ -23,6 +24,10 @@ export function loopsOf(rounds: RoundTimeline[]): Loop[] {
     else loops.push(begun(round, reason))
   }
   return loops
+}
+
+function isNoLoop({ rule }: Pick<Loop, 'rule'>): boolean {
+  return rule === 'guard' || rule === stillWaiting.name
 }
 
 type Named = Pick<Loop, 'rule' | 'key'>

@@ -191,10 +191,10 @@ function figuresOfImported({ rounds }: TurnTimeline): Figures {
   return { ...rounds.map(figuresOfRound).reduce(summed, nothing), ran }
 }
 
-/** The transcript has no result for outcome_unknown. */
+/** Nobody saw a result of `outcome_unknown` or `unseen`. */
 const ranBy: Record<ResultStatus, boolean> = {
   ...{ ok: true, error: true, timed_out: true },
-  ...{ outcome_unknown: false, rejected: false, vetoed: false, skipped: false },
+  ...{ outcome_unknown: false, unseen: false, rejected: false, vetoed: false, skipped: false },
 }
 
 function figuresOfRound(round: RoundTimeline): Figures {

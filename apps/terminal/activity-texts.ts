@@ -37,6 +37,8 @@ function statusText(status: CallFinished['status'], durationMs: number): string 
       return `timed out after ${durationText(durationMs)}`
     case 'outcome_unknown':
       return 'may have run, its outcome is unknown'
+    case 'unseen':
+      return 'ran, nobody saw its result'
     case 'rejected':
       return 'rejected before execution'
     case 'vetoed':

@@ -22,6 +22,8 @@ const usageErrors = new Set<ErrorCode>([
   'guard.invalid',
   'guard.taken',
   'guard.unknown',
+  'sandbox.unavailable',
+  'sandbox.refused',
   'policy.unknown',
   'budget.unknown',
   'stop.taken',

@@ -9,7 +9,7 @@
 // REPETITIONS-4. Only digests and endings are kept, so the size of the log hardly matters.
 
 import { createHash } from 'node:crypto'
-import { withoutThinking } from '../../services/accumulator/dialects/inline-thinking.ts'
+import { withoutThinking } from '../../services/accumulator/dialects/around-calls.ts'
 import type { Usage } from '../../shared/contract/messages.ts'
 import type { Piece } from '../../shared/transcript/transcript.ts'
 
@@ -66,9 +66,10 @@ export function createRepetitions(): Repetitions {
     },
 
     results: () =>
-      wholes.map((digest, number) =>
-        beginnings.has(digest) ? 'beginning' : last.get(digest) === number ? 'kept' : 'equal',
-      ),
+      wholes.map((digest, number) => {
+        if (beginnings.has(digest)) return 'beginning'
+        return last.get(digest) === number ? 'kept' : 'equal'
+      }),
 
     withEndings(entry) {
       const pieces: Piece[] = []

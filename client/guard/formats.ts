@@ -2,6 +2,8 @@
 // shared/transcript and add it here and to guest-conversation.ts.
 
 import type { Declaration } from '../../shared/contract/messages.ts'
+import { hostNamed } from '../../shared/hosts/hosts.ts'
+import { sentArguments } from '../../shared/hosts/rewriting.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
@@ -41,8 +43,16 @@ export function checkRequest(given: unknown, method: string): void {
 export type ReadGuestRequest = { pieces: Piece[]; tools: Declaration[] | undefined }
 
 /** Throws `guest.format` with the path into the body. */
-export function readRequest({ format, body }: GuestRequest): ReadGuestRequest {
-  return named(() => readerOf(format).read({ request: body, answer: undefined }, 'body'))
+export function readRequest({ format, body, host }: GuestRequest): ReadGuestRequest {
+  const read = named(() => readerOf(format).read({ request: body, answer: undefined }, 'body'))
+  const rewriting = hostNamed(host)?.rewriting
+  if (rewriting === undefined) return read
+  const pieces = read.pieces.map((piece) =>
+    piece.kind === 'call'
+      ? { ...piece, arguments: sentArguments(piece.arguments, rewriting) }
+      : piece,
+  )
+  return { ...read, pieces }
 }
 
 /**
@@ -50,16 +60,16 @@ export function readRequest({ format, body }: GuestRequest): ReadGuestRequest {
  * place on. Each item is read without the others. Undefined: the history is in another form.
  */
 export function itemsOf({
-  format,
   body,
+  ...request
 }: GuestRequest): { items: unknown[]; from(place: number): GuestRequest } | undefined {
   if (Array.isArray(body))
-    return { items: body, from: (place) => ({ format, body: body.slice(place) }) }
+    return { items: body, from: (place) => ({ ...request, body: body.slice(place) }) }
   if (!isObject(body)) return undefined
   const [name, ...others] = listNames.filter((one) => body[one] !== undefined)
   const items = name === undefined ? undefined : body[name]
   if (name === undefined || others.length > 0 || !Array.isArray(items)) return undefined
-  return { items, from: (place) => ({ format, body: { ...body, [name]: items.slice(place) } }) }
+  return { items, from: (place) => ({ ...request, body: { ...body, [name]: items.slice(place) } }) }
 }
 
 /** The fields in which some format has a history. */

@@ -29,7 +29,7 @@ import { partitionOf } from '../../shared/contract/partition.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { writeObservation } from '../../shared/runtime/observation.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
-import { hashOfKey, roundKey } from '../../shared/transcript/round-key.ts'
+import { hashOfKey, idsOfKey, roundKey } from '../../shared/transcript/round-key.ts'
 import { type Activity, type Inbox, openInbox } from './guest-activity.ts'
 import { responseOfCalls, resultOfCalls, textStandIn } from './unrecorded.ts'
 import { roundOver } from './verdict-code.ts'
@@ -38,7 +38,7 @@ import { roundOver } from './verdict-code.ts'
 export type GuestTurn = { conversation: ConversationId; turnKey: string; user: string | null }
 
 /** A round as its front knows it. */
-export type SentRound = Pick<GuestRound, 'key' | 'response' | 'offered' | 'declarations'>
+export type SentRound = Pick<GuestRound, 'key' | 'after' | 'response' | 'offered' | 'declarations'>
 
 /**
  * A round of a history. `make` gives its content if the log lacks it. The keys of a history count
@@ -47,7 +47,7 @@ export type SentRound = Pick<GuestRound, 'key' | 'response' | 'offered' | 'decla
 export type ShownRound = {
   key: string
   readonly results: GuestResult[]
-  make: () => Omit<SentRound, 'key'>
+  make: () => Omit<SentRound, 'key' | 'after'>
 }
 
 /** Refused rounds per hash of words, which the guest never saw. */
@@ -147,14 +147,14 @@ export function createFront(options: FrontOptions): Front {
   function roundRecord(
     turn: GuestTurn,
     round: SentRound,
-    stamped: { policy: Policy; hides: boolean },
+    stamped: { policy: Policy; hides: boolean; isShown: boolean },
   ): GuestRound {
-    const { key, offered, declarations } = round
+    const { key, after, offered, declarations } = round
     const response = hasTexts ? round.response : responseOfCalls(turn.conversation, round.response)
     return {
       type: 'guest-round',
       ...recorded(turn),
-      ...{ key, agent: agent.name, blocking, settings: agent.settings, ...stamped },
+      ...{ key, after, agent: agent.name, blocking, settings: agent.settings, ...stamped },
       ...{ response, offered, declarations },
     }
   }
@@ -183,13 +183,13 @@ export function createFront(options: FrontOptions): Front {
   /** Keeps FRONT-4. Resolves to false if the stages did not answer in time. */
   async function sendAgain(
     turn: GuestTurn,
-    rounds: readonly { shown: ShownRound; key: string }[],
+    rounds: readonly MissingRound[],
     { inbox, policy, waitMs, signal }: Wait & { inbox: Inbox; policy: Policy },
   ): Promise<boolean> {
     let sent: { key: string; size: number }[] = []
     const batch: (GuestRound | GuestResults)[] = []
-    for (const { shown, key } of rounds) {
-      const round = { ...shown.make(), key }
+    for (const { shown, key, after } of rounds) {
+      const round = { ...shown.make(), key, after }
       const results = shown.results.map((result) => ({ ...result, key }))
       const size = sizeOf(round, results)
       // More would be dropped: the stage keeps few records that wait for a round. Half of the room
@@ -203,7 +203,7 @@ export function createFront(options: FrontOptions): Front {
         sent = sent.slice(sent.findIndex((one) => one.key === message.key) + 1)
       }
       sent.push({ key, size })
-      batch.push(roundRecord(turn, round, { policy, hides: false }))
+      batch.push(roundRecord(turn, round, { policy, hides: false, isShown: true }))
       if (results.length > 0) batch.push(resultsRecord(turn, { phase: 'running', results, policy }))
     }
     await write(batch)
@@ -214,8 +214,10 @@ export function createFront(options: FrontOptions): Front {
     async beforeModel(turn, { rounds, hiddenKeys = [] }, { waitMs, signal }) {
       const { inbox, policy } = await begin(turn)
       try {
+        const request = randomId()
         for (let times = 0; ; times += 1) {
-          const requestId = randomId()
+          // The stage must not take a repeat for a second request of the guest.
+          const requestId = times === 0 ? request : `${request}.${times}`
           await write([
             resultsRecord(turn, {
               phase: 'before_model',
@@ -243,7 +245,7 @@ export function createFront(options: FrontOptions): Front {
     async proposeRound(turn, round, { waitMs, signal, hides = false }) {
       const { inbox, policy } = await begin(turn)
       try {
-        await write([roundRecord(turn, round, { policy, hides })])
+        await write([roundRecord(turn, round, { policy, hides, isShown: false })])
         return await verdictsOn({ ...round, ...turn }, { inbox, waitMs, signal, clock: bus.clock })
       } finally {
         inbox.close()
@@ -282,16 +284,22 @@ async function adviceFor(
   }
 }
 
+type MissingRound = { shown: ShownRound } & Pick<SentRound, 'key' | 'after'>
+
 /** The rounds that the log does not know, oldest first, with their final keys. */
 function missingOf(
   rounds: readonly ShownRound[],
   { unknown, hidden }: GuestAdvice,
-): { shown: ShownRound; key: string }[] {
+): MissingRound[] {
   const counts = hiddenCountsOf(hidden)
   const names = new Set(unknown)
-  return rounds.flatMap((shown) => {
-    const key = finalKey(shown.key, counts)
-    return names.has(key) ? [{ shown, key }] : []
+  const keys = rounds.map(({ key }) => finalKey(key, counts))
+  const ids = keys.map(idsOfKey)
+  return rounds.flatMap((shown, at) => {
+    const key = keys[at] ?? ''
+    if (!names.has(key)) return []
+    const isAlone = ids.indexOf(ids[at] ?? '') === ids.lastIndexOf(ids[at] ?? '')
+    return [{ shown, key, after: isAlone ? (keys[at - 1] ?? '') : null }]
   })
 }
 

@@ -32,11 +32,12 @@ import { isObject } from '../../shared/lib/json/json-object.ts'
 import { newest } from '../../shared/lib/newest.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
-import { roundKey, type Words } from '../../shared/transcript/round-key.ts'
+import { canonicalArguments, roundKey, type Words } from '../../shared/transcript/round-key.ts'
 import { adviceEdits, withEdits } from './advice-edits.ts'
 import { checkRequest, formatError } from './formats.ts'
 import {
   type Front,
+  finalKey,
   type GuestTurn,
   type HiddenCounts,
   hiddenCountsOf,
@@ -127,6 +128,8 @@ export function createThreads({
   log,
 }: ThreadsOptions): Threads {
   const keys = newest<string>(limits.guestsOpenMax)
+  /** The hashes of the arguments that models have sent, for the record only. */
+  const sent = newest<string>(limits.guestsOpenMax)
   const silences = newest<Silence>(limits.guestsOpenMax)
   const histories = historyReader()
   /** The last requests of each conversation, the newest last. */
@@ -157,6 +160,10 @@ export function createThreads({
       const n = last === undefined ? shown : Math.max(shown, last.n + Number(last.isOver))
       silences.set(id, { turnKey: place.turnKey, words, n, isOver: false })
       return n
+    }
+
+    function callName({ callId }: Pick<GuestResult, 'callId'>): string {
+      return `${id} ${callId}`
     }
 
     /** The turn of the next request. Undefined: no request was judged. */
@@ -228,7 +235,7 @@ export function createThreads({
         const rounds = history.rounds.map((round) => ({
           key: round.key,
           get results() {
-            return round.results
+            return round.results.map((result) => withChange(result, sent.get(callName(result))))
           },
           make: () => ({
             response: responseOf(round.spoken, round.key),
@@ -273,13 +280,18 @@ export function createThreads({
         const shown = n + (hidden.get(words) ?? 0)
         const isUnseen = isUnshown || isSilent(spoken)
         const key = roundKey(words, isUnseen ? silenceAfter(place, words, shown) : shown)
+        const before = history.rounds.at(-1)?.key ?? ''
         const round: SentRound = {
           key,
+          // A front that hides rounds is asked again at the same place.
+          after: hides ? null : finalKey(before, hidden),
           response: responseOf(spoken, key),
           ...toolsFor(spoken, history.tools, agent.hints, pollersOf(answer.request)),
         }
         const { calls } = round.response
-        for (const call of calls) keys.set(`${id} ${call.id}`, key)
+        for (const call of calls) keys.set(callName({ callId: call.id }), key)
+        for (const call of spoken.calls)
+          sent.set(callName({ callId: call.id }), argumentsHash(call.arguments))
         try {
           const verdicts = await front.proposeRound(place, round, {
             waitMs: calls.length === 0 || !(blocking || refuses) ? 0 : (waitMs ?? waitMsDefault),
@@ -308,7 +320,7 @@ export function createThreads({
       async reportResults(results) {
         checkResults(results)
         const records = results.map((result) =>
-          resultRecord(result, keys.get(`${id} ${result.callId}`) ?? ''),
+          resultRecord(result, keys.get(callName(result)) ?? ''),
         )
         if (records.length > 0) await front.report(lastTurn, { results: records, phase: 'running' })
       },
@@ -367,9 +379,20 @@ function checkResults(results: unknown): void {
   }
 }
 
+function argumentsHash(text: string): string {
+  return hash('sha256', canonicalArguments(text)).slice(0, 16)
+}
+
+/** The result with the arguments that the history shows, if they are not those that were sent. */
+function withChange(result: ResultRecord, sentHash: string | undefined): ResultRecord {
+  const isChanged =
+    sentHash !== undefined && result.shown !== null && argumentsHash(result.shown) !== sentHash
+  return isChanged ? result : { ...result, shown: null }
+}
+
 function resultRecord({ callId, nth = 0, status, text }: GuestResult, key: string): ResultRecord {
   return {
-    ...{ key, callId, nth, status: statuses[status], durationMs: 0 },
+    ...{ key, callId, nth, status: statuses[status], shown: null, durationMs: 0 },
     text: cutToBytes(text, limits.resultBytesMax),
   }
 }

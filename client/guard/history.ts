@@ -16,10 +16,13 @@ import type {
   Response,
   ToolHints,
 } from '../../shared/contract/messages.ts'
+import { hostNamed } from '../../shared/hosts/hosts.ts'
+import { argumentsAsRun, type HostRewriting } from '../../shared/hosts/rewriting.ts'
+import { isObject } from '../../shared/lib/json/json-object.ts'
 import { newest } from '../../shared/lib/newest.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { calledIn, eventsOf, stopOf } from '../../shared/transcript/response-parts.ts'
-import { roundKey, wordsHash } from '../../shared/transcript/round-key.ts'
+import { roundKey, type Words, wordsHash } from '../../shared/transcript/round-key.ts'
 import {
   addPieces,
   emptyTranscript,
@@ -57,7 +60,7 @@ export type GuestHistory = {
 export function historyOf(request: GuestRequest): GuestHistory {
   const { pieces, tools } = readRequest(request)
   const read = begin(pieces)
-  return historyIn(read, tools)
+  return historyIn(read, tools, request)
 }
 
 /** Reads the histories of conversations, which grow from request to request. */
@@ -87,12 +90,12 @@ export function historyReader(): HistoryReader {
       if (before !== undefined && rest !== undefined) {
         addPieces(before.read.turns, 'body', rest.pieces, leftOut)
         keep(conversation, before, items)
-        return historyIn(before.read, rest.tools)
+        return historyIn(before.read, rest.tools, request)
       }
       const { pieces, tools } = readRequest(request)
       const read = begin(pieces)
       keep(conversation, { format: request.format, read, items: 0, leaves: [], size: 0 }, items)
-      return historyIn(read, tools)
+      return historyIn(read, tools, request)
     },
   }
 
@@ -163,7 +166,11 @@ function readRest(
   }
 }
 
-function historyIn(read: ReadHistory, tools: GuestHistory['tools']): GuestHistory {
+function historyIn(
+  read: ReadHistory,
+  tools: GuestHistory['tools'],
+  request: GuestRequest,
+): GuestHistory {
   const { isUnknown, counts } = read
   const { turns } = read.turns
   const turn = turns.at(-1) ?? { user: '', responses: [] }
@@ -175,7 +182,7 @@ function historyIn(read: ReadHistory, tools: GuestHistory['tools']): GuestHistor
   }
   const { keys } = read
   for (const response of turn.responses.slice(keys.length)) {
-    const words = wordsHash(response)
+    const words = wordsIn(request, response)
     const n = (counts.get(words) ?? 0) + 1
     counts.set(words, n)
     keys.push(roundKey(words, n))
@@ -204,8 +211,33 @@ export function answeredRound(
   { counts }: Pick<GuestHistory, 'counts'>,
 ): { spoken: TranscriptResponse; words: string; n: number } {
   const spoken = spokenIn(readAnswer(request.format, answer))
-  const words = wordsHash(spoken)
+  const words = wordsIn(request, spoken)
   return { spoken, words, n: (counts.get(words) ?? 0) + 1 }
+}
+
+/** The words of a response, in the spelling in which its host runs and shows the calls. */
+function wordsIn({ host, body }: GuestRequest, { text, calls }: Words): string {
+  const rewriting = hostNamed(host)?.rewriting
+  if (rewriting === undefined) return wordsHash({ text, calls })
+  const folder = () => folderIn(body, rewriting)
+  const run = calls.map(({ id, name, arguments: sent }) => ({
+    id,
+    name,
+    arguments: argumentsAsRun({ name, arguments: sent }, rewriting, folder),
+  }))
+  return wordsHash({ text, calls: run })
+}
+
+/** The host names its folder in the system prompt. */
+function folderIn(body: unknown, { folder }: HostRewriting): string | undefined {
+  const system = isObject(body) ? body.system : undefined
+  const blocks: unknown[] = Array.isArray(system) ? system : [{ text: system }]
+  const texts = blocks.map((block) => (isObject(block) ? block.text : undefined))
+  for (const text of texts) {
+    const found = typeof text === 'string' ? folder?.named.exec(text)?.[1] : undefined
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 /** All pieces of an answer are one response. */
@@ -258,7 +290,7 @@ export function toolsFor(
   }
 }
 
-/** Of the calls that the round has: one that comes twice, with the same words, counts once. */
+/** `shown`: the arguments in the history, whatever the model sent. Of the calls that the round has: one that comes twice, with the same words, counts once. */
 function resultsOf(key: string, { calls }: TranscriptResponse): GuestResult[] {
   const seen = new Map<string, number>()
   const sent = new Set<string>()
@@ -271,10 +303,10 @@ function resultsOf(key: string, { calls }: TranscriptResponse): GuestResult[] {
     if (result === undefined) return []
     const ended =
       result === 'unknown'
-        ? ({ status: 'outcome_unknown', text: '' } as const)
+        ? ({ status: 'unseen', text: '' } as const)
         : ({ status: result.isError ? 'error' : 'ok', text: result.text } as const)
     const text = cutToBytes(ended.text, limits.resultBytesMax)
-    return [{ key, callId: id, nth, status: ended.status, text, durationMs: 0 }]
+    return [{ key, callId: id, nth, status: ended.status, text, shown: args, durationMs: 0 }]
   })
 }
 

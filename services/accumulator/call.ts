@@ -17,7 +17,7 @@ import type { Call, CallProblem, Stop } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
 import { jsonFault } from '../../shared/lib/json/json-fault.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
-import { meantObject, repairedObject } from './json-repair.ts'
+import { meantObject, type Repaired, repairedObject } from './json-repair.ts'
 import { type ArgumentSources, argumentsFrom } from './source-precedence.ts'
 
 /** A call as the stream described it. */
@@ -78,7 +78,7 @@ export function finalCall(streamed: StreamedCall, end: CallEnd): Call {
 }
 
 /** Undefined: these arguments cannot be repaired, or need no repair. */
-function repairOf(raw: string, problem: CallProblem | null): ReturnType<typeof repairedObject> {
+function repairOf(raw: string, problem: CallProblem | null): Repaired | undefined {
   if (problem === 'invalid_json') return repairedObject(raw, limits.argumentDepthMax)
   return problem === 'not_an_object' ? meantObject(raw, limits.argumentDepthMax) : undefined
 }

@@ -9,7 +9,7 @@
 //     Its name alone may stand in any text.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import { argumentKeys, nameKeys } from './dialects/other-shape.ts'
+import { argumentKeys, nameKeys } from './dialects/unrunnable.ts'
 import { readable } from './spelling.ts'
 
 /** The work that is left, in characters or words. Below zero, nobody may search on. */

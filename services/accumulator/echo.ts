@@ -14,15 +14,12 @@
 import { canonical } from '../../shared/contract/arguments/compiled-schema.ts'
 import type { AnsweredText, EarlierText } from '../../shared/contract/echo-check.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import type { Reading, WrittenCall } from './dialects/dialect.ts'
-import { dialects } from './dialects/dialects.ts'
-import { fenced } from './dialects/fence.ts'
-import { withoutThinking } from './dialects/inline-thinking.ts'
-import { json } from './dialects/json.ts'
-import { argumentKeys, nameKeys, objectOf } from './dialects/other-shape.ts'
+import { fenced, withoutThinking, withoutTurnEnd } from './dialects/around-calls.ts'
+import type { WrittenCall } from './dialects/dialect.ts'
+import { dialects, readingIn } from './dialects/marks.ts'
+import { type Repair, readJson } from './dialects/readers/written-json.ts'
 import { judgedCall, type OfferedTool, type RecoveredCall, recover } from './dialects/recover.ts'
-import { withoutTurnEnd } from './dialects/turn-end.ts'
-import { type Repair, readJson } from './dialects/written-json.ts'
+import { argumentKeys, nameKeys, objectOf } from './dialects/unrunnable.ts'
 import { type CallWords, callWords, holdsWords, type Work } from './echo-words.ts'
 import { plain } from './spelling.ts'
 
@@ -130,13 +127,14 @@ function segmentsOf(text: string, { names }: Sought): string[] {
 }
 
 /** JSON is searched everywhere, so its dialect need not read the segments. */
-const frames = dialects.filter(({ name }) => name !== json.name)
+const frames = dialects.filter(([name]) => name !== 'json')
 
 function isCallOf(segment: string, sought: Sought): boolean {
   sought.work.left -= 4 * segment.length
   if (sought.work.left < 0) return true
   return ['', '<>', '[]'].some((brackets) => {
-    const reading = readingOf(between(segment, brackets))
+    const part = between(segment, brackets)
+    const reading = part === '' ? undefined : readingIn(part, undefined, frames)?.reading
     return reading?.kind === 'calls' && reading.calls.some((call) => isSought(call, sought))
   })
 }
@@ -153,14 +151,6 @@ function isSought(written: WrittenCall, { offered, names, calls }: Sought): bool
   if (!names.has(written.names[0])) return false
   const call = judgedCall(written, { offered }, new Set())
   return !('why' in call) && calls.has(keyOf(call.name, JSON.parse(call.raw)))
-}
-
-function readingOf(text: string): Reading | undefined {
-  for (const { read } of frames) {
-    const reading = text === '' ? undefined : read(text)
-    if (reading !== undefined) return reading
-  }
-  return undefined
 }
 
 // ── Calls in JSON ──

@@ -22,7 +22,7 @@ import type {
   Stop,
   TextCalls,
 } from '../../shared/contract/messages.ts'
-import { withoutThinking } from './dialects/inline-thinking.ts'
+import { withoutThinking } from './dialects/around-calls.ts'
 import { type RecoveredCall, type Recovery, recover } from './dialects/recover.ts'
 import { unrunnable } from './dialects/unrunnable.ts'
 

@@ -9,8 +9,8 @@
 // Does not own: whether a call may run (executor), progress and the texts of interventions
 // (loop-detector), the guest itself. docs/internals/guests.md has the rules G1 to G12.
 //
-// GUEST-1. A round is known by its key. The first record with a key counts, and a later one only
-//     repeats the answer (G1, G9). One round is outstanding at a time (G2).
+// GUEST-1. A round is known by its key, or by its call ids (identity.ts). Its first record counts, and
+//     a later one only repeats the answer (G1, G9). One round is outstanding at a time (G2).
 // GUEST-2. Records wait in order for the outstanding round, and the first of them reports its
 //     results at once (G2). One beyond the limits is dropped: `unknown` brings it back (G8).
 // GUEST-3. A turn's own names count first, then closed names, then the oldest round, if it is known
@@ -47,6 +47,7 @@ import { cancelAt, lostEntry, roundEntry, turnEnded } from '../../shared/contrac
 import { isReply } from '../../shared/contract/turn-rules.ts'
 import { brokenIn, notes, reasons } from '../../shared/contract/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { hashOfKey } from '../../shared/transcript/round-key.ts'
 import { faultOf } from './admission.ts'
 import { adviceFor, refusedCalls, stopAdvice } from './advice.ts'
 import { advice, adviceOfEnded, failedAdvice, notCounted, repeated } from './answers.ts'
@@ -60,6 +61,7 @@ import {
   refusedByBudget,
   turnFinished,
 } from './ending.ts'
+import { noteRequest, ownKey, recogniseRound, recogniseShown } from './identity.ts'
 import {
   addRound,
   capsNow,
@@ -67,7 +69,6 @@ import {
   expiresAtOf,
   extend,
   goOn,
-  hashOf,
   latestOutcomeOf,
   noteRecord,
   type OpenTurn,
@@ -311,7 +312,8 @@ function onRound(step: Step, message: GuestRound): boolean {
   if (of === 'other' && leaveTurn(step)) return true
   const turn = state.turn ?? open(step, message, newest)
   noteRecord(turn, message, place.time)
-  if (turn.known.has(message.key)) {
+  recogniseRound(turn.identities, turn.known, message)
+  if (turn.known.has(ownKey(turn.identities, message.key))) {
     records.push(...repeatedAnswer(place, turn, message))
     return false
   }
@@ -335,7 +337,8 @@ function repeatedAnswer(place: Place, turn: OpenTurn, message: GuestRound): Outp
     ]
   }
   if (last.key === key) return [advice(place, turn, { turnKey })]
-  return [repeated(place, message, { turn: turn.turn, refused: known.get(key) ?? [] })]
+  const refused = known.get(ownKey(turn.identities, key)) ?? []
+  return [repeated(place, message, { turn: turn.turn, refused })]
 }
 
 /** Returns whether the record has to wait for the outstanding round. */
@@ -361,7 +364,10 @@ function onResults(step: Step, message: GuestResults): boolean {
   // Results alone name their round, so their front may name the turn in another way.
   if (of === 'open' || isRequest) noteRecord(turn, message, place.time)
 
-  const keys = isOpened ? keysOf(state, message) : named // each turn has its hidden rounds
+  const shown = isOpened ? keysOf(state, message) : named // each turn has its hidden rounds
+  if (isRequest) noteRequest(turn.identities, shown, requestId)
+  if (phase !== 'running') recogniseShown(turn.identities, turn.known, shown)
+  const keys = shown.map((key) => ownKey(turn.identities, key))
   const { outstanding } = turn
   records.push(...report(place, turn, resultsOf(turn, message)))
   if (phase === 'running') {
@@ -415,7 +421,7 @@ function turnOf(
   if (turns.includes(turnKey)) return 'closed'
   const [oldest] = keys
   if (oldest === undefined) return 'other'
-  if (turn?.known.has(oldest)) return 'open'
+  if (turn?.known.has(ownKey(turn.identities, oldest))) return 'open'
   if (newest?.known.some(({ key }) => key === oldest)) return 'ended'
   return 'other'
 }
@@ -430,9 +436,11 @@ function keysOf({ turn, newest }: Guest, { keys, hiddenKeys, phase }: GuestResul
   return [...keys.map((key) => shifted(hidden, key)), ...hiddenKeys]
 }
 
-function resultsOf({ hidden }: OpenTurn, { results, phase }: GuestResults) {
-  if (phase === 'running') return results
-  return results.map((result) => ({ ...result, key: shifted(hidden, result.key) }))
+function resultsOf({ hidden, identities }: OpenTurn, { results, phase }: GuestResults) {
+  return results.map((result) => {
+    const key = phase === 'running' ? result.key : shifted(hidden, result.key)
+    return { ...result, key: ownKey(identities, key) }
+  })
 }
 
 /**
@@ -517,7 +525,7 @@ function onOutcome(step: Step, outcome: RoundOutcome): void {
     refused.map(({ ordinal }) => ordinal),
   )
   if (hides && refused.length > 0)
-    turn.hidden.set(hashOf(key), (turn.hidden.get(hashOf(key)) ?? 0) + 1)
+    turn.hidden.set(hashOfKey(key), (turn.hidden.get(hashOfKey(key)) ?? 0) + 1)
   const totals = totalsOf(turn, place.time)
   const tokens = totals.inputTokens + totals.outputTokens
   const spent = { ...totals, tokens }

@@ -5,7 +5,7 @@
 // GUEST-TURN-2. A result counts for the round that it names, and the first one of a call counts.
 
 import { policyOf } from '../../shared/agents/agents.ts'
-import { outcomeUnknown } from '../../shared/contract/call-endings.ts'
+import { unseenResult } from '../../shared/contract/call-endings.ts'
 import { lowestCaps } from '../../shared/contract/caps.ts'
 import { errorLine } from '../../shared/contract/error-line.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
@@ -31,7 +31,9 @@ import { underCeilings } from '../../shared/contract/turn-rules.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { stopOfTurn } from '../../shared/runtime/stops.ts'
+import { hashOfKey } from '../../shared/transcript/round-key.ts'
 import { type Advice, noAdvice } from './advice.ts'
+import { type Identities, noIdentities } from './identity.ts'
 
 /** The position of a record that the stage reads. */
 export type Place = { conversation: ConversationId; offset: number; time: Milliseconds }
@@ -51,6 +53,8 @@ export type OpenTurn = {
   used: { rounds: number; calls: number; inputTokens: number; outputTokens: number }
   /** The keys of its rounds, each with the ordinals of the calls that Weir kept from running. */
   known: Map<string, readonly number[]>
+  /** Its rounds in the words of the host. */
+  identities: Identities
   /** Refused rounds that the guest never saw, by the hash of their words. */
   hidden: Map<string, number>
   outstanding: OutstandingRound | undefined
@@ -98,6 +102,7 @@ export function openTurn(
     extendedTo: 0,
     used: { rounds: 0, calls: 0, inputTokens: 0, outputTokens: 0 },
     known: new Map(ended?.known.map(({ key, refused }) => [key, refused])),
+    identities: noIdentities(),
     hidden: new Map(ended?.hidden.map(({ hash, count }) => [hash, count])),
     outstanding: undefined,
     formerIds: new Set(),
@@ -120,7 +125,12 @@ export function openTurn(
 
 /** The turn when it is over. */
 export function endedTurn(turn: OpenTurn, how: Pick<EndedTurn, 'cap' | 'stopped'>): EndedTurn {
-  const known = [...turn.known].slice(-limits.guestKeysMax)
+  const { aliases } = turn.identities
+  const others = [...aliases].map(([key, own]) => [key, turn.known.get(own) ?? []] as const)
+  const known = [
+    ...[...turn.known].slice(-limits.guestKeysMax),
+    ...others.slice(-limits.guestKeysMax),
+  ]
   return {
     turn: turn.turn,
     names: turn.names,
@@ -161,6 +171,7 @@ export function propose({ conversation }: Place, turn: OpenTurn, message: GuestR
   const expiresAt = expiresAtOf(turn)
   const callsLeft = callsLeftOf(turn, message)
   turn.known.set(key, [])
+  if (message.isShown && message.after !== null) turn.identities.taken.set(key, message.after)
   turn.outstanding = {
     round: turn.used.rounds,
     key,
@@ -257,10 +268,7 @@ export function goOn(place: Place, turn: OpenTurn): Output[] {
     )
 }
 
-const gone = outcomeUnknown(
-  'The agent went on without a result of this call.',
-  'the agent went on without its result',
-)
+const gone = unseenResult('the agent went on without its result')
 
 function reported(
   { conversation }: Place,
@@ -278,6 +286,7 @@ function reported(
 
 /** The result for the executor, with the reason that `weir judge` finds in a transcript. */
 function endingOf({ status, text, durationMs }: GuestResult): Omit<CallResult, 'ordinal'> {
+  if (status === 'unseen') return { ...gone, durationMs, contents: [], tokens: null }
   const within = cutToBytes(text, limits.resultBytesMax)
   return {
     status,
@@ -289,7 +298,7 @@ function endingOf({ status, text, durationMs }: GuestResult): Omit<CallResult, '
   }
 }
 
-function reasonOf(status: GuestResult['status'], text: string): string {
+function reasonOf(status: Exclude<GuestResult['status'], 'unseen'>, text: string): string {
   switch (status) {
     case 'ok':
       return ''
@@ -314,14 +323,9 @@ export function addRound(turn: OpenTurn, { response, policy }: RoundOutcome): vo
 /** The key of a visible round, with the refused rounds counted that the guest never saw. */
 export function shifted(hidden: ReadonlyMap<string, number>, key: string): string {
   if (hidden.size === 0) return key
-  const hash = hashOf(key)
+  const hash = hashOfKey(key)
   const count = hidden.get(hash) ?? 0
   return count === 0 ? key : `${hash}.${Number(key.slice(hash.length + 1)) + count}`
-}
-
-/** The hash of the words of a round. */
-export function hashOf(key: string): string {
-  return key.slice(0, Math.max(0, key.lastIndexOf('.')))
 }
 
 export function hiddenOf({ hidden }: OpenTurn): HiddenRounds[] {

@@ -4,7 +4,7 @@
 // EVIDENCE-1. Siblings that are the same call with the same result count once: the model had read
 //     no result when it wrote them.
 // EVIDENCE-2. A call that was skipped for lack of time, budget or turn is omitted, because it shows
-//     nothing.
+//     nothing. So is one whose result nobody saw, even if it repeats: its results may differ.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -17,6 +17,7 @@ import type {
   TextCallsHold,
   ToolHints,
 } from '../../shared/contract/messages.ts'
+import { isGuest } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../shared/lib/text-cut.ts'
 import { echoesOf, readArguments } from './arguments.ts'
@@ -35,6 +36,8 @@ export type RoundEvidence = {
   round: number
   /** When its results were known: the time of the record (R1). */
   time: Milliseconds
+  /** Its agent is a guest: nobody declares the tools. */
+  isGuest: boolean
   /** No tool could be called in it. */
   textOnly: boolean
   /** Its visible text, and whether it has any. */
@@ -128,6 +131,7 @@ export function evidenceOf(
   return {
     round,
     time,
+    isGuest: isGuest(checked.conversation),
     textOnly: checked.callsLeft <= 0,
     text: response.text,
     spoke: response.text.trim() !== '',
@@ -160,7 +164,7 @@ function callsOf(
   const evidence: CallEvidence[] = []
   for (const call of calls) {
     const result = outcomes(call.ordinal)
-    if (result === undefined || result.status === 'skipped') continue
+    if (result === undefined || result.status === 'skipped' || result.status === 'unseen') continue
     evidence.push(callEvidence(round, call, result, declared(call.name), rejected(call.ordinal)))
   }
   return evidence
@@ -204,7 +208,7 @@ function callEvidence(
   const progress = failure === undefined ? progressIn(read.value, result.text) : 'over'
   const wait = waitOf(read.value, progress, {
     isPoller: declaration?.poll === true,
-    looks: mayLook(tool, read.value, { effect, freeText, mutates }),
+    looks: () => mayLook(tool, read.value, { effect, freeText, mutates }),
   })
   const resultKey = fingerprint('result', tool, failure === undefined ? 'ok' : 'failed', text)
   return {

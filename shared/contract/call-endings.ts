@@ -35,6 +35,15 @@ export function outcomeUnknown(sentence: string, reason: string): CallEnding {
   }
 }
 
+/** A call of a guest that went on without its result. It is no evidence of a failure or a success. */
+export function unseenResult(reason: string): CallEnding {
+  return {
+    status: 'unseen',
+    text: 'The agent went on without a result of this call. It may have run.',
+    reason,
+  }
+}
+
 /** A call that may have started, and whose end was not reported. */
 export const noResultInTime: CallEnding = outcomeUnknown(
   'No result of this call came back in time.',

@@ -837,10 +837,20 @@ export type GuestRound = {
   /** the text that opened the turn, cut at the limit; null: not known */
   user: string | null
   /**
-   * the key of the round: a hash of its words, a dot, and the number of rounds with these words in
-   * the turn, from 1
+   * the key of the round: a hash of its words, a hash of its call ids, a dot, and the number of
+   * rounds with these words in the turn, from 1
    */
   key: string
+  /**
+   * whether it comes from a history, which its host may have rewritten; false: it has the model's
+   * own words
+   */
+  isShown: boolean
+  /**
+   * the key of the round before it in the history, empty if it is the first; null: its place does
+   * not identify it
+   */
+  after: string | null
   /** the agent's name */
   agent: string
   /** whether the front holds each call until its verdict */
@@ -2081,16 +2091,22 @@ export type GuestResult = {
   status: GuestResultStatus
   /** its result as the model reads it, cut at the limit */
   text: string
+  /**
+   * the arguments of the call as the history shows them, if they are not those that the model sent;
+   * null: the same, or not known
+   */
+  shown: string | null
   /** milliseconds that it ran; 0: not known */
   durationMs: number
 }
 
 /**
  * The way a call of a guest ended, as its front reports it. `skipped`: it never ran.
- * `outcome_unknown`: it may have run, or may still take effect. A reader that does not know a newer
- * symbol reads the default, the most cautious one.
+ * `outcome_unknown`: it may have run, or may still take effect. `unseen`: the guest has gone on
+ * without its result. A reader that does not know a newer symbol reads the default, the most
+ * cautious one.
  */
-export type GuestResultStatus = 'ok' | 'error' | 'skipped' | 'outcome_unknown'
+export type GuestResultStatus = 'ok' | 'error' | 'skipped' | 'outcome_unknown' | 'unseen'
 
 /**
  * The advice for the next request of a guest. `none`: nothing to do. The others are those of the
@@ -2443,8 +2459,9 @@ export type Response = {
 
 /**
  * The way a call ended (R5). `ok`, `error`, `timed_out`: it ran. `rejected`, `vetoed`, `skipped`:
- * it never ran in any try. `outcome_unknown`: it may have run, or may still take effect. A reader
- * that does not know a newer symbol reads the default, the most cautious one.
+ * it never ran in any try. `outcome_unknown`: it may have run, or may still take effect. `unseen`:
+ * a guest ran it, and nobody saw its end. A reader that does not know a newer symbol reads the
+ * default, the most cautious one.
  */
 export type ResultStatus =
   | 'ok'
@@ -2454,6 +2471,7 @@ export type ResultStatus =
   | 'timed_out'
   | 'skipped'
   | 'outcome_unknown'
+  | 'unseen'
 
 /** The reason why a round has no response. */
 export type RoundFailure = {

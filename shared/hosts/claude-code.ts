@@ -11,4 +11,14 @@ export const claudeCode: HostProfile = {
     hasSideRequests: true,
   },
   pollers: ['BashOutput', 'TaskOutput', 'AgentOutputTool'],
+  rewriting: {
+    unread: { member: '__unparsedToolInput', text: 'raw' },
+    folder: { tool: 'Bash', member: 'command', named: /\bworking directory: *(\S.*?) *$/im },
+    added: [{ tool: 'Edit', member: 'replace_all', value: false }],
+    cutLines: [
+      { tool: 'Edit', members: ['old_string', 'new_string'] },
+      { tool: 'Write', members: ['content'] },
+    ],
+    readsTexts: true,
+  },
 }

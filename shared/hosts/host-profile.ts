@@ -1,6 +1,8 @@
 // The profile of a host: the facts about an agent program of another maker that Weir needs to guard
 // its agents. A profile is data. The code that reads it knows no host by name.
 
+import type { HostRewriting } from './rewriting.ts'
+
 /** A header of a request, or a member of the JSON object in that header. */
 export type IdPlace = { header: string; member?: string }
 
@@ -25,4 +27,6 @@ export type HostProfile = {
   }
   /** Tools whose repeated calls wait for something that runs. */
   pollers: readonly string[]
+  /** Undefined: its history has the calls as its model sent them. */
+  rewriting?: HostRewriting
 }

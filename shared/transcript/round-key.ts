@@ -1,10 +1,12 @@
-// The key of a round of a guest: a hash of its words, a dot, and how often the same words have
-// occurred in the turn. Every front computes the same key from the same history, so no front has
-// to remember anything. test/vectors/round-keys.json has examples for other languages.
+// The key of a round of a guest: a hash of its words, a hash of its call ids, a dot, and how often
+// the same words have occurred in the turn. Every front computes the same key from the same history,
+// so no front has to remember anything. test/vectors/round-keys.json has examples for other languages.
 // ROUND-KEY-1. Reasoning, text beside calls and results are not part of a key, because clients
 //     drop, shorten and rewrite them.
 // ROUND-KEY-2. Two spellings of the same arguments have one key. Numbers count by their value,
 //     because clients parse arguments and write them again.
+// ROUND-KEY-3. The call ids stand apart in the key, in any order: a host that rewrites its history
+//     keeps them. They decide only where the words do not (services/guest/identity.ts).
 
 import { hash } from 'node:crypto'
 import { meansNoArguments } from '../contract/arguments/no-arguments.ts'
@@ -16,15 +18,25 @@ export type Words = {
   calls: readonly { id: string; name: string; arguments: string }[]
 }
 
-const hashDigits = 32
+const wordsDigits = 32
+const idsDigits = 16
 
-/** The first 16 bytes of the SHA-256 of the words, in hex. */
+/**
+ * The first 16 bytes of the SHA-256 of the words, in hex, and the first 8 of that of the call ids.
+ * Without ids, or with one twice, nothing but the words identifies the round.
+ */
 export function wordsHash({ text, calls }: Words): string {
   const words =
     calls.length === 0
       ? ['text', text.replace(/\s+/g, ' ').trim()]
       : ['calls', calls.map((call) => [call.id, call.name, canonicalArguments(call.arguments)])]
-  return hash('sha256', JSON.stringify(words)).slice(0, hashDigits)
+  const ids = new Set(calls.map(({ id }) => id))
+  const identifies = calls.length > 0 && ids.size === calls.length && !ids.has('')
+  return digest(words, wordsDigits) + (identifies ? digest([...ids].sort(), idsDigits) : '')
+}
+
+function digest(value: unknown, digits: number): string {
+  return hash('sha256', JSON.stringify(value)).slice(0, digits)
 }
 
 /** `n`: how often these words have occurred in the turn, this time included. */
@@ -32,13 +44,18 @@ export function roundKey(words: string, n: number): string {
   return `${words}.${n}`
 }
 
-/** The hash in a key. */
+/** The hashes in a key: all but the number. */
 export function hashOfKey(key: string): string {
-  return key.slice(0, hashDigits)
+  return key.slice(0, Math.max(0, key.lastIndexOf('.')))
 }
 
-/** JSON with sorted keys. Text that is not JSON stays, without the blanks around it. */
-function canonicalArguments(text: string): string {
+/** The hash of the call ids in a key. Empty: they do not identify the round. */
+export function idsOfKey(key: string): string {
+  return hashOfKey(key).slice(wordsDigits)
+}
+
+/** Two spellings of the same arguments have one (ROUND-KEY-2): JSON with sorted keys. Text that is not JSON stays, without the blanks around it. */
+export function canonicalArguments(text: string): string {
   if (meansNoArguments(text)) return '{}'
   try {
     return JSON.stringify(sorted(JSON.parse(text)))

@@ -1,13 +1,13 @@
 // `make hosts`: agent programs of other makers against a scripted provider, through Weir's fronts.
-// Installs each at the first case that needs it (installed-hosts.ts); the runs need no network.
-// `--only TEXT` runs the cases whose names contain the text; repeat it for more conditions.
-// `--write` writes the results to docs/internals/hosts.md, and their summary to the guide.
+// Installs each at the first case that needs it (installed-hosts.ts). The runs need no network.
+// `--only TEXT` runs the cases whose names contain the text. Repeat it for more conditions.
+// `--write` writes the results of these cases to docs/internals/hosts.md, and a summary to the guide.
 
 import { parseArgs } from 'node:util'
-import type { Result } from './cases/case.ts'
+import type { Case, Result } from './cases/case.ts'
 import { allCases } from './cases/cases.ts'
 import { NotInstalled } from './installed-hosts.ts'
-import { type Row, writeTables } from './tables.ts'
+import { type Outcome, writeTables } from './tables.ts'
 
 const { values } = parseArgs({
   options: {
@@ -17,9 +17,10 @@ const { values } = parseArgs({
   },
 })
 
-const rows: Row[] = []
+const cases = allCases()
+const outcomes = new Map<Case, Outcome>()
 let faults = 0
-for (const one of allCases()) {
+for (const one of cases) {
   const name = `${one.program}, ${one.front}: ${one.title}`
   if (!values.only.every((text) => name.includes(text))) continue
   if (values.list) {
@@ -38,7 +39,7 @@ for (const one of allCases()) {
   process.stdout.write(
     `${fault === undefined ? 'ok  ' : 'FAIL'} ${name}: ${found}${fault === undefined ? '' : ` (${fault})`}\n`,
   )
-  rows.push({ ...one, found, isWell: fault === undefined })
+  outcomes.set(one, { found, isWell: fault === undefined })
 }
-if (values.write && values.only.length === 0) await writeTables(rows)
+if (values.write) await writeTables(cases, outcomes)
 process.exitCode = faults === 0 ? 0 : 1

@@ -34,6 +34,8 @@ export type ModelServer = {
   url: string
   /** The requests with tools, oldest first. */
   requests: SeenRequest[]
+  /** The answers to them, with the ids of their calls. */
+  answers: ScriptedAnswer[]
   /** All others: token counts, titles, checks of the connection. */
   others: SeenRequest[]
   close(): Promise<void>
@@ -42,6 +44,7 @@ export type ModelServer = {
 /** A request without tools gets the text "ok" and is not counted. */
 export async function startModelServer(script: Script): Promise<ModelServer> {
   const requests: SeenRequest[] = []
+  const answers: ScriptedAnswer[] = []
   const others: SeenRequest[] = []
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy())
@@ -66,6 +69,7 @@ export async function startModelServer(script: Script): Promise<ModelServer> {
       ...call,
       id: call.id ?? `${idPrefix[api]}${String(requests.length).padStart(20, '0')}${at}`,
     }))
+    if (hasTools) answers.push({ ...scripted, calls })
     const number = requests.length + others.length
     await write[api](response, { ...scripted, calls, number }, body)
   }
@@ -77,6 +81,7 @@ export async function startModelServer(script: Script): Promise<ModelServer> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    answers,
     others,
     close: () =>
       new Promise((resolve) => {

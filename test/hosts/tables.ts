@@ -1,64 +1,85 @@
-// The results as tables: all of them in docs/internals/hosts.md, and one line for each host and
-// front in the guide.
+// The results as tables: all of them in docs/internals/hosts.md, and one line for each host in the
+// guide. A run of some cases replaces their lines only.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Case } from './cases/case.ts'
 
-export type Row = {
-  program: string
-  way?: string
-  front: string
-  title: string
-  found: string
-  isWell: boolean
-}
+export type Outcome = { found: string; isWell: boolean }
+
+type Line = Case & Outcome
 
 const docs = join(import.meta.dirname, '..', '..', 'docs')
+const internals = join(docs, 'internals', 'hosts.md')
+const guide = join(docs, 'guides', 'guard-your-agent.md')
+const head = '| program | front | case | found |'
+const guideHead = '| host | way to the proxy | cases that held |'
+const failed = '**fails**: '
 
-export async function writeTables(rows: readonly Row[]): Promise<void> {
+/** `outcomes`: of the cases that ran. The others keep the line that the page has for their version. */
+export async function writeTables(
+  cases: readonly Case[],
+  outcomes: ReadonlyMap<Case, Outcome>,
+): Promise<void> {
+  const old = await oldOutcomes()
+  const lines = cases.flatMap((one): Line[] => {
+    const outcome = outcomes.get(one) ?? old.get(keyOf(one.program, one.front, one.title))
+    return outcome === undefined ? [] : [{ ...one, ...outcome }]
+  })
   await replaceTable(
-    join(docs, 'internals', 'hosts.md'),
-    '| program | front | case | found |',
-    rows.map(({ program, front, title, found, isWell }) =>
-      line([program, front, title, isWell ? found : `**fails**: ${found}`]),
+    internals,
+    head,
+    lines.map(({ program, front, title, found, isWell }) =>
+      lineOf([program, front, title, isWell ? found : `${failed}${found}`]),
     ),
   )
-  await replaceTable(
-    join(docs, 'guides', 'guard-your-agent.md'),
-    '| host | way | result |',
-    summary(rows).map(line),
+  await replaceTable(guide, guideHead, summary(lines).map(lineOf))
+}
+
+const keyOf = (...cells: readonly string[]) => cells.join(' | ')
+
+async function oldOutcomes(): Promise<Map<string, Outcome>> {
+  const page = await readFile(internals, 'utf8')
+  const table = page.slice(page.indexOf(head)).split('\n\n', 1)[0] ?? ''
+  const rows = table.split('\n').slice(2)
+  return new Map(
+    rows.map((row) => {
+      const [program = '', front = '', title = '', found = ''] = row.slice(2, -2).split(' | ')
+      const isWell = !found.startsWith(failed)
+      return [keyOf(program, front, title), { found: found.replace(failed, ''), isWell }]
+    }),
   )
 }
 
-function line(cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+function lineOf(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '/').replaceAll('\n', ' ')).join(' | ')} |`
 }
 
 /** Each host with a way to Weir, once. */
-function summary(rows: readonly Row[]): string[][] {
-  const hosts = new Map<string, Row[]>()
-  for (const row of rows)
-    if (row.way !== undefined && row.front !== 'none')
-      hosts.set(row.program, [...(hosts.get(row.program) ?? []), row])
+function summary(lines: readonly Line[]): string[][] {
+  const hosts = new Map<string, Line[]>()
+  for (const line of lines)
+    if (line.way !== undefined && line.front !== 'none')
+      hosts.set(line.program, [...(hosts.get(line.program) ?? []), line])
   return [...hosts].map(([program, all]) => [program, all[0]?.way ?? '', resultOf(all)])
 }
 
-function resultOf(rows: readonly Row[]): string {
-  const missing = rows.find(({ found }) => /^not installed|not judged/.test(found))
+function resultOf(lines: readonly Line[]): string {
+  const missing = lines.find(({ found }) => /not installed|not judged/.test(found))
   if (missing !== undefined) return missing.found.replace(/^\d+ requests, /, '')
-  const failed = rows.filter(({ isWell }) => !isWell)
-  const fronts = [...new Set(rows.map(({ front }) => front))].join(', ')
-  const counts = `${rows.length - failed.length} of ${rows.length} cases (${fronts})`
-  const names = [...new Set(failed.map(({ title }) => title))]
-  return failed.length === 0 ? counts : `${counts}; not: ${names.join('; ')}`
+  const faults = [...new Set(lines.filter(({ isWell }) => !isWell).map(({ title }) => title))]
+  const fronts = [...new Set(lines.map(({ front }) => front))].join(', ')
+  const held = lines.filter(({ isWell }) => isWell).length
+  const counts = `${held} of ${lines.length} (${fronts})`
+  return faults.length === 0 ? counts : `${counts}; not: ${faults.join('; ')}`
 }
 
-async function replaceTable(file: string, head: string, lines: readonly string[]): Promise<void> {
+async function replaceTable(file: string, first: string, lines: readonly string[]): Promise<void> {
   const page = await readFile(file, 'utf8')
-  const start = page.indexOf(head)
-  if (start === -1) throw new Error(`${file} has no table that begins with: ${head}`)
+  const start = page.indexOf(first)
+  if (start === -1) throw new Error(`${file} has no table that begins with: ${first}`)
+  const rule = first.replace(/[^|]+/g, '---')
+  const table = [first, rule, ...lines].join('\n')
   const after = page.indexOf('\n\n', start)
-  const rule = head.replace(/[^|]+/g, '---')
-  const table = [head, rule, ...lines].join('\n')
-  await writeFile(file, page.slice(0, start) + table + page.slice(after))
+  await writeFile(file, page.slice(0, start) + table + (after === -1 ? '\n' : page.slice(after)))
 }

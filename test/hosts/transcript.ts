@@ -16,7 +16,7 @@ export function transcriptOf({
   const longest = new Map<string, unknown[]>()
   for (const request of requests) {
     const messages = messagesOf(request)
-    const key = keyOf(request)
+    const key = conversationOf(request)
     if ((longest.get(key)?.length ?? 0) <= messages.length) longest.set(key, messages)
   }
   return [...longest.values()].flat().map((message) => JSON.stringify(withoutIds(scrub(message))))
@@ -27,8 +27,8 @@ export function messagesOf({ body }: SeenRequest): unknown[] {
   return Array.isArray(list) ? list : [list]
 }
 
-/** A session of a host, or the only one. */
-function keyOf({ headers }: SeenRequest): string {
+/** Names the session of a host, or its sub-agent. */
+export function conversationOf({ headers }: SeenRequest): string {
   const { 'x-claude-code-session-id': session, 'x-claude-code-agent-id': agent } = headers
   return [session, agent, headers['thread-id']].join(' ')
 }

@@ -3,11 +3,5 @@
 import { describe } from '@jest/globals'
 import { sandboxBackend } from '../../shared/lib/sandbox/backend.ts'
 
-const found = sandboxBackend()
-
-/** Skipped without any backend. */
-export const inSandboxes = 'backend' in found ? describe : describe.skip
-
 /** Skipped without bubblewrap. */
-export const inBubblewrap =
-  'backend' in found && found.backend.kind === 'bubblewrap' ? describe : describe.skip
+export const inSandboxes = 'backend' in sandboxBackend() ? describe : describe.skip

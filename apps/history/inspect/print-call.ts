@@ -13,11 +13,8 @@ const below = 6
 export function printCall(page: Page, call: CallTimeline): void {
   const { ordinal, name, raw, verdict, tries, result } = call
   page.entryOrQuote(4, `call ${ordinal}`, name, raw)
-  page.line(
-    below,
-    argumentsText(call),
-    call.problem === null ? (call.repair === null && !call.disputed ? 'faint' : 'warning') : 'bad',
-  )
+  const validTone = call.repair === null && !call.disputed ? 'faint' : 'warning'
+  page.line(below, argumentsText(call), call.problem === null ? validTone : 'bad')
   if (call.repair !== null) page.entryOrQuote(below, 'as sent', '', call.repair.sent)
   if (verdict.kind === 'rejected') {
     page.line(below, `rejected before execution (${verdict.code}): ${verdict.reason}`, 'bad')
@@ -65,15 +62,17 @@ function endText(end: TryTimeline['end'], status: TryTimeline['status']): string
 }
 
 function resultText({ status, reason, durationMs }: NonNullable<CallTimeline['result']>): string {
-  const outcome =
-    status === 'outcome_unknown'
-      ? 'outcome unknown: it may have run, or may still take effect'
-      : status.replace('_', ' ')
+  const outcome = outcomeTexts[status] ?? status.replace('_', ' ')
   const ran = durationMs > 0 ? ` after ${elapsed(durationMs)}` : ''
   return `${outcome}${ran}${reason === '' ? '' : `: ${reason}`}`
 }
 
+const outcomeTexts: Partial<Record<NonNullable<CallTimeline['result']>['status'], string>> = {
+  outcome_unknown: 'outcome unknown: it may have run, or may still take effect',
+  unseen: 'result not seen',
+}
+
 function markOf(status: NonNullable<CallTimeline['result']>['status']): Tone {
   if (status === 'ok') return 'good'
-  return status === 'skipped' ? 'warning' : 'bad'
+  return status === 'skipped' || status === 'unseen' ? 'warning' : 'bad'
 }

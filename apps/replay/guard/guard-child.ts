@@ -1,17 +1,15 @@
-// Runs a guard's file in a separate process, away from the replay. The production code reads the
-// rounds (shared/runtime/guards/guard-partition.ts).
-// GUARD-CHILD-1. It has no environment, writes no file, and starts and contacts nothing (seal.ts).
-//     It reads its packages only while it loads, if Node can take that right back.
+// Runs a guard's file in a sandbox (guard-launch.ts), away from the replay. The production code reads
+// the rounds (shared/runtime/guards/guard-partition.ts).
+// GUARD-CHILD-1. It reads its packages only while it loads, if Node can take that right back.
 // GUARD-CHILD-2. Each question gets one answer, under its number. The guard cannot use the channel.
-// GUARD-CHILD-3. It ends with the replay, even if the guard never returns. A thread holds a pipe
-//     that breaks when the replay ends.
-// GUARD-CHILD-4. The pipe names the current round before the guard sees it, because a dead process
+// GUARD-CHILD-3. A pipe names the current round before the guard sees it, because a dead process
 //     cannot answer.
-// GUARD-CHILD-5. Each round is judged at two moments (moment.ts), each with a separate memory. An
+// GUARD-CHILD-4. Each round is judged at two moments (moment.ts), each with a separate memory. An
 //     answer that differs is not trusted.
 
 import { writeSync } from 'node:fs'
-import { Worker } from 'node:worker_threads'
+import { syncBuiltinESMExports } from 'node:module'
+import os from 'node:os'
 import { pino } from 'pino'
 import type { NamedGuard } from '../../../client/guard-file.ts'
 import { loadGuard } from '../../../client/load-guard.ts'
@@ -25,22 +23,17 @@ import {
 } from '../../../shared/runtime/guards/guard-partition.ts'
 import { fickleRound } from './fickle-round.ts'
 import type { Answer, AnsweredRound, LoadedGuard } from './guard-answer.ts'
-import type { Moment } from './held-moment.ts'
-import { holdMoments, moments } from './moment.ts'
-import { seal } from './seal.ts'
+import { holdMoments, type Moment, moments } from './moment.ts'
 
 export type Question =
   | ({ kind: 'load' } & NamedGuard)
   | { kind: 'judge'; partition: number; records: StoredRecord[] }
 
 /** The descriptor of the pipe in GUARD-CHILD-3; 3 is the IPC channel. */
-const lifeline = 4
-const watch = `
-  new (require('node:net').Socket)({ fd: ${lifeline} })
-    .on('error', () => {})
-    .on('close', () => process.kill(${process.pid}, 'SIGKILL'))
-    .resume()`
+const roundPipe = 4
 
+// Throws if the replay ended before bubblewrap tied the sandbox to the replay's life.
+writeSync(roundPipe, '\n')
 for (const name of Object.keys(process.env)) delete process.env[name] // a sandbox sets PWD
 
 const silent = pino({ level: 'silent' })
@@ -48,13 +41,16 @@ const silent = pino({ level: 'silent' })
 const readers = new Map<number, PartitionReader[]>()
 let guard: AnyGuard | undefined
 
-// `send` calls `_send` of its object, and seal.ts takes both from the process.
+// `send` calls `_send` of its object. The guard gets neither (GUARD-CHILD-2).
 const { _send } = process as { _send?: unknown }
 const send = process.send?.bind(Object.create(process, { _send: { value: _send } }))
-new Worker(watch, { eval: true }).unref() // this thread keeps the functions that are sealed here
+for (const name of ['send', '_send', 'disconnect', '_disconnect', '_channel'])
+  Object.defineProperty(process, name, { value: undefined })
+for (const name of ['_getActiveHandles', '_getActiveRequests'])
+  Object.defineProperty(process, name, { value: () => [] })
+os.hostname = () => 'replay' // the same on all machines
 const atMoment = holdMoments()
-seal()
-drop('worker')
+syncBuiltinESMExports()
 
 process.on('message', ({ number, ...question }: Question & { number: number }) => {
   const answered = (answer: Answer): void => void send?.({ number, ...answer })
@@ -62,13 +58,12 @@ process.on('message', ({ number, ...question }: Question & { number: number }) =
     answered({ kind: 'failed', reason: messageOf(error) })
   })
 })
-process.on('disconnect', () => process.exit())
 
 async function answerTo(question: Question): Promise<Answer> {
   switch (question.kind) {
     case 'load': {
       guard = await loadGuard(question.file, question.options)
-      drop('fs.read')
+      dropReading()
       const { name, version, tools, deadlineMs, onTimeout, external = false } = guard
       return {
         kind: 'loaded',
@@ -91,23 +86,21 @@ async function answerTo(question: Question): Promise<Answer> {
 }
 
 /** Does nothing if this Node.js version lacks it. */
-function drop(permission: string): void {
-  const { permission: granted } = process as { permission?: { drop?: (name: string) => void } }
-  granted?.drop?.(permission)
+function dropReading(): void {
+  const { permission } = process as { permission?: { drop?: (name: string) => void } }
+  permission?.drop?.('fs.read')
 }
 
-/** Keeps GUARD-CHILD-4. */
+/** Keeps GUARD-CHILD-3. */
 function noting(loaded: Guard, momentOf: (round: GuardedRound) => Moment): Guard {
   const { name, version, tools, deadlineMs, onTimeout, stateKeptMs } = loaded
   return {
-    ...{
-      name,
-      version,
-      tools,
-      deadlineMs,
-      onTimeout,
-      ...(stateKeptMs === undefined ? {} : { stateKeptMs }),
-    },
+    name,
+    version,
+    tools,
+    deadlineMs,
+    onTimeout,
+    ...(stateKeptMs !== undefined && { stateKeptMs }),
     judge(state, round) {
       note(round)
       try {
@@ -146,7 +139,7 @@ function messageOf(error: unknown): string {
 
 function note(round: GuardedRound): void {
   try {
-    writeSync(lifeline, `${roundKey(round)}\n`)
+    writeSync(roundPipe, `${roundKey(round)}\n`)
   } catch {
     // The pipe is full, so an error will name an earlier round.
   }

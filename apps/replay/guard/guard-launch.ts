@@ -1,45 +1,41 @@
-// Starts the process of a guard: in a sandbox of bubblewrap where this machine has it. No network and
-// no other process is in its reach then. The permission model of Node.js applies in both cases.
+// Starts the process of a guard in a sandbox: it reaches no network, no other process and no files but
+// its code, and ends with the replay. The permission model of Node.js keeps the guard from programs,
+// threads and files that would tell it the time.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { bytesOfSize, sandboxBounds } from '../../../shared/agents/sandbox.ts'
-import { type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
+import type { Found } from '../../../shared/lib/sandbox/backend.ts'
 import { withoutInherited } from '../../../shared/lib/sandbox/inherited-descriptors.ts'
 import { confined } from '../../../shared/lib/sandbox/launch.ts'
 
 /** All that the process reads. */
 export type Readable = { folders: readonly string[]; files: readonly string[] }
 
-/** `argv`: Node.js, its flags and the program. */
+/**
+ * `argv`: Node.js, its flags and the program. Throws `sandbox.unavailable` if this machine can make no
+ * sandbox.
+ */
 export function startGuardChild(
   argv: readonly [string, ...string[]],
-  reads: Readable,
-  found: Found = sandboxBackend(),
-): ChildProcess {
-  const [program, ...rest] = boxed(argv, reads, found) ?? argv
-  return spawn(program, rest, {
-    env: {},
-    // the last one is its lifeline: GUARD-CHILD-3, GUARD-CHILD-4
-    stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'ipc', 'pipe']),
-    serialization: 'advanced',
-  })
-}
-
-/** Undefined: bubblewrap is not usable here. */
-function boxed(
-  argv: readonly [string, ...string[]],
   { folders, files }: Readable,
-  found: Found,
-): [string, ...string[]] | undefined {
-  if ('missing' in found || found.backend.kind !== 'bubblewrap') return undefined
-  if (found.backend.prlimit === undefined) return undefined
+  found?: Found,
+): ChildProcess {
   const confinement = {
-    ...{ argv, cwd: undefined, read: [], write: [], network: 'none' as const },
+    argv,
+    cwd: undefined,
+    read: [],
+    write: [],
     programFiles: [process.execPath, ...files],
     programFolders: folders,
+    network: 'none' as const,
     memoryBytes: bytesOfSize(sandboxBounds.memory) ?? 0,
     processes: sandboxBounds.processes,
     cpuSeconds: undefined,
   }
-  return confined(confinement, [], found).argv
+  const [program, ...rest] = confined(confinement, [], found)
+  return spawn(program, rest, {
+    env: {},
+    stdio: withoutInherited(['ignore', 'ignore', 'pipe', 'ipc', 'pipe']), // the last one: GUARD-CHILD-3
+    serialization: 'advanced',
+  })
 }

@@ -1,6 +1,5 @@
 // Controls the process of a guard (guard-child.ts) from the replay. It sends one question at a
-// time, and ends a process that does not answer correctly. The process has no environment, and may
-// only read its code (readable-folders.ts).
+// time, and ends a process that does not answer correctly. One process judges all rounds of a what-if.
 
 import { extname, resolve as resolvePath } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -47,7 +46,7 @@ const program = fileURLToPath(
 /** `found`: another sandbox than that of this machine. */
 export type GuardProcessOptions = { loadMsMax?: Milliseconds; found?: Found | undefined }
 
-/** `given`: the value of --guard. Throws `guard.invalid`, `usage`. */
+/** `given`: the value of --guard. Throws `guard.invalid`, `sandbox.unavailable`, `usage`. */
 export async function startGuardProcess(
   given: string,
   { loadMsMax = loadingMsMax, found }: GuardProcessOptions = {},
@@ -58,9 +57,8 @@ export async function startGuardProcess(
   const folders = readableFolders(named.file)
   const flags = [
     ...['--permission', ...[...folders, ...files].map((path) => `--allow-fs-read=${path}`)],
-    '--allow-worker', // for the worker of guard-child.ts: seal.ts seals the guard off from it
-    '--disable-sigusr1', // a signal would open its debugger
-    ...['--no-warnings', `--max-old-space-size=${limits.moduleHeapMiBMax}`],
+    '--no-warnings',
+    `--max-old-space-size=${limits.moduleHeapMiBMax}`,
   ]
   const reads = { folders, files }
   const child = startGuardChild([process.execPath, ...flags, program], reads, found)

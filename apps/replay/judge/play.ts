@@ -6,7 +6,7 @@
 // PLAY-3. A repeated delivery (a known call_id, or the text of a broken stream) is the same round
 //     and is judged once.
 // PLAY-4. Caps are played as the number of calls left, if the scenario or the caller names one.
-// PLAY-5. Time passes only if steps have times, so an answer alone proves no wait (WAITING-4).
+// PLAY-5. Time passes only if steps have times, so an answer alone proves no wait (WAITS-1).
 
 import { createHash } from 'node:crypto'
 import { finalCall, type StreamedCall } from '../../../services/accumulator/call.ts'
@@ -24,6 +24,7 @@ import type {
   RoundProposed,
   ToolHints,
 } from '../../../shared/contract/messages.ts'
+import { isGuest } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { createPlayer, type Player } from '../../../shared/runtime/in-memory.ts'
 import type { Scenario, SilentStep, Step, ToolStep, TraceHints } from './scenario.ts'
@@ -50,7 +51,7 @@ export function play(scenario: Scenario, policyFor: (step: Step) => Policy, caps
   let time: Milliseconds = 0
   for (const { step, end, siblings } of responsesOf(scenario.steps)) {
     const name = step.session ?? ''
-    const session = sessions.get(name) ?? beginSession(name)
+    const session = sessions.get(name) ?? beginSession(scenario, name)
     sessions.set(name, session)
     time = Math.max(time, ...siblings.map(({ at = 0 }) => at))
     if (isResponse(step)) {
@@ -110,9 +111,10 @@ type Session = RoundId & {
   retried: boolean
 }
 
-function beginSession(name: string): Session {
+/** That of a guest stays one, because its tools are declared by nobody. */
+function beginSession({ id }: Scenario, name: string): Session {
   return {
-    conversation: `session ${name}`,
+    conversation: isGuest(id) ? `${id} ${name}` : `session ${name}`,
     turn: 0,
     round: 0,
     calls: 0,
@@ -131,12 +133,8 @@ function beginTurn(session: Session): void {
 function roundOf(session: Session, siblings: ToolStep[]): { round: number; isNew: boolean } {
   const calls = JSON.stringify(siblings.map(({ tool, args, raw_args }) => [tool, raw_args ?? args]))
   const id = siblings[0]?.call_id
-  const known =
-    session.retried && calls === session.last
-      ? session.round
-      : id === undefined
-        ? undefined
-        : session.rounds.get(id)
+  const ofId = id === undefined ? undefined : session.rounds.get(id)
+  const known = session.retried && calls === session.last ? session.round : ofId
   session.retried = false
   session.last = calls
   if (known === undefined) session.round += 1
@@ -205,6 +203,7 @@ function proposedOf(
   siblings: ToolStep[],
 ): RoundProposed {
   const isCut = step.kind !== 'tool' && step.finish === 'length'
+  const whole = siblings.length > 0 ? 'calls' : 'end'
   return {
     type: 'round-proposed',
     ...{ conversation: session.conversation, turn: session.turn, round },
@@ -213,7 +212,7 @@ function proposedOf(
       text: step.kind === 'text' ? (step.text ?? '') : '',
       reasoning: step.kind === 'thinking_only' ? '[{"type":"thinking"}]' : '',
       calls: siblings.map(callOf),
-      stop: isCut ? 'length' : siblings.length > 0 ? 'calls' : 'end',
+      stop: isCut ? 'length' : whole,
       finish: '',
       usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
       textCalls: null,

@@ -29,6 +29,7 @@ const statuses: Record<ResultStatus, Mark> = {
   timed_out: { name: 'clock', tone: 'bad', word: 'timed out' },
   skipped: { name: 'dash', tone: 'faint', word: 'skipped' },
   outcome_unknown: { name: 'question', tone: 'warning', word: 'outcome unknown' },
+  unseen: { name: 'question', tone: 'faint', word: 'result not seen' },
 }
 
 const open: Mark = { name: 'dots', tone: 'warning', word: 'open' }

@@ -1,4 +1,4 @@
-// Sandboxes: the backend of this machine, the bounds that hold there, and the tools without one.
+// Sandboxes: bubblewrap on this machine, the bounds that hold there, and the tools without one.
 
 import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -36,8 +36,9 @@ function hasSandbox({ sandbox }: Program): boolean {
 }
 
 function missingCheck(missing: string, isNeeded: boolean): Check {
-  if (isNeeded) return wrong(name, 'none can be made, so calls of some tools do not start', missing)
-  return odd(name, 'none can be made on this machine', missing)
+  const remedy = `${missing}, or write sandbox: off`
+  if (isNeeded) return wrong(name, 'none can be made, so calls of some tools do not start', remedy)
+  return odd(name, 'none can be made on this machine', remedy)
 }
 
 /** The features that are missing in some containers, and the bounds that hold. */
@@ -45,24 +46,17 @@ export function backendCheck(
   backend: Backend,
   { isRoot = process.getuid?.() === 0, hasCap = hasProcessCap() } = {},
 ): Check {
-  const version = backend.kind === 'bubblewrap' ? `bubblewrap ${backend.version}` : 'unshare'
+  const version = `bubblewrap ${backend.version}`
   const lacking: string[] = []
-  if (backend.kind === 'bubblewrap' && !backend.hasProc)
-    lacking.push('tools see no /proc (a container hides parts of its own)')
-  if (backend.kind === 'bubblewrap' && !backend.closesUserNamespaces)
-    lacking.push('tools can make user namespaces')
-  if (backend.kind === 'unshare') lacking.push('a list of hosts is refused')
-  if (backend.prlimit === undefined)
-    return wrong(name, `${version}, but prlimit is missing`, 'install util-linux')
+  if (!backend.hasProc) lacking.push('tools see no /proc (a container hides parts of its own)')
+  if (!backend.closesUserNamespaces) lacking.push('tools can make user namespaces')
   if (isRoot && !hasCap) lacking.push('processes of root are only watched, so a fork bomb can win')
   const bounds = 'bounds: memory of a call (watched), processes, CPU time of each process'
   if (lacking.length === 0) return ok(name, `${version}; ${bounds}`)
   const remedy =
-    backend.kind === 'unshare'
-      ? 'install bubblewrap'
-      : isRoot && !hasCap
-        ? 'run Weir as another user'
-        : 'see docs/guides/sandbox.md for the permissions of a container'
+    isRoot && !hasCap
+      ? 'run Weir as another user'
+      : 'see docs/guides/sandbox.md for the permissions of a container'
   return odd(name, `${version}; ${lacking.join('; ')}; ${bounds}`, remedy)
 }
 

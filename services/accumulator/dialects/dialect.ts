@@ -1,19 +1,22 @@
-// The contract of a dialect: one way in which models write calls as text (I2). To add a dialect,
-// add a file here and a line in dialects.ts.
+// The contract of a dialect: one way in which models write calls as text (I2). marks.ts has the
+// table of all dialects.
 
-import type { Repair } from './written-json.ts'
+import type { Repair } from './readers/written-json.ts'
 
-export type Dialect = {
-  /** The name for records and people. */
-  readonly name: string
-  /**
-   * Reads the whole of `text`, which is not empty and has no blanks around it. Undefined: the text
-   * is not in this dialect. Linear in any text, and never throws. It does not judge the calls:
-   * offered tools and schemas are not its concern. `fence`: the language of the code fence around
-   * the text, undefined without a fence.
-   */
-  read(text: string, fence?: string): Reading | undefined
-}
+/**
+ * `name`: for records and people. `forms`: the first that a text begins like reads the text, and no
+ * other.
+ */
+export type Dialect = readonly [name: string, forms: readonly Grammar[]]
+
+/**
+ * Undefined: `text` does not begin like this form. Otherwise the function reads the whole of `text`,
+ * which is not empty and has no blanks around it. Its undefined: the text is not in this dialect.
+ * Linear in any text, and never throws. No grammar judges the calls: offered tools and schemas are
+ * not its concern. `fence`: the language of the code fence around the text, undefined without a
+ * fence.
+ */
+export type Grammar = (text: string, fence?: string) => (() => Reading | undefined) | undefined
 
 /**
  * `calls`: the whole text is these calls. `preamble`: words for the user that the frame itself

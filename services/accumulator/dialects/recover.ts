@@ -1,7 +1,7 @@
 // Recovers calls that a model wrote as text (I2).
 // Owns: whether a visible text is calls, and only calls, that could run unchanged.
-// Does not own: when to search (text-calls.ts), the syntax of a dialect (one file each), the
-// results of calls (executor).
+// Does not own: when to search (text-calls.ts), the syntax of a dialect (marks.ts), the results of
+// calls (executor).
 //
 // RECOVER-1. All or nothing: the whole text, or one whole fence, is calls. Each names an offered
 //     tool and passes its schema. One that does not makes all of them text.
@@ -24,12 +24,12 @@ import { missingFrom } from '../../../shared/contract/arguments/required-fields.
 import { schemaFault } from '../../../shared/contract/arguments/schema-fault.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { jsonFault } from '../../../shared/lib/json/json-fault.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { fenced, withoutBrokenMark, withoutTurnEnd } from './around-calls.ts'
 import type { Reading, WrittenArguments, WrittenCall } from './dialect.ts'
-import { dialects } from './dialects.ts'
-import { fenced, openFenced } from './fence.ts'
-import { withoutBrokenMark, withoutTurnEnd } from './turn-end.ts'
+import { readingIn } from './marks.ts'
+import type { Repair } from './readers/written-json.ts'
 import { typedObject } from './typed-fields.ts'
-import type { Repair } from './written-json.ts'
 
 /** `schema`: JSON text. */
 export type OfferedTool = { name: string; schema: string }
@@ -39,13 +39,7 @@ export type Recovery =
    * `raw`: the argument text, strict JSON. `repairs`: the repairs that reading the text needed,
    * sorted. `preamble`: words for the user beside the calls, often empty.
    */
-  | {
-      kind: 'calls'
-      dialect: string
-      calls: RecoveredCall[]
-      repairs: string[]
-      preamble: string
-    }
+  | { kind: 'calls'; dialect: string; calls: RecoveredCall[]; repairs: string[]; preamble: string }
   /** `why`: a clause for the model. */
   | { kind: 'lookalike'; dialect: string; why: string }
 
@@ -64,38 +58,21 @@ export type WrittenText = {
 }
 
 /** Reads a whole visible text. Undefined: it is only text. */
-export function recover({
-  text,
-  offered,
-  cut,
-  callsAsText = false,
-}: WrittenText): Recovery | undefined {
+export function recover(written: WrittenText): Recovery | undefined {
+  const { text, offered, cut } = written
   if (offered.length === 0 || Buffer.byteLength(text) > limits.textCallsBytesMax) return undefined
   const trimmed = withoutTurnEnd(cut === undefined ? text : withoutBrokenMark(text))
-  const fence = fenced(trimmed) ?? (cut === undefined ? undefined : openFenced(trimmed))
+  const fence = fenced(trimmed, cut !== undefined)
   const visible = fence?.inside ?? trimmed
   if (visible === '') return undefined
-  for (const { name, read } of dialects) {
-    const reading = read(visible, fence?.language)
-    if (reading !== undefined)
-      return judged(name, reading, {
-        visible: cut === undefined ? visible : text,
-        offered,
-        isFenced: fence !== undefined,
-        cut,
-        callsAsText,
-      })
-  }
-  return undefined
+  const read = readingIn(visible, fence?.language)
+  if (read === undefined) return undefined
+  const offer = { ...written, isFenced: fence !== undefined }
+  return judged(read.dialect, read.reading, cut === undefined ? { ...offer, text: visible } : offer)
 }
 
-type Offer = {
-  visible: string
-  offered: OfferedTool[]
-  isFenced: boolean
-  cut: string | undefined
-  callsAsText: boolean
-}
+/** `text`: inside of the fence, or all of a text that was cut. */
+type Offer = WrittenText & { isFenced: boolean }
 
 function judged(dialect: string, reading: Reading, offer: Offer): Recovery | undefined {
   const lookalike = (why: string): Recovery => ({ kind: 'lookalike', dialect, why })
@@ -127,17 +104,13 @@ function judged(dialect: string, reading: Reading, offer: Offer): Recovery | und
  */
 function isMeant(
   { names, marked, isOpen = false }: Extract<Reading, { kind: 'broken' }>,
-  { visible, offered, isFenced, cut, callsAsText }: Offer,
+  { text, offered, isFenced, cut, callsAsText }: Offer,
 ): boolean {
   const isBegun = callsAsText && offered.some(({ name }) => names.includes(name))
-  if (
-    cut === undefined &&
-    !isBegun &&
-    (isOpen || !['>', '}', ']', ')'].includes(visible.slice(-1)))
-  )
-    return false
+  const isEnded = !isOpen && /[>}\])]$/.test(text.slice(-1))
+  if (cut === undefined && !isBegun && !isEnded) return false
   return offered.some(
-    ({ name }) => names.includes(name) || (marked && !isFenced && visible.includes(name)),
+    ({ name }) => names.includes(name) || (marked && !isFenced && text.includes(name)),
   )
 }
 
@@ -158,17 +131,13 @@ export function judgedCall(
     return { why: `the tool ${quoted(name)} cannot be called: its schema is unusable` }
   if (written.kind === 'none' && written.isOnlyNamed && !offer.isOnlyCalls)
     return { why: 'it has no arguments' }
+  const cannot = (why: string) => ({ why: `${quoted(name)} cannot be called like that: ${why}` })
   const typed = argumentText(written, schema, repairs)
-  if ('why' in typed) return { why: `${quoted(name)} cannot be called like that: ${typed.why}` }
-  const raw = typed.json
-  const lost = left.filter((field) => isDeclared(schema.schema, field))
-  const fault =
-    lost.length > 0
-      ? `${listed(lost.map(quoted), 'and')} cannot be told from the call's own fields there`
-      : faultIn(raw, schema)
-  return fault === undefined
-    ? { id, name, raw }
-    : { why: `${quoted(name)} cannot be called like that: ${fault}` }
+  if ('why' in typed) return cannot(typed.why)
+  const lost = listed(left.filter((field) => isDeclared(schema.schema, field)).map(quoted), 'and')
+  if (lost !== '') return cannot(`${lost} cannot be told from the call's own fields there`)
+  const fault = faultIn(typed.json, schema)
+  return fault === undefined ? { id, name, raw: typed.json } : cannot(fault)
 }
 
 /**
@@ -187,16 +156,13 @@ function argumentText(
   const typed =
     written.kind === 'json' ? written : typedObject(written.fields, schema.schema, repairs)
   if ('why' in typed) return typed
-  const decoded =
-    faultIn(typed.json, schema) === undefined ? undefined : decodedIn(typed.json, schema)
+  const { json } = typed
+  const isFaulty =
+    faultIn(json, schema) !== undefined && jsonFault(json, limits.argumentDepthMax) === undefined
+  const decoded = isFaulty ? withDecodedValues(json, schema) : undefined
   if (decoded === undefined) return typed
   repairs.add('encoded-value')
   return { json: decoded }
-}
-
-function decodedIn(raw: string, schema: UsableSchema): string | undefined {
-  const isJson = jsonFault(raw, limits.argumentDepthMax) === undefined
-  return isJson ? withDecodedValues(raw, schema) : undefined
 }
 
 /** Why these arguments do not match the schema exactly. Undefined: they do. */
@@ -222,17 +188,22 @@ function faultIn(raw: string, { schema, judge }: UsableSchema): string | undefin
 
 /** Whether a schema accepts an argument by its name (RECOVER-2). Ajv judges all other rules. */
 function accepts(schema: Record<string, unknown>, name: string): boolean {
-  const { properties, additionalProperties, patternProperties } = schema
-  if (
-    additionalProperties !== undefined ||
-    patternProperties !== undefined ||
-    properties === undefined
+  const more = [
+    'additionalProperties',
+    'patternProperties',
+    '$ref',
+    'allOf',
+    'anyOf',
+    'oneOf',
+    'if',
+  ]
+  return (
+    schema.properties === undefined ||
+    more.some((keyword) => schema[keyword] !== undefined) ||
+    isDeclared(schema, name)
   )
-    return true
-  if (['$ref', 'allOf', 'anyOf', 'oneOf', 'if'].some((keyword) => keyword in schema)) return true
-  return isDeclared(schema, name)
 }
 
 function isDeclared({ properties }: Record<string, unknown>, name: string): boolean {
-  return typeof properties === 'object' && properties !== null && Object.hasOwn(properties, name)
+  return isObject(properties) && Object.hasOwn(properties, name)
 }

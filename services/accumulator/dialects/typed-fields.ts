@@ -14,7 +14,7 @@ import { quoted } from '../../../shared/contract/arguments/name-text.ts'
 import { pointedTo } from '../../../shared/contract/arguments/schema-reference.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import type { WrittenField } from './dialect.ts'
-import { type Repair, readJson } from './written-json.ts'
+import { type Repair, readJson } from './readers/written-json.ts'
 
 type Schema = Record<string, unknown>
 /** `faults`: clauses for the model, why a field has no value. */
@@ -52,8 +52,8 @@ function typed(field: WrittenField, schema: unknown, context: Context): string {
       jsonIn(text, context.repairs) ??
       withoutValue(`field ${quoted(name)} is not valid JSON`, context)
     )
+  if (parts !== undefined) return structureOf(field, schema, context)
   const allowed = typesOf(schema, context.root, 0)
-  if (parts !== undefined) return structureOf(name, parts, { schema, allowed, context })
   if (allowed === undefined || allowed.has('string'))
     return allowed?.has('null') && text.trim() === 'null' ? 'null' : string()
   if (is === 'element' && text.trim() === '' && allowed.has('array') !== allowed.has('object'))
@@ -61,21 +61,19 @@ function typed(field: WrittenField, schema: unknown, context: Context): string {
   return jsonIn(text, context.repairs) ?? string()
 }
 
-type Place = { schema: unknown; allowed: Set<string> | undefined; context: Context }
-
 /** A list or an object that is written as tags. */
 function structureOf(
-  name: string,
-  parts: WrittenField[],
-  { schema, allowed, context }: Place,
+  { name, parts = [] }: WrittenField,
+  schema: unknown,
+  context: Context,
 ): string {
-  const may = (type: string) => allowed === undefined || allowed.has(type)
-  const isList = parts.every((part) => part.name === 'item') && may('array')
-  if (isList && may('object'))
+  const allowed = typesOf(schema, context.root, 0)
+  const isList = parts.every((part) => part.name === 'item') && (allowed?.has('array') ?? true)
+  if (isList && (allowed?.has('object') ?? true))
     return withoutValue(`field ${quoted(name)} can be a list or an object there`, context)
-  const own = branchOf(schema, isList ? 'array' : 'object', context.root, 0)
-  if (!isList) return objectOf(parts, own, context)
-  const items = parts.map((part, index) => typed(part, itemSchema(own, index), context))
+  const branch = branchOf(schema, isList ? 'array' : 'object', context.root, 0)
+  if (!isList) return objectOf(parts, branch, context)
+  const items = parts.map((part, index) => typed(part, itemSchema(branch, index), context))
   return `[${items.join(',')}]`
 }
 
@@ -123,8 +121,10 @@ const depthMax = 8
 /** The types that a schema allows, as far as it names them. Undefined: it names none, so any. */
 function typesOf(schema: unknown, root: Schema, depth: number): Set<string> | undefined {
   if (!isObject(schema) || depth > depthMax) return undefined
-  if (typeof schema.type === 'string') return withNull(schema, new Set([schema.type]))
-  if (Array.isArray(schema.type)) return withNull(schema, new Set(schema.type.map(String)))
+  if (typeof schema.type === 'string' || Array.isArray(schema.type)) {
+    const types = [schema.type].flat().map(String)
+    return new Set(schema.nullable === true ? [...types, 'null'] : types)
+  }
   if (Array.isArray(schema.enum)) return new Set(schema.enum.map(typeOf))
   if ('const' in schema) return new Set([typeOf(schema.const)])
   if (typeof schema.$ref === 'string') return typesOf(pointedTo(schema.$ref, root), root, depth + 1)
@@ -132,10 +132,6 @@ function typesOf(schema: unknown, root: Schema, depth: number): Set<string> | un
   if (!Array.isArray(parts)) return undefined
   const types = parts.map((part) => typesOf(part, root, depth + 1))
   return types.includes(undefined) ? undefined : new Set(types.flatMap((some) => [...(some ?? [])]))
-}
-
-function withNull({ nullable }: Schema, types: Set<string>): Set<string> {
-  return nullable === true ? types.add('null') : types
 }
 
 function typeOf(value: unknown): string {

@@ -35,9 +35,7 @@ export type CommandLaunch = {
   env: NodeJS.ProcessEnv
   /** As the agent file names it, for the operator. */
   program: string
-  /** Its sandbox writes status lines to the descriptor `statusFd`. */
-  reports: boolean
-  /** Of its sandbox. */
+  /** Of its sandbox, which writes status lines to `statusFd`. Undefined: it has no sandbox. */
   bounds?: Bounds | undefined
   outputBytesMax?: number | undefined
 }
@@ -62,7 +60,7 @@ export function runCommand(launch: CommandLaunch, call: CommandCall): RunningCom
   }
 }
 
-/** `status`: the tool runs in a sandbox that reports, so SIGTERM goes to the group it names. */
+/** `status`: of a sandbox. SIGTERM goes to the group that it names. */
 type Started = {
   child: ChildProcess
   stdin: Writable
@@ -71,14 +69,14 @@ type Started = {
   status: SandboxStatus | undefined
 }
 
-function spawned({ argv, cwd, env, reports }: CommandLaunch): Started {
+function spawned({ argv, cwd, env, bounds }: CommandLaunch): Started {
   const [program, ...programArguments] = argv
   const child = spawn(program, programArguments, {
     ...{ cwd, env, detached: true },
-    stdio: withoutInherited(['pipe', 'pipe', 'pipe', ...(reports ? ['pipe' as const] : [])]),
+    stdio: withoutInherited(['pipe', 'pipe', 'pipe', ...(bounds ? ['pipe' as const] : [])]),
   })
   const [stdin, stdout, stderr] = child.stdio as unknown as [Writable, Readable, Readable]
-  const status = reports ? sandboxStatus(child.stdio[statusFd] as Readable) : undefined
+  const status = bounds ? sandboxStatus(child.stdio[statusFd] as Readable) : undefined
   return { child, stdin, stdout, stderr, status }
 }
 

@@ -36,9 +36,8 @@ export function commandLaunch(
       WEIR_IDEMPOTENCY_KEY: idempotencyKey,
       ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
     }
-    const reports = boxed?.signals === 'own-session'
     const { bounds } = boxed ?? {}
-    return { argv: boxed?.argv ?? argv, cwd, env, program, reports, bounds, outputBytesMax }
+    return { argv: boxed?.argv ?? argv, cwd, env, program, bounds, outputBytesMax }
   } catch (error) {
     return sandboxFault(error) ?? startFault({ program, cwd }, error)
   }

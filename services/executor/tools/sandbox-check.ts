@@ -1,5 +1,5 @@
-// The sandboxes of an executor's tools, checked when it starts: the operator learns of a missing
-// backend before the first call does.
+// The sandboxes of an executor's tools, checked when it starts: the operator learns of missing
+// bubblewrap before the first call.
 
 import type { Logger } from 'pino'
 import type { Agents, Tool } from '../../../shared/agents/agents.ts'

@@ -12,7 +12,7 @@ import {
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Found } from '../../../shared/lib/sandbox/backend.ts'
 import type { Confinement } from '../../../shared/lib/sandbox/confinement.ts'
-import { confined, type Launch } from '../../../shared/lib/sandbox/launch.ts'
+import { confined } from '../../../shared/lib/sandbox/launch.ts'
 import type { Bounds } from './sandbox-bounds.ts'
 import { proxyOf } from './sandbox-proxy.ts'
 import type { ToolEnding } from './tool.ts'
@@ -20,7 +20,7 @@ import { notInSandbox } from './tool-endings.ts'
 import { forwarder, nodeArgv, toolProgram, weirRuntime } from './tool-program.ts'
 
 /** `usesProxy`: its environment needs `proxyEnvironment`. */
-export type Sandboxed = Launch & { usesProxy: boolean; bounds: Bounds }
+export type Sandboxed = { argv: [string, ...string[]]; usesProxy: boolean; bounds: Bounds }
 
 /**
  * The argv that starts a tool's program in its sandbox. Undefined: the tool has none. Throws
@@ -48,11 +48,11 @@ export function sandboxed(
   const { memoryBytes, processes } = confinement
   const beside = { usesProxy, bounds: { memoryBytes, processes } }
   if (!usesProxy || forwards === 'itself')
-    return { ...confined({ ...confinement, argv, statusFd }, [], found), ...beside }
+    return { argv: confined({ ...confinement, argv, statusFd }, [], found), ...beside }
   const programFiles = [...confinement.programFiles, ...weirRuntime.files]
   const programFolders = [...confinement.programFolders, ...weirRuntime.folders]
   const withForwarder = { ...confinement, programFiles, programFolders, argv, statusFd }
-  return { ...confined(withForwarder, [...nodeArgv, forwarder], found), ...beside }
+  return { argv: confined(withForwarder, [...nodeArgv, forwarder], found), ...beside }
 }
 
 function confinementOf(

@@ -13,7 +13,7 @@ import { touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 type SuccessStreak = Streak & {
-  /** Rounds with this call and this result, and the ones of them without a wait. */
+  /** Rounds with this call and this result, and the ones of them without a sleep before. */
   rounds: number
   impatientRounds: number
   /** The number of rounds with a sleep, as of the newest of them. */
@@ -39,9 +39,9 @@ export const identicalSuccess: Rule<Memory> = {
     if (calls.some(({ sleeps }) => sleeps)) memory.sleeps += 1
     const findings: Finding[] = []
     for (const call of calls) {
-      if (call.failure !== undefined) continue
-      const { streak, isPolling } = countCall(memory, call)
-      if (!isPolling && streak.impatientRounds >= loop.identicalSuccesses)
+      if (call.failure !== undefined || isWaiting(call)) continue
+      const { streak, isAfterSleep } = countCall(memory, call)
+      if (!isAfterSleep && streak.impatientRounds >= loop.identicalSuccesses)
         findings.push(finding(streak, call))
     }
     return weightiest(findings)
@@ -51,16 +51,16 @@ export const identicalSuccess: Rule<Memory> = {
 function countCall(
   memory: Memory,
   call: CallEvidence,
-): { streak: SuccessStreak; isPolling: boolean } {
+): { streak: SuccessStreak; isAfterSleep: boolean } {
   const known = memory.streaks.get(call.outcome)
   const streak = known ?? { ...emptyStreak(), rounds: 0, impatientRounds: 0, sleeps: memory.sleeps }
-  const isPolling = isWaiting(call) || memory.sleeps > streak.sleeps
+  const isAfterSleep = memory.sleeps > streak.sleeps
   addMatch(streak, call)
   streak.rounds += 1
-  if (!isPolling) streak.impatientRounds += 1
+  if (!isAfterSleep) streak.impatientRounds += 1
   streak.sleeps = memory.sleeps
   touch(memory.streaks, call.outcome, streak, limits.loopStreaksMax)
-  return { streak, isPolling }
+  return { streak, isAfterSleep }
 }
 
 function finding(streak: SuccessStreak, call: CallEvidence): Finding {

@@ -24,7 +24,9 @@ export const repeatedRound: Rule<Memory> = {
 
   judge(memory, { round, calls, print }, { loop }) {
     if (calls.length === 0) return undefined // text only, which breaks nothing
-    if (calls.length < 2) {
+    const leash = leashOf(calls)
+    // A round that waits has the bound of still-waiting.
+    if (calls.length < 2 || leash === 'polling') {
       Object.assign(memory, { print: '', rounds: 0 })
       return undefined
     }
@@ -32,8 +34,6 @@ export const repeatedRound: Rule<Memory> = {
     memory.rounds += 1
     memory.streak.shown = []
     for (const call of calls) addMatch(memory.streak, call)
-    const leash = leashOf(calls)
-    if (leash === 'polling') return undefined // still-waiting has its bound
     const roundsMax = leash === 'transient' ? transientRoundsMax(loop) : sameRoundsMax(loop)
     if (memory.rounds < roundsMax) return undefined
 

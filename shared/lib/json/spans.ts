@@ -13,21 +13,26 @@ export type Span = { from: number; to: number }
  * none. Of members with one name, the last counts, as in JSON.parse.
  */
 export function insideOf(text: string, from: number): ReadonlyMap<string | number, Span> {
-  const inside = new Map<string | number, Span>()
+  return new Map(entriesOf(text, from))
+}
+
+/** Like insideOf, with every member of a name. */
+export function entriesOf(text: string, from: number): [string | number, Span][] {
+  const entries: [string | number, Span][] = []
   const isObject = text[from] === '{'
-  if (!isObject && text[from] !== '[') return inside
+  if (!isObject && text[from] !== '[') return entries
   let at = spaceEnd(text, from + 1)
   while (text[at] !== '}' && text[at] !== ']') {
     const nameEnd = isObject ? closingQuote(text, at + 1) : at
-    const name: string | number = isObject ? stringValue(text, at + 1, nameEnd) : inside.size
+    const name: string | number = isObject ? stringValue(text, at + 1, nameEnd) : entries.length
     // A colon follows the name and its blanks.
     const begin = isObject ? spaceEnd(text, spaceEnd(text, nameEnd + 1) + 1) : at
     const to = valueEnd(text, begin)
-    inside.set(name, { from: begin, to })
+    entries.push([name, { from: begin, to }])
     at = spaceEnd(text, to)
     if (text[at] === ',') at = spaceEnd(text, at + 1)
   }
-  return inside
+  return entries
 }
 
 function valueEnd(text: string, from: number): number {

@@ -1,5 +1,5 @@
-// The program that makes sandboxes on this machine: bubblewrap, otherwise util-linux. Each is tried
-// with a real sandbox, because a kernel, a container or a security module can forbid it.
+// Finds bubblewrap, which makes the sandboxes, and prlimit, which bounds them. A real sandbox is tried,
+// because a kernel, a container or a security module can forbid sandboxes.
 
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
@@ -7,13 +7,25 @@ import { join } from 'node:path'
 import { type Bubblewrap, bubblewrapArgv } from './bubblewrap.ts'
 import { launched } from './launcher.ts'
 import { systemMounts } from './system-paths.ts'
-import { type Unshare, unshareArgv, unsharePrograms } from './unshare.ts'
 
-/** `prlimit`: undefined: no bound on memory, processes and CPU time holds. */
-export type Backend = (Bubblewrap | Unshare) & { prlimit: string | undefined }
+/** `prlimit`: its file. */
+export type Backend = Bubblewrap & { prlimit: string }
 
 /** `missing`: the reason, and the remedy. */
 export type Found = { backend: Backend } | { missing: string }
+
+/** By program: its package, which has the same name on all distributions. */
+const packages = { bwrap: 'bubblewrap', prlimit: 'util-linux' }
+
+/** By package manager: its argument that installs. */
+const managers = {
+  'apt-get': 'install',
+  dnf: 'install',
+  apk: 'add',
+  pacman: '-S',
+  zypper: 'install',
+  brew: 'install',
+}
 
 const probeMsMax = 10_000
 /** Searched before PATH, whose folders a tool may be able to write. */
@@ -30,7 +42,7 @@ export function sandboxBackend(): Found {
 /** `path`: the folders to search, as in PATH. */
 export function findBackend(path = process.env.PATH ?? '', platform = process.platform): Found {
   if (platform !== 'linux')
-    return { missing: `sandboxes need Linux, and this is ${platform}; write sandbox: off` }
+    return { missing: `bubblewrap needs Linux, and this is ${platform}: no command installs it` }
   const programOf = (name: string) =>
     [...systemFolders, ...path.split(':')]
       .filter((folder) => folder.startsWith('/'))
@@ -41,27 +53,26 @@ export function findBackend(path = process.env.PATH ?? '', platform = process.pl
 
 /** `programOf`: the file of a program, or undefined. */
 export function findAmong(programOf: (name: string) => string | undefined): Found {
-  const prlimit = programOf('prlimit')
-  const faults: string[] = []
   const bwrap = programOf('bwrap')
-  if (bwrap === undefined) faults.push('bubblewrap is not installed')
-  else {
-    const usable = bubblewrapOf(bwrap)
-    if ('kind' in usable) return { backend: { ...usable, prlimit } }
-    faults.push(`bubblewrap does not work here (${usable.fault})`)
-  }
-  const programs = unsharePrograms(programOf)
-  if ('missing' in programs) faults.push(`util-linux lacks ${programs.missing}`)
-  else {
-    const fault = faultOf(
-      unshareArgv(programs, probe, { mounts: [...systemMounts()], cwd: '/' }, ['true']),
-    )
-    if (fault === undefined) return { backend: { ...programs, prlimit } }
-    faults.push(`unshare does not work here (${fault})`)
-  }
+  const prlimit = programOf('prlimit')
+  if (bwrap === undefined || prlimit === undefined) return { missing: notInstalled(programOf) }
+  const usable = bubblewrapOf(bwrap)
+  if (!('fault' in usable)) return { backend: { ...usable, prlimit } }
   return {
-    missing: `${faults.join(', and ')}; install bubblewrap, allow user namespaces, or write sandbox: off`,
+    missing: `bubblewrap does not work here (${usable.fault}); allow user namespaces (docs/guides/sandbox.md)`,
   }
+}
+
+/** Ends with the command that installs the packages. */
+function notInstalled(programOf: (name: string) => string | undefined): string {
+  const isMissing = ([name]: [string, string]) => programOf(name) === undefined
+  const names = Object.entries(packages).filter(isMissing)
+  const needed = names.map(([, name]) => name)
+  const event = `${needed.join(' and ')} ${needed.length > 1 ? 'are' : 'is'} not installed`
+  const [manager, verb] = Object.entries(managers).find((one) => !isMissing(one)) ?? []
+  if (manager === undefined) return `${event}; install ${needed.join(' and ')}`
+  const rights = manager === 'brew' || process.getuid?.() === 0 ? '' : 'sudo '
+  return `${event}; run: ${rights}${manager} ${verb} ${needed.join(' ')}`
 }
 
 const probe = { network: 'none', memoryBytes: 1024 * 1024 } as const
@@ -77,15 +88,10 @@ function bubblewrapOf(program: string): Bubblewrap | { fault: string } {
   ]) {
     const plan = { mounts: [...systemMounts()], cwd: '/' }
     const argv = bubblewrapArgv({ program, ...features }, probe, plan, ['true'])
-    const fault = faultOf(launched(argv, { group: undefined, filtered: true }))
+    const fault = faultOf(launched(argv, undefined))
     if (fault === undefined) {
       const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' })
-      return {
-        kind: 'bubblewrap',
-        program,
-        version: stdout.trim().replace(/^\D*/, ''),
-        ...features,
-      }
+      return { program, version: stdout.trim().replace(/^\D*/, ''), ...features }
     }
     first ??= fault
   }

@@ -9,7 +9,6 @@ import type { MountPlan } from './mounts.ts'
 import { seccompFilter } from './seccomp.ts'
 
 export type Bubblewrap = {
-  kind: 'bubblewrap'
   program: string
   version: string
   /** Whether a sandbox can have its own /proc. Without, it has none. */
@@ -25,7 +24,7 @@ const shmBytesMax = 64 * 1024 * 1024
  * system calls (launcher.ts).
  */
 export function bubblewrapArgv(
-  { program, hasProc, closesUserNamespaces }: Omit<Bubblewrap, 'kind' | 'version'>,
+  { program, hasProc, closesUserNamespaces }: Omit<Bubblewrap, 'version'>,
   { network, memoryBytes, statusFd }: Pick<Confinement, 'network' | 'memoryBytes' | 'statusFd'>,
   { mounts, cwd }: MountPlan,
   command: readonly string[],

@@ -12,14 +12,11 @@ export const filterDescriptor = 9
 type Argv = [string, ...string[]]
 
 /**
- * `group`: the file of a cgroup that the process joins. `filtered`: the program reads the filter from
- * `filterDescriptor`. With neither it is `argv` itself.
+ * The program reads the filter from `filterDescriptor`. `group`: the file of a cgroup that the process
+ * joins. With neither it is `argv` itself.
  */
-export function launched(
-  argv: Argv,
-  { group, filtered }: { group: string | undefined; filtered: boolean },
-): Argv {
-  const filter = filtered ? seccompFilter() : undefined
+export function launched(argv: Argv, group: string | undefined): Argv {
+  const filter = seccompFilter()
   if (group === undefined && filter === undefined) return argv
   const lines = [
     'set -e', // keeps LAUNCHER-1

@@ -1,22 +1,25 @@
 // A guard's file in a replay: a good one, and several that fail.
 
 import { spawn } from 'node:child_process'
+import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it, jest } from '@jest/globals'
 import { startGuardProcess } from '../../../apps/replay/guard/guard-process.ts'
+import { inSandboxes } from '../../support/sandboxes.ts'
 import { changedLog, rewritten } from './bundled-log.ts'
 import { changesBy, guardFiles, pass, passing } from './judged-by-file.ts'
 
@@ -33,7 +36,7 @@ const third = `const seen = (state ?? 0) + 1
   const verdict = (ordinal: number) => (seen < 3 ? { ordinal, verdict: 'pass' } : { ordinal, verdict: 'reject', code: 'enough', text: 'Enough.', evidence: 'three' })
   return { state: seen, verdicts: round.calls.map(({ ordinal }: any) => verdict(ordinal)) }`
 
-describe('a guard in a replay', () => {
+inSandboxes('a guard in a replay', () => {
   it('that passes all calls changes nothing', async () => {
     expect(await changesBy(guardFile(pass))).toEqual([])
   })
@@ -149,55 +152,64 @@ Array.prototype.flatMap = function (this: any[], take: any) {
     )
   })
 
-  it.each([
-    ['as on this machine', undefined],
-    ['without a sandbox', { missing: 'bubblewrap is not installed' }],
-  ])(
-    'has no environment, no network and no processes, writes no file, and reads none while it judges, %s',
-    async (_, found) => {
-      const tried = [
-        `['environment', () => { if (Object.keys(process.env).length === 0) throw new Error('none') }]`,
-        `['file', () => fs.writeFileSync(${JSON.stringify(join(folder, 'out'))}, '')]`,
-        `['foreign file', () => fs.readFileSync(${JSON.stringify(elsewhere)})]`,
-        `['database', () => new (process.getBuiltinModule('node:sqlite').DatabaseSync)(${JSON.stringify(join(folder, 'out.db'))})]`,
-        `['process', () => spawnSync('true')]`,
-        `['thread', () => new Worker('1', { eval: true })]`,
-        `['address', () => connect(9)]`,
-        `['request', () => http.get('http://127.0.0.1:9')]`,
-        `['fetch', () => fetch('http://127.0.0.1:9')]`,
-        `['datagram', () => process.getBuiltinModule('node:dgram').createSocket('udp4').send('x', 9)]`,
-        `['name', () => lookup('localhost', () => {})]`,
-        `['server', () => http.createServer().listen(0)]`,
-        `['signal', () => process.kill(process.ppid, 0)]`,
-        `['internal signal', () => process._kill(process.ppid, 0)]`,
-        `['debugger of a process', () => process._debugProcess(process.ppid)]`,
-        `['end of a debugger', () => process._debugEnd()]`,
-        `['raw output', () => process._rawDebug('x')]`,
-        `['server by its handle', () => process.getBuiltinModule('node:net')._createServerHandle('127.0.0.1', 0, 4).listen(1)]`,
-        `['server by its internals', () => new (process.getBuiltinModule('node:net').Server)()._listen2('127.0.0.1', 0, 4)]`,
-        `['socket by its handle', () => process.getBuiltinModule('node:dgram')._createSocketHandle('127.0.0.1', 0, 'udp4')]`,
-        `['socket at once', () => process.getBuiltinModule('node:dgram').createSocket('udp4').bindSync({ port: 0 })]`,
-        `['connection at once', () => process.getBuiltinModule('node:dgram').createSocket('udp4').connectSync({ port: 9 })]`,
-        `['internal binding', () => process.binding('tcp_wrap')]`,
-        `['linked binding', () => process._linkedBinding('tcp_wrap')]`,
-        `['internal message', () => process._send({ kind: 'judged', number: 2, rounds: [] })]`,
-        `['handles', () => { if (process._getActiveHandles().length === 0) throw new Error('none') }]`,
-        `['message', () => process.send({ kind: 'judged', number: 2, rounds: [] })]`,
-      ]
-      const worldly = `import { spawnSync } from 'node:child_process'
-import { lookup } from 'node:dns'
+  it('has no environment, starts and signals nothing, writes no file, and reads none while it judges', async () => {
+    const tried = [
+      `['environment', () => { if (Object.keys(process.env).length === 0) throw new Error('none') }]`,
+      `['file', () => fs.writeFileSync(${JSON.stringify(join(folder, 'out'))}, '')]`,
+      `['foreign file', () => fs.readFileSync(${JSON.stringify(elsewhere)})]`,
+      `['database', () => new (process.getBuiltinModule('node:sqlite').DatabaseSync)(${JSON.stringify(join(folder, 'out.db'))}).exec('create table t (c)')]`,
+      `['process', () => spawnSync('true')]`,
+      `['thread', () => new Worker('1', { eval: true })]`,
+      `['signal', () => process.kill(${process.pid}, 0)]`,
+      `['internal signal', () => { if (process._kill(${process.pid}, 0) !== 0) throw new Error('none') }]`,
+      `['debugger of a process', () => process._debugProcess(${process.pid})]`,
+      `['internal binding', () => process.binding('tcp_wrap')]`,
+      `['linked binding', () => process._linkedBinding('tcp_wrap')]`,
+      `['internal message', () => process._send({ kind: 'judged', number: 2, rounds: [] })]`,
+      `['handles', () => { if (process._getActiveHandles().length === 0) throw new Error('none') }]`,
+      `['message', () => process.send({ kind: 'judged', number: 2, rounds: [] })]`,
+    ]
+    const worldly = `import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import http from 'node:http'
-import { connect } from 'node:net'
 import { Worker } from 'node:worker_threads'
 const tried: [string, () => unknown][] = [${tried.join(',')}]
 const done = tried.filter(([, attempt]) => { try { attempt(); return true } catch { return false } }).map(([name]) => name)
 `
-      const file = guardFile('throw new Error("done: " + done + ".")', worldly)
-      const judged = changesBy(file, undefined, undefined, { found })
-      await expect(judged).rejects.toThrow(/judge threw: done: \./)
-    },
-  )
+    const judged = changesBy(guardFile('throw new Error("done: " + done + ".")', worldly))
+    await expect(judged).rejects.toThrow(/judge threw: done: \./)
+  })
+
+  it('reaches no server of this machine and no name', async () => {
+    const reached: string[] = []
+    const server = createServer((socket) => {
+      reached.push('stream')
+      socket.destroy()
+    })
+    const datagrams = createSocket('udp4').on('message', () => reached.push('datagram'))
+    server.listen(0, '127.0.0.1')
+    datagrams.bind(0, '127.0.0.1')
+    await Promise.all([once(server, 'listening'), once(datagrams, 'listening')])
+    const { port } = server.address() as AddressInfo
+    const worldly = `import { createSocket } from 'node:dgram'
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import http from 'node:http'
+import net from 'node:net'
+const tried = await Promise.allSettled([
+  async () => once(net.connect(${port}, '127.0.0.1'), 'connect'),
+  async () => once(http.get('http://127.0.0.1:${port}'), 'response'),
+  async () => fetch('http://127.0.0.1:${port}'),
+  () => new Promise<void>((sent, failed) => createSocket('udp4').on('error', failed).send('x', ${datagrams.address().port}, '127.0.0.1', (error) => error ? failed(error) : sent())),
+  async () => lookup('example.com'),
+].map((attempt) => attempt()))
+`
+    const judge = 'throw new Error("tried: " + tried.map(({ status }) => status[0]) + ".")'
+    const judged = changesBy(guardFile(judge, worldly))
+    await expect(judged).rejects.toThrow(/judge threw: tried: r,r,r,[fr],r\./)
+    expect(reached).toEqual([])
+    server.close()
+    datagrams.close()
+  })
 
   it('gets an error with the readable folders if it reads anything else', async () => {
     const early = startGuardProcess(guardFile(pass, `import ${JSON.stringify(elsewhere)}`))
@@ -281,9 +293,35 @@ const done = tried.filter(([, attempt]) => { try { attempt(); return true } catc
         stdio: ['ignore', 'pipe', 'inherit'],
       },
     )
-    const [pid] = (await once(replay.stdout, 'data')).map(Number)
+    await once(replay.stdout, 'data')
     replay.kill('SIGKILL')
-    while (isAlive(pid)) await setTimeout(50)
+    while (processesNaming(folder).length > 0) await setTimeout(50)
+  })
+
+  it('ends with a replay that ends right after its start', async () => {
+    const replay = spawn(
+      process.execPath,
+      [
+        '--input-type=module',
+        '--eval',
+        `${atSpawn}${replaying}`,
+        module,
+        guardFile(pass, 'for (;;);'),
+      ],
+      { stdio: ['ignore', 'ignore', 'inherit'] },
+    )
+    await once(replay, 'exit')
+    while (processesNaming(folder).length > 0) await setTimeout(50)
+  })
+})
+
+describe('a guard in a replay on a machine without bubblewrap', () => {
+  it('is refused with the command that installs it', async () => {
+    const found = { missing: 'bubblewrap is not installed; run: apk add bubblewrap' }
+    await expect(startGuardProcess(guardFile(pass), { found })).rejects.toMatchObject({
+      code: 'sandbox.unavailable',
+      message: 'no sandbox can be made here: bubblewrap is not installed; run: apk add bubblewrap',
+    })
   })
 })
 
@@ -291,20 +329,28 @@ const module = fileURLToPath(
   new URL('../../../apps/replay/guard/guard-process.ts', import.meta.url),
 )
 
-/** Prints the number of the guard's process. */
+/** Prints a byte as soon as the guard's process runs. */
 const replaying = `
 import { subscribe } from 'node:diagnostics_channel'
-subscribe('child_process', ({ process: child }) => child.once('spawn', () => process.stdout.write(String(child.pid))))
+subscribe('child_process', ({ process: child }) => child.once('spawn', () => child.stdio[4]?.once('data', () => process.stdout.write('.'))))
 const { startGuardProcess } = await import(process.argv[1])
 await startGuardProcess(process.argv[2])
 `
 
-function isAlive(pid = 0): boolean {
-  try {
-    process.kill(pid, 0)
-    // Its new parent process may reap it late.
-    return !existsSync('/proc') || !/\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    return false
-  }
+/** Ends the replay before bubblewrap has run. */
+const atSpawn = `
+import { subscribe as onSpawn } from 'node:diagnostics_channel'
+onSpawn('child_process', ({ process: child }) =>
+  child.once('spawn', () => child.spawnargs.includes('--permission') && setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1)))
+`
+
+/** Processes with the text in their command line, but for zombies, which have none. */
+function processesNaming(text: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(text)
+    } catch {
+      return false
+    }
+  })
 }

@@ -470,7 +470,13 @@ describe('a front without a policy', () => {
     })
     const turn = { conversation, turnKey: 'u1', user: null }
     const wait = { waitMs: waitMaxMs }
-    const round = { key: 'k.1', offered: [], declarations: [], response: emptyResponse(ended) }
+    const round = {
+      key: 'k.1',
+      after: null,
+      offered: [],
+      declarations: [],
+      response: emptyResponse(ended),
+    }
     await expect(front.beforeModel(turn, { rounds: [] }, wait)).rejects.toThrow('no policy')
     await expect(front.proposeRound(turn, round, wait)).rejects.toThrow('no policy')
     expect(listening).toBe(0)

@@ -49,6 +49,7 @@ describe.each(guestFormats.map((format) => [format] as const))('a history as %s'
         {
           ...{ key, callId: at < 2 ? 'call_2' : 'call_3', nth: 0, status: 'ok', durationMs: 0 },
           text: at < 2 ? 'content 2' : 'content 3',
+          shown: JSON.stringify({ path: at < 2 ? '2.ts' : '3.ts', depth: 1 }),
         },
       ]),
     )
@@ -188,7 +189,7 @@ describe('a history', () => {
         results.map(({ status }) => status),
       )
     expect(statuses([both])).toEqual([['ok']])
-    expect(statuses([both, read(2)])).toEqual([['ok', 'outcome_unknown'], ['ok']])
+    expect(statuses([both, read(2)])).toEqual([['ok', 'unseen'], ['ok']])
   })
 
   it('takes the turn of a text whose reminders change as the same turn', () => {

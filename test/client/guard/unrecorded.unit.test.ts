@@ -10,7 +10,15 @@ import { allJudged, corpora, tracesIn } from '../../support/traces.ts'
 
 const conversation = guestConversation('coder', 'thread')
 const textOf = (text: string, status: 'ok' | 'error' = 'error') =>
-  resultOfCalls(conversation, { key: '', callId: '', nth: 0, status, text, durationMs: 0 }).text
+  resultOfCalls(conversation, {
+    key: '',
+    callId: '',
+    nth: 0,
+    status,
+    text,
+    shown: null,
+    durationMs: 0,
+  }).text
 
 describe('a text that is not recorded', () => {
   it('has a stand-in that shows nothing of it', () => {

@@ -8,6 +8,7 @@ import { versionOf } from '../installed-hosts.ts'
 import {
   type ModelServer,
   type Script,
+  type ScriptedAnswer,
   type SeenRequest,
   startModelServer,
 } from '../model-server.ts'
@@ -85,6 +86,7 @@ async function installHooks(program: Program, folder: HostFolder, url: string): 
 export type Observed = {
   /** The requests that reached the provider. */
   requests: SeenRequest[]
+  answers: ScriptedAnswer[]
   /** The answer of the last prompt to its user. */
   reply: string
   ended: HostEnded
@@ -100,16 +102,19 @@ export type ObserveOptions = {
   prompts?: readonly Prompt[]
   /** Fills the folder in which the host's tools run. */
   prepare?: (work: string) => Promise<void>
+  /** The server of its hooks in place of Weir's. */
+  hooksUrl?: string
 }
 
 /** Runs the prompts of one session, one after the other. */
 export async function observe(
   program: Program,
   front: Front,
-  { script, prompts = [{ text: prompt }], prepare }: ObserveOptions,
+  { script, prompts = [{ text: prompt }], prepare, hooksUrl }: ObserveOptions,
 ): Promise<Observed> {
   return within({ program, front, script }, async ({ model, folder, weir, url }) => {
     await prepare?.(folder.work)
+    if (hooksUrl !== undefined) await installHooks(program, folder, hooksUrl)
     let session = ''
     let ended: HostEnded = { code: 0, out: '', errors: '' }
     for (const { text, more } of prompts) {
@@ -120,6 +125,7 @@ export async function observe(
     await weir?.stop()
     return {
       requests: model.requests,
+      answers: model.answers,
       reply: program.reply(ended),
       ended,
       advice: weir === undefined ? [] : await adviceIn(weir),

@@ -13,11 +13,12 @@ import { nameOf, type Program } from '../programs/program.ts'
 import { claudeCode, codex, terminalAgents } from '../programs/terminal-agents.ts'
 import { runServedClient } from '../served-clients.ts'
 import type { Case, Front } from './case.ts'
-import { claudeCodeWork } from './claude-code-work.ts'
+import { claudeCodeWork, claudeLoopingAgents } from './claude-code-work.ts'
 import { codexWork } from './codex-work.ts'
 import { approvalCase, guardCase, killCase } from './control.ts'
 import { generalWork, honestCase, sleepingPolls } from './honest-work.ts'
 import { bareCall, incidentCase, incidents, sameSuccess } from './incidents.ts'
+import { loopingAgentsCase } from './looping-agents.ts'
 
 /** The hosts whose hooks Weir serves have all fronts. */
 const hooked: readonly Program[] = [claudeCode, codex]
@@ -47,6 +48,9 @@ function hookedCases(program: Program): Case[] {
     ),
     ...(['none', ...fronts] as const).flatMap((front) =>
       work.map((honest) => honestCase(program, front, honest)),
+    ),
+    ...(program === claudeCode ? fronts : []).map((front) =>
+      loopingAgentsCase(program, front, claudeLoopingAgents),
     ),
     ...(['hooks', 'proxy and hooks'] as const).map((front) => guardCase(program, front)),
     approvalCase(program, 'approve'),

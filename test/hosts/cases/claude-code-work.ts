@@ -1,8 +1,10 @@
 // Honest work with Claude Code's own tools.
 
 import type { ScriptedAnswer, ScriptedCall, SeenRequest } from '../model-server.ts'
+import { claudeCode } from '../programs/terminal-agents.ts'
 import { messagesOf } from '../transcript.ts'
 import { type Honest, repeated } from './honest-work.ts'
+import { loopingAgents } from './looping-agents.ts'
 
 const call = (name: string, input: unknown): ScriptedCall => ({
   name,
@@ -55,7 +57,7 @@ const editCycles: Honest = {
 const silentTask: Honest = {
   title: 'twenty looks at a silent background task',
   main: () => [
-    calls(bash('sleep 30', { run_in_background: true })),
+    calls(bash('sleep 75', { run_in_background: true })),
     ...repeated(20, () => (request) => calls(read(taskOutputIn(request)))),
     { text: 'I wait for it.' }, // its end is one more request
   ],
@@ -80,6 +82,10 @@ const equalAgents: Honest = {
   main: () => [calls(...Array.from({ length: 3 }, () => subagent('Look at the build.')))],
   agent: () => repeated(4, () => calls(bash('cat build.txt'))),
 }
+
+export const claudeLoopingAgents = loopingAgents(claudeCode, [
+  calls(subagent('Run it.'), subagent('Run it.')),
+])
 
 /** A session of 60 requests, with all that people do in one. */
 const longSession: Honest = {

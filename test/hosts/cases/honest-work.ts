@@ -6,7 +6,15 @@ import { join } from 'node:path'
 import type { ScriptedAnswer, SeenRequest } from '../model-server.ts'
 import { command, nameOf, type Program } from '../programs/program.ts'
 import { transcriptOf } from '../transcript.ts'
-import { type Case, type Front, type Observed, observe, type Prompt, type Result } from './case.ts'
+import {
+  type Case,
+  type Front,
+  type Observed,
+  type ObserveOptions,
+  observe,
+  type Prompt,
+  type Result,
+} from './case.ts'
 import { lastAnswer } from './incidents.ts'
 
 /** An answer, or one that depends on the request. */
@@ -106,21 +114,21 @@ export function threadOf({ headers }: SeenRequest): string {
 /** The run without Weir, once a case. */
 const direct = new Map<string, Promise<Observed>>()
 
-function runHonest(program: Program, front: Front, honest: Honest): Promise<Observed> {
+export function honestOptions(program: Program, honest: Honest): ObserveOptions {
   const { prompts, files = {} } = honest
-  return observe(program, front, {
+  return {
     script: stepsScript(honest, program),
     ...(prompts !== undefined && { prompts }),
     prepare: async (work) => {
       for (const [name, content] of Object.entries(files))
         await writeFile(join(work, name), content)
     },
-  })
+  }
 }
 
 function directRun(program: Program, honest: Honest): Promise<Observed> {
   const key = `${nameOf(program)} ${honest.title}`
-  const run = direct.get(key) ?? runHonest(program, 'none', honest)
+  const run = direct.get(key) ?? observe(program, 'none', honestOptions(program, honest))
   direct.set(key, run)
   return run
 }
@@ -135,7 +143,7 @@ export function honestCase(program: Program, front: Front, honest: Honest): Case
       const alone = await directRun(program, honest)
       const expected = expectedRequests(honest, program)
       if (front === 'none') return judgedAlone(alone, expected)
-      return compared(await runHonest(program, front, honest), alone)
+      return compared(await observe(program, front, honestOptions(program, honest)), alone)
     },
   }
 }

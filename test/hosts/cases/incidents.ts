@@ -1,6 +1,6 @@
 // Incidents: the model goes on with the same fault, and Weir ends the loop.
 
-import type { ScriptedAnswer } from '../model-server.ts'
+import type { ScriptedAnswer, SeenRequest } from '../model-server.ts'
 import { command, nameOf, type Program } from '../programs/program.ts'
 import {
   type Case,
@@ -44,6 +44,15 @@ const failingCall: Incident = {
   requestsMax: 7,
 }
 
+export const cutArguments: Incident = {
+  title: 'arguments that end in the middle',
+  loop: ({ shell }) => ({
+    calls: [{ name: shell.name, input: `{"${shell.argument}":"touch ran-` }],
+    isLengthLimited: true,
+  }),
+  requestsMax: 5,
+}
+
 export const incidents: readonly Incident[] = [
   bareCall,
   sameSuccess,
@@ -69,14 +78,7 @@ export const incidents: readonly Incident[] = [
     loop: () => ({ calls: [{ name: 'no_such_tool', input: '{"path":"a.txt"}' }] }),
     requestsMax: 5,
   },
-  {
-    title: 'arguments that end in the middle',
-    loop: ({ shell }) => ({
-      calls: [{ name: shell.name, input: `{"${shell.argument}":"touch ran-` }],
-      isLengthLimited: true,
-    }),
-    requestsMax: 5,
-  },
+  cutArguments,
   {
     title: 'arguments that are no JSON',
     loop: ({ shell }) => ({
@@ -96,12 +98,16 @@ export function lastAnswer(program: Program, text: string, mayCall: boolean): Sc
   return program.finish !== undefined && mayCall ? { text, calls: [program.finish] } : { text }
 }
 
-function loopScript(program: Program, incident: Incident, front: Front, obeys: boolean): ScriptIn {
+/** `obeys`: whether the model stops because of a text. */
+export function loopScript(
+  program: Program,
+  incident: Incident,
+  obeys: (request: SeenRequest) => boolean,
+): ScriptIn {
   let hasEnded = false
   return () => (request, number) => {
     const isForbidden = forbidsCalls(request)
-    const isTold = obeys && front === 'hooks' && isToldTwice(request)
-    hasEnded ||= number > rounds || isForbidden || isTold
+    hasEnded ||= number > rounds || isForbidden || obeys(request)
     return hasEnded ? lastAnswer(program, finalText, !isForbidden) : incident.loop(program, number)
   }
 }
@@ -119,7 +125,8 @@ export function incidentCase(
     front,
     title: obeys ? incident.title : `${incident.title}, and the model obeys no text`,
     run: async () => {
-      const script = () => loopScript(program, incident, front, obeys)
+      const stops = obeys && front === 'hooks' ? isToldTwice : () => false
+      const script = () => loopScript(program, incident, stops)
       const observed = await observe(program, front, { script: script() })
       const result = judged(program, front, incident, observed, obeys)
       if (result.fault === undefined || front === 'none') return result
@@ -131,7 +138,7 @@ export function incidentCase(
   }
 }
 
-/** The host has a limit of its own, which comes first. */
+/** A limit of the host comes first. */
 function isSameEnd(observed: Observed, alone: Observed): boolean {
   return observed.requests.length === alone.requests.length && observed.reply === alone.reply
 }

@@ -197,7 +197,7 @@ describe('a request (G5, G6)', () => {
 
   it('gives the calls without a result an unknown outcome', () => {
     const { records } = proposed.when(request('r1', ['a.1']))
-    expect(only(records, 'outcome').result?.status).toBe('outcome_unknown')
+    expect(only(records, 'outcome').result?.status).toBe('unseen')
   })
 
   it('without the outstanding round waits for nothing and ends nothing', () => {
@@ -225,7 +225,7 @@ describe('a request (G5, G6)', () => {
 describe('one round is outstanding at a time (GUEST-2)', () => {
   it('a new round waits, and its guest has gone on without the results of the one before', () => {
     const waiting = proposed.when(round('b.1'))
-    expect(only(waiting.records, 'outcome').result?.status).toBe('outcome_unknown')
+    expect(only(waiting.records, 'outcome').result?.status).toBe('unseen')
     const next = waiting.when(outcome(0, 1))
     expect(only(next.records, 'round-proposed').round).toBe(2)
   })

@@ -82,6 +82,8 @@ export function round(
     agent: 'coder',
     blocking: true,
     hides: false,
+    isShown: false,
+    after: null,
     settings,
     policy: settings.policy,
     response: responseOf(key, text, made, tokens),
@@ -143,7 +145,16 @@ export function request(
 }
 
 export function result(key: string, of: Partial<GuestResult> = {}): GuestResult {
-  return { key, callId: 'id-0', nth: 0, status: 'ok', text: 'a.txt', durationMs: 5, ...of }
+  return {
+    key,
+    callId: 'id-0',
+    nth: 0,
+    status: 'ok',
+    text: 'a.txt',
+    shown: null,
+    durationMs: 5,
+    ...of,
+  }
 }
 
 type Outcome = Pick<Round, 'text' | 'calls' | 'tokens'> & {

@@ -690,3 +690,17 @@ describe('the memory of a turn', () => {
     ).toEqual(['-'])
   })
 })
+
+describe('a call whose result nobody saw', () => {
+  const unseen = one('Bash', { command: 'ls' }, failing('The agent went on.', 'unseen'))
+
+  it('is no evidence of a failure, however often it comes', () => {
+    expect(rungs(...times(12, unseen))).toEqual(times(12, unseen).map(() => '-'))
+  })
+
+  it('leaves the failures around it as they are', () => {
+    const failed = one('Bash', { command: 'ls' }, failing('no such file'))
+    const between = rungs(...times(4, failed).flatMap((step) => [unseen, step]))
+    expect(between.filter((_, at) => at % 2 === 1)).toEqual(rungs(...times(4, failed)))
+  })
+})

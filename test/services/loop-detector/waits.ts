@@ -147,7 +147,10 @@ export const silentWaits: WaitCase[] = [
     ),
   ),
   // Gemini CLI
-  one('gemini-list-declared', poller('list_background_processes', {}, '- [PID 812] RUNNING: `npm run build`')),
+  one(
+    'gemini-list-declared',
+    poller('list_background_processes', {}, '- [PID 812] RUNNING: `npm run build`'),
+  ),
   one(
     'gemini-read-background',
     poller('read_background_output', { pid: 812, delay_ms: 5000 }, 'Log is empty.'),
@@ -294,7 +297,7 @@ export const silentWaits: WaitCase[] = [
   one('slurm', call('bash', { command: 'sacct -j 5 -n -o state' }, '   PENDING')),
 ]
 
-/** Each repeats what is gone, over or refused, and must be noticed within eight calls. */
+/** The thing is gone, over or refused, so each must be noticed within eight calls. */
 export const fakeWaits: WaitCase[] = [
   one('claude-unknown-shell', {
     ...failed('BashOutput', { bash_id: 'bash_9' }, 'No shell found with ID: bash_9'),

@@ -15,7 +15,7 @@ const polls = 20
 const second = 1000
 const minute = 60 * second
 
-/** The calls, each in a round of its own. */
+/** The calls, each in a separate round. */
 function callsOf({ first, lap }: WaitCase, laps: number): WaitCall[] {
   return [
     ...(first === undefined ? [] : [first]),
@@ -118,15 +118,15 @@ describe('a model that loops', () => {
   })
 
   it('is reminded at the twenty-fifth look if it looks without a pause', () => {
-    const build: WaitCall = { tool: 'get_build', args: { id: 1 }, answer: 'running' }
+    const build: WaitCall = { tool: 'get_build', args: { id: 1 }, answer: 'running', poller: true }
     const calls = Array.from({ length: 60 }, () => build)
     const raised = interventions(calls, 200).flatMap((one, n) => (one === null ? [] : [{ n, one }]))
-    expect(raised).toMatchObject([{ n: 25 }, { n: 50 }])
+    expect(raised).toMatchObject([{ n: 24 }, { n: 49 }])
     for (const { one } of raised)
       expect(one).toMatchObject({ rule: 'still-waiting', rung: 'nudge', class: null })
   })
 
-  it('reads that it is still waiting, and what it can do instead', () => {
+  it('reads that it is still waiting, and its other choices', () => {
     const build: WaitCall = { tool: 'get_build', args: { id: 1 }, answer: 'running' }
     const raised = interventions([...Array.from({ length: 70 }, () => build)], minute)
     const one = raised.find((intervention) => intervention !== null)

@@ -5,8 +5,11 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { pythonLiteral } from '../../../../services/accumulator/dialects/python-literal.ts'
-import type { Repair } from '../../../../services/accumulator/dialects/written-json.ts'
+import {
+  pythonSpelling,
+  readLiteral,
+} from '../../../../services/accumulator/dialects/readers/literal.ts'
+import type { Repair } from '../../../../services/accumulator/dialects/readers/written-json.ts'
 
 /**
  * Compares with Weir's JSON by Python's own JSON reader, type by type. `ours-only`: Python refuses
@@ -46,7 +49,7 @@ const hasPython = spawnSync('python3', ['-c', 'import ast']).status === 0
 function read(text: string): string | null | undefined {
   const repairs = new Set<Repair>()
   const cursor = { text, at: 0 }
-  const json = pythonLiteral(cursor, repairs)
+  const json = readLiteral(cursor, pythonSpelling, repairs)
   if (repairs.has('json-word')) return undefined
   return json === undefined || cursor.at < text.length ? null : json
 }

@@ -2,7 +2,7 @@
 // search costs the characters it scans, an expression its match and a bounded look ahead.
 
 import { describe, expect, it } from '@jest/globals'
-import { withoutThinking } from '../../../../services/accumulator/dialects/inline-thinking.ts'
+import { withoutThinking } from '../../../../services/accumulator/dialects/around-calls.ts'
 import { recovered } from './offered.ts'
 
 const ns = ']<]minimax[>['

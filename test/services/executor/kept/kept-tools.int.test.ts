@@ -39,7 +39,7 @@ import { limits } from '../../../../shared/contract/limits.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { until } from '../../../support/inbox.ts'
 import type { KeptExecutorOptions } from '../../../support/kept-executor.ts'
-import { inBubblewrap } from '../../../support/sandboxes.ts'
+import { inSandboxes } from '../../../support/sandboxes.ts'
 
 const supportFile = (name: string) =>
   fileURLToPath(new URL(`../../../support/${name}`, import.meta.url))
@@ -419,7 +419,7 @@ describe('a living executor', () => {
   })
 })
 
-inBubblewrap('a tool in a sandbox', () => {
+inSandboxes('a tool in a sandbox', () => {
   const inSandbox = (script: string): CommandTool => ({
     kind: 'command',
     argv: ['/bin/sh', '-c', script],

@@ -24,7 +24,7 @@ function logged(agents: Agents): unknown[][] {
   return lines
 }
 
-describe('an executor on a machine without a backend', () => {
+describe('an executor on a machine without bubblewrap', () => {
   it('names the tools that will not start', () => {
     expect(logged(agentsOf('default', 'off', undefined, { network: 'all' }))).toEqual([
       [
@@ -34,7 +34,7 @@ describe('an executor on a machine without a backend', () => {
     ])
   })
 
-  it('logs nothing if no tool needs a sandbox, and looks for no backend', () => {
+  it('logs nothing if no tool needs a sandbox, and looks for no bubblewrap', () => {
     expect(logged(agentsOf('off', undefined))).toEqual([])
     const backend = () => {
       throw new Error('it was looked for')

@@ -32,7 +32,7 @@ import type { SandboxSetting } from '../../../../shared/agents/sandbox.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 import { protectAgentFile, protectOwnPath } from '../../../../shared/lib/sandbox/own-paths.ts'
 import { hasProcessCap } from '../../../../shared/lib/sandbox/process-cap.ts'
-import { inBubblewrap, inSandboxes } from '../../../support/sandboxes.ts'
+import { inSandboxes } from '../../../support/sandboxes.ts'
 
 const folders: string[] = []
 let folder = ''
@@ -568,7 +568,7 @@ describe('a tool whose sandbox cannot be made', () => {
   })
 })
 
-inBubblewrap('a tool with a list of hosts', () => {
+inSandboxes('a tool with a list of hosts', () => {
   it('of kind module reaches a listed host and no other', async () => {
     const server = createServer((_, response) => void response.end('CANARY'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,5 +1,4 @@
-// The launcher with each backend that this machine has, as this user and, if tests run as root, as
-// an unprivileged one. The attacks of tools are in services/executor/tools/sandbox.int.test.ts.
+// The launcher, as this user and, if tests run as root, as an unprivileged one. The attacks of tools are in services/executor/tools/sandbox.int.test.ts.
 
 import { spawn, spawnSync } from 'node:child_process'
 import {
@@ -15,18 +14,16 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, jest } from '@jest/globals'
-import { type Found, findAmong } from '../../../../shared/lib/sandbox/backend.ts'
+import { findAmong, findBackend } from '../../../../shared/lib/sandbox/backend.ts'
 import type { Confinement } from '../../../../shared/lib/sandbox/confinement.ts'
 import { confined } from '../../../../shared/lib/sandbox/launch.ts'
 import { protectOwnPath } from '../../../../shared/lib/sandbox/own-paths.ts'
+import { hasProcessCap } from '../../../../shared/lib/sandbox/process-cap.ts'
 
 const places = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
 const installed = (name: string) =>
   places.map((place) => join(place, name)).find((file) => existsSync(file))
-const found: Record<string, Found> = {
-  bubblewrap: findAmong(installed),
-  unshare: findAmong((name) => (name === 'bwrap' ? undefined : installed(name))),
-}
+const found = findAmong(installed)
 const folder = mkdtempSync(join(tmpdir(), 'weir-launch-'))
 chmodSync(folder, 0o755)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -85,17 +82,24 @@ const users: { who: string; id: { uid?: number; gid?: number } }[] = [
   { who: 'this user', id: {} },
   ...(isRoot ? [{ who: 'nobody', id: { uid: 65_534, gid: 65_534 } }] : []),
 ]
-const cases = users.flatMap(({ who, id }) => Object.keys(found).map((kind) => ({ who, id, kind })))
+const rest = {
+  read: [],
+  write: [],
+  programFiles: [],
+  programFolders: [],
+  network: 'none' as const,
+  memoryBytes: 2 ** 28,
+  processes: 64,
+  cpuSeconds: undefined,
+}
 
-describe.each(cases)('$kind as $who', ({ id, kind, who }) => {
-  const backend = found[kind] as Found
-  const isThere = 'backend' in backend && backend.backend.kind === kind
-  const whereItIs = isThere ? it : it.skip
-  const work = join(folder, `${kind}-${who.replace(' ', '-')}`)
+describe.each(users)('bubblewrap as $who', ({ id, who }) => {
+  const whereItIs = 'backend' in found ? it : it.skip
+  const work = join(folder, who.replace(' ', '-'))
   mkdirSync(work)
   chownSync(work, id.uid ?? process.getuid?.() ?? 0, id.gid ?? process.getgid?.() ?? 0)
 
-  /** As the process of that user would: some backends depend on who starts them. */
+  /** As the process of that user would: a cgroup is only for root. */
   function launch(script: string, change: Partial<Confinement> = {}) {
     const spies = [jest.spyOn(process, 'getuid'), jest.spyOn(process, 'getgid')]
     if (id.uid !== undefined) for (const spy of spies) spy?.mockReturnValue(id.uid)
@@ -105,21 +109,11 @@ describe.each(cases)('$kind as $who', ({ id, kind, who }) => {
   }
 
   function launchHere(script: string, change: Partial<Confinement>) {
-    return confined(
-      {
-        argv: ['sh', '-c', script],
-        cwd: work,
-        ...{ read: [], write: [], programFiles: [], programFolders: [] },
-        ...{ network: 'none', memoryBytes: 2 ** 28, processes: 64, cpuSeconds: undefined },
-        ...change,
-      },
-      [],
-      backend,
-    )
+    return confined({ argv: ['sh', '-c', script], cwd: work, ...rest, ...change }, [], found)
   }
 
   function run(script: string, change?: Partial<Confinement>) {
-    const [program, ...programArguments] = launch(script, change).argv
+    const [program, ...programArguments] = launch(script, change)
     const { status, stdout, stderr } = spawnSync(program, programArguments, {
       ...{ encoding: 'utf8', env: { PATH: process.env.PATH }, input: 'input' },
       ...id,
@@ -143,7 +137,7 @@ describe.each(cases)('$kind as $who', ({ id, kind, who }) => {
     mkdirSync(join(inside, 'kept'), { recursive: true })
     writeFileSync(join(inside, 'secret'), 'CANARY')
     writeFileSync(join(inside, 'kept', 'x'), 'CANARY')
-    const data = join(folder, `data-${kind}-${who.length}`)
+    const data = join(folder, `data-${who.length}`)
     mkdirSync(data)
     writeFileSync(join(data, 'x'), 'DATA')
     symlinkSync(data, `${data}-link`)
@@ -156,7 +150,7 @@ describe.each(cases)('$kind as $who', ({ id, kind, who }) => {
     expect(output).toContain('Read-only file system')
   })
 
-  const filters = isThere && kind === 'bubblewrap' && installed('python3') !== undefined
+  const filters = 'backend' in found && installed('python3') !== undefined
   ;(filters ? it : it.skip)('closes keyrings, vsock and io_uring, and leaves other calls', () => {
     const program = join(work, 'calls.py')
     writeFileSync(program, systemCalls)
@@ -185,12 +179,23 @@ describe.each(cases)('$kind as $who', ({ id, kind, who }) => {
     expect(lines.slice(11)).toEqual(olderCalls)
   })
 
+  const withCap = 'backend' in found && (id.uid !== undefined || !isRoot || hasProcessCap())
+  ;(withCap ? it : it.skip)('bounds the number of processes', () => {
+    const script = 'for i in $(seq 300); do sleep 1 & done; ls -d /proc/[0-9]* | wc -l'
+    const { output } = run(`(${script}) 2>&1; true`, { processes: 100 })
+    expect(output).toMatch(/fork|resource/i)
+    expect(output).not.toMatch(/^[2-9]\d\d$/m)
+  })
+
   whereItIs('ends all processes when the started one is killed', async () => {
-    const mark = `weir-left-${process.pid}-${kind}-${who.length}`
-    const [program, ...rest] = launch(
+    const mark = `weir-left-${process.pid}-${who.length}`
+    const [program, ...programArguments] = launch(
       `setsid bash -c 'exec -a ${mark} sleep 300' & bash -c 'exec -a ${mark} sleep 300' & touch on; wait`,
-    ).argv
-    const child = spawn(program, rest, { ...{ stdio: 'ignore', detached: true }, ...id })
+    )
+    const child = spawn(program, programArguments, {
+      ...{ stdio: 'ignore', detached: true },
+      ...id,
+    })
     const isLeft = () => spawnSync('pgrep', ['-f', mark]).status === 0
     await until(() => existsSync(join(work, 'on')) && isLeft())
     process.kill(-(child.pid ?? 0), 'SIGKILL')
@@ -198,33 +203,60 @@ describe.each(cases)('$kind as $who', ({ id, kind, who }) => {
   })
 })
 
-describe('a machine without a backend', () => {
-  it('starts nothing, and says why', () => {
-    const none = findAmong(() => undefined)
-    expect(none).toEqual({
-      missing:
-        'bubblewrap is not installed, and util-linux lacks unshare; install bubblewrap, allow user namespaces, or write sandbox: off',
-    })
-    expect(() =>
-      confined(
-        {
-          argv: ['true'],
-          cwd: folder,
-          ...{ read: [], write: [], programFiles: [], programFolders: [] },
-          ...{ network: 'none', memoryBytes: 2 ** 28, processes: 64, cpuSeconds: undefined },
-        },
-        [],
-        none,
-      ),
-    ).toThrow(/^no sandbox can be made here: bubblewrap is not installed/)
+describe('a machine without bubblewrap', () => {
+  const machine = (...programs: string[]) =>
+    findAmong((name) => (programs.includes(name) ? '/bin/false' : undefined))
+
+  it.each([
+    ['apt-get', 'apt-get install bubblewrap'],
+    ['dnf', 'dnf install bubblewrap'],
+    ['apk', 'apk add bubblewrap'],
+    ['pacman', 'pacman -S bubblewrap'],
+    ['zypper', 'zypper install bubblewrap'],
+  ])('and with %s is told to run: %s', (manager, command) => {
+    const getuid = jest.spyOn(process, 'getuid').mockReturnValue(0)
+    const missing = `bubblewrap is not installed; run: ${command}`
+    expect(machine('prlimit', manager)).toEqual({ missing })
+    getuid.mockReturnValue(1_000)
+    expect(machine('prlimit', manager)).toEqual({ missing: missing.replace('run: ', 'run: sudo ') })
+    getuid.mockRestore()
   })
 
-  it('is one where the programs are there and fail', () => {
-    const broken = findAmong((name) => (name === 'bwrap' ? '/bin/false' : undefined))
+  it('is told to run brew without sudo', () => {
+    expect(machine('prlimit', 'brew')).toEqual({
+      missing: 'bubblewrap is not installed; run: brew install bubblewrap',
+    })
+  })
+
+  it('and without a known package manager gets the names of the packages', () => {
+    expect(machine()).toEqual({
+      missing: 'bubblewrap and util-linux are not installed; install bubblewrap and util-linux',
+    })
+  })
+
+  it('that is no Linux cannot install it', () => {
+    expect(findBackend('/usr/bin:/opt/homebrew/bin', 'darwin')).toEqual({
+      missing: 'bubblewrap needs Linux, and this is darwin: no command installs it',
+    })
+  })
+
+  it('starts nothing, and says why', () => {
+    const start = () => confined({ argv: ['true'], cwd: folder, ...rest }, [], machine())
+    expect(start).toThrow(/^no sandbox can be made here: bubblewrap and util-linux are not/)
+  })
+})
+
+describe('a machine that cannot use bubblewrap', () => {
+  it.each(['bwrap', 'prlimit'])('can make no sandbox without a working %s', (name) => {
+    const missing = findAmong((one) => (one === name ? undefined : installed(one)))
+    expect(missing).toEqual({ missing: expect.stringMatching(/^[a-z-]+ is not installed; /) })
+  })
+
+  it('is one where bubblewrap is there and fails', () => {
+    const broken = findAmong((name) => (name === 'bwrap' ? '/bin/false' : installed(name)))
     expect(broken).toEqual({
-      missing: expect.stringMatching(
-        /^bubblewrap does not work here \(exit code 1\), and util-linux/,
-      ),
+      missing:
+        'bubblewrap does not work here (exit code 1); allow user namespaces (docs/guides/sandbox.md)',
     })
   })
 })

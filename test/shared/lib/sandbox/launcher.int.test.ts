@@ -20,21 +20,21 @@ describe.each(['/bin/sh', '/bin/bash'])('the launcher in %s', (shell) => {
   const whereItIs = there ? it : it.skip
 
   whereItIs('gives the program the filter and its own arguments', () => {
-    const [, ...rest] = launched(show, { group: undefined, filtered: true })
+    const [, ...rest] = launched(show, undefined)
     const { stdout } = spawnSync(shell, rest)
     expect(stdout).toEqual(Buffer.concat([filter ?? Buffer.alloc(0), Buffer.from('a b|$0|')]))
   })
 
   whereItIs('joins the group before it becomes the program', () => {
     const group = join(folder, 'cgroup.procs')
-    const [, ...rest] = launched(['sh', '-c', 'echo $$'], { group, filtered: true })
+    const [, ...rest] = launched(['sh', '-c', 'echo $$'], group)
     const { stdout } = spawnSync(shell, rest, { encoding: 'utf8' })
     expect(readFileSync(group, 'utf8')).toBe(stdout)
   })
 
   whereItIs('starts nothing if the group cannot be joined', () => {
     const group = join(folder, 'gone', 'cgroup.procs')
-    const [, ...rest] = launched(['echo', 'started'], { group, filtered: true })
+    const [, ...rest] = launched(['echo', 'started'], group)
     const { stdout, status } = spawnSync(shell, rest, { encoding: 'utf8' })
     expect([stdout, status === 0]).toEqual(['', false])
   })

@@ -20,9 +20,12 @@ afterEach(async () => {
 const looks = 20
 
 describe.each(['advice', 'veto'] as const)('an agent behind the proxy (%s)', (way) => {
-  it.each(Object.entries(rawApis))('waits for twenty looks, and is not ended (%s)', async (_, api) => {
-    expect(await requestsUntilEnd(way, api, 'in_progress')).toBe(looks + 1)
-  })
+  it.each(Object.entries(rawApis))(
+    'waits for twenty looks, and is not ended (%s)',
+    async (_, api) => {
+      expect(await requestsUntilEnd(way, api, 'in_progress')).toBe(looks + 1)
+    },
+  )
 
   it.each(Object.entries(rawApis))('is stopped if the run is over (%s)', async (_, api) => {
     expect(await requestsUntilEnd(way, api, '{"status":"completed"}')).toBeLessThan(10)
@@ -43,7 +46,8 @@ async function requestsUntilEnd(
     guard,
     (request, response) => {
       asked += 1
-      const isOver = asked > looks || /"tool_choice":("none"|\{"type":"none"\})/.test(`${request.body}`)
+      const isOver =
+        asked > looks || /"tool_choice":("none"|\{"type":"none"\})/.test(`${request.body}`)
       const call = { id: `call_${randomUUID().slice(0, 8)}`, args: '{"cmd":"gh run view 7"}' }
       begin(request, response)
       response.end(piecesOf(request, isOver ? { text: 'Done.' } : { calls: [call] }).join(''))

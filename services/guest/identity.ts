@@ -1,0 +1,115 @@
+// The identity of rounds that a host shows in other words than its model had. Most hosts rewrite
+// arguments in their histories and keep the ids of calls. A live answer has the model's own words.
+// test/models/guests_rewrites.py shows what breaks without each rule.
+//
+// ROUND-IDENTITY-1. A round of a history is the known round with its words. Otherwise it is the one
+//     known round with its call ids.
+// ROUND-IDENTITY-2. Ids that the history or the turn has in two rounds identify none, and neither do
+//     ids at a place at which the model was asked twice: fixed ids have two answers there.
+// ROUND-IDENTITY-3. A live answer is a round from a history only at the same place, because its own
+//     record may come later.
+
+import { limits } from '../../shared/contract/limits.ts'
+import type { GuestRound } from '../../shared/contract/messages.ts'
+import { idsOfKey } from '../../shared/transcript/round-key.ts'
+
+export type Identities = {
+  /** The round that a key names, for keys in other words. */
+  aliases: Map<string, string>
+  /** The request at each of the newest places: the key of the last round in its history. */
+  asked: Map<string, string>
+  /** The places of rounds that were taken from a history. */
+  taken: Map<string, string>
+}
+
+type Known = ReadonlyMap<string, unknown>
+
+/** `asked` at a place that two requests had. */
+const severalRequests = ''
+
+export function noIdentities(): Identities {
+  return { aliases: new Map(), asked: new Map(), taken: new Map() }
+}
+
+/** Notes a request of the guest. The front's own repeats of it have the same name before the dot. */
+export function noteRequest(
+  { asked }: Identities,
+  keys: readonly string[],
+  requestId: string,
+): void {
+  const place = keys.at(-1) ?? ''
+  const [request = ''] = requestId.split('.')
+  const before = asked.get(place)
+  asked.delete(place)
+  asked.set(place, before === undefined || before === request ? request : severalRequests)
+  const [oldest] = asked.keys()
+  if (asked.size > limits.guestKeysMax && oldest !== undefined) asked.delete(oldest)
+}
+
+/** Finds the known rounds that a history shows in other words. Its keys are oldest first. */
+export function recogniseShown(
+  identities: Identities,
+  known: Known,
+  keys: readonly string[],
+): void {
+  if (!keys.some((key) => isStrange(identities, known, key))) return
+  const shown = countsOf(keys)
+  const twins = byIds(known)
+  for (const [at, key] of keys.entries()) {
+    if (!isStrange(identities, known, key)) continue
+    const former = withoutIds(key)
+    if (former !== key && known.has(former)) identities.aliases.set(key, former)
+    const ids = idsOfKey(key)
+    if (identities.aliases.has(key) || ids === '' || shown.get(ids) !== 1) continue
+    const twin = twins.get(ids)
+    if (twin !== undefined && !isAskedTwice(identities, keys[at - 1] ?? ''))
+      identities.aliases.set(key, twin)
+  }
+}
+
+/** Finds the known round that a record of a front means. */
+export function recogniseRound(
+  identities: Identities,
+  known: Known,
+  { key, isShown, after }: Pick<GuestRound, 'key' | 'isShown' | 'after'>,
+): void {
+  const ids = idsOfKey(key)
+  if (after === null || ids === '' || !isStrange(identities, known, key)) return
+  const twin = byIds(known).get(ids)
+  if (twin === undefined || isAskedTwice(identities, after)) return
+  if (isShown || identities.taken.get(twin) === after) identities.aliases.set(key, twin)
+}
+
+/** The key under which the turn knows the round. */
+export function ownKey({ aliases }: Identities, key: string): string {
+  return aliases.get(key) ?? key
+}
+
+/** The key as a front of an older version made it, in a turn that is open across the upgrade. */
+function withoutIds(key: string): string {
+  return key.replace(`${idsOfKey(key)}.`, '.')
+}
+
+function isStrange({ aliases }: Identities, known: Known, key: string): boolean {
+  return !known.has(key) && !aliases.has(key)
+}
+
+function isAskedTwice({ asked }: Identities, place: string): boolean {
+  return asked.get(place) === severalRequests
+}
+
+function countsOf(keys: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const key of keys) counts.set(idsOfKey(key), (counts.get(idsOfKey(key)) ?? 0) + 1)
+  return counts
+}
+
+/** The round with these ids. Undefined: there is none, or there are several. */
+function byIds(known: Known): ReadonlyMap<string, string | undefined> {
+  const rounds = new Map<string, string | undefined>()
+  for (const key of known.keys()) {
+    const ids = idsOfKey(key)
+    rounds.set(ids, rounds.has(ids) ? undefined : key)
+  }
+  return rounds
+}

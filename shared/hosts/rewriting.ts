@@ -1,0 +1,74 @@
+// The calls of a host that changes what its model sent: it runs the changed call, and its history
+// shows that one. A profile says how, and this file makes both spellings one.
+// REWRITING-1. Two spellings are one only if the host runs the same call for both. A verdict on one
+//     therefore holds for the other.
+
+import { isObject } from '../lib/json/json-object.ts'
+
+export type HostRewriting = {
+  /** Arguments that are no JSON: the member that stands for them, and the one in it with their text. */
+  unread: { member: string; text: string } | undefined
+  /** A command that loses `cd FOLDER &&`, if a text before the history names this folder. */
+  folder: { tool: string; member: string; named: RegExp } | undefined
+  /** Members that it adds with this value. */
+  added: readonly { tool: string; member: string; value: unknown }[]
+  /** Texts whose lines lose the blanks at their ends. */
+  cutLines: readonly { tool: string; members: readonly string[] }[]
+  /** It reads a number or a boolean out of a text. */
+  readsTexts: boolean
+}
+
+type SentCall = { name: string; arguments: string }
+
+/** The arguments as the model sent them, if the host shows an object that stands for them. */
+export function sentArguments(text: string, { unread }: HostRewriting): string {
+  if (unread === undefined || !text.includes(unread.member)) return text
+  const value = parsed(text)
+  const stands = isObject(value) ? value[unread.member] : undefined
+  const sent = isObject(stands) ? stands[unread.text] : undefined
+  return typeof sent === 'string' ? sent : text
+}
+
+/** The arguments as the host runs the call. `folder`: its working folder. */
+export function argumentsAsRun(
+  { name, arguments: text }: SentCall,
+  { added, cutLines, folder: changed, readsTexts }: HostRewriting,
+  folder: () => string | undefined,
+): string {
+  const value = parsed(text)
+  if (!isObject(value)) return text
+  const run: Record<string, unknown> = Object.assign(Object.create(null), value)
+
+  for (const one of added)
+    if (one.tool === name && run[one.member] === one.value) delete run[one.member]
+  for (const { members } of cutLines.filter(({ tool }) => tool === name))
+    for (const member of members) run[member] = withCutLines(run[member])
+  if (changed?.tool === name) run[changed.member] = withoutFolder(run[changed.member], folder)
+  if (readsTexts)
+    for (const [member, inner] of Object.entries(run))
+      if (typeof inner === 'string' && plainValue.test(inner)) run[member] = JSON.parse(inner)
+  return JSON.stringify(run)
+}
+
+const plainValue = /^(?:-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?|true|false)$/
+
+function withCutLines(value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/[ \t]+$/gm, '') : value
+}
+
+function withoutFolder(value: unknown, folder: () => string | undefined): unknown {
+  if (typeof value !== 'string' || !value.startsWith('cd ')) return value
+  const own = folder()
+  if (own === undefined) return value
+  const begins = [own, `"${own}"`, `'${own}'`].map((path) => `cd ${path} && `)
+  const begin = begins.find((one) => value.startsWith(one))
+  return begin === undefined ? value : value.slice(begin.length)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
