@@ -1,6 +1,6 @@
 // The role of a process in a shared data folder: it owns the folder and runs the stages, or it is
-// linked to the owner, or it has none. Owns: what the role needs, and the bus that reads beside an
-// owner. Does not own: which role to try, and when (shared-folder.ts).
+// linked to the owner, or it has none. Owns: the bus, the link and the stages of the role.
+// Does not own: the choice of a role and its time (shared-folder.ts).
 
 import type { Logger } from 'pino'
 import type { Agents } from '../shared/agents/agents.ts'
@@ -8,7 +8,7 @@ import type { OwnerLink } from '../shared/bus/embedded/link.ts'
 import type { LinkHost } from '../shared/bus/embedded/owner-links.ts'
 import type { LocalBus } from '../shared/bus/kind.ts'
 import type { Bus } from '../shared/contract/bus.ts'
-import { type Clock, systemClock as clock, type Milliseconds } from '../shared/lib/clock.ts'
+import { type Clock, systemClock as clock } from '../shared/lib/clock.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import type { Settings } from '../shared/settings/settings.ts'
 import type { OwnerFacts } from './agent-facts.ts'
@@ -41,20 +41,7 @@ type Role =
   | { kind: 'linked'; link: OwnerLink; owner: OwnerFacts; beside: { close(): Promise<void> } }
   | { kind: 'none' }
 
-export type FolderRole = {
-  readonly now: Role
-  readonly lastOwner: OwnerFacts | undefined
-  /** When this process became the owner after another one; 0: never. */
-  readonly succeededAt: Milliseconds
-  /** Throws `bus.locked` if another process owns the folder. */
-  own(): Promise<void>
-  /** False: no owner answers now. */
-  linkUp(): Promise<boolean>
-  /** Gives up the folder that this process owns, and reads on. */
-  handOver(): Promise<void>
-  /** Closes the buses and the link of the role. */
-  close(): Promise<void>
-}
+export type FolderRole = ReturnType<typeof createFolderRole>
 
 export type RoleEvents = {
   contexts(): Contexts | undefined
@@ -70,16 +57,17 @@ export function createFolderRole(
   options: FolderRoleOptions,
   switching: SwitchingBus,
   { contexts, leave, onFailed, onOwnerEnded }: RoleEvents,
-): FolderRole {
+) {
   const { kind, settings, agents, guards, log } = options
   const { topicPrefix, partitions, dataFolder } = settings
   let role: Role = { kind: 'none' }
   let reading: Bus | undefined
   let lastOwner: OwnerFacts | undefined
+  /** When this process became the owner after another one; 0: never. */
   let succeededAt = 0
 
   return {
-    get now() {
+    get now(): Role {
       return role
     },
     get lastOwner() {
@@ -91,7 +79,8 @@ export function createFolderRole(
     own,
     linkUp,
 
-    async handOver() {
+    /** Gives up the folder that this process owns, and reads on. */
+    async handOver(): Promise<void> {
       const left = drop()
       if (left.kind !== 'owner') return
       await left.running.close()
@@ -101,7 +90,7 @@ export function createFolderRole(
       log.info({ dataFolder }, 'this process leaves the folder to one that runs agents')
     },
 
-    async close() {
+    async close(): Promise<void> {
       const left = drop()
       if (left.kind === 'linked') left.link.close()
       try {
@@ -112,6 +101,7 @@ export function createFolderRole(
     },
   }
 
+  /** Throws `bus.locked` if another process owns the folder. */
   async function own(): Promise<void> {
     const host = createStageHost({
       agents,
@@ -129,14 +119,9 @@ export function createFolderRole(
     const isSuccessor = lastOwner !== undefined
     if (isSuccessor) succeededAt = clock.now()
     switching.use(bus)
-    try {
-      const running = await options.runStages(bus)
-      role = { kind: 'owner', bus, running }
-      running.failed.catch(onFailed)
-    } catch (error) {
-      await bus.close()
-      throw isLocked(error) ? new Error('the stages are locked', { cause: error }) : error
-    }
+    const running = await runStages(options, bus)
+    role = { kind: 'owner', bus, running }
+    running.failed.catch(onFailed)
     host.serve()
     if (isSuccessor)
       log.info({ dataFolder }, 'this process runs the stages now: the last one ended')
@@ -144,6 +129,7 @@ export function createFolderRole(
     reading = undefined
   }
 
+  /** False: no owner answers now. */
   async function linkUp(): Promise<boolean> {
     const link = await kind.link(settings)
     if (link === undefined) return false
@@ -184,6 +170,15 @@ export function createFolderRole(
     const left = role
     role = { kind: 'none' }
     return left
+  }
+}
+
+async function runStages(options: FolderRoleOptions, bus: Bus): Promise<Running> {
+  try {
+    return await options.runStages(bus)
+  } catch (error) {
+    await bus.close()
+    throw isLocked(error) ? new Error('the stages are locked', { cause: error }) : error
   }
 }
 

@@ -14,12 +14,6 @@ import type { Milliseconds } from '../lib/clock.ts'
 import type { Unit } from './fold.ts'
 import { toRecord } from './record.ts'
 
-export type Ticker<State> = {
-  /** The unit has another deadline, or is closed (undefined). */
-  moved(key: string, unit: Unit<State> | undefined): void
-  stop(): void
-}
-
 type Ticked = { due: Milliseconds; again: Milliseconds }
 
 type DueUnit = { key: string; conversation: ConversationId; due: Milliseconds }
@@ -37,7 +31,7 @@ export type TickerOptions<State, In extends Message, Task> = {
 
 export function createTicker<State, In extends Message, Task>(
   options: TickerOptions<State, In, Task>,
-): Ticker<State> {
+) {
   const { bus, stage, topic, partition, units, onTicks, log } = options
   /** By unit, for its present deadline: no further tick before `again`. */
   const ticked = new Map<string, Ticked>()
@@ -49,12 +43,13 @@ export function createTicker<State, In extends Message, Task>(
   let scannedAt = Number.NEGATIVE_INFINITY
 
   return {
-    moved(key, unit) {
+    /** The unit has another deadline, or is closed (undefined). */
+    moved(key: string, unit: Unit<State> | undefined): void {
       const due = unit && stage.due(unit.state)
       if (ticked.get(key)?.due !== due) ticked.delete(key)
       if (due !== undefined) wakeAt(againAt(key, due))
     },
-    stop() {
+    stop(): void {
       isStopped = true
       cancel?.()
     },

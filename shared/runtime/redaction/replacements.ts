@@ -1,33 +1,12 @@
 // The values that a redaction found, and their replacements. Keeps REDACTION-1 and REDACTION-2.
 
 import { createHmac, randomBytes } from 'node:crypto'
-import {
-  regExpPattern,
-  type ValuePattern,
-  valuesIn,
-} from '../../contract/redaction/value-pattern.ts'
+import { regExpPattern, valuesIn } from '../../contract/redaction/value-pattern.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { gatherKnownValues } from './known-values.ts'
 import type { RedactionRule } from './redaction-rule.ts'
 
-export type Replacements = {
-  /** Matches replacements. A text that only resembles one matches too. */
-  readonly shape: ValuePattern
-  /** Whether this word is a replacement. */
-  has(word: string): boolean
-  /** The replacement of a value. Throws `usage` above the limit. */
-  of(rule: RedactionRule, value: string): string
-  /** From now on `inText` replaces the value in all its spellings. */
-  learn(rule: RedactionRule, value: string): void
-  /** The same for the id of an approval. */
-  learnId(id: string): void
-  /** Replaces the known values. `isCut`: the text ends within a value, perhaps. */
-  inText(text: string, isCut: boolean): string
-  /** A digest by the key of this bundle. */
-  digest(value: string): string
-  /** Replaces the digest of an approval, which is made of the arguments. */
-  ofId(id: string): string
-}
+export type Replacements = ReturnType<typeof createReplacements>
 
 /** Well below Node's default heap, also at two bytes for a character. */
 const knownBytesMax = 512 * 1024 * 1024
@@ -35,7 +14,7 @@ const knownBytesMax = 512 * 1024 * 1024
 export function createReplacements(
   rules: readonly RedactionRule[],
   { secret, bytesMax = knownBytesMax }: { secret?: Uint8Array; bytesMax?: number },
-): Replacements {
+) {
   let key = secret
   const known = gatherKnownValues()
   const shape = regExpPattern(new RegExp(shapeSource(rules), 'gu'))
@@ -47,6 +26,7 @@ export function createReplacements(
     return createHmac('sha256', key).update(value).digest('hex')
   }
 
+  /** Replaces the digest of an approval, which is made of the arguments. */
   function ofId(id: string): string {
     return digest(id).replace(/^(.{4})(.{4})(.{4}).*$/s, '$1-$2-$3')
   }
@@ -63,16 +43,19 @@ export function createReplacements(
   }
 
   return {
+    /** Matches replacements, and texts that only resemble one. */
     shape,
-    has: (word) => made.has(word),
+    has: (word: string) => made.has(word),
     of,
-    learn(rule, value) {
+    /** From now on `inText` replaces the value in all its spellings. */
+    learn(rule: RedactionRule, value: string): void {
       if (value.trim() === '') return
       const replacement = of(rule, value)
       for (const spelling of spellingsOf(value)) known.add(spelling, replacement)
     },
-    learnId: (id) => known.add(id, ofId(id)),
-    inText(text, isCut) {
+    learnId: (id: string) => known.add(id, ofId(id)),
+    /** `isCut`: the text is truncated at its end. */
+    inText(text: string, isCut: boolean): string {
       let left = ''
       let from = 0
       for (const { text: found, index } of made.size === 0 ? [] : valuesIn(text, shape))
