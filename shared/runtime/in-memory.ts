@@ -89,7 +89,7 @@ export function createPlayer({
     add,
     append(topic, message, { time = log.now + 1, failing } = {}) {
       log.now = time
-      const offset = write(topic, message, undefined, absentId(topic, message))
+      const offset = write(topic, message, undefined, absentId(topic, message, log.ends))
       if (failing !== undefined) byTopic.get(topic)?.failures.set(offset, failing)
     },
     async settle() {
@@ -116,13 +116,17 @@ export function createPlayer({
     const failures = new Map<Offset, string>()
     let applied: Message | undefined
     const fold = createFold({
-      ...{ stage, partition, topicPrefix, marks: {}, readBack, failures },
+      stage,
+      partition,
+      topicPrefix,
+      marks: {},
+      readBack,
+      failures,
       ...(isLog ? {} : { encodes: false, throws: true, decode: () => applied as Message }),
     })
     async function* readBack(from: Offset, to: Offset) {
-      yield records
-        .filter((record) => record.topic === topic && from <= record.offset && record.offset < to)
-        .map(prefixed)
+      const isBetween = ({ offset }: PlayedRecord) => from <= offset && offset < to
+      yield records.filter((record) => record.topic === topic && isBetween(record)).map(prefixed)
     }
     const inbox: Inbox = {
       waiting: [],
@@ -137,9 +141,9 @@ export function createPlayer({
     return {
       units: fold.units,
       tasks: (conversation) =>
-        [...fold.units.values()]
-          .filter((unit) => unit.conversation === conversation)
-          .flatMap(({ state }) => stage.wants(state)),
+        [...fold.units.values()].flatMap((unit) =>
+          unit.conversation === conversation ? stage.wants(unit.state) : [],
+        ),
     }
   }
 
@@ -185,18 +189,22 @@ export function createPlayer({
   function prefixed(record: PlayedRecord): StoredRecord {
     return { ...record, topic: topicPrefix + record.topic }
   }
+}
 
-  /**
-   * The id of a record whose stage is not played. Undefined: no reducer writes this type, or an
-   * observer may still have written it.
-   */
-  function absentId(topic: TopicName, { type }: Message): string | undefined {
-    if (topics[topic].formerly?.[type] !== undefined) return undefined
-    const writers = topics[topic].records[type] ?? []
-    const stage = writers.includes('runtime of any stage')
-      ? 'conversation'
-      : writers.find((writer) => writer in stages)
-    const offset = log.ends.get(topic) ?? 0
-    return stage && formatId({ stage, partition: absentPartition, offset, n: 0 })
-  }
+/**
+ * The id of a record whose stage is not played. Undefined: no reducer writes this type, or an
+ * observer may still have written it.
+ */
+function absentId(
+  topic: TopicName,
+  { type }: Message,
+  ends: PlayedLog['ends'],
+): string | undefined {
+  if (topics[topic].formerly?.[type] !== undefined) return undefined
+  const writers = topics[topic].records[type] ?? []
+  const stage = writers.includes('runtime of any stage')
+    ? 'conversation'
+    : writers.find((writer) => writer in stages)
+  const offset = ends.get(topic) ?? 0
+  return stage && formatId({ stage, partition: absentPartition, offset, n: 0 })
 }

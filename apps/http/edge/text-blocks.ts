@@ -11,6 +11,7 @@ export type BlockChunks<Chunk> = {
 
 export function createTextBlocks<Chunk>({ start, delta, end }: BlockChunks<Chunk>) {
   let open: Block | undefined
+  let texts: string[] = []
   let count = 0
 
   function close(): Chunk[] {
@@ -25,9 +26,15 @@ export function createTextBlocks<Chunk>({ start, delta, end }: BlockChunks<Chunk
       const before = close()
       count += 1
       open = { kind, id: `${kind}-${turn}-${count}` }
+      if (kind === 'text') texts.push(open.id)
       return [...before, ...start(open), delta(open, text)]
     },
     close,
+    /** The ids of the round's texts. */
+    texts: () => texts,
+    beginRound() {
+      texts = []
+    },
     /** Without its end: the client drops the block, or has its end already. */
     drop() {
       open = undefined

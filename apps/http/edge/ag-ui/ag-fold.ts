@@ -3,7 +3,7 @@
 // AG-FOLD-2. A run ends once, behind the end of its texts, steps and calls: clients refuse others.
 
 import type { TurnEvent } from '../../../../client/weir.ts'
-import { createTextBlocks } from '../text-blocks.ts'
+import { type BlockChunks, createTextBlocks } from '../text-blocks.ts'
 import { callIdOf, createTurnCalls, type Event, type WaitingCall } from '../turn-calls.ts'
 import type { TurnFold } from '../turn-chunks.ts'
 import { createTurnEnd, interventionData } from '../turn-data.ts'
@@ -26,43 +26,40 @@ const responseSchema = {
   required: ['approved'],
 }
 
+const blockEvents: BlockChunks<AgEvent> = {
+  start({ kind, id: messageId }) {
+    if (kind === 'text') return [{ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }]
+    return [
+      { type: 'REASONING_START', messageId },
+      { type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' },
+    ]
+  },
+  delta({ kind, id: messageId }, delta) {
+    const type = kind === 'text' ? 'TEXT_MESSAGE_CONTENT' : 'REASONING_MESSAGE_CONTENT'
+    return { type, messageId, delta }
+  },
+  end({ kind, id: messageId }) {
+    if (kind === 'text') return [{ type: 'TEXT_MESSAGE_END', messageId }]
+    return [
+      { type: 'REASONING_MESSAGE_END', messageId },
+      { type: 'REASONING_END', messageId },
+    ]
+  },
+}
+
 export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgEvent> {
   const calls = createTurnCalls()
   const end = createTurnEnd()
   const sent = createAgMessages(messages)
   /** Calls whose results the client has sent itself. */
   const known = new Set(messages.flatMap((one) => (one.role === 'tool' ? [one.toolCallId] : [])))
+  const blocks = createTextBlocks(blockEvents)
   let hasBegun = false
   let step: string | undefined
-  /** The texts of the round. */
-  let texts: string[] = []
-
-  const blocks = createTextBlocks<AgEvent>({
-    start({ kind, id: messageId }) {
-      if (kind === 'reasoning')
-        return [
-          { type: 'REASONING_START', messageId },
-          { type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' },
-        ]
-      texts.push(messageId)
-      return [{ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }]
-    },
-    delta({ kind, id: messageId }, delta) {
-      const type = kind === 'text' ? 'TEXT_MESSAGE_CONTENT' : 'REASONING_MESSAGE_CONTENT'
-      return { type, messageId, delta }
-    },
-    end({ kind, id: messageId }) {
-      if (kind === 'text') return [{ type: 'TEXT_MESSAGE_END', messageId }]
-      return [
-        { type: 'REASONING_MESSAGE_END', messageId },
-        { type: 'REASONING_END', messageId },
-      ]
-    },
-  })
 
   function endStep(): AgEvent[] {
     const before = blocks.close()
-    texts = []
+    blocks.beginRound()
     if (step === undefined) return before
     const stepName = step
     step = undefined
@@ -77,9 +74,9 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
 
   function reset(): AgEvent[] {
     const before = blocks.close()
-    if (texts.length === 0) return before
-    sent.drop(texts)
-    texts = []
+    if (blocks.texts().length === 0) return before
+    sent.drop(blocks.texts())
+    blocks.beginRound()
     return [...before, { type: 'MESSAGES_SNAPSHOT', messages: sent.all() }]
   }
 
@@ -87,7 +84,7 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
     const { reply, outcome, reason, class: failure, totals } = event
     const { inputTokens, outputTokens } = totals
     const usage = [{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens }]
-    const isShown = reply === '' || (outcome === 'answered' && texts.length > 0)
+    const isShown = reply === '' || (outcome === 'answered' && blocks.texts().length > 0)
     const before: AgEvent[] = [
       ...blocks.close(),
       ...calls.all().map(({ callId }) => result(callId, 'the turn ended before its result')),
@@ -118,7 +115,7 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
       case 'text-reset':
         return reset()
       case 'model-answered':
-        return [...blocks.close(), ...callsOf(event, texts.at(-1))]
+        return [...blocks.close(), ...callsOf(event, blocks.texts().at(-1))]
       case 'intervention-raised':
         return [{ type: 'CUSTOM', name: 'weir.intervention', value: interventionData(event) }]
       case 'call-rejected':

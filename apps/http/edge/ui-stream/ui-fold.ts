@@ -4,7 +4,7 @@
 //     call, and only a person's rejection or a guard's veto is a denial.
 
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
-import { createTextBlocks } from '../text-blocks.ts'
+import { type BlockChunks, createTextBlocks } from '../text-blocks.ts'
 import {
   callIdOf,
   createTurnCalls,
@@ -19,6 +19,12 @@ import type { UiChunk } from './ui-chunk.ts'
 /** Ids of the approvals that stand for the veto of a guard begin with it. */
 export const guardPrefix = 'guard-'
 
+const blockChunks: BlockChunks<UiChunk> = {
+  start: ({ kind, id }) => [{ type: `${kind}-start`, id }],
+  delta: ({ kind, id }, delta) => ({ type: `${kind}-delta`, id, delta }),
+  end: ({ kind, id }) => [{ type: `${kind}-end`, id }],
+}
+
 /** The calls of the turn as parts of the message. `clientTools`: the tools that the page runs. */
 type CallParts = {
   calls: TurnCalls
@@ -31,16 +37,11 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
   const calls = createTurnCalls()
   const parts: CallParts = { calls, shown: new Set(), clientTools }
   const end = createTurnEnd()
-  const blocks = createTextBlocks<UiChunk>({
-    start: ({ kind, id }) => [{ type: `${kind}-start`, id }],
-    delta: ({ kind, id }, delta) => ({ type: `${kind}-delta`, id, delta }),
-    end: ({ kind, id }) => [{ type: `${kind}-end`, id }],
-  })
+  const blocks = createTextBlocks(blockChunks)
   let turn: number | undefined
   let isStep = false
   /** Data of the open step: a reset of the step removes it, so it is sent again. */
   let stepData: UiChunk[] = []
-  let hasText = false
 
   function delta(kind: 'text' | 'reasoning', text: string): UiChunk[] {
     return blocks.add(kind, turn ?? 0, text)
@@ -62,7 +63,7 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
 
   function reset(): UiChunk[] {
     blocks.drop()
-    hasText = false
+    blocks.beginRound()
     return [{ type: 'reset-step' }, ...stepData]
   }
 
@@ -77,7 +78,7 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
 
   function turnFinished(event: Event<'turn-finished'>): UiChunk[] {
     const { reply, outcome, reason } = event
-    const isShown = reply === '' || (outcome === 'answered' && hasText)
+    const isShown = reply === '' || (outcome === 'answered' && blocks.texts().length > 0)
     return [
       ...blocks.close(),
       ...unfinished(parts),
@@ -96,10 +97,9 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
   function chunksOf(event: TurnEvent): UiChunk[] {
     switch (event.type) {
       case 'round-started':
-        hasText = false
+        blocks.beginRound()
         return startStep()
       case 'text-delta':
-        hasText = true
         return delta('text', event.text)
       case 'reasoning-delta':
         return delta('reasoning', event.text)
