@@ -28,9 +28,9 @@ import { callIdsIn } from '../identity/history-parts.ts'
 import { noteOf } from '../judged-request.ts'
 import type { ProxiedConversation } from '../proxied-conversation.ts'
 import { type Attempt, broken } from './attempt.ts'
+import { usageSum, withUsage } from './forms/usage-sum.ts'
+import type { NotRun } from './forms/veto-form.ts'
 import { upstreamAttempts } from './upstream-attempts.ts'
-import { usageSum, withUsage } from './usage-sum.ts'
-import type { NotRun } from './veto-form.ts'
 import type { VetoedRequest, VetoShared } from './vetoed-request.ts'
 
 /** One request of a client, with its repeats. */
