@@ -49,6 +49,7 @@ const contentFields = new Set([
   'reply',
   'raw',
   'sent',
+  'shown',
   'arguments',
   'question',
   'values',
