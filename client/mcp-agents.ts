@@ -7,13 +7,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Tool as ServerTool } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
-import { connectionTo } from '../services/executor/tools/mcp/connection.ts'
+import { connectionTo } from '../services/executor/performer/tools/mcp/connection.ts'
 import {
   type LeftOut,
   toolsOfServer,
   wantedOf,
-} from '../services/executor/tools/mcp/listed-tools.ts'
-import { inToolList, readToolList } from '../services/executor/tools/mcp/tool-list-file.ts'
+} from '../services/executor/performer/tools/mcp/listed-tools.ts'
+import {
+  inToolList,
+  readToolList,
+} from '../services/executor/performer/tools/mcp/tool-list-file.ts'
 import type { Agent, Agents, McpServer, Tool } from '../shared/agents/agents.ts'
 import { limits } from '../shared/contract/limits.ts'
 import { WeirError } from '../shared/lib/errors.ts'

@@ -85,11 +85,11 @@ describe('only below', () => {
   test('reports a source outside the folders of the list, and its importers', () => {
     const files = {
       'shared/clock.ts': '',
-      'services/executor/performer.ts': `import '../../shared/clock.ts'`,
+      'services/executor/performer/performer.ts': `import '../../shared/clock.ts'`,
     }
     expect(offences(onlyBelow, files)).toEqual([
       'shared/clock.ts stands in no folder of the list',
-      'services/executor/performer.ts imports shared/clock.ts; a folder imports only folders below it',
+      'services/executor/performer/performer.ts imports shared/clock.ts; a folder imports only folders below it',
     ])
   })
 
@@ -307,7 +307,7 @@ describe('pure reducers', () => {
   test('lets performers, other services and type-only imports do I/O', () => {
     const files = {
       'services/executor/reducer.ts': `import type { Running } from './performer.ts'; import { due } from '../../shared/due.ts'`,
-      'services/executor/performer.ts': `import { spawn } from 'node:child_process'; export const start = () => Date.now()`,
+      'services/executor/performer/performer.ts': `import { spawn } from 'node:child_process'; export const start = () => Date.now()`,
       'shared/due.ts': `export const due = () => Date.now()`,
     }
     expect(offences(pureReducers, files)).toEqual([])
