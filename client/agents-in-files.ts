@@ -1,7 +1,10 @@
 // The agents of Weir.open: those of agent files and of a program, with the parts that this process
 // uses.
 
-import { type ProviderName, providers } from '../services/llm-gateway/providers/providers.ts'
+import {
+  type ProviderName,
+  providers,
+} from '../services/llm-gateway/performer/providers/providers.ts'
 import type {
   Agent as AgentOf,
   Agents as AgentsOf,

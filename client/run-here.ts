@@ -1,7 +1,7 @@
 // Starts the stages in the process of a program, with its guards and its rules for approvals.
 
-import { personHere } from '../services/approval/person.ts'
-import type { ApprovalSettings } from '../services/approval/registration.ts'
+import { personHere } from '../services/approval/performer/person.ts'
+import type { ApprovalSettings } from '../services/approval/performer/registration.ts'
 import type { RunningStages, StagesOptions } from '../services/stages.ts'
 import type { AnyGuard } from '../shared/contract/guard.ts'
 import { retentionMsOf } from '../shared/contract/retention.ts'
@@ -62,7 +62,7 @@ async function startExtras(
   { guards, approvals }: StagesExtras,
 ): Promise<RunningGuards | undefined> {
   if (approvals !== undefined) {
-    const { keepApprovalRules } = await import('../services/approval/registration.ts')
+    const { keepApprovalRules } = await import('../services/approval/performer/registration.ts')
     await keepApprovalRules({ bus, topicPrefix }, approvals, personHere())
   }
   if (guards === undefined) return undefined

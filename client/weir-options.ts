@@ -1,7 +1,7 @@
 // The options of Weir.open: their types, checks and the settings that they give.
 
 import type { Logger } from 'pino'
-import type { ApprovalSettings } from '../services/approval/registration.ts'
+import type { ApprovalSettings } from '../services/approval/performer/registration.ts'
 import type { BusKind } from '../shared/bus/kind.ts'
 import { busKindOf } from '../shared/bus/kinds.ts'
 import { withPartitionsOfLog } from '../shared/bus/partitions-of-log.ts'

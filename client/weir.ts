@@ -10,9 +10,9 @@ import type {
   Approvals,
   DecisionOutcome,
   WaitingApproval,
-} from '../services/approval/approvals.ts'
-import { personHere } from '../services/approval/person.ts'
-import { providerNamed } from '../services/llm-gateway/providers/providers.ts'
+} from '../services/approval/performer/approvals.ts'
+import { personHere } from '../services/approval/performer/person.ts'
+import { providerNamed } from '../services/llm-gateway/performer/providers/providers.ts'
 import type { RunningStages } from '../services/stages.ts'
 import { secretsOf } from '../shared/agents/secrets.ts'
 import { busKindOf } from '../shared/bus/kinds.ts'
@@ -46,8 +46,8 @@ import { askTurn, type Turn } from './turn.ts'
 import { unmatchedPatterns } from './unmatched-patterns.ts'
 import { checkOptions, settingsOf, stagesOf, type WeirOptions } from './weir-options.ts'
 
-export type { DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
-export type { ApprovalSettings } from '../services/approval/registration.ts'
+export type { DecisionOutcome, WaitingApproval } from '../services/approval/performer/approvals.ts'
+export type { ApprovalSettings } from '../services/approval/performer/registration.ts'
 export type { ApprovalRule } from '../services/approval/rules.ts'
 export type { CommandTool, HttpTool, ModuleTool, Tool } from '../shared/agents/agents.ts'
 export { defaultSettings, policyOf } from '../shared/agents/agents.ts'
@@ -217,7 +217,7 @@ async function open(options: WeirOptions): Promise<Weir> {
   const { topicPrefix } = settings
   // Loaded for the first decision: it imports the engines of the rules.
   const approvals = async () =>
-    (await import('../services/approval/approvals.ts')).openApprovals({
+    (await import('../services/approval/performer/approvals.ts')).openApprovals({
       bus,
       append: (records) => bus.append(records),
       topicPrefix,

@@ -21,9 +21,9 @@ import { prepareSandboxes } from './executor/performer/tools/sandbox/sandbox-che
 import { toolStarter } from './executor/performer/tools/start-tool.ts'
 import type { StartTool } from './executor/performer/tools/tool.ts'
 import { toolPlaces } from './executor/performer/tools/tool-slots.ts'
-import { startGateway } from './llm-gateway/performer.ts'
-import type { Connect } from './llm-gateway/providers/provider.ts'
-import { connectOnce } from './llm-gateway/providers/providers.ts'
+import { startGateway } from './llm-gateway/performer/performer.ts'
+import type { Connect } from './llm-gateway/performer/providers/provider.ts'
+import { connectOnce } from './llm-gateway/performer/providers/providers.ts'
 import { observedBy, type PerformingStage, performs, type Reducers, reducers } from './reducers.ts'
 
 /** The connections to the world: to models and to tools. */

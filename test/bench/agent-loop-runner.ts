@@ -83,7 +83,7 @@ async function openFloor({
   inProcess,
 }: RunnerOptions & { kind: 'floor' }): Promise<Loop> {
   const fetch = leanHttp
-    ? (await import('../../services/llm-gateway/wire/http-fetch.ts')).httpFetch
+    ? (await import('../../services/llm-gateway/performer/wire/http-fetch.ts')).httpFetch
     : globalThis.fetch
   if (provider === 'anthropic') return (await import('./agent-loop-floor.ts')).openFloor(url, fetch)
   const { openChatFloor } = await import('./agent-loop-chat-floor.ts')

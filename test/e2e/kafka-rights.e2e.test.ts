@@ -14,8 +14,8 @@ import { type Edge, openEdge } from '../../client/edge.ts'
 import { stagesOfGuests } from '../../client/guard/bus-front.ts'
 import { openGuard } from '../../client/guard/guard.ts'
 import { openBus } from '../../client/open-bus.ts'
-import { openApprovals } from '../../services/approval/approvals.ts'
-import { setApprovalRules } from '../../services/approval/registration.ts'
+import { openApprovals } from '../../services/approval/performer/approvals.ts'
+import { setApprovalRules } from '../../services/approval/performer/registration.ts'
 import { type RunningStages, startStages } from '../../services/stages.ts'
 import {
   type AccessRight,

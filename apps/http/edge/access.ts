@@ -6,7 +6,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
-import { personHere } from '../../../services/approval/person.ts'
+import { personHere } from '../../../services/approval/performer/person.ts'
 import { HttpError } from '../http-error.ts'
 import { apiKeyPrefix, apiKeysIn } from './api-keys.ts'
 import { type OidcOptions, oidcTokens } from './oidc.ts'

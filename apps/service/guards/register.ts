@@ -2,7 +2,7 @@
 // topic. A guard that Weir runs registers itself.
 
 import { partitionCount } from '../../../client/open-bus.ts'
-import { personHere } from '../../../services/approval/person.ts'
+import { personHere } from '../../../services/approval/performer/person.ts'
 import type { GuardMode } from '../../../shared/contract/messages.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
