@@ -4,7 +4,7 @@
 import { guardModes } from '../shared/contract/guard.ts'
 import { type ErrorCode, WeirError } from '../shared/lib/errors.ts'
 import { alternatives, shown } from '../shared/settings/mistake.ts'
-import { mistakesOfGuards } from './guard-mistakes.ts'
+import { mistakesOfGuards } from './guards/guard-mistakes.ts'
 import { refuseUnknownKeys } from './known-keys.ts'
 
 type Asked = { code: ErrorCode; subject: string }

@@ -15,11 +15,16 @@ import {
   settingsWithOrigins,
   valuesOf,
 } from '../shared/settings/settings.ts'
-import type { AgentsOption } from './agents-in-files.ts'
-import { type BusChoice, choiceOfSettings, exampleChoice, flagsOfChoice } from './bus-choice.ts'
+import type { AgentsOption } from './agents/agents-in-files.ts'
 import { checkGuards, needLogger, needOptions, needText } from './given-options.ts'
 import { refuseUnknownKeys } from './known-keys.ts'
-import { type StagesChoice, stagesChoices } from './stages-choice.ts'
+import {
+  type BusChoice,
+  choiceOfSettings,
+  exampleChoice,
+  flagsOfChoice,
+} from './place/bus-choice.ts'
+import { type StagesChoice, stagesChoices } from './place/stages-choice.ts'
 
 export type WeirOptions = {
   /**

@@ -4,7 +4,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openEdge } from '../../client/edge.ts'
+import { openEdge } from '../../client/edge/edge.ts'
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { startStages } from '../../services/stages.ts'
 import type { Agent } from '../../shared/agents/agents.ts'

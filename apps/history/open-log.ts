@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { endsOf, type ReadableLog } from '../../client/history/readable-log.ts'
-import { openBusReadOnly, partitionCount } from '../../client/open-bus.ts'
+import { openBusReadOnly, partitionCount } from '../../client/place/open-bus.ts'
 import { openBundle } from '../../shared/bus/bundle/bus.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'

@@ -2,11 +2,11 @@
 // wait for a signal or a failure, close everything in bounded time.
 
 import type { Logger } from 'pino'
-import type { Agents } from '../../client/agents-in-files.ts'
-import { createContexts } from '../../client/contexts.ts'
-import { openBusOnceFree } from '../../client/open-bus.ts'
-import { openingOf } from '../../client/opening.ts'
-import { createStageHost } from '../../client/stage-host.ts'
+import type { Agents } from '../../client/agents/agents-in-files.ts'
+import { createContexts } from '../../client/agents/contexts.ts'
+import { openBusOnceFree } from '../../client/place/open-bus.ts'
+import { createStageHost } from '../../client/place/stage-host.ts'
+import { openingOf } from '../../client/turn/opening.ts'
 import { startStages } from '../../services/stages.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus, Subscription } from '../../shared/contract/bus.ts'

@@ -6,8 +6,8 @@
 // SERVICE-UP-3. The end has a time limit, even if the bus or a tool hangs.
 
 import type { Logger } from 'pino'
-import { type Agents, agentsInFiles } from '../../client/agents-in-files.ts'
-import { type McpAgents, openMcpAgents } from '../../client/mcp-agents.ts'
+import { type Agents, agentsInFiles } from '../../client/agents/agents-in-files.ts'
+import { type McpAgents, openMcpAgents } from '../../client/agents/mcp-agents.ts'
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'

@@ -2,7 +2,7 @@
 // shell, as an unhandled signal would. And it kills the running tools: they lead their own process
 // groups, so the terminal's signal does not reach them.
 
-import type { Turn } from '../../client/turn.ts'
+import type { Turn } from '../../client/turn/turn.ts'
 import { killRunningGroups } from '../../services/executor/performer/tools/tool-process.ts'
 import type { Screen } from './live-screen.ts'
 

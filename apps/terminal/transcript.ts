@@ -5,8 +5,13 @@
 // TERMINAL-TRANSCRIPT-3. Text stands at the margin and events are indented: they differ even
 //     without colours.
 
-import type { Activity } from '../../client/edge.ts'
-import type { ReasoningDelta, TextDelta, TextReset, TurnWaiting } from '../../client/turn-event.ts'
+import type { Activity } from '../../client/edge/edge.ts'
+import type {
+  ReasoningDelta,
+  TextDelta,
+  TextReset,
+  TurnWaiting,
+} from '../../client/turn/turn-event.ts'
 import { callInTurn } from '../../shared/contract/ids.ts'
 import { questionIn } from '../../shared/contract/input-question.ts'
 import { unreachable } from '../../shared/contract/stage.ts'

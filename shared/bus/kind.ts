@@ -71,7 +71,7 @@ type Capabilities = {
   hasAtomicSteps: boolean
   /** The settings that lead to the log, for the first line of a service's log. */
   describe(settings: Settings): Record<string, string | number>
-  /** Opens the bus for writing. Errors: client/open-bus.ts. */
+  /** Opens the bus for writing. Errors: client/place/open-bus.ts. */
   open(settings: BusSettings, options: OpenOptions): Promise<Bus>
   /** Opens an existing log. Nobody appends through this bus. */
   openReadOnly(settings: BusSettings, options: OpenOptions): Promise<Bus>

@@ -1,7 +1,7 @@
 // The agent loop through Weir: all stages and the client in this process, on an embedded bus in a
 // file.
 
-import { openEdge } from '../../client/edge.ts'
+import { openEdge } from '../../client/edge/edge.ts'
 import { startStages } from '../../services/stages.ts'
 import { type Agent, defaultSettings } from '../../shared/agents/agents.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'

@@ -2,7 +2,7 @@
 // runs the stages if no other process does. On Kafka they run elsewhere.
 
 import type { Writable } from 'node:stream'
-import { agentsInFiles } from '../../../client/agents-in-files.ts'
+import { agentsInFiles } from '../../../client/agents/agents-in-files.ts'
 import { secretsOf } from '../../../shared/agents/secrets.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import { createLog } from '../../../shared/lib/log.ts'

@@ -3,8 +3,8 @@
 
 import { relative } from 'node:path'
 import type { Writable } from 'node:stream'
-import { agentsInFiles } from '../../../client/agents-in-files.ts'
-import { closeMcpOf } from '../../../client/mcp-agents.ts'
+import { agentsInFiles } from '../../../client/agents/agents-in-files.ts'
+import { closeMcpOf } from '../../../client/agents/mcp-agents.ts'
 import { connectionTo } from '../../../services/executor/performer/tools/mcp/connection.ts'
 import { writeToolList } from '../../../services/executor/performer/tools/mcp/tool-list-file.ts'
 import type { McpServer } from '../../../shared/agents/agents.ts'

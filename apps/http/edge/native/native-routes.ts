@@ -2,7 +2,7 @@
 // client runs, and approvals.
 
 import { Hono } from 'hono'
-import { positionIn } from '../../../../client/event-resume.ts'
+import { positionIn } from '../../../../client/turn/event-resume.ts'
 import type { CallPlace } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { answerJson } from '../../direct-answer.ts'

@@ -1,7 +1,7 @@
 // The options of a model in the requests of each provider, and the values that its API has.
 
 import { expect, it } from '@jest/globals'
-import { agentsOfProgram } from '../../../../../client/agents-in-files.ts'
+import { agentsOfProgram } from '../../../../../client/agents/agents-in-files.ts'
 import { anthropic, type DefinedModel, openai, openaiChat } from '../../../../../client/weir.ts'
 import { connect } from '../../../../../services/llm-gateway/performer/providers/providers.ts'
 import { secretsOf } from '../../../../../shared/agents/secrets.ts'
