@@ -216,12 +216,12 @@ describe('drivers behind the bus', () => {
     const source = `import { DatabaseSync } from 'node:sqlite'`
     expect(offences(driversBehindTheBus, { 'shared/bus/embedded/log.ts': source })).toEqual([])
     expect(offences(driversBehindTheBus, { 'shared/bus/embedded-log.ts': source })).toEqual([
-      'shared/bus/embedded-log.ts imports node:sqlite; only shared/bus/sqlite.ts and shared/bus/embedded and shared/bus/bundle and shared/bus/kafka/table-store.ts may',
+      'shared/bus/embedded-log.ts imports node:sqlite; only shared/bus/sqlite.ts and shared/bus/embedded and shared/bus/bundle and shared/bus/kafka/table/table-store.ts may',
     ])
     expect(
       offences(driversBehindTheBus, {
-        'shared/bus/kafka/table-store.ts': source,
-        'shared/bus/kafka/tables.ts': source,
+        'shared/bus/kafka/table/table-store.ts': source,
+        'shared/bus/kafka/table/tables.ts': source,
       }),
     ).toHaveLength(1)
   })
@@ -406,7 +406,7 @@ function driversBehindTheBus(files: Parsed[]): string[] {
     {
       homes: [
         ...['shared/bus/sqlite.ts', 'shared/bus/embedded', 'shared/bus/bundle'],
-        'shared/bus/kafka/table-store.ts',
+        'shared/bus/kafka/table/table-store.ts',
       ],
       driver: 'node:sqlite',
       seenByTests: false,

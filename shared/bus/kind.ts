@@ -12,7 +12,7 @@ import type { LockState } from './embedded/lock.ts'
 import type { OutsideValues } from './embedded/outside-requests.ts'
 import type { LinkHost } from './embedded/owner-links.ts'
 import type { GroupPlace, GroupProgress } from './group-progress.ts'
-import type { ClusterSurvey } from './kafka/cluster-survey.ts'
+import type { ClusterSurvey } from './kafka/cluster/cluster-survey.ts'
 
 export type BusSettings = Pick<
   Settings,

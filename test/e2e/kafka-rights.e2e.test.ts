@@ -21,7 +21,7 @@ import {
   type AccessRight,
   accessOfAll,
   type PrincipalAccess,
-} from '../../shared/bus/kafka/access-rights.ts'
+} from '../../shared/bus/kafka/cluster/access-rights.ts'
 import { topicsSignedBy } from '../../shared/bus/signing/principals.ts'
 import { encode } from '../../shared/codec/codec.ts'
 import type { Bus } from '../../shared/contract/bus.ts'

@@ -4,7 +4,7 @@
 // to another partition keeps them: offsets are part of the ids that readers drop repeats by (R3).
 
 import { partitionCount } from '../../../client/place/open-bus.ts'
-import { shellWord } from '../../../shared/bus/kafka/topic-plan.ts'
+import { shellWord } from '../../../shared/bus/kafka/cluster/topic-plan.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
 import { printable } from '../../terminal/printable.ts'
