@@ -37,7 +37,7 @@ export type LogOptions = {
 /**
  * Opens the log for `read` and always closes it. Throws `bus.not-a-database` if the data folder has
  * no log, and `bus.topic-missing` if its topics have another prefix. Throws also the errors of
- * opening a file (shared/bus/embedded/schema.ts, shared/bus/bundle/open.ts) or of Kafka's client.
+ * opening a file (shared/bus/embedded/file/schema.ts, shared/bus/bundle/open.ts) or of Kafka's client.
  */
 export async function withLog<T>(
   settings: Settings,

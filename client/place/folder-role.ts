@@ -4,8 +4,8 @@
 
 import type { Logger } from 'pino'
 import type { Agents } from '../../shared/agents/agents.ts'
-import type { OwnerLink } from '../../shared/bus/embedded/link.ts'
-import type { LinkHost } from '../../shared/bus/embedded/owner-links.ts'
+import type { OwnerLink } from '../../shared/bus/embedded/beside/link.ts'
+import type { LinkHost } from '../../shared/bus/embedded/beside/owner-links.ts'
 import type { LocalBus } from '../../shared/bus/kind.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { type Clock, systemClock as clock } from '../../shared/lib/clock.ts'

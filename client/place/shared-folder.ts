@@ -11,7 +11,7 @@
 
 import type { Agent } from '../../shared/agents/agents.ts'
 import { keepAlive } from '../../shared/bus/embedded/alive.ts'
-import type { OwnerLink } from '../../shared/bus/embedded/link.ts'
+import type { OwnerLink } from '../../shared/bus/embedded/beside/link.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { SentMessage } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'

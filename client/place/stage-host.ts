@@ -4,7 +4,7 @@
 // STAGE-HOST-2. A process is answered after the stages run: then the topics and guards are there.
 
 import type { Agents } from '../../shared/agents/agents.ts'
-import type { LinkHost } from '../../shared/bus/embedded/owner-links.ts'
+import type { LinkHost } from '../../shared/bus/embedded/beside/owner-links.ts'
 import type { LocalBus } from '../../shared/bus/kind.ts'
 import { conversationIdFault, messageIdFault, type SentMessage } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'

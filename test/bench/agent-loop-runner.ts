@@ -3,7 +3,7 @@
 // Code that the measurement does not need is not imported, because it would count as memory.
 
 import { dirname } from 'node:path'
-import type { Synchronous } from '../../shared/bus/embedded/open-file.ts'
+import type { Synchronous } from '../../shared/bus/embedded/file/open-file.ts'
 import type { BenchProvider } from './agent-loop-conversation.ts'
 import type { Loop } from './measured-loop.ts'
 import type { Operation } from './operations-weir.ts'

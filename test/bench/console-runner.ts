@@ -11,7 +11,7 @@ import { startEdgeWithConsole } from '../../apps/http/console/edge-with-console.
 import { says, scriptedModel } from '../../client/testing/testing.ts'
 import { defineAgent, Weir } from '../../client/weir.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
-import { logFileIn } from '../../shared/bus/embedded/log-file.ts'
+import { logFileIn } from '../../shared/bus/embedded/file/log-file.ts'
 import type { RecordToAppend } from '../../shared/contract/bus.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'

@@ -15,8 +15,8 @@ import {
   startAnthropicServer,
 } from '../../../apps/demo/anthropic-server.ts'
 import type { ModelCall } from '../../../client/testing/anthropic-stream.ts'
-import { lockStateOf } from '../../../shared/bus/embedded/lock.ts'
-import { logFileIn } from '../../../shared/bus/embedded/log-file.ts'
+import { lockStateOf } from '../../../shared/bus/embedded/file/lock.ts'
+import { logFileIn } from '../../../shared/bus/embedded/file/log-file.ts'
 import { compiled, compileStages } from '../../support/compiled.ts'
 import { until } from '../../support/inbox.ts'
 import { call, says, text } from '../../support/script.ts'

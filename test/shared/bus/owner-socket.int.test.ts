@@ -22,10 +22,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { openBus, openBusBeside } from '../../../client/place/open-bus.ts'
-import { openBesideOwner } from '../../../shared/bus/embedded/beside.ts'
+import { openBesideOwner } from '../../../shared/bus/embedded/beside/beside.ts'
+import { outsideRecord } from '../../../shared/bus/embedded/beside/outside-requests.ts'
+import {
+  listenForRequests,
+  requestFromOwner,
+} from '../../../shared/bus/embedded/beside/owner-socket.ts'
 import { embeddedKind } from '../../../shared/bus/embedded/kind.ts'
-import { outsideRecord } from '../../../shared/bus/embedded/outside-requests.ts'
-import { listenForRequests, requestFromOwner } from '../../../shared/bus/embedded/owner-socket.ts'
 import type {
   Bus,
   RecordToAppend,

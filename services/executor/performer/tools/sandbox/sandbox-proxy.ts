@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { HostPattern } from '../../../../../shared/agents/sandbox.ts'
-import { removeLeftSockets } from '../../../../../shared/bus/embedded/left-sockets.ts'
+import { removeLeftSockets } from '../../../../../shared/bus/embedded/beside/left-sockets.ts'
 import { isForbiddenAddress } from './forbidden-addresses.ts'
 
 const connectionsMax = 64

@@ -5,9 +5,9 @@
 // new records. (`VACUUM` while no Weir runs shrinks it.)
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { Offset, PartitionEnds, TopicKind } from '../../contract/bus.ts'
-import type { Milliseconds } from '../../lib/clock.ts'
-import { partitionTable } from './schema.ts'
+import type { Offset, PartitionEnds, TopicKind } from '../../../contract/bus.ts'
+import type { Milliseconds } from '../../../lib/clock.ts'
+import { partitionTable } from '../file/schema.ts'
 
 /** How many offsets one call covers: a few milliseconds. */
 const stretch = 2000

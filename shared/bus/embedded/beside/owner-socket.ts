@@ -10,9 +10,9 @@
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { dirname } from 'node:path'
-import { limits } from '../../contract/limits.ts'
-import { type Clock, systemClock } from '../../lib/clock.ts'
-import { WeirError } from '../../lib/errors.ts'
+import { limits } from '../../../contract/limits.ts'
+import { type Clock, systemClock } from '../../../lib/clock.ts'
+import { WeirError } from '../../../lib/errors.ts'
 import { type Answer, failedAnswer, valueIn } from './socket-answer.ts'
 import { connectedToOwner, listenAt, makeOwnFolder, socketOf } from './socket-place.ts'
 

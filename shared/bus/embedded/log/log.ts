@@ -9,16 +9,16 @@
 // EMBEDDED-LOG-4. `stage` gives a record its offset and time, and `write` keeps that order. After
 //     `unstage`, readers must drop all that came from records read ahead.
 
-import type { Offset, TopicSpec } from '../../contract/bus.ts'
-import type { Clock, Milliseconds } from '../../lib/clock.ts'
-import { isImported } from './imported.ts'
+import type { Offset, TopicSpec } from '../../../contract/bus.ts'
+import type { Clock, Milliseconds } from '../../../lib/clock.ts'
+import { createOwnFileCheck } from '../file/own-file.ts'
+import { isImported } from '../imported.ts'
 import { createCommitTable, type LogCommits } from './log-commits.ts'
 import { type DatabaseOptions, openDatabase } from './log-database.ts'
 import { endsOf, type PartitionName } from './log-partition.ts'
 import { createReads, type LogReads } from './log-reads.ts'
 import { loadTopics } from './log-topics.ts'
 import { createWrites, type LogWrites } from './log-writes.ts'
-import { createOwnFileCheck } from './own-file.ts'
 import { trimPartition } from './trim.ts'
 
 export type Log = LogReads &

@@ -9,11 +9,11 @@
 
 import { randomUUID } from 'node:crypto'
 import { existsSync, lstatSync } from 'node:fs'
-import { WeirError } from '../../lib/errors.ts'
-import { makePrivateFile } from '../../lib/private-files.ts'
-import { DatabaseSync } from '../sqlite.ts'
+import { WeirError } from '../../../lib/errors.ts'
+import { makePrivateFile } from '../../../lib/private-files.ts'
+import { DatabaseSync } from '../../sqlite.ts'
+import { asBusError, isBusy } from '../failure.ts'
 import { distrust } from './distrust.ts'
-import { asBusError, isBusy } from './failure.ts'
 
 export type FileLock = { release(): void }
 

@@ -1,7 +1,7 @@
 // One partition of a subscribed group, and the group as its lanes see it.
 
-import type { Commit, Offset, PartitionReader } from '../../contract/bus.ts'
-import type { PartitionName } from './log-partition.ts'
+import type { Commit, Offset, PartitionReader } from '../../../contract/bus.ts'
+import type { PartitionName } from '../log/log-partition.ts'
 
 export type LaneOwner = {
   readonly group: string

@@ -1,8 +1,8 @@
 // The reading half of a log. It holds no state: the newest records come from the tail of their
 // partition, all others from the file.
 
-import type { Offset, PartitionEnds, StoredRecord, TableKey } from '../../contract/bus.ts'
-import { prefixEnd } from '../prefix-end.ts'
+import type { Offset, PartitionEnds, StoredRecord, TableKey } from '../../../contract/bus.ts'
+import { prefixEnd } from '../../prefix-end.ts'
 import type { LogDatabase } from './log-database.ts'
 import {
   endsOf,

@@ -1,8 +1,8 @@
 // One partition of the log: its ends, its newest records in memory, and its SQL statements.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Offset, PartitionEnds, StoredRecord } from '../../contract/bus.ts'
-import { partitionTable } from './schema.ts'
+import type { Offset, PartitionEnds, StoredRecord } from '../../../contract/bus.ts'
+import { partitionTable } from '../file/schema.ts'
 import type { Tail } from './tail.ts'
 
 export type PartitionName = { topic: string; partition: number }

@@ -1,7 +1,7 @@
 // The commits of groups in a log.
 
-import type { Commit, Offset } from '../../contract/bus.ts'
-import type { Milliseconds } from '../../lib/clock.ts'
+import type { Commit, Offset } from '../../../contract/bus.ts'
+import type { Milliseconds } from '../../../lib/clock.ts'
 import type { LogDatabase } from './log-database.ts'
 import type { PartitionName } from './log-partition.ts'
 

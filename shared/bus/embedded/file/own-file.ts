@@ -2,8 +2,8 @@
 // the file without a name, and all of it is lost when the process ends.
 
 import { statSync } from 'node:fs'
-import type { Clock, Milliseconds } from '../../lib/clock.ts'
-import { WeirError } from '../../lib/errors.ts'
+import type { Clock, Milliseconds } from '../../../lib/clock.ts'
+import { WeirError } from '../../../lib/errors.ts'
 
 /** So many records can be lost at most. One look takes microseconds. */
 const lookedForEveryMs: Milliseconds = 1000

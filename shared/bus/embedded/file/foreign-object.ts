@@ -2,7 +2,7 @@
 // or a further table is foreign: SQLite would run SQL from the writer of the file.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { TopicSpec } from '../../contract/bus.ts'
+import type { TopicSpec } from '../../../contract/bus.ts'
 import {
   importedTurnsTable,
   importedTurnsWithoutTopic,

@@ -1,8 +1,8 @@
 // The writing half of a log. Owns: the places of records (EMBEDDED-LOG-4) and their times
 // (EMBEDDED-LOG-3).
 
-import type { Offset, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
-import type { Clock, Milliseconds } from '../../lib/clock.ts'
+import type { Offset, RecordToAppend, StoredRecord } from '../../../contract/bus.ts'
+import type { Clock, Milliseconds } from '../../../lib/clock.ts'
 import type { CommitTable, GroupCommit } from './log-commits.ts'
 import type { LogDatabase } from './log-database.ts'
 import { type Partition, type PartitionName, statementsOf } from './log-partition.ts'

@@ -1,12 +1,18 @@
 // The topics of a log and their partitions. Owns: the catalogue, the ends of each partition, and the
 // newest time in the file.
 
-import type { TopicSpec } from '../../contract/bus.ts'
-import type { Milliseconds } from '../../lib/clock.ts'
-import { WeirError } from '../../lib/errors.ts'
+import type { TopicSpec } from '../../../contract/bus.ts'
+import type { Milliseconds } from '../../../lib/clock.ts'
+import { WeirError } from '../../../lib/errors.ts'
+import {
+  partitionsMax,
+  partitionTable,
+  recordsView,
+  topicNameFits,
+  topicSchema,
+} from '../file/schema.ts'
 import type { LogDatabase } from './log-database.ts'
 import type { Partition, PartitionName } from './log-partition.ts'
-import { partitionsMax, partitionTable, recordsView, topicNameFits, topicSchema } from './schema.ts'
 import { createTail } from './tail.ts'
 
 export type Topic = { spec: TopicSpec; partitions: Partition[] }

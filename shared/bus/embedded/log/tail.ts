@@ -4,7 +4,7 @@
 //     offset order, without a gap.
 // EMBEDDED-TAIL-2. It is bounded; older records come from the file.
 
-import type { Offset, StoredRecord } from '../../contract/bus.ts'
+import type { Offset, StoredRecord } from '../../../contract/bus.ts'
 
 export type Tail = {
   /** The next record of the partition. */

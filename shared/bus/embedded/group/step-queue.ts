@@ -1,14 +1,14 @@
 // The steps that wait for a transaction. Owns: their order and the tries of a failed write
 // (EMBEDDED-WRITER-2).
 
-import type { RecordToAppend, StoredRecord } from '../../contract/bus.ts'
-import type { Clock, Milliseconds } from '../../lib/clock.ts'
-import type { WeirError } from '../../lib/errors.ts'
-import { keepAlive } from './alive.ts'
+import type { RecordToAppend, StoredRecord } from '../../../contract/bus.ts'
+import type { Clock, Milliseconds } from '../../../lib/clock.ts'
+import type { WeirError } from '../../../lib/errors.ts'
+import { keepAlive } from '../alive.ts'
+import { asBusError } from '../failure.ts'
+import type { Log } from '../log/log.ts'
+import type { PartitionName } from '../log/log-partition.ts'
 import type { Commitment } from './commit-queue.ts'
-import { asBusError } from './failure.ts'
-import type { Log } from './log.ts'
-import type { PartitionName } from './log-partition.ts'
 
 /** The wait before the second try. Each later wait is twice as long: five tries in three seconds. */
 const retryFirstMs = 200

@@ -5,10 +5,10 @@
 //     an operator or a guard. Ids of reducers are refused: they would hide records of a stage (R3).
 // OUTSIDE-REQUESTS-2. The owner writes, with its own times and order: so there is one writer.
 
-import { decode, typeIn } from '../../codec/codec.ts'
-import type { Appended, Bus, RecordToAppend } from '../../contract/bus.ts'
-import { isGuardName } from '../../contract/guard-registration.ts'
-import type { MessageType } from '../../contract/messages.ts'
+import { decode, typeIn } from '../../../codec/codec.ts'
+import type { Appended, Bus, RecordToAppend } from '../../../contract/bus.ts'
+import { isGuardName } from '../../../contract/guard-registration.ts'
+import type { MessageType } from '../../../contract/messages.ts'
 import {
   guardTopic,
   guardTopicName,
@@ -17,10 +17,10 @@ import {
   nameWithoutPrefix,
   topics,
   type Writer,
-} from '../../contract/topology.ts'
-import { WeirError } from '../../lib/errors.ts'
-import type { Encryption } from '../encryption/encryption.ts'
-import { refuseWithoutSpace } from '../space.ts'
+} from '../../../contract/topology.ts'
+import { WeirError } from '../../../lib/errors.ts'
+import type { Encryption } from '../../encryption/encryption.ts'
+import { refuseWithoutSpace } from '../../space.ts'
 
 export type OutsideRequest =
   /** The answer is `Appended[]`. */

@@ -1,7 +1,7 @@
 // Lines of JSON on a connection, in both directions.
 
 import type { Socket } from 'node:net'
-import { limits } from '../../contract/limits.ts'
+import { limits } from '../../../contract/limits.ts'
 
 /**
  * Calls `received` for each line. A line that is too long or is no JSON ends the connection: its

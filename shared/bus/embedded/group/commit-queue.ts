@@ -1,9 +1,9 @@
 // The commits of steps without outputs, which wait for a write that takes them along
 // (EMBEDDED-WRITER-5). Owns: the newest waiting commit of each reader, and the timer.
 
-import type { Commit } from '../../contract/bus.ts'
-import type { Clock } from '../../lib/clock.ts'
-import type { GroupCommit } from './log-commits.ts'
+import type { Commit } from '../../../contract/bus.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { GroupCommit } from '../log/log-commits.ts'
 
 /** How long a commit waits for a write that takes it along. */
 const commitWaitMs = 100

@@ -10,14 +10,14 @@
 // SUBSCRIPTIONS-5. Readers read ahead of the file and act on the world only after `acknowledged`. A
 //     write that fails for good fails every subscription with a step under way.
 
-import type { Commit, Offset, SubscribeOptions, Subscription } from '../../contract/bus.ts'
-import { WeirError } from '../../lib/errors.ts'
-import { keepAlive } from './alive.ts'
+import type { Commit, Offset, SubscribeOptions, Subscription } from '../../../contract/bus.ts'
+import { WeirError } from '../../../lib/errors.ts'
+import { keepAlive } from '../alive.ts'
+import type { Log } from '../log/log.ts'
+import type { PartitionName } from '../log/log-partition.ts'
+import type { Writer } from '../writer.ts'
 import { createLane, type Lane, type LaneOwner } from './lane.ts'
-import type { Log } from './log.ts'
-import type { PartitionName } from './log-partition.ts'
 import { createSteps } from './steps.ts'
-import type { Writer } from './writer.ts'
 
 export type Subscriptions = {
   subscribe(options: SubscribeOptions): Promise<Subscription>

@@ -6,11 +6,11 @@
 // record. So a long stop of everything loses nothing. A table loses replaced records and tombstones
 // older than its retentionMs, or than a day.
 
-import type { Commit, Offset, TopicSpec } from '../../contract/bus.ts'
-import type { Clock, Milliseconds } from '../../lib/clock.ts'
+import type { Commit, Offset, TopicSpec } from '../../../contract/bus.ts'
+import type { Clock, Milliseconds } from '../../../lib/clock.ts'
+import type { Subscriptions } from '../group/subscriptions.ts'
 import type { Log } from './log.ts'
 import type { PartitionName } from './log-partition.ts'
-import type { Subscriptions } from './subscriptions.ts'
 
 const firstAfterMs = 60_000
 const everyMs = 3_600_000

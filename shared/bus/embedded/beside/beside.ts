@@ -15,13 +15,13 @@ import type {
   SubscribeOptions,
   Subscription,
   TopicSpec,
-} from '../../contract/bus.ts'
-import { limits } from '../../contract/limits.ts'
-import { guardTopicName } from '../../contract/topology.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { WeirError } from '../../lib/errors.ts'
-import { pause } from '../../lib/pause.ts'
-import { openEmbeddedBus } from './bus.ts'
+} from '../../../contract/bus.ts'
+import { limits } from '../../../contract/limits.ts'
+import { guardTopicName } from '../../../contract/topology.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { WeirError } from '../../../lib/errors.ts'
+import { pause } from '../../../lib/pause.ts'
+import { openEmbeddedBus } from '../bus.ts'
 import { type OutsideRequest, outsideRecord } from './outside-requests.ts'
 import { ownerListens, requestFromOwner } from './owner-socket.ts'
 

@@ -1,6 +1,6 @@
 // An answer of a file's owner to a request, as JSON.
 
-import { type ErrorCode, errorCodes, WeirError } from '../../lib/errors.ts'
+import { type ErrorCode, errorCodes, WeirError } from '../../../lib/errors.ts'
 
 export type Answer =
   | { value: unknown }

@@ -4,9 +4,9 @@
 // OWNER-LINK-2. A hanging owner keeps no request waiting for longer than `limits.linkAnswerMs`.
 
 import type { Socket } from 'node:net'
-import { limits } from '../../contract/limits.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { WeirError } from '../../lib/errors.ts'
+import { limits } from '../../../contract/limits.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import { WeirError } from '../../../lib/errors.ts'
 import { readLines, writeLine } from './json-lines.ts'
 import { type Answer, valueIn } from './socket-answer.ts'
 import { connectedToOwner } from './socket-place.ts'

@@ -1,8 +1,8 @@
 // The open SQLite file of a log: its connection, its transactions, and its errors as WeirErrors.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { asBusError } from './failure.ts'
-import { openForReading, openForWriting, type Synchronous } from './open-file.ts'
+import { asBusError } from '../failure.ts'
+import { openForReading, openForWriting, type Synchronous } from '../file/open-file.ts'
 
 export type DatabaseOptions = { file: string } & (
   | { readOnly: true }

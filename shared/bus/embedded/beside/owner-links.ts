@@ -8,8 +8,8 @@
 
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import { limits } from '../../contract/limits.ts'
-import { WeirError } from '../../lib/errors.ts'
+import { limits } from '../../../contract/limits.ts'
+import { WeirError } from '../../../lib/errors.ts'
 import { readLines, writeLine } from './json-lines.ts'
 import { failedAnswer } from './socket-answer.ts'
 import { listenAt, socketOf } from './socket-place.ts'

@@ -1,12 +1,12 @@
 // Runs the steps of lanes: reads a batch, gives it to the reader, has the outputs written, and
 // acknowledges (SUBSCRIPTIONS-1). Owns: which steps are void after a write that failed for good.
 
-import type { StoredRecord } from '../../contract/bus.ts'
+import type { StoredRecord } from '../../../contract/bus.ts'
+import type { Log } from '../log/log.ts'
+import { batchBytesMax, batchRecordsMax } from '../reading.ts'
+import type { Writer } from '../writer.ts'
 import { idle, type Lane } from './lane.ts'
-import type { Log } from './log.ts'
-import { batchBytesMax, batchRecordsMax } from './reading.ts'
 import { createTurns } from './turns.ts'
-import type { Writer } from './writer.ts'
 
 export type Steps = {
   /** Queues the lane if it is idle and has something to read. */

@@ -17,7 +17,7 @@ import {
 import { createConnection, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { WeirError } from '../../lib/errors.ts'
+import { WeirError } from '../../../lib/errors.ts'
 import { removeLeftSockets } from './left-sockets.ts'
 
 /** `requests`: one request a connection. `links`: a connection as long as its process lives. */
