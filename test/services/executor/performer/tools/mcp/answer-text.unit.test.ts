@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { wholeText } from '../../../../../../services/executor/performer/tools/mcp/answer-text.ts'
 import { answered } from '../../../../../../services/executor/performer/tools/mcp/mcp-ending.ts'
-import { masked } from '../../../../../../services/loop-detector/mask.ts'
+import { masked } from '../../../../../../services/loop-detector/evidence/mask.ts'
 
 const text = (...texts: string[]) => texts.map((one) => ({ type: 'text' as const, text: one }))
 const image = (data: string) => ({ type: 'image' as const, mimeType: 'image/png', data })

@@ -4,7 +4,7 @@
 // experiment? Does it wait, which makes the next look polling? In doubt it may have changed
 // something: that can miss a loop, but never raises a false alarm.
 
-import { isObject } from '../../shared/lib/json/json-object.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { textHash } from './text-hash.ts'
 
 /** `opaque`: unknown. A new successful call of it counts as a change. */

@@ -1,7 +1,7 @@
 // The volatile parts of a text, kind by kind, and similar parts with a meaning.
 
 import { describe, expect, it } from '@jest/globals'
-import { masked } from '../../../services/loop-detector/mask.ts'
+import { masked } from '../../../../services/loop-detector/evidence/mask.ts'
 
 describe('two texts are equal if they differ only in', () => {
   it.each([

@@ -4,8 +4,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { readArguments } from '../../../services/loop-detector/arguments.ts'
-import { type Domain, fingerprint } from '../../../services/loop-detector/fingerprint.ts'
+import { readArguments } from '../../../../services/loop-detector/evidence/arguments.ts'
+import {
+  type Domain,
+  fingerprint,
+} from '../../../../services/loop-detector/evidence/fingerprint.ts'
 
 type Vectors = {
   arguments: { name: string; raw: string; canonical: string; key: string }[]
@@ -14,7 +17,7 @@ type Vectors = {
 }
 
 const vectors: Vectors = JSON.parse(
-  readFileSync(new URL('../../vectors/fingerprints.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../vectors/fingerprints.json', import.meta.url), 'utf8'),
 )
 const canonical = (raw: string) => readArguments(raw).canonical
 

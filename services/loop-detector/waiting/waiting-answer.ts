@@ -6,7 +6,7 @@
 //     a run that goes on. A member outside has priority over those inside it.
 // WAITING-ANSWER-3. Linear in the beginning of the answer. Most answers fail the first test.
 
-import { isObject } from '../../shared/lib/json/json-object.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
 
 /** `empty`: it has no text. `other`: it states nothing. */
 export type Progress = 'running' | 'over' | 'empty' | 'other'

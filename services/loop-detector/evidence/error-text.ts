@@ -5,9 +5,9 @@
 // ERROR-TEXT-2. JSON is read as its texts, numbers and marks. An exit code in it explains nothing.
 // ERROR-TEXT-3. Linear in the beginning of the result, because output of tools is untrusted.
 
-import { limits } from '../../shared/contract/limits.ts'
-import type { CallResult } from '../../shared/contract/messages.ts'
-import { isObject } from '../../shared/lib/json/json-object.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { CallResult } from '../../../shared/contract/messages.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { type FailureKind, failureKindOf, isBare, tellingLines } from './failure-kind.ts'
 
 /** The text of a failed call that decides its key, and the kind of the failure by this text. */

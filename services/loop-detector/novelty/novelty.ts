@@ -7,12 +7,12 @@
 //     call that waits, or that is new only by its stamps, is not.
 // NOVELTY-3. A result that only reports no change ("already up to date") is no change.
 
-import { limits } from '../../shared/contract/limits.ts'
-import type { CallEvidence } from './evidence.ts'
-import { masked } from './mask.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { CallEvidence } from '../evidence/evidence.ts'
+import { masked } from '../evidence/mask.ts'
+import { withoutStamps } from '../evidence/stamp.ts'
+import { textHash } from '../evidence/text-hash.ts'
 import { remember, touch } from './recency.ts'
-import { withoutStamps } from './stamp.ts'
-import { textHash } from './text-hash.ts'
 
 export type Novelty = {
   /**

@@ -8,7 +8,7 @@
 // WAITING-3. An empty answer is a wait only if the call has an id that an earlier call returned. The
 //     path of a file for the output of an earlier call counts as such an id.
 
-import { isObject } from '../../shared/lib/json/json-object.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { type Progress, progressOf } from './waiting-answer.ts'
 
 /**

@@ -12,8 +12,8 @@
 // STAMP-5. Any other number or id is a stamp only by its name, never by its look: 4101 may be the
 //     next customer.
 
-import { limits } from '../../shared/contract/limits.ts'
-import { isObject } from '../../shared/lib/json/json-object.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
 
 /** Whether the argument text may hold a stamp. Most texts cannot, so they skip the search. */
 export function mayBeStamped(raw: string): boolean {

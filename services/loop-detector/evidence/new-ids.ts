@@ -5,7 +5,7 @@
 //     only by its name or its form.
 // NEW-IDS-2. Each pattern is linear in the text, because output of tools is untrusted.
 
-import { limits } from '../../shared/contract/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 
 /** The answer without members and words named as ids, `OPS-881`, `#881`, and numbers of addresses. */
 export function withoutNewIds(answer: string): string {

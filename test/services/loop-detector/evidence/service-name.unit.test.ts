@@ -1,7 +1,7 @@
 // The service behind a failure, by its error and by the names of tools.
 
 import { describe, expect, it } from '@jest/globals'
-import { serviceIn, serviceOf } from '../../../services/loop-detector/service-name.ts'
+import { serviceIn, serviceOf } from '../../../../services/loop-detector/evidence/service-name.ts'
 
 describe('the service in the name of a tool', () => {
   it.each([

@@ -2,7 +2,7 @@
 // subject with one answer are rewordings. Calls about different subjects are a batch, even with
 // equal answers: eight hosts may all be healthy.
 
-import { limits } from '../../shared/contract/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import { cleanPath, namesPath } from './arguments.ts'
 
 /**

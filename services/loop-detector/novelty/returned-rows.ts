@@ -6,7 +6,7 @@
 // RETURNED-ROWS-2. Rows are compared by letters and digits. An answer may write them otherwise than
 //     the tool, for example without JSON's quotes.
 
-import { isRotation } from '../../shared/lib/rotation.ts'
+import { isRotation } from '../../../shared/lib/rotation.ts'
 
 /** `row`: its letters and digits, beginning anywhere in it. `times`: in a row, over all results. */
 export type ReturnedRow = { row: string; times: number }

@@ -1,11 +1,14 @@
 // The text that identifies a failure, the random suffixes of names, and the operation of a call.
 
 import { describe, expect, it } from '@jest/globals'
-import { operationOf } from '../../../services/loop-detector/effect.ts'
-import { errorOf } from '../../../services/loop-detector/error-text.ts'
-import { randomWordsIn, withoutRandom } from '../../../services/loop-detector/random-suffix.ts'
-import { withoutMessageId } from '../../../services/loop-detector/stamp.ts'
-import { failing } from './rounds.ts'
+import { operationOf } from '../../../../services/loop-detector/evidence/effect.ts'
+import { errorOf } from '../../../../services/loop-detector/evidence/error-text.ts'
+import {
+  randomWordsIn,
+  withoutRandom,
+} from '../../../../services/loop-detector/evidence/random-suffix.ts'
+import { withoutMessageId } from '../../../../services/loop-detector/evidence/stamp.ts'
+import { failing } from '../rounds.ts'
 
 const errorIn = (text: string) => errorOf(failing(text)).error
 const kindIn = (text: string) => errorOf(failing(text)).kind

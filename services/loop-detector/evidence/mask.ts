@@ -7,7 +7,7 @@
 // MASK-2. Few passes, because a text is masked for every call. Each pattern starts at a word
 //     boundary, and similar starts share one expression.
 
-import { limits } from '../../shared/contract/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import { temporaryFolder, withoutTemporaryPart } from './temporary-name.ts'
 
 const mask = '<*>'

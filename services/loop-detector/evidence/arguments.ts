@@ -3,9 +3,9 @@
 // except for the sorting of keys.
 
 import { posix } from 'node:path'
-import { limits } from '../../shared/contract/limits.ts'
-import type { ToolHints } from '../../shared/contract/messages.ts'
-import { isObject } from '../../shared/lib/json/json-object.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { ToolHints } from '../../../shared/contract/messages.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { identityOf } from './identity.ts'
 
 export type ReadArguments = {

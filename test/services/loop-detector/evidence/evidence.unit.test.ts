@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { readArguments } from '../../../services/loop-detector/arguments.ts'
-import { operationOf } from '../../../services/loop-detector/effect.ts'
-import { failureKindOf } from '../../../services/loop-detector/failure-kind.ts'
-import { masked } from '../../../services/loop-detector/mask.ts'
-import { limits } from '../../../shared/contract/limits.ts'
+import { readArguments } from '../../../../services/loop-detector/evidence/arguments.ts'
+import { operationOf } from '../../../../services/loop-detector/evidence/effect.ts'
+import { failureKindOf } from '../../../../services/loop-detector/evidence/failure-kind.ts'
+import { masked } from '../../../../services/loop-detector/evidence/mask.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 
 const canonical = (raw: string, ...ignoreFields: string[]) =>
   readArguments(raw, {

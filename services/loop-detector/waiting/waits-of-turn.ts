@@ -4,12 +4,12 @@
 //     its pollers, so there it must be the time that an agent needs. Scenarios may have no times.
 // WAITS-2. Bounded (R7): the newest ids, and only those at the beginning of an answer.
 
-import { limits } from '../../shared/contract/limits.ts'
-import { unreachable } from '../../shared/contract/stage.ts'
-import type { Milliseconds } from '../../shared/lib/clock.ts'
-import type { CallEvidence, RoundEvidence } from './evidence.ts'
-import { hastyMs } from './patience.ts'
-import { remember } from './recency.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import { unreachable } from '../../../shared/contract/stage.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import type { CallEvidence, RoundEvidence } from '../evidence/evidence.ts'
+import { remember } from '../novelty/recency.ts'
+import { hastyMs } from '../patience.ts'
 import type { Wait } from './waiting.ts'
 
 /** The memory of a turn: the time of its last round, and the ids that calls returned. */

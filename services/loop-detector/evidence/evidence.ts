@@ -6,7 +6,7 @@
 // EVIDENCE-2. A call that was skipped for lack of time, budget or turn is omitted, because it shows
 //     nothing. So is one whose result nobody saw, even if it repeats: its results may differ.
 
-import { limits } from '../../shared/contract/limits.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import type {
   Call,
   CallResult,
@@ -16,10 +16,11 @@ import type {
   RoundChecked,
   TextCallsHold,
   ToolHints,
-} from '../../shared/contract/messages.ts'
-import { isGuest } from '../../shared/contract/topology.ts'
-import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { onOneLine, shortened } from '../../shared/lib/text-cut.ts'
+} from '../../../shared/contract/messages.ts'
+import { isGuest } from '../../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
+import { isInputEmpty, namesThing, progressIn, type Wait, waitOf } from '../waiting/waiting.ts'
 import { echoesOf, readArguments } from './arguments.ts'
 import { type Effect, isStatusTool, type Operation, operationOf } from './effect.ts'
 import { errorOf } from './error-text.ts'
@@ -30,7 +31,6 @@ import { randomWordsIn, withoutRandom } from './random-suffix.ts'
 import { serviceIn, serviceOf } from './service-name.ts'
 import { mayBeStamped } from './stamp.ts'
 import { textHash } from './text-hash.ts'
-import { isInputEmpty, namesThing, progressIn, type Wait, waitOf } from './waiting.ts'
 
 export type RoundEvidence = {
   round: number

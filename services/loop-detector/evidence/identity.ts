@@ -5,8 +5,8 @@
 // With both kinds of hints, both apply. Names alone decide nothing: a `reason` may be the point of
 // a call.
 
-import { foundAt, stepsOf, withoutPath } from '../../shared/contract/arguments/argument-path.ts'
-import type { ToolHints } from '../../shared/contract/messages.ts'
+import { foundAt, stepsOf, withoutPath } from '../../../shared/contract/arguments/argument-path.ts'
+import type { ToolHints } from '../../../shared/contract/messages.ts'
 
 /** The value that identifies a call. `parsed`: all of its arguments. */
 export function identityOf(parsed: unknown, hints: ToolHints | null | undefined): unknown {
