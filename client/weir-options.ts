@@ -5,7 +5,7 @@ import type { ApprovalSettings } from '../services/approval/performer/registrati
 import type { BusKind } from '../shared/bus/kind.ts'
 import { busKindOf } from '../shared/bus/kinds.ts'
 import { withPartitionsOfLog } from '../shared/bus/partitions-of-log.ts'
-import type { AnyGuard } from '../shared/contract/guard.ts'
+import type { AnyGuard } from '../shared/contract/guard/guard.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { alternatives } from '../shared/settings/mistake.ts'
 import {

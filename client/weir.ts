@@ -52,6 +52,7 @@ export type { ApprovalRule } from '../services/approval/rules.ts'
 export type { CommandTool, HttpTool, ModuleTool, Tool } from '../shared/agents/agents.ts'
 export { defaultSettings, policyOf } from '../shared/agents/agents.ts'
 export type { SandboxFields, SandboxSetting } from '../shared/agents/sandbox.ts'
+export type { InputQuestion } from '../shared/contract/call/input-question.ts'
 export type {
   AnyGuard,
   ExternalGuard,
@@ -60,9 +61,8 @@ export type {
   GuardedRound,
   Judgement,
   Verdict,
-} from '../shared/contract/guard.ts'
+} from '../shared/contract/guard/guard.ts'
 export type { ConversationId, MessageId } from '../shared/contract/ids.ts'
-export type { InputQuestion } from '../shared/contract/input-question.ts'
 export type {
   AgentSettings,
   Declaration,

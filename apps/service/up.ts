@@ -11,7 +11,7 @@ import { type McpAgents, openMcpAgents } from '../../client/agents/mcp-agents.ts
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import type { AnyGuard } from '../../shared/contract/guard.ts'
+import type { AnyGuard } from '../../shared/contract/guard/guard.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'

@@ -12,10 +12,10 @@ import type {
   TextReset,
   TurnWaiting,
 } from '../../client/turn/turn-event.ts'
+import { questionIn } from '../../shared/contract/call/input-question.ts'
 import { callInTurn } from '../../shared/contract/ids.ts'
-import { questionIn } from '../../shared/contract/input-question.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
-import { reasons } from '../../shared/contract/turn-texts.ts'
+import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import {
   approvalDecidedText,

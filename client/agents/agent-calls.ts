@@ -6,9 +6,9 @@
 
 import type { Agent, Agents, FunctionCall } from '../../shared/agents/agents.ts'
 import { policyOf } from '../../shared/agents/agents.ts'
-import { lowestCaps } from '../../shared/contract/caps.ts'
 import { callOfKey, conversationOfCall, type SentMessage } from '../../shared/contract/ids.ts'
 import type { Caps, TurnFinished } from '../../shared/contract/messages.ts'
+import { lowestCaps } from '../../shared/contract/turn/caps.ts'
 import type { AgentTurn } from '../define/as-tool.ts'
 
 /** Asks an agent of this Weir. */

@@ -7,7 +7,7 @@ import { batchesOf } from '../../shared/bus/range.ts'
 import { refuseWithoutSpace } from '../../shared/bus/space.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Bus, Offset } from '../../shared/contract/bus.ts'
-import { piecesOf, type WholeContent } from '../../shared/contract/contents.ts'
+import { piecesOf, type WholeContent } from '../../shared/contract/call/contents.ts'
 import type { ConversationId, SentMessage } from '../../shared/contract/ids.ts'
 import type {
   CancelRequested,

@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, extname, join, parse, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { approvalGuard } from '../../shared/contract/approval-guard.ts'
+import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { nearestName } from '../../shared/settings/nearest-name.ts'
 import { readText } from '../../shared/settings/text-file.ts'

@@ -1,7 +1,7 @@
 // The mistakes of a guard before it is registered: in a file of it, and in a program.
 
-import type { AnyGuard, Guard } from '../../shared/contract/guard.ts'
-import { registrationFaults } from '../../shared/contract/guard-registration.ts'
+import type { AnyGuard, Guard } from '../../shared/contract/guard/guard.ts'
+import { registrationFaults } from '../../shared/contract/guard/guard-registration.ts'
 import { keyFault } from '../../shared/runtime/guards/key-fault.ts'
 import { kindOf, shown } from '../../shared/settings/mistake.ts'
 

@@ -3,7 +3,7 @@
 
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { AnyGuard } from '../../shared/contract/guard.ts'
+import type { AnyGuard } from '../../shared/contract/guard/guard.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { guardMistakes } from './guard-mistakes.ts'
 

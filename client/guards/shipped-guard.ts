@@ -4,7 +4,7 @@ import type { FlowGuardOptions } from '../../services/guards/flow/options.ts'
 import type { OpaGuardOptions } from '../../services/guards/opa/guard.ts'
 import type { ShellGuardOptions } from '../../services/guards/shell/options.ts'
 import type { SpendGuardOptions } from '../../services/guards/spend/guard.ts'
-import type { AnyGuard } from '../../shared/contract/guard.ts'
+import type { AnyGuard } from '../../shared/contract/guard/guard.ts'
 import { shippedGuardFile } from './guard-file.ts'
 import { loadGuard } from './load-guard.ts'
 

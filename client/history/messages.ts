@@ -2,7 +2,7 @@
 // and notes. They come from the history, so a round appears when it is over.
 
 import { messageOf } from '../../shared/codec/message-of.ts'
-import { isImage } from '../../shared/contract/contents.ts'
+import { isImage } from '../../shared/contract/call/contents.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type {
   Call,

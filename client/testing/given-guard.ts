@@ -7,7 +7,7 @@ import type {
   GuardedRound,
   JsonObject,
   Verdict,
-} from '../../shared/contract/guard.ts'
+} from '../../shared/contract/guard/guard.ts'
 import type { ArgumentSource, ToolHints } from '../../shared/contract/messages.ts'
 import { answeredBy } from '../../shared/runtime/guards/judgement.ts'
 import { matchesPattern } from '../../shared/runtime/guards/tool-pattern.ts'

@@ -9,7 +9,7 @@ import {
   isImage,
   mediaTypeOf,
   type WholeContent,
-} from '../../shared/contract/contents.ts'
+} from '../../shared/contract/call/contents.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 

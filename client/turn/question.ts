@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
-import { contentRef, type WholeContent } from '../../shared/contract/contents.ts'
+import { contentRef, type WholeContent } from '../../shared/contract/call/contents.ts'
 import {
   type ConversationId,
   halfPair,

@@ -37,7 +37,7 @@ import {
   type Stage,
   unreachable,
 } from '../../shared/contract/stage.ts'
-import { latestOutcome, slowestTimeout } from '../../shared/contract/tool-deadline.ts'
+import { latestOutcome, slowestTimeout } from '../../shared/contract/turn/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { modeFor } from '../../shared/runtime/guards/tool-pattern.ts'

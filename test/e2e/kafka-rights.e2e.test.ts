@@ -25,7 +25,7 @@ import {
 import { topicsSignedBy } from '../../shared/bus/signing/principals.ts'
 import { encode } from '../../shared/codec/codec.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import type { Guard } from '../../shared/contract/guard.ts'
+import type { Guard } from '../../shared/contract/guard/guard.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
 import {
   guardTopicName,

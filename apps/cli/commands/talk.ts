@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { stagesChoices } from '../../../client/place/stages-choice.ts'
-import { guardModes } from '../../../shared/contract/guard.ts'
+import { guardModes } from '../../../shared/contract/guard/guard.ts'
 import { listed, ownStages, rawFlag, runImportedFlag, settingsOf, withSettings } from './flags.ts'
 
 const guardText =

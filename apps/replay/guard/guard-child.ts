@@ -14,7 +14,7 @@ import { pino } from 'pino'
 import type { NamedGuard } from '../../../client/guards/guard-file.ts'
 import { loadGuard } from '../../../client/guards/load-guard.ts'
 import type { PartitionReader, StoredRecord } from '../../../shared/contract/bus.ts'
-import type { AnyGuard, Guard, GuardedRound } from '../../../shared/contract/guard.ts'
+import type { AnyGuard, Guard, GuardedRound } from '../../../shared/contract/guard/guard.ts'
 import { roundKey } from '../../../shared/contract/ids.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import {

@@ -6,8 +6,8 @@ import {
   type ApprovalSettings,
   setApprovalRules,
 } from '../../../services/approval/performer/registration.ts'
-import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
+import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import {

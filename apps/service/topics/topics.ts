@@ -15,7 +15,7 @@ import {
 import { kafkaClient } from '../../../shared/bus/kafka/properties/client-of-settings.ts'
 import { busNamesWhere } from '../../../shared/bus/kinds.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
-import { isGuardName } from '../../../shared/contract/guard-registration.ts'
+import { isGuardName } from '../../../shared/contract/guard/guard-registration.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'

@@ -9,7 +9,7 @@ import type {
 } from '../../../services/llm-gateway/performer/providers/provider.ts'
 import { parseJson } from '../../../services/llm-gateway/performer/wire/exact-json.ts'
 import { defaultSettings } from '../../../shared/agents/agents.ts'
-import { argumentText } from '../../../shared/contract/call.ts'
+import { argumentText } from '../../../shared/contract/call/call.ts'
 import type {
   ArgumentSource,
   Call,

@@ -7,12 +7,12 @@
 //     that two calls wait under is refused.
 
 import type { Appended, Bus } from '../../../shared/contract/bus.ts'
-import { type CallId, halfPair, isSameCall } from '../../../shared/contract/ids.ts'
 import {
   type InputQuestion,
   questionIn,
   valuesFor,
-} from '../../../shared/contract/input-question.ts'
+} from '../../../shared/contract/call/input-question.ts'
+import { type CallId, halfPair, isSameCall } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
   ApprovalAnswer,

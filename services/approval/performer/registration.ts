@@ -3,8 +3,8 @@
 // response on, and a round keeps the rules that it came with.
 
 import { createHash } from 'node:crypto'
-import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
-import { registrationFault } from '../../../shared/contract/guard-registration.ts'
+import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
+import { registrationFault } from '../../../shared/contract/guard/guard-registration.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'

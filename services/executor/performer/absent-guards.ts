@@ -7,7 +7,7 @@
 //     newer than the stamp. Then the round decides: a guard counts from the next response on.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { CallEnding } from '../../../shared/contract/call-endings.ts'
+import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardInForce, GuardRegistration } from '../../../shared/contract/messages.ts'
 import type { PolicyRecord } from '../../../shared/contract/performer.ts'

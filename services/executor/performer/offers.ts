@@ -5,7 +5,7 @@
 //     the first claim in the log wins (R4).
 
 import { type Agents, findDeclared } from '../../../shared/agents/agents.ts'
-import type { CallEnding } from '../../../shared/contract/call-endings.ts'
+import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
 import { tryIdOf } from '../../../shared/contract/ids.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import { clientOwner } from '../../../shared/contract/topology.ts'

@@ -12,7 +12,7 @@
 //     deadlines in the log decide.
 
 import type { Agents } from '../../../shared/agents/agents.ts'
-import type { CallEnding } from '../../../shared/contract/call-endings.ts'
+import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
 import { tryIdOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {

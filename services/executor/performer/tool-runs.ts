@@ -7,8 +7,8 @@
 
 import { type Agents, findDeclared, type ToolRun } from '../../../shared/agents/agents.ts'
 import { secretsOf } from '../../../shared/agents/secrets.ts'
-import type { CallEnding } from '../../../shared/contract/call-endings.ts'
-import { contentRef, piecesOf } from '../../../shared/contract/contents.ts'
+import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
+import { contentRef, piecesOf } from '../../../shared/contract/call/contents.ts'
 import { tryIdOf } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PerformerContext } from '../../../shared/contract/performer.ts'

@@ -13,7 +13,7 @@ import type {
   GuardedRound,
   JsonObject,
   Verdict,
-} from '../../../shared/contract/guard.ts'
+} from '../../../shared/contract/guard/guard.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'

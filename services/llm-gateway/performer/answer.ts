@@ -9,9 +9,9 @@
 //     write), the request is aborted.
 
 import type { Agent } from '../../../shared/agents/agents.ts'
+import { eventWeight } from '../../../shared/contract/call/part-weight.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PartEvent, PartKind } from '../../../shared/contract/messages.ts'
-import { eventWeight } from '../../../shared/contract/part-weight.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 import type { WorkLog } from '../../../shared/lib/lazy-log.ts'
 import { AnswerWatch } from '../degenerate/answer-watch.ts'

@@ -14,7 +14,7 @@
 //     bounds the answers in memory. Waiting attempts are served in order.
 
 import { type Agent, type Agents, findTool, textCallsOf } from '../../../shared/agents/agents.ts'
-import type { AnsweredText, EchoCheck } from '../../../shared/contract/echo-check.ts'
+import type { AnsweredText, EchoCheck } from '../../../shared/contract/call/echo-check.ts'
 import type { AttemptId, ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {

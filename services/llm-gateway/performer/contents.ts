@@ -3,7 +3,7 @@
 //     or a tool may write any pieces.
 
 import { hash } from 'node:crypto'
-import { contentsFault } from '../../../shared/contract/contents.ts'
+import { contentsFault } from '../../../shared/contract/call/contents.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Content, HistoryEntry } from '../../../shared/contract/messages.ts'

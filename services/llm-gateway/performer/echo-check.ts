@@ -6,7 +6,7 @@
 //     alone decides whether pieces make a call. A check that fails counts as an echo.
 
 import { quoted } from '../../../shared/contract/arguments/name-text.ts'
-import type { EarlierText } from '../../../shared/contract/echo-check.ts'
+import type { EarlierText } from '../../../shared/contract/call/echo-check.ts'
 import type { HistoryEntry, ResultStatus } from '../../../shared/contract/messages.ts'
 
 /** Newest first. */

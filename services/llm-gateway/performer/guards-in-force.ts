@@ -4,8 +4,8 @@
 // of a message could remove them.
 
 import { policyOf } from '../../../shared/agents/agents.ts'
-import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
-import { registrationFault } from '../../../shared/contract/guard-registration.ts'
+import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
+import { registrationFault } from '../../../shared/contract/guard/guard-registration.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardInForce, Message, Policy } from '../../../shared/contract/messages.ts'
 

@@ -5,8 +5,8 @@
 // HISTORY-SUMMARY-2. Each further summary stands for more entries, or there is none: a request
 //     gets shorter or the turn ends.
 
-import { argumentText } from '../../../shared/contract/call.ts'
-import { contentNote } from '../../../shared/contract/contents.ts'
+import { argumentText } from '../../../shared/contract/call/call.ts'
+import { contentNote } from '../../../shared/contract/call/contents.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { HistoryEntry, HistorySummary } from '../../../shared/contract/messages.ts'
 import type { HistoryPlace } from '../../../shared/contract/performer.ts'

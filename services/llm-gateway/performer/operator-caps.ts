@@ -3,8 +3,8 @@
 // raise a cap.
 
 import { policyOf } from '../../../shared/agents/agents.ts'
-import { lowestCaps } from '../../../shared/contract/caps.ts'
 import type { OperatorLimits, Policy } from '../../../shared/contract/messages.ts'
+import { lowestCaps } from '../../../shared/contract/turn/caps.ts'
 
 /** The policy that judges a round. The agent's policy, unchanged, if no operator cap is lower. */
 export function withOperatorCaps(policy: Policy, operator: OperatorLimits | undefined): Policy {

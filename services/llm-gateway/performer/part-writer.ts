@@ -7,9 +7,9 @@
 // PART-WRITER-4. Characters go into the log whole, wherever the stream cuts them
 //     (whole-characters.ts).
 
+import { eventWeight } from '../../../shared/contract/call/part-weight.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { PartEvent } from '../../../shared/contract/messages.ts'
-import { eventWeight } from '../../../shared/contract/part-weight.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
 import { WholeCharacters } from './wire/whole-characters.ts'
 

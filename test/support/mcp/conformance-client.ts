@@ -11,7 +11,7 @@ import { startMcpCall } from '../../../services/executor/performer/tools/mcp/mcp
 import { writeLogin } from '../../../services/executor/performer/tools/mcp/token-file.ts'
 import type { AskPerson } from '../../../services/executor/performer/tools/tool.ts'
 import type { McpServer, McpUrl } from '../../../shared/agents/agents.ts'
-import { inputFields, questionIn, valuesFor } from '../../../shared/contract/input-question.ts'
+import { inputFields, questionIn, valuesFor } from '../../../shared/contract/call/input-question.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 
 type Context = {

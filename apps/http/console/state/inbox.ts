@@ -5,7 +5,7 @@
 // CONSOLE-INBOX-2. Calls, decisions, approved arguments and the bytes shown have limits. An inbox
 //     shows the arguments of a call as a whole or not at all.
 
-import { inputFields, questionIn } from '../../../../shared/contract/input-question.ts'
+import { inputFields, questionIn } from '../../../../shared/contract/call/input-question.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message, PendingCall } from '../../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'

@@ -4,7 +4,7 @@
 //     the tokens of its last response. Only the first stop of a turn by the loop-detector counts.
 // CONSOLE-STOPS-2. Memory: one entry for each pair of agent and rule in each minute (hour.ts).
 
-import { approvalGuard, withdrawnCode } from '../../../../shared/contract/approval-guard.ts'
+import { approvalGuard, withdrawnCode } from '../../../../shared/contract/guard/approval-guard.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../../shared/lib/clock.ts'

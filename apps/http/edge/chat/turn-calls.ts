@@ -6,7 +6,7 @@
 //     start is awaited, so a pause has all offers of a round.
 
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
-import { type InputQuestion, questionIn } from '../../../../shared/contract/input-question.ts'
+import { type InputQuestion, questionIn } from '../../../../shared/contract/call/input-question.ts'
 
 export type Event<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>
 

@@ -1,6 +1,6 @@
 // Endings that the kinds of tools share, so that the model reads the same text for the same event.
 
-import { outcomeUnknown } from '../../../../shared/contract/call-endings.ts'
+import { outcomeUnknown } from '../../../../shared/contract/call/call-endings.ts'
 import type { Output } from './kept-output.ts'
 import type { RunningTool, ToolEnding } from './tool.ts'
 

@@ -2,8 +2,8 @@
 // StartTool and one line in start-tool.ts. The simulator has a fake.
 
 import type { ToolRun } from '../../../../shared/agents/agents.ts'
-import type { CallEnding } from '../../../../shared/contract/call-endings.ts'
-import type { WholeContent } from '../../../../shared/contract/contents.ts'
+import type { CallEnding } from '../../../../shared/contract/call/call-endings.ts'
+import type { WholeContent } from '../../../../shared/contract/call/contents.ts'
 import type { InputGiven, TokenSum } from '../../../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../../../shared/lib/clock.ts'
 

@@ -4,7 +4,7 @@
 
 import { createRequire } from 'node:module'
 import type { LoadedPolicy } from '@open-policy-agent/opa-wasm'
-import type { JsonValue } from '../../../../shared/contract/guard.ts'
+import type { JsonValue } from '../../../../shared/contract/guard/guard.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { WeirError } from '../../../../shared/lib/errors.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'

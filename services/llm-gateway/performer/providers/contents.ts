@@ -1,7 +1,7 @@
 // The images and files of a request in the words that all providers share: base64, a data URL, the
 // text of a text file. Each provider's messages place them.
 
-import { contentNote } from '../../../../shared/contract/contents.ts'
+import { contentNote } from '../../../../shared/contract/call/contents.ts'
 import type { Content } from '../../../../shared/contract/messages.ts'
 import type { Contents } from '../contents.ts'
 

@@ -9,7 +9,7 @@
 // UTTERANCES-3. The user speaks first and last, the model speaks twice in a row only after calls,
 //     and no text is blank or holds half a character.
 
-import { argumentText } from '../../../../shared/contract/call.ts'
+import { argumentText } from '../../../../shared/contract/call/call.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type {
   Call,

@@ -7,7 +7,7 @@
 
 import { decode, typeIn } from '../../../codec/codec.ts'
 import type { Appended, Bus, RecordToAppend } from '../../../contract/bus.ts'
-import { isGuardName } from '../../../contract/guard-registration.ts'
+import { isGuardName } from '../../../contract/guard/guard-registration.ts'
 import type { MessageType } from '../../../contract/messages.ts'
 import {
   guardTopic,

@@ -11,7 +11,7 @@ import { given } from '../../../../client/testing/given-guard.ts'
 import opaGuard, { type OpaGuardOptions } from '../../../../services/guards/opa/guard.ts'
 import { readBundle } from '../../../../services/guards/opa/performer/bundle.ts'
 import { loadPolicy } from '../../../../services/guards/opa/performer/policy.ts'
-import type { Guard, JsonObject } from '../../../../shared/contract/guard.ts'
+import type { Guard, JsonObject } from '../../../../shared/contract/guard/guard.ts'
 
 const policyFile = policy('bundle.tar.gz')
 

@@ -12,7 +12,7 @@ import {
   contentRef,
   piecesOf,
   type WholeContent,
-} from '../../../../shared/contract/contents.ts'
+} from '../../../../shared/contract/call/contents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Message } from '../../../../shared/contract/messages.ts'
 import { contentKey } from '../../../../shared/contract/topology.ts'

@@ -1,7 +1,7 @@
 // Turns the end of a program into the result of its call: the text for the model and the short
 // reason.
 
-import { errorLine } from '../../../../../shared/contract/error-line.ts'
+import { errorLine } from '../../../../../shared/contract/call/error-line.ts'
 import type { Output } from '../kept-output.ts'
 import type { ToolEnding } from '../tool.ts'
 import { type Cause, notes, outOfBounds, stopped, timedOut } from '../tool-endings.ts'

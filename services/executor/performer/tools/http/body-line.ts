@@ -1,7 +1,7 @@
 // Finds the error line in a failed answer's body: the short reason of the result, as error-line.ts
 // finds it for programs. Servers answer with JSON, a page or a text.
 
-import { errorLine } from '../../../../../shared/contract/error-line.ts'
+import { errorLine } from '../../../../../shared/contract/call/error-line.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { boundedJson } from '../../../../../shared/lib/json/bounded-json.ts'
 import { onOneLine, shortened } from '../../../../../shared/lib/text-cut.ts'

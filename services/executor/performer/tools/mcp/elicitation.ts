@@ -5,7 +5,10 @@
 //     that is over has no question any more.
 
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
-import { type InputQuestion, questionFault } from '../../../../../shared/contract/input-question.ts'
+import {
+  type InputQuestion,
+  questionFault,
+} from '../../../../../shared/contract/call/input-question.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'

@@ -1,7 +1,7 @@
 // The end of an MCP call as a result: the answer of the server, or the reason why there is none.
 
 import type { CallToolResult } from '@modelcontextprotocol/client'
-import { outcomeUnknown } from '../../../../../shared/contract/call-endings.ts'
+import { outcomeUnknown } from '../../../../../shared/contract/call/call-endings.ts'
 import { asSentence, cutToBytes } from '../../../../../shared/lib/text-cut.ts'
 import { rejected } from '../../../results.ts'
 import { keptBytes } from '../kept-output.ts'

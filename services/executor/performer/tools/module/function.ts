@@ -6,7 +6,7 @@
 // FUNCTION-3. Every end of a function that ran an agent has the tokens that it counted before.
 
 import type { FunctionTool } from '../../../../../shared/agents/agents.ts'
-import type { WholeContent } from '../../../../../shared/contract/contents.ts'
+import type { WholeContent } from '../../../../../shared/contract/call/contents.ts'
 import type { TokenSum } from '../../../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import { keptBytes } from '../kept-output.ts'

@@ -2,7 +2,7 @@
 // file names go to the log only.
 
 import type { ModuleTool } from '../../../../../shared/agents/agents.ts'
-import { errorLine } from '../../../../../shared/contract/error-line.ts'
+import { errorLine } from '../../../../../shared/contract/call/error-line.ts'
 import { limits } from '../../../../../shared/contract/limits.ts'
 import { shortened } from '../../../../../shared/lib/text-cut.ts'
 import { howOf } from '../command/command-ending.ts'

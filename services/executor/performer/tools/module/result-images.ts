@@ -11,7 +11,7 @@ import {
   isImage,
   mediaTypeOf,
   type WholeContent,
-} from '../../../../../shared/contract/contents.ts'
+} from '../../../../../shared/contract/call/contents.ts'
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
 
 /** Throws an error for the model if a part is no image that Weir accepts. */

@@ -5,8 +5,8 @@
 // the first choice has no call and they have nothing but calls. Otherwise they are alternative
 // answers and are dropped.
 
+import { eventWeight } from '../../../../../shared/contract/call/part-weight.ts'
 import type { PartEvent } from '../../../../../shared/contract/messages.ts'
-import { eventWeight } from '../../../../../shared/contract/part-weight.ts'
 import { isObject } from '../../../../../shared/lib/json/json-object.ts'
 import { finishWord } from '../../../../../shared/transcript/finish-reasons.ts'
 import { callPieces, type SentMessage } from './calls.ts'

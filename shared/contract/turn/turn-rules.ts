@@ -6,9 +6,9 @@
 // deadline of a round is never later than that of an earlier round. The exception is a round that
 // waited for slow guards (turn-extended).
 
+import { limits } from '../limits.ts'
+import type { Cap, Caps, Intervention, Response } from '../messages.ts'
 import { lowestCaps } from './caps.ts'
-import { limits } from './limits.ts'
-import type { Cap, Caps, Intervention, Response } from './messages.ts'
 
 const ceilings: Caps = {
   rounds: limits.turnRoundsMax,

@@ -1,8 +1,8 @@
 // The numbers of an agent's settings that no turn can have, from a client or a front.
 
-import { limits } from './limits.ts'
-import type { AgentSettings } from './messages.ts'
-import { countThresholds } from './thresholds.ts'
+import { limits } from '../limits.ts'
+import type { AgentSettings } from '../messages.ts'
+import { countThresholds } from '../thresholds.ts'
 import { reasons } from './turn-texts.ts'
 
 type Bound = { of: (settings: AgentSettings) => number | null; min: number; max?: number }

@@ -3,9 +3,9 @@
 // not.
 
 import { stripVTControlCharacters } from 'node:util'
-import { onOneLine, shortened } from '../lib/text-cut.ts'
-import { codexResult } from './codex-header.ts'
-import { limits } from './limits.ts'
+import { onOneLine, shortened } from '../../lib/text-cut.ts'
+import { codexResult } from '../codex-header.ts'
+import { limits } from '../limits.ts'
 
 /**
  * Frames, quoted sources and markers are indented. The others are lines that interpreters print

@@ -1,9 +1,9 @@
 // Checks the registration of a guard, at the registering side and in the gateway: any program can
 // write a record into the table.
 
+import { limits } from '../limits.ts'
+import type { GuardInForce } from '../messages.ts'
 import { approvalGuard } from './approval-guard.ts'
-import { limits } from './limits.ts'
-import type { GuardInForce } from './messages.ts'
 
 const nameShape = /^[a-z0-9][a-z0-9-]{0,62}$/
 

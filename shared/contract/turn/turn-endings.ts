@@ -1,10 +1,10 @@
 // The records that end a turn or a round at the other stages and in the history. Conversations and
 // guests write them.
 
-import type { RoundId, TurnId } from './ids.ts'
-import type { Cancel, Content, HistoryEntry, RedactRule, RoundOutcome } from './messages.ts'
-import type { Output } from './stage.ts'
-import type { Port } from './topology.ts'
+import type { RoundId, TurnId } from '../ids.ts'
+import type { Cancel, Content, HistoryEntry, RedactRule, RoundOutcome } from '../messages.ts'
+import type { Output } from '../stage.ts'
+import type { Port } from '../topology.ts'
 import { notes } from './turn-texts.ts'
 
 /** Closes a turn at loop-detector and executor. All its rounds have an outcome. */

@@ -1,6 +1,6 @@
 // The argument text of a call, and names that every stage must read in the same way.
 
-import type { Call } from './messages.ts'
+import type { Call } from '../messages.ts'
 
 /**
  * The JSON text that a tool gets for a call. `{}` if the model sent no byte. Such a call has the

@@ -1,9 +1,9 @@
 // The deadlines of calls and rounds. The executor enforces them, loop-detector and conversation
 // wait for them, so all three must compute the same times.
 
-import type { Milliseconds } from '../lib/clock.ts'
-import { limits } from './limits.ts'
-import type { Declaration, Policy } from './messages.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
+import { limits } from '../limits.ts'
+import type { Declaration, Policy } from '../messages.ts'
 
 /**
  * The tool's declared deadline, under the ceiling: a declaration may come from an unchecked client.

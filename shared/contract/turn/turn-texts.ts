@@ -1,9 +1,9 @@
 // All texts of turns: those that the model reads in a request or in its history, and the
 // reasons that clients read in turn-finished.
 
-import { shortened } from '../lib/text-cut.ts'
-import { limits } from './limits.ts'
-import { type StageName, stages } from './topology.ts'
+import { shortened } from '../../lib/text-cut.ts'
+import { limits } from '../limits.ts'
+import { type StageName, stages } from '../topology.ts'
 
 /**
  * For the model, at the top of the last request, after the cap on rounds or calls is reached (I3).

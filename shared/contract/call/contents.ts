@@ -7,8 +7,8 @@
 // CONTENTS-2. Nobody renders a content. People and logs get its type, its size and its hash.
 
 import { hash } from 'node:crypto'
-import { limits } from './limits.ts'
-import type { Content } from './messages.ts'
+import { limits } from '../limits.ts'
+import type { Content } from '../messages.ts'
 
 export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
 export const fileTypes = ['application/pdf', 'text/plain'] as const

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { errorLine } from '../../../shared/contract/error-line.ts'
-import { limits } from '../../../shared/contract/limits.ts'
+import { errorLine } from '../../../../shared/contract/call/error-line.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 
 describe('the error line', () => {
   it.each([

@@ -1,7 +1,7 @@
 // The echo check between the gateway, which has the history, and the accumulator, which knows the
 // dialects of calls in text.
 
-import type { Declaration } from './messages.ts'
+import type { Declaration } from '../messages.ts'
 
 /** `source`: a noun phrase for the model, such as "a result of the tool 'read'". */
 export type EarlierText = { source: string; text: string }

@@ -7,8 +7,8 @@ import {
   questionFault,
   questionIn,
   valuesFor,
-} from '../../../shared/contract/input-question.ts'
-import { limits } from '../../../shared/contract/limits.ts'
+} from '../../../../shared/contract/call/input-question.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
 
 type Schema = Extract<InputQuestion, { mode: 'form' }>['schema']
 const form = (schema: Schema, message = 'm'): InputQuestion => ({

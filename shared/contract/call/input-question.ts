@@ -6,13 +6,13 @@
 // INPUT-QUESTION-2. A page is shown by its address only. Weir never opens it, and no value of it
 //     reaches Weir.
 
-import { boundedJson } from '../lib/json/bounded-json.ts'
-import { inexactNumbersIn } from '../lib/json/exact-number.ts'
-import { isObject } from '../lib/json/json-object.ts'
-import { asSentence } from '../lib/text-cut.ts'
-import { compiledSchema } from './arguments/compiled-schema.ts'
-import type { JsonObject } from './guard.ts'
-import { limits } from './limits.ts'
+import { boundedJson } from '../../lib/json/bounded-json.ts'
+import { inexactNumbersIn } from '../../lib/json/exact-number.ts'
+import { isObject } from '../../lib/json/json-object.ts'
+import { asSentence } from '../../lib/text-cut.ts'
+import { compiledSchema } from '../arguments/compiled-schema.ts'
+import type { JsonObject } from '../guard/guard.ts'
+import { limits } from '../limits.ts'
 
 /** `server`: its name in the agent file. */
 export type InputQuestion = { server: string; message: string } & (

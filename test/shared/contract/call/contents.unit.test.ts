@@ -7,9 +7,9 @@ import {
   isPossiblePiece,
   mediaTypeOf,
   piecesOf,
-} from '../../../shared/contract/contents.ts'
-import { limits } from '../../../shared/contract/limits.ts'
-import { png } from '../../support/contents.ts'
+} from '../../../../shared/contract/call/contents.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import { png } from '../../../support/contents.ts'
 
 describe('the media type of a content', () => {
   it.each([

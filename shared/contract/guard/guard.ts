@@ -7,9 +7,9 @@
 // CONTRACT-GUARD-2. Its answer names exactly these calls. Any other answer is unusable, and an
 //     enforcing guard's calls are vetoed (R6): a mixed-up answer may pass the wrong call.
 
-import type { Milliseconds } from '../lib/clock.ts'
-import type { RoundId } from './ids.ts'
-import type { ArgumentSource, Declaration, GuardMode } from './messages.ts'
+import type { Milliseconds } from '../../lib/clock.ts'
+import type { RoundId } from '../ids.ts'
+import type { ArgumentSource, Declaration, GuardMode } from '../messages.ts'
 
 export const guardModes = ['shadow', 'enforce'] as const satisfies readonly GuardMode[]
 

@@ -1,6 +1,6 @@
 // Caps of a turn (I3). The lowest of the agent, the operator and limits.ts counts.
 
-import type { Caps } from './messages.ts'
+import type { Caps } from '../messages.ts'
 
 /** The lower value of each cap. No cap on tokens is higher than any number. */
 export function lowestCaps(a: Caps, b: Caps): Caps {

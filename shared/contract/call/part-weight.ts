@@ -1,7 +1,7 @@
 // The weight of a stream's parts, of which a round may have a bounded amount (R7). Gateway and
 // accumulator must weigh alike: the accumulator must not refuse an answer that the gateway passed.
 
-import type { PartEvent } from './messages.ts'
+import type { PartEvent } from '../messages.ts'
 
 /** The weight of an event beside its texts. Empty events must not be free. */
 const eventBytes = 12

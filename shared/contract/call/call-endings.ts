@@ -1,7 +1,7 @@
 // The texts that the model reads for a call that never ran, or whose end is unknown. Every stage
 // uses the same words.
 
-import type { CallResult, ResultStatus } from './messages.ts'
+import type { CallResult, ResultStatus } from '../messages.ts'
 
 /** A result without its place and time. */
 export type CallEnding = Pick<CallResult, 'status' | 'text' | 'reason'>
