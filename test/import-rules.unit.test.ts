@@ -85,7 +85,7 @@ describe('only below', () => {
   test('reports a source outside the folders of the list, and its importers', () => {
     const files = {
       'shared/clock.ts': '',
-      'services/executor/performer/performer.ts': `import '../../shared/clock.ts'`,
+      'services/executor/performer/performer.ts': `import '../../../shared/clock.ts'`,
     }
     expect(offences(onlyBelow, files)).toEqual([
       'shared/clock.ts stands in no folder of the list',

@@ -12,10 +12,14 @@ import { isOfSystem, isShared } from '../../../../shared/lib/sandbox/system-path
 /** Absolute paths. */
 export type ToolProgram = { files: string[]; folders: string[] }
 
-/** Beside this file, with its extension: .ts in a checkout, .js in the package. */
+/** With the extension of this file: .ts in a checkout, .js in the package. */
 const extension = extname(import.meta.filename)
-export const moduleChild = fileURLToPath(new URL(`module-child${extension}`, import.meta.url))
-export const forwarder = fileURLToPath(new URL(`sandbox-forwarder${extension}`, import.meta.url))
+export const moduleChild = fileURLToPath(
+  new URL(`module/module-child${extension}`, import.meta.url),
+)
+export const forwarder = fileURLToPath(
+  new URL(`sandbox/sandbox-forwarder${extension}`, import.meta.url),
+)
 
 /** Starts a program of Weir. */
 export const nodeArgv = [

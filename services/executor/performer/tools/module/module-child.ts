@@ -133,7 +133,10 @@ process.on('uncaughtException', (error) => {
 
 /** In a thread, because a module may block this one while a program that it started needs a host. */
 async function forwardToProxy(): Promise<void> {
-  const forwarder = new URL(`sandbox-forwarder${extname(import.meta.filename)}`, import.meta.url)
+  const forwarder = new URL(
+    `../sandbox/sandbox-forwarder${extname(import.meta.filename)}`,
+    import.meta.url,
+  )
   const thread = new Worker(forwarder, { env: {} })
   await once(thread, 'message')
   thread.unref()

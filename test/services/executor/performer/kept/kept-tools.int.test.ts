@@ -42,7 +42,7 @@ import type { KeptExecutorOptions } from '../../../../support/kept-executor.ts'
 import { inSandboxes } from '../../../../support/sandboxes.ts'
 
 const supportFile = (name: string) =>
-  fileURLToPath(new URL(`../../../support/${name}`, import.meta.url))
+  fileURLToPath(new URL(`../../../../support/${name}`, import.meta.url))
 const gatedTool = supportFile('tools/gated.mjs')
 const claim: ClaimId = {
   ...{ conversation: 'c' as ClaimId['conversation'], turn: 7, round: 1, ordinal: 0, try: 1 },

@@ -22,7 +22,7 @@ const agent = (name: string): Agent => ({
 })
 
 const textOf = (path: string) =>
-  readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8')
+  readFileSync(new URL(`../../../../../${path}`, import.meta.url), 'utf8')
 
 describe('providers', () => {
   it('connect each agent once and share no connection between agents', () => {
