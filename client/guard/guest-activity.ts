@@ -8,7 +8,7 @@ import type { MessageOf } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { createFeed, type Feed } from '../feed.ts'
+import { createFeed, type Feed } from '../edge/feed.ts'
 
 const activityTypes = [
   'guest-advice',

@@ -13,8 +13,8 @@
 
 import { hash } from 'node:crypto'
 import type { Logger } from 'pino'
-import type { Reservation } from '../../services/llm-gateway/budgets/reservation.ts'
-import type { Failed } from '../../services/llm-gateway/providers/provider.ts'
+import type { Reservation } from '../../services/llm-gateway/performer/budgets/reservation.ts'
+import type { Failed } from '../../services/llm-gateway/performer/providers/provider.ts'
 import type { GuestAgent } from '../../shared/agents/guest.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
