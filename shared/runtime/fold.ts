@@ -9,7 +9,6 @@
 //     folded again up to there, `failed` reacts, and the conversation gets a turn-failed (R8).
 // FOLD-5. Units stand in the order of their first records. So folding starts at the first unit.
 
-import { decode, encode } from '../codec/codec.ts'
 import type { Offset, RecordToAppend, StoredRecord } from '../contract/bus.ts'
 import { type ConversationId, turnOfMessage } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
@@ -87,13 +86,10 @@ export type FoldOptions<State, In extends Message, Task> = {
   marks: Marks
   /** Reads the stage's inbox from `from` to before `to`, to fold a unit a second time. */
   readBack(from: Offset, to: Offset): AsyncIterable<StoredRecord[]>
-  /**
-   * Decodes a value; default: the codec. A what-if replay changes messages here. Must throw as the
-   * codec does, and be pure.
-   */
-  decode?: ((value: Uint8Array) => Message) | undefined
-  /** Whether to encode the outputs; default: yes. Without it `records` are empty. */
-  encodes?: boolean
+  /** The codec's. A what-if replay changes messages here. Must throw as the codec does, and be pure. */
+  decode: (value: Uint8Array) => Message
+  /** The codec's, for the outputs. Undefined: `records` are empty. */
+  encode: ((message: Message) => Uint8Array) | undefined
   /** Whether to throw errors of the reducer and of records. Default: FOLD-4. */
   throws?: boolean
   /** The records that made the reducer throw, with the reasons. */
@@ -104,6 +100,8 @@ export type FoldOptions<State, In extends Message, Task> = {
   judged?: { to: Offset; refused: Refused | undefined } | undefined
   /** Apply the records of this unit only, to fold it again. */
   only?: string
+  /** A copy of a unit from which it is folded again. Default: it is folded from its first record. */
+  copyOf?: ((unit: string) => Unit<State> | undefined) | undefined
 }
 
 /** A record on which the reducer threw, and the unit as it is in memory. */
@@ -121,12 +119,14 @@ const repeated: Applied = { ...nothing, isRepeat: true }
 export function createFold<State, In extends Message, Task>(
   options: FoldOptions<State, In, Task>,
 ): Fold<State> {
-  const { stage, partition, topicPrefix, decode: read = decode } = options
+  const { stage, partition, topicPrefix, decode: read, encode } = options
   const { inbox } = stages[stage.name]
   const admission = admissionOf(inbox)
   const outlets = outletsOf(stage.name)
   const marks: Marks = { ...options.marks }
   const units = new Map<string, Unit<State>>()
+  const copy = options.only === undefined ? undefined : options.copyOf?.(options.only)
+  if (options.only !== undefined && copy !== undefined) units.set(options.only, copy)
   const refusals = createRefusals(options.judged?.refused)
 
   return {
@@ -332,13 +332,14 @@ export function createFold<State, In extends Message, Task>(
       failures: unit.failures,
       judged: { to: upTo, refused: refusals.since(unit.first) },
     })
-    for await (const records of options.readBack(unit.first, upTo))
+    const from = (again.units.get(key)?.last ?? unit.first - 1) + 1
+    for await (const records of options.readBack(from, upTo))
       for (const record of records) await again.apply(record)
     return again.units.get(key)?.state
   }
 
   function written(record: StoredRecord, unit: string | undefined, outputs: Output[]): Applied {
-    if (options.encodes === false) return { unit, outputs, records: [] }
+    if (encode === undefined) return { unit, outputs, records: [] }
     const records = outputs.map(({ to, message }, n): RecordToAppend => {
       const topic = topicOf(stage.name, to, message)
       if (topic === undefined || !outlets.get(topic)?.has(message.type))

@@ -10,6 +10,7 @@
 //     it. It does nothing if it is too early.
 
 import type { Logger } from 'pino'
+import { codec } from '../codec/codec.ts'
 import type {
   Assignment,
   Bus,
@@ -74,6 +75,7 @@ export function readPartition<State, In extends Message, Task>(
   const fold = createFold({
     stage,
     partition,
+    ...codec,
     partitions: options.partitions,
     topicPrefix: options.topicPrefix,
     marks,

@@ -1,7 +1,7 @@
 // The in-memory player: delivery between stages, and errors of reducers.
 
 import { describe, expect, it } from '@jest/globals'
-import { decode } from '../../../shared/codec/codec.ts'
+import { codec, decode } from '../../../shared/codec/codec.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import { closed, type Stage } from '../../../shared/contract/stage.ts'
 import { createPlayer } from '../../../shared/runtime/in-memory.ts'
@@ -55,7 +55,7 @@ describe('the in-memory player', () => {
   })
 
   it('writes the error of a reducer to dead letters if it plays a log', async () => {
-    const player = createPlayer({ isLog: true, topicPrefix: 'weir.' })
+    const player = createPlayer({ codec, topicPrefix: 'weir.' })
     player.add(sender(true))
     player.append('conversation-events', cancelled)
     await player.settle()

@@ -15,6 +15,7 @@ import {
   topics,
 } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
+import { codec } from '../../../shared/codec/codec.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
 import type { Position } from '../../../shared/runtime/position.ts'
 import type { Judge } from '../../../shared/runtime/refusals.ts'
@@ -47,7 +48,7 @@ async function replay(
   const { topicPrefix } = evidence
   const inbox = evidence.of(stages[stage.name].inbox, partition).map(({ record }) => record)
   const judge = refusedBy(evidence, stage.name, partition)
-  const options = { stage, partition, topicPrefix, judge, readBack: readBackOf(inbox) }
+  const options = { ...codec, stage, partition, topicPrefix, judge, readBack: readBackOf(inbox) }
   const commits = evidence.commits.filter(
     (commit) => commit.group === topicPrefix + stage.name && commit.partition === partition,
   )
