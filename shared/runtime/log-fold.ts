@@ -23,9 +23,7 @@ export async function foldOfLog<State, In extends Message, Task>(
   log: FoldableLog,
   stage: Stage<State, In, Task>,
   partition: number,
-  special: Partial<
-    Pick<FoldOptions<State, In, Task>, 'decode' | 'encode' | 'readBack'>
-  > = {},
+  special: Partial<Pick<FoldOptions<State, In, Task>, 'decode' | 'encode' | 'readBack'>> = {},
 ): Promise<Fold<State>> {
   const { bus, topicPrefix, partitions } = log
   const topic = topicPrefix + stages[stage.name].inbox

@@ -3,13 +3,13 @@
 
 import pino from 'pino'
 import type { Scenario } from '../../apps/replay/judge/scenario.ts'
-import { stagesOfGuests } from '../../client/guard/bus-front.ts'
-import { frontsOn } from '../../client/guard/guard.ts'
 import type {
   Guard,
   GuestConversation,
   GuestRequest,
 } from '../../client/guard/guest-conversation.ts'
+import { stagesOfGuests } from '../../client/guard/log/bus-front.ts'
+import { frontsOn } from '../../client/guard/log/fronts.ts'
 import { startStages } from '../../services/stages.ts'
 import { defaultPolicy, policyOf } from '../../shared/agents/agents.ts'
 import { defaultGuestSettings, type GuestHints } from '../../shared/agents/guest.ts'

@@ -147,7 +147,10 @@ export const silentWaits: WaitCase[] = [
     ),
   ),
   // Gemini CLI
-  one('gemini-list-declared', poller('list_background_processes', {}, '- [PID 812] RUNNING: `npm run build`')),
+  one(
+    'gemini-list-declared',
+    poller('list_background_processes', {}, '- [PID 812] RUNNING: `npm run build`'),
+  ),
   one(
     'gemini-read-background',
     poller('read_background_output', { pid: 812, delay_ms: 5000 }, 'Log is empty.'),

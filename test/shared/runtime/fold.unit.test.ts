@@ -607,7 +607,7 @@ describe('a record that the runtime refuses', () => {
     const { from, marks, refused } = first.position(2)
     expect({ from, refused }).toEqual({ from: 0, refused: { offsets: [1], forgottenTo: 0 } })
     const next = createFold({
-     ...codec,
+      ...codec,
       ...options(endsAt(Number.MAX_SAFE_INTEGER), marks),
       judged: { to: 2, refused },
     })
@@ -631,7 +631,7 @@ describe('a record that the runtime refuses', () => {
     )
     let isThere = false
     const folded = createFold({
-     ...codec,
+      ...codec,
       ...options((record, derived) => (isThere ? undefined : endsAt(9)(record, derived))),
       async *readBack(from, to) {
         yield records.slice(from, to)

@@ -5,6 +5,7 @@
 // that runs the runtime's fold and the stages. It compares a run with faults with one without.
 
 import { isDeepStrictEqual } from 'node:util'
+import { codec } from '../../../shared/codec/codec.ts'
 import type { Offset, RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Stage } from '../../../shared/contract/stage.ts'
@@ -15,7 +16,6 @@ import {
   topics,
 } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
-import { codec } from '../../../shared/codec/codec.ts'
 import { createFold } from '../../../shared/runtime/fold.ts'
 import type { Position } from '../../../shared/runtime/position.ts'
 import type { Judge } from '../../../shared/runtime/refusals.ts'

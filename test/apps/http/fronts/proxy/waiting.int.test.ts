@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import { type Fronts, openFronts } from '../../../../../client/guard/guard.ts'
+import { type Fronts, openFronts } from '../../../../../client/guard/log/fronts.ts'
 import { readSettings } from '../../../../../shared/settings/settings.ts'
 import { type Proxied, proxied } from './proxied.ts'
 import { rawAgent, rawApis } from './raw-agent.ts'
@@ -20,9 +20,12 @@ afterEach(async () => {
 const looks = 20
 
 describe.each(['advice', 'veto'] as const)('an agent behind the proxy (%s)', (way) => {
-  it.each(Object.entries(rawApis))('waits for twenty looks, and is not ended (%s)', async (_, api) => {
-    expect(await requestsUntilEnd(way, api, 'in_progress')).toBe(looks + 1)
-  })
+  it.each(Object.entries(rawApis))(
+    'waits for twenty looks, and is not ended (%s)',
+    async (_, api) => {
+      expect(await requestsUntilEnd(way, api, 'in_progress')).toBe(looks + 1)
+    },
+  )
 
   it.each(Object.entries(rawApis))('is stopped if the run is over (%s)', async (_, api) => {
     expect(await requestsUntilEnd(way, api, '{"status":"completed"}')).toBeLessThan(10)
@@ -43,7 +46,8 @@ async function requestsUntilEnd(
     guard,
     (request, response) => {
       asked += 1
-      const isOver = asked > looks || /"tool_choice":("none"|\{"type":"none"\})/.test(`${request.body}`)
+      const isOver =
+        asked > looks || /"tool_choice":("none"|\{"type":"none"\})/.test(`${request.body}`)
       const call = { id: `call_${randomUUID().slice(0, 8)}`, args: '{"cmd":"gh run view 7"}' }
       begin(request, response)
       response.end(piecesOf(request, isOver ? { text: 'Done.' } : { calls: [call] }).join(''))

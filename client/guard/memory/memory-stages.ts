@@ -1,0 +1,209 @@
+// The stages of guests in this process, on the in-memory player: no bus, and one timer for deadlines.
+// MEMORY-STAGES-1. A call of a front is judged before `write` returns, unless it waits for a guard.
+// MEMORY-STAGES-2. A guard's verdict is a record of the inbox, as an executor copies it from the log.
+//     So the reducers decide whether it is in time.
+
+import type { Logger } from 'pino'
+import { approval } from '../../../services/approval/reducer.ts'
+import { executor } from '../../../services/executor/reducer.ts'
+import { guest } from '../../../services/guest/reducer.ts'
+import { loopDetector } from '../../../services/loop-detector/reducer.ts'
+import { logJudgements } from '../../../services/validator/log-judgements.ts'
+import { validator } from '../../../services/validator/reducer.ts'
+import type { ConversationId } from '../../../shared/contract/ids.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { GuardVerdict, Message, RoundCleared } from '../../../shared/contract/messages.ts'
+import type { TopicName } from '../../../shared/contract/topology.ts'
+import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import type { WorkLog } from '../../../shared/lib/lazy-log.ts'
+import { createPlayer } from '../../../shared/runtime/in-memory.ts'
+import {
+  activityTypes,
+  type FrontLink,
+  type GuestActivity,
+  type GuestListener,
+  refuseTooMany,
+} from '../inbox.ts'
+
+/** Guards of this process. */
+type Guards = { judge(round: RoundCleared, time: Milliseconds): void; close(): Promise<void> }
+
+export type MemoryStages = {
+  link: FrontLink
+  /** From now on. */
+  guardedBy(guards: Guards): void
+  /** Applies a guard's verdict. */
+  verdict(message: GuardVerdict): void
+  /** Nothing is judged any more, for this reason. */
+  fail(error: unknown): void
+  /** Rejects with the first error after which nothing is judged; never resolves. */
+  failed: Promise<never>
+  close(): Promise<void>
+}
+
+export function openMemoryStages({
+  clock,
+  log,
+  observed,
+}: {
+  clock: Clock
+  log: Pick<WorkLog, 'error'>
+  /** For the lines of the stages. */
+  observed?: Logger | undefined
+}): MemoryStages {
+  const listeners = new Map<ConversationId, Set<GuestListener>>()
+  const { promise: failed, reject } = Promise.withResolvers<never>()
+  failed.catch(() => {}) // it may have no reader: no unhandled rejection
+  const player = createPlayer({ live: { clock, onWritten } })
+  const played = [guest, validator, loopDetector, executor, approval].map((stage) =>
+    player.add(stage as typeof guest),
+  )
+  const timer = createTimer()
+  let listening = 0
+  let guards: Guards | undefined
+  let settling: Promise<void> | undefined
+  let failure: { error: unknown } | undefined
+
+  function onWritten(topic: TopicName, message: Message, { time }: { time: Milliseconds }): void {
+    if (topic === 'activity') {
+      if (isForFronts(message))
+        for (const { onMessage } of listeners.get(message.conversation) ?? []) onMessage(message)
+    } else if (topic === 'dead-letters' && message.type === 'dead-letter') {
+      const { topic, partition, offset, code, reason } = message
+      log.error({ topic, partition, offset, code, reason }, 'a record could not be applied')
+    } else if (topic === 'guard-verdicts.approval') player.append('rounds-cleared', message)
+    else if (message.type === 'round-cleared' && guards !== undefined) {
+      const { conversation, turn, round, policy } = message
+      // A guest's tools have no program that this process knows.
+      if (policy.bindsPrograms)
+        player.append('rounds-cleared', {
+          ...{ type: 'programs-hashed', conversation, turn, round, programs: [] },
+        })
+      guards.judge(message, time)
+    }
+    if (observed !== undefined) logJudgements(message, observed)
+  }
+
+  /** Applies all records. A promise if a unit has to be folded again. */
+  function settle(): Promise<void> | undefined {
+    if (settling !== undefined) return settling // it also applies the newest records
+    try {
+      const outputs = player.settleSoon()
+      if (!(outputs instanceof Promise)) {
+        timer.wakeAt(player.nextDue)
+        return undefined
+      }
+      settling = outputs.then(
+        () => {
+          settling = undefined
+          timer.wakeAt(player.nextDue)
+        },
+        (error: unknown) => {
+          fail(error)
+          throw error
+        },
+      )
+      return settling
+    } catch (error) {
+      fail(error)
+      throw error
+    }
+  }
+
+  function fail(error: unknown): void {
+    if (failure !== undefined) return
+    failure = { error }
+    timer.stop()
+    reject(error)
+    endListening(error)
+  }
+
+  function endListening(error: unknown): void {
+    const ended = [...listeners.values()].flatMap((some) => [...some])
+    listeners.clear()
+    for (const { onFailure } of ended) onFailure(error)
+  }
+
+  /** One timer for the unit that is due first. */
+  function createTimer() {
+    let next = Number.POSITIVE_INFINITY
+    let cancel = () => {}
+    let scannedAt = Number.NEGATIVE_INFINITY
+
+    return {
+      wakeAt(time: Milliseconds): void {
+        if (time >= next || failure !== undefined) return
+        cancel()
+        next = time
+        // A scan takes longer with more units, so more units mean a longer time between scans.
+        const size = played.reduce((sum, { units }) => sum + units.size, 0)
+        const apart = scannedAt + size * limits.tickLookMsPerUnit - clock.monotonic()
+        cancel = clock.after(Math.max(time - clock.now(), apart, 0), scan)
+      },
+      stop: () => cancel(),
+    }
+
+    function scan(): void {
+      next = Number.POSITIVE_INFINITY
+      scannedAt = clock.monotonic()
+      player.tick()
+      apply()
+    }
+  }
+
+  /** For records that no call of a front waits for. `fail` has the error. */
+  function apply(): void {
+    if (failure !== undefined) return
+    try {
+      settle()?.catch(() => {})
+    } catch {}
+  }
+
+  return {
+    link: {
+      clock,
+      async listen(conversation, listener) {
+        if (failure !== undefined) throw failure.error
+        refuseTooMany(listening)
+        listening += 1
+        const some = listeners.get(conversation) ?? new Set()
+        listeners.set(conversation, some.add(listener))
+        return () => {
+          if (!some.delete(listener)) return
+          listening -= 1
+          if (some.size === 0 && listeners.get(conversation) === some)
+            listeners.delete(conversation)
+        }
+      },
+      async write(messages) {
+        if (failure !== undefined) throw failure.error
+        for (const message of messages) player.append('guest-events', message)
+        await settle()
+      },
+    },
+    guardedBy(opened) {
+      guards = opened
+    },
+    verdict(message) {
+      if (failure !== undefined) return
+      player.append('rounds-cleared', message)
+      apply()
+    },
+    fail,
+    failed,
+    async close() {
+      const error = new WeirError('bus.closed', 'the guard is closed: open it again')
+      failure ??= { error }
+      timer.stop()
+      endListening(error)
+      await guards?.close()
+    },
+  }
+}
+
+const types: ReadonlySet<string> = new Set(activityTypes)
+
+function isForFronts(message: Message): message is GuestActivity {
+  return types.has(message.type)
+}
