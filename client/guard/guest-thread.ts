@@ -198,7 +198,7 @@ export function createThreads({
 
     /** The failure of a request that must not start. A repeat of an unanswered one is reserved. */
     async function reserveBeforeModel(request: GuestRequest): Promise<Failed | undefined> {
-      if (counting === 'own') return undefined
+      if (budgets === undefined || counting === 'own') return undefined
       const words = wordsOf(request)
       if (reserved.get(id)?.some((one) => one.words === words && isOpen(one))) return undefined
       const made = await reserve(request)

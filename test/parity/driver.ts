@@ -1,5 +1,5 @@
 // The ways by which a guest reaches Weir, as drivers that show it the same transcripts. The stages run
-// once, on a log in memory. core.int.test.ts and fronts.int.test.ts have the drivers.
+// once, on a log in memory or without a log. core.int.test.ts and fronts.int.test.ts have the drivers.
 
 import pino from 'pino'
 import type { Scenario } from '../../apps/replay/judge/scenario.ts'
@@ -10,6 +10,8 @@ import type {
 } from '../../client/guard/guest-conversation.ts'
 import { stagesOfGuests } from '../../client/guard/log/bus-front.ts'
 import { frontsOn } from '../../client/guard/log/fronts.ts'
+import { openMemoryStages } from '../../client/guard/memory/memory-stages.ts'
+import { frontInMemory } from '../../client/guard/memory/open-memory.ts'
 import { startStages } from '../../services/stages.ts'
 import { defaultPolicy, policyOf } from '../../shared/agents/agents.ts'
 import { defaultGuestSettings, type GuestHints } from '../../shared/agents/guest.ts'
@@ -67,7 +69,7 @@ export async function openParityWorld(): Promise<ParityWorld> {
     ...{ bus, agents: new Map(), topicPrefix, partitions, log, names: stagesOfGuests },
   })
   const fronts = frontsOn({ bus, topicPrefix, partitions, log })
-  const outcomes = new Map<ConversationId, Message[]>()
+  const outcomes = outcomesOfGuests()
   let read = 0
 
   /** The records of guests since the last call. */
@@ -78,10 +80,7 @@ export async function openParityWorld(): Promise<ParityWorld> {
       const records = await bus.read({ topic, partition: 0, from: read, to: end, limit: 500 })
       for (const { value, offset } of records) {
         read = offset + 1
-        const message = decode(value as Uint8Array)
-        if (message.type !== 'round-outcome' || !isGuest(message.conversation)) continue
-        const known = outcomes.get(message.conversation) ?? []
-        outcomes.set(message.conversation, [...known, message])
+        outcomes.add(decode(value as Uint8Array))
       }
     }
   }
@@ -100,15 +99,7 @@ export async function openParityWorld(): Promise<ParityWorld> {
 
     async interventions(thread) {
       await readOn()
-      let at = 0
-      return (outcomes.get(`guest:${agent}:${thread}`) ?? []).flatMap((message) => {
-        if (message.type !== 'round-outcome') return []
-        const { response, intervention } = message
-        at += Math.max(1, response.calls.length)
-        if (intervention === null || intervention.ordinary) return []
-        const { rule, ruleVersion, rung } = intervention
-        return [{ at, rule: `${rule}@${ruleVersion}`, rung }]
-      })
+      return outcomes.interventions(thread)
     },
 
     async close() {
@@ -116,6 +107,52 @@ export async function openParityWorld(): Promise<ParityWorld> {
       await stages.close()
       await bus.close()
     },
+  }
+}
+
+/** In order. `at`: as for `ParityWorld`. */
+function interventionsIn(messages: readonly Message[]): IntervenedAt[] {
+  let at = 0
+  return messages.flatMap((message) => {
+    if (message.type !== 'round-outcome') return []
+    const { response, intervention } = message
+    at += Math.max(1, response.calls.length)
+    if (intervention === null || intervention.ordinary) return []
+    const { rule, ruleVersion, rung } = intervention
+    return [{ at, rule: `${rule}@${ruleVersion}`, rung }]
+  })
+}
+
+/** Outcomes by conversation. */
+function outcomesOfGuests() {
+  const outcomes = new Map<ConversationId, Message[]>()
+  return {
+    add(message: Message): void {
+      if (message.type !== 'round-outcome' || !isGuest(message.conversation)) return
+      const known = outcomes.get(message.conversation) ?? []
+      outcomes.set(message.conversation, [...known, message])
+    },
+    interventions: (thread: string) =>
+      interventionsIn(outcomes.get(`guest:${agent}:${thread}`) ?? []),
+  }
+}
+
+/** Without a log, as `openGuard` has it. */
+export async function openMemoryWorld(): Promise<ParityWorld> {
+  const log = pino({ level: 'silent' })
+  const { add, interventions } = outcomesOfGuests()
+  const stages = openMemoryStages({ clock: systemClock, log, observed: add })
+  const guardWith = (hints: Record<string, GuestHints>): Guard => ({
+    conversation: frontInMemory(stages, {
+      ...{ mode: 'observing', answerWithinMs: waitMaxMs, inForce: [], log },
+      agent: { name: agent, settings, hints, record: 'all' },
+    }),
+    ...{ failed: stages.failed, close: stages.close, [Symbol.asyncDispose]: stages.close },
+  })
+  return {
+    guards: (hints) => [guardWith(hints), guardWith(hints)],
+    interventions: async (thread) => interventions(thread),
+    close: stages.close,
   }
 }
 

@@ -3,12 +3,10 @@
 // MEMORY-STAGES-2. A guard's verdict is a record of the inbox, as an executor copies it from the log.
 //     So the reducers decide whether it is in time.
 
-import type { Logger } from 'pino'
 import { approval } from '../../../services/approval/reducer.ts'
 import { executor } from '../../../services/executor/reducer.ts'
 import { guest } from '../../../services/guest/reducer.ts'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
-import { logJudgements } from '../../../services/validator/log-judgements.ts'
 import { validator } from '../../../services/validator/reducer.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
@@ -49,8 +47,8 @@ export function openMemoryStages({
 }: {
   clock: Clock
   log: Pick<WorkLog, 'error'>
-  /** For the lines of the stages. */
-  observed?: Logger | undefined
+  /** Receives each message that a stage writes. */
+  observed?: ((message: Message) => void) | undefined
 }): MemoryStages {
   const listeners = new Map<ConversationId, Set<GuestListener>>()
   const { promise: failed, reject } = Promise.withResolvers<never>()
@@ -82,7 +80,7 @@ export function openMemoryStages({
         })
       guards.judge(message, time)
     }
-    if (observed !== undefined) logJudgements(message, observed)
+    observed?.(message)
   }
 
   /** Applies all records. A promise if a unit has to be folded again. */

@@ -12,8 +12,7 @@
 //     contain escapes, or be a piece of JSON.
 
 import { createHmac, randomBytes } from 'node:crypto'
-import { encode } from '../../codec/codec.ts'
-import { messageOf } from '../../codec/message-of.ts'
+import type { LetterCodec } from '../../codec/message-of.ts'
 import { roundKey } from '../../contract/ids.ts'
 import type { Call, DeadLetter, Message, Part } from '../../contract/messages.ts'
 import {
@@ -87,6 +86,7 @@ type PatternRule = RedactionRule & { pattern: ValuePattern }
 /**
  * `bytesMax`: the limit for all values in all spellings and their replacements. Throws `usage` above
  * it, with the rule. `keepsIds`: digests of arguments stay, because people and records name them.
+ * `letters`: reads the records in dead letters. Default: a dead letter is left out.
  */
 export function createRedaction(
   rules: readonly RedactionRule[],
@@ -94,7 +94,8 @@ export function createRedaction(
     secret,
     bytesMax = knownBytesMax,
     keepsIds = false,
-  }: { secret?: Uint8Array; bytesMax?: number; keepsIds?: boolean } = {},
+    letters,
+  }: { secret?: Uint8Array; bytesMax?: number; keepsIds?: boolean; letters?: LetterCodec } = {},
 ): Redaction {
   let key = secret
   const known = gatherKnownValues()
@@ -230,15 +231,15 @@ export function createRedaction(
   }
 
   function redactLetter(letter: DeadLetter): Message | undefined {
-    const inside = messageOf(letter.value)
+    const inside = letters?.messageOf(letter.value)
     const redacted = inside && redaction.redact(inside)
-    if (redacted === undefined) return undefined
-    return { ...(redactFields(letter, 'key') as DeadLetter), value: encode(redacted) }
+    if (letters === undefined || redacted === undefined) return undefined
+    return { ...(redactFields(letter, 'key') as DeadLetter), value: letters.encode(redacted) }
   }
 
   const redaction: Redaction = {
     learn(message) {
-      const inside = message.type === 'dead-letter' ? messageOf(message.value) : message
+      const inside = message.type === 'dead-letter' ? letters?.messageOf(message.value) : message
       if (inside?.type === 'part') redaction.learnParts([inside])
       else if (inside !== undefined)
         for (const found of textsIn(inside, toolsOf(inside))) learnFrom(found)
