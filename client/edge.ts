@@ -52,6 +52,8 @@ export const endOnly: ReadonlySet<MessageType> = new Set(['turn-finished'])
 /** The records of a stream: its parts, and its end. */
 export type Streamed = Part | MessageOf<'model-finished'>
 
+const streamedSet: ReadonlySet<MessageType> = new Set(['part', 'model-finished'] as const)
+
 export type Activity = MessageOf<(typeof activityTypes)[number]>
 
 /**
@@ -110,18 +112,13 @@ export type Edge = {
   close(): void
 }
 
+type Log = { bus: Bus; topicPrefix: string; partitions: number }
+
 /** A client of the stages that run with the same topic prefix and partition count. */
-export function openEdge({
-  bus,
-  topicPrefix,
-  partitions,
-}: {
-  bus: Bus
-  topicPrefix: string
-  partitions: number
-}): Edge {
-  const activity = createFeeds<Activity>('activity', activitySet)
-  const parts = createFeeds<Streamed>('model-deltas', new Set(['part', 'model-finished'] as const))
+export function openEdge(log: Log): Edge {
+  const { bus, topicPrefix, partitions } = log
+  const activity = createFeeds<Activity>(log, 'activity', activitySet)
+  const parts = createFeeds<Streamed>(log, 'model-deltas', streamedSet)
 
   async function* ask(question: Question, signal?: AbortSignal): AsyncGenerator<Activity, void> {
     const { conversation, messageId } = question
@@ -139,25 +136,6 @@ export function openEdge({
       }
     } finally {
       stop()
-    }
-  }
-
-  /** One feed for each partition with a listener. */
-  function createFeeds<M extends Activity | Streamed>(
-    topic: 'activity' | 'model-deltas',
-    types: ReadonlySet<MessageType>,
-  ) {
-    const feeds = new Map<number, Feed<M>>()
-    return {
-      of(conversation: ConversationId): Feed<M> {
-        const partition = partitionOf(conversation, partitions)
-        const feed = feeds.get(partition) ?? createFeed(bus, topicPrefix + topic, partition, types)
-        feeds.set(partition, feed)
-        return feed
-      },
-      close() {
-        for (const feed of feeds.values()) feed.close()
-      },
     }
   }
 
@@ -190,7 +168,8 @@ export function openEdge({
     const range = {
       topic: `${topicPrefix}activity`,
       partition: partitionOf(conversation, partitions),
-      ...{ from, to },
+      from,
+      to,
     }
     for await (const records of batchesOf(bus, range))
       for (const { key, value, id, offset } of records)
@@ -241,6 +220,26 @@ export function openEdge({
     close() {
       activity.close()
       parts.close()
+    },
+  }
+}
+
+/** One feed for each partition with a listener. */
+function createFeeds<M extends Activity | Streamed>(
+  { bus, topicPrefix, partitions }: Log,
+  topic: 'activity' | 'model-deltas',
+  types: ReadonlySet<MessageType>,
+) {
+  const feeds = new Map<number, Feed<M>>()
+  return {
+    of(conversation: ConversationId): Feed<M> {
+      const partition = partitionOf(conversation, partitions)
+      const feed = feeds.get(partition) ?? createFeed(bus, topicPrefix + topic, partition, types)
+      feeds.set(partition, feed)
+      return feed
+    },
+    close() {
+      for (const feed of feeds.values()) feed.close()
     },
   }
 }

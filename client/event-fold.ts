@@ -32,37 +32,25 @@ const earlyPartsMax = 256
 /** Ids of activity records that are remembered. A repeat comes close behind its original. */
 const seenMax = 10_000
 
-/** `next`: the number of the next part of `attempt`. `replaced`: earlier attempts of the round. */
-type Streaming = {
-  turn: number
-  round: number
-  attempt: string | undefined
-  next: number
-  text: string
-  reasoning: number
-  replaced: Set<string>
-}
-
-const unknownInput: CallInput = { arguments: '', input: null }
-
 export function createEventFold(): EventFold {
-  const seen = new Set<string>()
+  const stream = createStream(placed)
+  const isRepeat = repeats()
   let offset = 0
-  let streaming: Streaming | undefined
-  let early: Part[] = []
-  /** No part of this round, or of one before it, counts any more. */
-  let closed = { turn: -1, round: 0 }
   let answered: { turn: number; round: number; inputs: Map<number, CallInput> } | undefined
 
-  function position(): string {
-    if (streaming === undefined || (streaming.text === '' && streaming.reasoning === 0))
-      return `${offset}`
-    const { text, reasoning, attempt } = streaming
-    return `${offset}.${text.length}.${reasoning}.${attempt}`
+  return {
+    get position() {
+      return `${offset}${stream.position()}`
+    },
+    get streaming() {
+      return stream.place()
+    },
+    activity,
+    part: stream.part,
   }
 
   function placed(body: TurnEventBody): TurnEvent {
-    return { v: turnEventVersion, position: position(), ...body }
+    return { v: turnEventVersion, position: `${offset}${stream.position()}`, ...body }
   }
 
   /** The event of a record. Events in front of it keep the position before the record. */
@@ -71,21 +59,15 @@ export function createEventFold(): EventFold {
     return placed(body)
   }
 
-  function isRepeat(id: string | undefined): boolean {
-    if (id === undefined) return false
-    if (seen.has(id)) return true
-    if (seen.size >= seenMax) seen.clear()
-    seen.add(id)
-    return false
-  }
-
   function activity({ id, offset: at, message }: Received<Activity>): TurnEvent[] {
     if (isRepeat(id)) return []
     switch (message.type) {
-      case 'round-started':
-        return begin(at, message)
+      case 'round-started': {
+        const early = stream.begin(message)
+        return [recorded(at, message), ...early.flatMap(stream.part)]
+      }
       case 'model-retry':
-        return retry(at, message)
+        return [...stream.retry(message), recorded(at, message)]
       case 'model-answered':
         return answer(at, message)
       case 'call-rejected':
@@ -93,8 +75,7 @@ export function createEventFold(): EventFold {
       case 'call-offered':
         return [recorded(at, { ...message, ...inputOf(message) })]
       case 'turn-finished':
-        if (streaming?.turn === message.turn) streaming = undefined
-        closed = { turn: message.turn, round: Number.POSITIVE_INFINITY }
+        stream.endTurn(message.turn)
         return [recorded(at, message)]
       case 'turn-started':
       case 'budget-reached':
@@ -110,100 +91,142 @@ export function createEventFold(): EventFold {
     }
   }
 
-  function begin(at: number, message: MessageOf<'round-started'>): TurnEvent[] {
-    const { turn, round } = message
-    streaming = { turn, round, attempt: undefined, ...unstreamed, replaced: new Set() }
-    const parts = early
-    early = []
-    return [recorded(at, message), ...parts.flatMap(part)]
-  }
-
-  function retry(at: number, message: MessageOf<'model-retry'>): TurnEvent[] {
-    const { conversation, attempt } = message
-    const isOfStream = isStreaming(message)
-    const reset =
-      isOfStream && streaming?.attempt === attempt ? replace(undefined, conversation) : []
-    if (isOfStream) streaming?.replaced.add(attempt)
-    return [...reset, recorded(at, message)]
-  }
-
-  function isStreaming({ turn, round }: { turn: number; round: number }): boolean {
-    return streaming?.turn === turn && streaming.round === round
-  }
-
-  /** Keeps EVENT-FOLD-1: the rest of the text, or all of it again. */
   function answer(at: number, message: MessageOf<'model-answered'>): TurnEvent[] {
-    const { conversation, turn, round, attempt, text, textBytes } = message
-    const events: TurnEvent[] = []
-    if (isStreaming(message) && streaming !== undefined) {
-      if (streaming.attempt !== attempt) events.push(...replace(attempt, conversation))
-      const streamed = streaming.text
-      const isCut = Buffer.byteLength(text) < textBytes
-      const fits = text.startsWith(streamed) || (isCut && streamed.startsWith(text))
-      if (!fits) events.push(...replace(attempt, conversation))
-      const rest = text.slice(streaming.text.length)
-      if (rest !== '') {
-        streaming.text += rest
-        events.push(placed({ type: 'text-delta', conversation, turn, round, text: rest }))
-      }
-      streaming = undefined
-    }
+    const { turn, round } = message
+    const rest = stream.answer(message)
     const calls = message.calls.map((call) => ({ ...call, input: inputValue(call) }))
     const inputs = calls.map(({ ordinal, input, arguments: sent }): [number, CallInput] => [
       ordinal,
       { arguments: sent, input },
     ])
     answered = { turn, round, inputs: new Map(inputs) }
-    closed = { turn, round }
-    return [...events, recorded(at, { ...message, calls })]
+    return [...rest, recorded(at, { ...message, calls })]
   }
 
   function inputOf(call: { turn: number; round: number; ordinal: number }): CallInput {
     if (answered?.turn !== call.turn || answered.round !== call.round) return unknownInput
     return answered.inputs.get(call.ordinal) ?? unknownInput
   }
+}
 
-  /** Voids the text of the attempt that is streamed, and goes on with this one. */
-  function replace(attempt: string | undefined, conversation: string): TurnEvent[] {
-    if (streaming === undefined) return []
-    const { turn, round, attempt: before, text, reasoning, replaced } = streaming
-    const wasStreamed = text !== '' || reasoning > 0
-    if (before !== undefined && before !== attempt) replaced.add(before)
-    streaming = { turn, round, attempt, ...unstreamed, replaced }
-    if (!wasStreamed) return []
-    return [placed({ type: 'text-reset', conversation, turn, round })]
-  }
+const unknownInput: CallInput = { arguments: '', input: null }
 
-  function part(received: Part): TurnEvent[] {
-    const { conversation, turn, round, attempt, i, events } = received
-    if (streaming === undefined || !isStreaming(received)) {
-      const isAhead = turn > closed.turn || (turn === closed.turn && round > closed.round)
-      if (isAhead && early.length < earlyPartsMax) early.push(received)
-      return []
-    }
-    if (streaming.replaced.has(attempt)) return []
-    const reset = streaming.attempt === attempt ? [] : replace(attempt, conversation)
-    if (streaming.next !== i) return reset
-    streaming.next += 1
-    const deltas: TurnEvent[] = []
-    for (const { type, text } of deltasOf(events)) {
-      if (type === 'text-delta') streaming.text += text
-      else streaming.reasoning += text.length
-      deltas.push(placed({ type, conversation, turn, round, text }))
-    }
-    return [...reset, ...deltas]
+/** Whether a record with this id was there before. */
+function repeats(): (id: string | undefined) => boolean {
+  const seen = new Set<string>()
+  return (id) => {
+    if (id === undefined) return false
+    if (seen.has(id)) return true
+    if (seen.size >= seenMax) seen.clear()
+    seen.add(id)
+    return false
   }
+}
+
+type Place = { turn: number; round: number }
+
+/** `next`: the number of the next part of `attempt`. `replaced`: earlier attempts of the round. */
+type Streaming = Place & {
+  attempt: string | undefined
+  next: number
+  text: string
+  reasoning: number
+  replaced: Set<string>
+}
+
+/** The response that is streamed now, as text that went out. `placed` reads its position. */
+function createStream(placed: (body: TurnEventBody) => TurnEvent) {
+  let streaming: Streaming | undefined
+  let early: Part[] = []
+  /** No part of this round, or of one before it, counts any more. */
+  let closed = { turn: -1, round: 0 }
 
   return {
-    get position() {
-      return position()
+    place: () => streaming && { turn: streaming.turn, round: streaming.round },
+
+    position(): string {
+      if (streaming === undefined || (streaming.text === '' && streaming.reasoning === 0)) return ''
+      const { text, reasoning, attempt } = streaming
+      return `.${text.length}.${reasoning}.${attempt}`
     },
-    get streaming() {
-      return streaming && { turn: streaming.turn, round: streaming.round }
+
+    /** Returns the parts that came too early. */
+    begin({ turn, round }: Place): Part[] {
+      streaming = { turn, round, attempt: undefined, ...unstreamed, replaced: new Set() }
+      const parts = early
+      early = []
+      return parts
     },
-    activity,
-    part,
+
+    retry({ conversation, turn, round, attempt }: MessageOf<'model-retry'>): TurnEvent[] {
+      if (streaming === undefined || !isAt(streaming, { turn, round })) return []
+      const reset = streaming.attempt === attempt ? replace(streaming, undefined, conversation) : []
+      streaming.replaced.add(attempt)
+      return reset
+    },
+
+    /** Keeps EVENT-FOLD-1: the rest of the text, or all of it again. */
+    answer(message: MessageOf<'model-answered'>): TurnEvent[] {
+      const { conversation, turn, round, attempt, text, textBytes } = message
+      closed = { turn, round }
+      if (streaming === undefined || !isAt(streaming, closed)) return []
+      const events: TurnEvent[] = []
+      if (streaming.attempt !== attempt) events.push(...replace(streaming, attempt, conversation))
+      const streamed = streaming.text
+      const isCut = Buffer.byteLength(text) < textBytes
+      const fits = text.startsWith(streamed) || (isCut && streamed.startsWith(text))
+      if (!fits) events.push(...replace(streaming, attempt, conversation))
+      const rest = text.slice(streaming.text.length)
+      if (rest !== '') {
+        streaming.text += rest
+        events.push(placed({ type: 'text-delta', conversation, turn, round, text: rest }))
+      }
+      streaming = undefined
+      return events
+    },
+
+    endTurn(turn: number): void {
+      if (streaming?.turn === turn) streaming = undefined
+      closed = { turn, round: Number.POSITIVE_INFINITY }
+    },
+
+    part(received: Part): TurnEvent[] {
+      const { conversation, turn, round, attempt, i, events } = received
+      if (streaming === undefined || !isAt(streaming, received)) {
+        const isAhead = turn > closed.turn || (turn === closed.turn && round > closed.round)
+        if (isAhead && early.length < earlyPartsMax) early.push(received)
+        return []
+      }
+      if (streaming.replaced.has(attempt)) return []
+      const reset = streaming.attempt === attempt ? [] : replace(streaming, attempt, conversation)
+      if (streaming.next !== i) return reset
+      streaming.next += 1
+      const deltas: TurnEvent[] = []
+      for (const { type, text } of deltasOf(events)) {
+        if (type === 'text-delta') streaming.text += text
+        else streaming.reasoning += text.length
+        deltas.push(placed({ type, conversation, turn, round, text }))
+      }
+      return [...reset, ...deltas]
+    },
   }
+
+  /** Voids the text of the attempt that is streamed, and goes on with this one. */
+  function replace(
+    stream: Streaming,
+    attempt: string | undefined,
+    conversation: string,
+  ): TurnEvent[] {
+    const { turn, round, attempt: before, text, reasoning } = stream
+    const wasStreamed = text !== '' || reasoning > 0
+    if (before !== undefined && before !== attempt) stream.replaced.add(before)
+    Object.assign(stream, { attempt, ...unstreamed })
+    return wasStreamed ? [placed({ type: 'text-reset', conversation, turn, round })] : []
+  }
+}
+
+function isAt(streaming: Streaming, { turn, round }: Place): boolean {
+  return streaming.turn === turn && streaming.round === round
 }
 
 const unstreamed = { next: 0, text: '', reasoning: 0 }

@@ -33,12 +33,8 @@ export async function openingOf(
     bytesMax: 1,
   })
   const opened = messageOf(record?.value ?? null)
-  const message =
-    opened?.type === 'carried'
-      ? opened.state?.queue[0]
-      : opened?.type === 'user-message'
-        ? opened
-        : undefined
+  const carried = opened?.type === 'carried' ? opened.state?.queue[0] : undefined
+  const message = opened?.type === 'user-message' ? opened : carried
   if (record === undefined || message === undefined) return undefined
   const { messageId, agent, text, settings } = message
   return { messageId, agent, text, settings, time: record.time }

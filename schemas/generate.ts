@@ -227,7 +227,8 @@ function kindOf(schemas: Schemas, schema: Schema): string {
     return 'number'
   if (schema === 'null' || schema === 'boolean' || schema === 'string') return schema
   const named = schemas.types.get(schema)?.schema.type
-  return named === 'record' ? 'object' : named === 'enum' ? 'string' : 'buffer'
+  if (named === 'record') return 'object'
+  return named === 'enum' ? 'string' : 'buffer'
 }
 
 function refuseCycles(schemas: Schemas): void {
@@ -253,11 +254,8 @@ function refuseCycles(schemas: Schemas): void {
 function namesIn(schema: Schema): string[] {
   if (typeof schema === 'string') return [schema]
   if (Array.isArray(schema)) return schema.flatMap(namesIn)
-  return schema.type === 'array'
-    ? namesIn(schema.items)
-    : schema.type === 'map'
-      ? namesIn(schema.values)
-      : []
+  if (schema.type === 'array') return namesIn(schema.items)
+  return schema.type === 'map' ? namesIn(schema.values) : []
 }
 
 /** Finds the faults that only avsc checks: a wrong default, a symbol twice, a field twice. */

@@ -82,7 +82,8 @@ export function beginningsIn({
       }
       if (anewAt > 0 && inputOffset >= anewAt) return 'yes'
       const from = knownFrom.get(message.conversation)
-      return from === undefined ? 'unknown' : inputOffset >= from ? 'yes' : 'no'
+      if (from === undefined) return 'unknown'
+      return inputOffset >= from ? 'yes' : 'no'
     },
   }
 }

@@ -23,7 +23,7 @@ import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { parseId } from '../../shared/runtime/derived-id.ts'
 import type { Applied, Fold } from '../../shared/runtime/fold.ts'
 import { foldOfLog } from '../../shared/runtime/log-fold.ts'
-import { beginningsIn, wholeLog } from './beginnings.ts'
+import { type Beginnings, beginningsIn, wholeLog } from './beginnings.ts'
 import { type Difference, messageIn, sameness } from './difference.ts'
 import { inTurns } from './lanes.ts'
 import type { PartitionRange, ReadLog, TopicRange } from './log-range.ts'
@@ -108,25 +108,19 @@ type Replayed = {
 }
 
 export async function comparePartition(options: CompareOptions): Promise<void> {
-  const { log, range, tally, conversation, differs } = options
+  const { log, range, tally, conversation } = options
   const { partition } = range
   const byTopic = new Map(range.topics.map((topic) => [topic.topic, topic]))
-  const events = range.topics.find(({ name }) => name === stages.conversation.inbox)
-  const beginnings =
-    range.hasTurn === undefined
-      ? wholeLog
-      : beginningsIn({
-          ...{ hasTurn: range.hasTurn, eventsFrom: events?.from ?? 0, anewAt: events?.anewAt },
-        })
-  let held: Difference[] = []
+  const beginnings = beginningsOf(range)
   const replayed = new Map<StageName, Replayed>()
   const readers = new Map<string, Replayed>()
+  let held: Difference[] = []
   for (const stage of options.stages) await begin(stage)
 
   for await (const { range: topic, records } of inTurns(
     log.bus,
     range.topics.filter(isOfStages),
-    isAhead,
+    (topic) => isAhead(replayed.values(), topic),
   )) {
     const reader = readers.get(topic.topic)
     const isEvents = topic.name === stages.conversation.inbox
@@ -146,11 +140,11 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
       for (const pair of reader.pairs.values()) pair.foldedTo(Math.min(next, topic.to))
     tally.records += records.length
     options.read(records.length)
-    if (held.length > heldMax) await settleHeld('so far')
+    if (held.length > heldMax) held = await settle(held, 'so far', beginnings, options)
   }
 
   for (const one of replayed.values()) finish(one)
-  await settleHeld('all')
+  await settle(held, 'all', beginnings, options)
 
   function isOfStages({ topic }: TopicRange): boolean {
     return readers.has(topic) || [...replayed.values()].some(({ pairs }) => pairs.has(topic))
@@ -162,7 +156,7 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     const one: Replayed = {
       stage,
       inbox,
-      fold: await foldOf(stage, inbox),
+      fold: await foldOf(stage, inbox, options),
       isAnew: inbox.anewAt === 0,
       pairs: new Map(),
       writtenTo: -1,
@@ -179,42 +173,17 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     readers.set(inbox.topic, one)
   }
 
-  function foldOf(stage: AnyStage, inbox: TopicRange): Promise<Fold<unknown>> {
-    return foldOfLog(log, stage, partition, {
-      readBack: (from, to) => readBack(inbox, from, to),
-    })
-  }
-
   /** The stages of an imported log began behind its last imported record. */
   async function beginAnew(reader: Replayed): Promise<void> {
     reader.isAnew = true
-    reader.fold = await foldOf(reader.stage, reader.inbox)
-  }
-
-  async function* readBack(
-    { topic }: TopicRange,
-    from: Offset,
-    to: Offset,
-  ): AsyncGenerator<StoredRecord[]> {
-    for await (const records of batchesOf(log.bus, { topic, partition, from, to }))
-      yield conversation === undefined ? records : records.filter(({ key }) => key === conversation)
-  }
-
-  function isAhead(topic: TopicRange): boolean {
-    for (const { pairs } of replayed.values())
-      if ((pairs.get(topic.topic)?.waiting.logged ?? 0) > waitingBytesMax) return true
-    for (const { waiting } of readers.get(topic.topic)?.pairs.values() ?? [])
-      if (waiting.again > waitingBytesMax) return true
-    return false
+    reader.fold = await foldOf(reader.stage, reader.inbox, options)
   }
 
   function logged(topic: TopicRange, record: StoredRecord, idText: string): void {
     const id = parseId(idText)
-    const writer =
-      id === undefined || id.partition !== partition
-        ? undefined
-        : replayed.get(id.stage as StageName)
-    if (id === undefined || writer === undefined) return // a fold that reads this record reports it
+    if (id === undefined || id.partition !== partition) return
+    const writer = replayed.get(id.stage as StageName)
+    if (writer === undefined) return // a fold that reads this record reports it
     // the input is not in the range
     if (id.offset < writer.inbox.from || id.offset >= writer.inbox.to) return
     if (record.offset < topic.to) writer.writtenTo = Math.max(writer.writtenTo, id.offset)
@@ -233,83 +202,109 @@ export async function comparePartition(options: CompareOptions): Promise<void> {
     })
   }
 
-  function onFound({ stage, inbox }: Replayed, topic: TopicRange, found: Found): void {
-    switch (found.kind) {
-      case 'both': {
-        const { logged, again } = found
-        const same = sameness(logged, again.record)
-        if (same !== 'no') tally.same += 1
-        if (same === 'content') tally.sameContent += 1
-        if (same === 'no') held.push({ kind: 'differs', stage: stage.name, ...of(again), logged })
-        return
-      }
-      case 'missing':
-        missing(stage.name, topic, found.again)
-        return
-      case 'added': {
-        const { logged, id } = found
-        const input = { topic: inbox.topic, partition, offset: id.offset }
-        held.push({
-          kind: 'added',
-          stage: stage.name,
-          input,
-          inputRecord: undefined,
-          logged,
-          again: undefined,
-        })
-        return
-      }
-      default:
-        found satisfies never
-    }
-  }
-
-  function missing(stage: StageName, topic: TopicRange, again: Again): void {
-    const isDeleted =
-      topic.gone ||
-      (topics[topic.name].kind === 'table' && again.input.time < range.newest - tableKeptMs)
-    if (isDeleted) tally.deleted += 1
-    else held.push({ kind: 'missing', stage, ...of(again), logged: undefined })
+  function onFound(writer: Replayed, topic: TopicRange, found: Found): void {
+    const same = found.kind === 'both' ? sameness(found.logged, found.again.record) : 'no'
+    if (same !== 'no') tally.same += 1
+    if (same === 'content') tally.sameContent += 1
+    if (same !== 'no') return
+    if (found.kind === 'missing' && isDeleted(found.again, topic, range)) tally.deleted += 1
+    else held.push(differenceOf(writer, found))
   }
 
   /** Reports the records of the fold that the log does not have. */
-  function finish({ stage, inbox, pairs, writtenTo }: Replayed): void {
-    for (const [topic, pair] of pairs) {
-      pair.foldedTo(inbox.to)
+  function finish(writer: Replayed): void {
+    for (const [topic, pair] of writer.pairs) {
+      pair.foldedTo(writer.inbox.to)
       for (const again of pair.rest()) {
         const isOnItsWay = options.grows && again.input.time > options.now - leadersApartMs
-        if (again.input.offset > writtenTo || isOnItsWay) tally.awaited += 1
-        else missing(stage.name, byTopic.get(topic) as TopicRange, again)
+        if (again.input.offset > writer.writtenTo || isOnItsWay) tally.awaited += 1
+        else onFound(writer, byTopic.get(topic) as TopicRange, { kind: 'missing', again })
       }
     }
   }
+}
 
-  /** Decides which held differences count: keeps LOG-RANGE-2. */
-  async function settleHeld(until: 'so far' | 'all'): Promise<void> {
-    const settling = held
-    held = []
-    for (const difference of settling) {
-      const { stage, input, inputRecord, logged } = difference
-      const begun = beginnings.begun(stage, (inputRecord ?? logged)?.value ?? null, input.offset)
-      if (begun === 'unknown' && until === 'so far') held.push(difference)
-      else if (begun === 'yes' && (inputRecord !== undefined || (await isInputThere(difference))))
-        differs(difference)
-      else leaveOut((inputRecord ?? logged)?.key ?? '')
+function beginningsOf({ hasTurn, topics: ranges }: PartitionRange): Beginnings {
+  if (hasTurn === undefined) return wholeLog
+  const events = ranges.find(({ name }) => name === stages.conversation.inbox)
+  return beginningsIn({ hasTurn, eventsFrom: events?.from ?? 0, anewAt: events?.anewAt })
+}
+
+function foldOf(
+  stage: AnyStage,
+  { topic }: TopicRange,
+  { log, range: { partition }, conversation }: CompareOptions,
+): Promise<Fold<unknown>> {
+  return foldOfLog(log, stage, partition, {
+    async *readBack(from, to) {
+      for await (const records of batchesOf(log.bus, { topic, partition, from, to }))
+        yield conversation === undefined
+          ? records
+          : records.filter(({ key }) => key === conversation)
+    },
+  })
+}
+
+/** Whether too many bytes of this topic wait for their other side. */
+function isAhead(replayed: Iterable<Replayed>, { topic }: TopicRange): boolean {
+  for (const { inbox, pairs } of replayed) {
+    if ((pairs.get(topic)?.waiting.logged ?? 0) > waitingBytesMax) return true
+    if (inbox.topic !== topic) continue
+    for (const { waiting } of pairs.values()) if (waiting.again > waitingBytesMax) return true
+  }
+  return false
+}
+
+function isDeleted({ input }: Again, { gone, name }: TopicRange, range: PartitionRange): boolean {
+  return gone || (topics[name].kind === 'table' && input.time < range.newest - tableKeptMs)
+}
+
+function differenceOf({ stage: { name: stage }, inbox }: Replayed, found: Found): Difference {
+  switch (found.kind) {
+    case 'both':
+      return { kind: 'differs', stage, ...of(found.again), logged: found.logged }
+    case 'missing':
+      return { kind: 'missing', stage, ...of(found.again), logged: undefined }
+    case 'added': {
+      const { logged, id } = found
+      const input = { topic: inbox.topic, partition: id.partition, offset: id.offset }
+      return { kind: 'added', stage, input, inputRecord: undefined, logged, again: undefined }
     }
   }
+}
 
-  /** A log has all records between its ends. A bundle can lack records that belong to no turn. */
-  async function isInputThere({ input: { topic, offset } }: Difference): Promise<boolean> {
-    if (range.hasTurn === undefined) return true
-    return (
-      (await log.bus.read({ topic, partition, from: offset, to: offset + 1, limit: 1 })).length > 0
-    )
+/** Decides which held differences count, and returns those that stay held: keeps LOG-RANGE-2. */
+async function settle(
+  held: readonly Difference[],
+  until: 'so far' | 'all',
+  beginnings: Beginnings,
+  options: CompareOptions,
+): Promise<Difference[]> {
+  const { tally } = options
+  const undecided: Difference[] = []
+  for (const difference of held) {
+    const { stage, input, inputRecord, logged } = difference
+    const begun = beginnings.begun(stage, (inputRecord ?? logged)?.value ?? null, input.offset)
+    if (begun === 'unknown' && until === 'so far') undecided.push(difference)
+    else if (begun === 'yes' && (await isInputThere(difference, options)))
+      options.differs(difference)
+    else {
+      tally.unjudged += 1
+      if (tally.unjudgedKeys.size < unjudgedNamesMax)
+        tally.unjudgedKeys.add((inputRecord ?? logged)?.key ?? '')
+    }
   }
+  return undecided
+}
 
-  function leaveOut(key: string): void {
-    tally.unjudged += 1
-    if (tally.unjudgedKeys.size < unjudgedNamesMax) tally.unjudgedKeys.add(key)
-  }
+/** A log has all records between its ends. A bundle can lack records that belong to no turn. */
+async function isInputThere(
+  { inputRecord, input: { topic, partition, offset } }: Difference,
+  { log, range }: CompareOptions,
+): Promise<boolean> {
+  if (inputRecord !== undefined || range.hasTurn === undefined) return true
+  const records = await log.bus.read({ topic, partition, from: offset, to: offset + 1, limit: 1 })
+  return records.length > 0
 }
 
 function of({ record, input }: Again) {

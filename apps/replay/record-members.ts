@@ -11,11 +11,12 @@ export function differingMembers(log: unknown, replay: unknown, path = ''): Diff
   if (!isBranch(log) || !isBranch(replay) || Array.isArray(log) !== Array.isArray(replay))
     return JSON.stringify(log) === JSON.stringify(replay) ? [] : [{ path, log, replay }]
   const names = new Set([...Object.keys(log), ...Object.keys(replay)])
+  const place = path === '' ? '' : `${path}.`
   return [...names].flatMap((name) =>
     differingMembers(
       log[name],
       replay[name],
-      Array.isArray(log) ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`,
+      Array.isArray(log) ? `${path}[${name}]` : `${place}${name}`,
     ),
   )
 }

@@ -144,11 +144,11 @@ function leftIn({ end, rounds }: TurnTimeline): End {
 
 function answered({ cap, reason }: TurnEnd, loops: Loop[], after: string): End {
   const isCut = Object.values(reasons.cutBy).some((cut) => reason.endsWith(cut))
-  const why: Phrase[] =
+  const stopped: Phrase[] =
+    loops.length === 0 ? [] : [', once Weir had stopped a loop: ', ...loopText(loops)]
+  const why =
     cap === null
-      ? loops.length === 0
-        ? []
-        : [', once Weir had stopped a loop: ', ...loopText(loops)]
+      ? stopped
       : [
           `, in the last response that it was allowed: its limit on ${capWords[cap]} was reached`,
           ...loopText(loops, ', while '),

@@ -8,7 +8,7 @@
 
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { typeIn } from '../../shared/codec/codec.ts'
-import type { Offset, RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
+import type { RecordToAppend, StoredRecord } from '../../shared/contract/bus.ts'
 import type { Message, Usage } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import type { StageName } from '../../shared/contract/topology.ts'
@@ -17,7 +17,7 @@ import type { Clock } from '../../shared/lib/clock.ts'
 import { errorCodes } from '../../shared/lib/errors.ts'
 import type { CountedSlots } from '../../shared/lib/slots.ts'
 import type { GuardInstruments } from '../../shared/runtime/guards/guard-instruments.ts'
-import type { Instruments } from '../../shared/runtime/instruments.ts'
+import type { Instruments, MeasuredPartition } from '../../shared/runtime/instruments.ts'
 import { createGuardMetrics } from './guard-metrics.ts'
 import type { Health } from './health.ts'
 import { createInstruments, type InstrumentTable } from './instrument-table.ts'
@@ -297,11 +297,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
     instruments: {
       assigned(partition) {
-        const { stage, done } = partition
+        const { stage } = partition
         const read = partitions.add(partition)
         return {
           acknowledged(step) {
-            countRead(stage, done, step.read)
+            countRead(instruments, partition, step.read)
             instruments.repeats.inc({ stage }, step.repeats ?? 0)
             countWritten(stage, messagesOf(step.outputs), step.written)
             readOn(read, step.read)
@@ -316,18 +316,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
   }
 
-  function countRead(stage: StageName, done: Offset, records: readonly StoredRecord[]): void {
-    const taken = records.filter(({ offset }) => offset >= done)
-    if (taken.length < records.length)
-      instruments.foldedAgain.inc({ stage }, records.length - taken.length)
-    for (const [type, count] of tally(
-      taken,
-      ({ value }) => (value && typeIn(value)) ?? 'unreadable',
-    ))
-      instruments.read.inc({ stage, type }, count)
-    instruments.readBytes.inc({ stage }, bytesOf(taken))
-  }
-
   function countWritten(
     stage: StageName,
     messages: readonly Message[],
@@ -337,91 +325,109 @@ export function createMetrics(options: MetricsOptions): Metrics {
       instruments.written.inc({ stage, type }, count)
     instruments.writtenBytes.inc({ stage }, bytesOf(records))
     for (const message of messages) {
-      if (message.type === 'dead-letter')
-        instruments.deadLetters.inc({
-          stage,
-          code: errorCodes.find((code) => code === message.code) ?? 'other',
-        })
-      else countDecision(message)
+      countDecision(instruments, stage, message)
+      costNano += costNanoOf(message)
     }
   }
+}
 
-  /** Each decision counts in the stage that makes it final, so you can sum over processes. */
-  function countDecision(message: Message): void {
-    switch (message.type) {
-      case 'turn-finished':
-        instruments.turns.inc({
-          outcome: message.outcome,
-          class: message.class ?? 'none',
-          cap: message.cap ?? 'none',
+type Counted = ReturnType<typeof createInstruments<typeof metricTable>>
+
+function countRead(
+  instruments: Counted,
+  { stage, done }: MeasuredPartition,
+  records: readonly StoredRecord[],
+): void {
+  const taken = records.filter(({ offset }) => offset >= done)
+  if (taken.length < records.length)
+    instruments.foldedAgain.inc({ stage }, records.length - taken.length)
+  for (const [type, count] of tally(taken, ({ value }) => (value && typeIn(value)) ?? 'unreadable'))
+    instruments.read.inc({ stage, type }, count)
+  instruments.readBytes.inc({ stage }, bytesOf(taken))
+}
+
+/** Each decision counts in the stage that makes it final, so you can sum over processes. */
+function countDecision(instruments: Counted, stage: StageName, message: Message): void {
+  switch (message.type) {
+    case 'dead-letter':
+      instruments.deadLetters.inc({
+        stage,
+        code: errorCodes.find((code) => code === message.code) ?? 'other',
+      })
+      return
+    case 'turn-finished':
+      instruments.turns.inc({
+        outcome: message.outcome,
+        class: message.class ?? 'none',
+        cap: message.cap ?? 'none',
+      })
+      return
+    case 'round-checked':
+      for (const { code } of message.rejections) instruments.verdicts.inc({ verdict: code })
+      instruments.verdicts.inc(
+        { verdict: 'accepted' },
+        Math.max(0, message.response.calls.length - message.rejections.length),
+      )
+      return
+    case 'round-outcome':
+      for (const { status } of message.results) instruments.results.inc({ status })
+      return
+    case 'intervention-raised':
+      if (message.shadow)
+        instruments.shadowed.inc({
+          rule: message.intervention.rule,
+          rung: message.intervention.rung,
         })
-        return
-      case 'round-checked':
-        for (const { code } of message.rejections) instruments.verdicts.inc({ verdict: code })
-        instruments.verdicts.inc(
-          { verdict: 'accepted' },
-          Math.max(0, message.response.calls.length - message.rejections.length),
+      else instruments.interventions.inc({ rung: message.intervention.rung })
+      return
+    case 'approval-decided':
+      instruments.approvals.inc({ outcome: message.outcome })
+      return
+    case 'requests-unjudged':
+      for (const { kind, count } of message.requests)
+        instruments.unjudged.inc(
+          { kind: unjudgedKinds.find((name) => name === kind) ?? 'other' },
+          count,
         )
-        return
-      case 'round-outcome':
-        for (const { status } of message.results) instruments.results.inc({ status })
-        return
-      case 'intervention-raised':
-        if (message.shadow)
-          instruments.shadowed.inc({
-            rule: message.intervention.rule,
-            rung: message.intervention.rung,
-          })
-        else instruments.interventions.inc({ rung: message.intervention.rung })
-        return
-      case 'approval-decided':
-        instruments.approvals.inc({ outcome: message.outcome })
-        return
-      case 'requests-unjudged':
-        for (const { kind, count } of message.requests)
-          instruments.unjudged.inc(
-            { kind: unjudgedKinds.find((name) => name === kind) ?? 'other' },
-            count,
-          )
-        return
-      case 'attempt-finished':
-        instruments.attempts.inc({ outcome: 'answered' })
-        countTokens(message.usage)
-        return
-      case 'budget-settled':
-        if (!message.priced) return
-        if (message.usd === null) instruments.unpriced.inc()
-        else costNano += Math.max(0, message.usd)
-        return
-      case 'attempt-failed':
-        instruments.attempts.inc({ outcome: message.class })
-        return
-      case 'outcome':
-        if (message.result !== null)
-          instruments.toolSeconds.observe(
-            { status: message.result.status },
-            message.result.durationMs / 1000,
-          )
-    }
+      return
+    case 'attempt-finished':
+      instruments.attempts.inc({ outcome: 'answered' })
+      countTokens(instruments, message.usage)
+      return
+    case 'budget-settled':
+      if (message.priced && message.usd === null) instruments.unpriced.inc()
+      return
+    case 'attempt-failed':
+      instruments.attempts.inc({ outcome: message.class })
+      return
+    case 'outcome':
+      if (message.result !== null)
+        instruments.toolSeconds.observe(
+          { status: message.result.status },
+          message.result.durationMs / 1000,
+        )
   }
+}
 
-  function countTokens({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage) {
-    const kinds = {
-      ...{ input: inputTokens, output: outputTokens },
-      ...{ cache_read: cacheReadTokens, cache_write: cacheWriteTokens },
-    }
-    for (const [type, count] of Object.entries(kinds))
-      instruments.tokens.inc({ type }, Math.max(0, count))
+function countTokens(
+  { tokens }: Counted,
+  { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage,
+): void {
+  const kinds = {
+    ...{ input: inputTokens, output: outputTokens },
+    ...{ cache_read: cacheReadTokens, cache_write: cacheWriteTokens },
   }
+  for (const [type, count] of Object.entries(kinds)) tokens.inc({ type }, Math.max(0, count))
+}
+
+function costNanoOf(message: Message): number {
+  if (message.type !== 'budget-settled' || !message.priced) return 0
+  return Math.max(0, message.usd ?? 0)
 }
 
 /** Sets the gauges that follow the partitions of this process. */
 function setPartitionGauges(
-  {
-    partitionsAssigned,
-    openUnits,
-    oldestUnitAge,
-  }: ReturnType<typeof createInstruments<typeof metricTable>>,
+  { partitionsAssigned, openUnits, oldestUnitAge }: Counted,
   { stages, guards = [], partitions, clock }: MetricsOptions,
 ): void {
   const ofStage = (stage: ReaderName) =>

@@ -17,7 +17,7 @@ export function columnsOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length
   let columns = 0
   for (const character of text)
-    columns += markless.test(character) ? 0 : wide.test(character) ? 2 : 1
+    if (!markless.test(character)) columns += wide.test(character) ? 2 : 1
   return columns
 }
 

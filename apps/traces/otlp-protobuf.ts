@@ -84,8 +84,8 @@ function messageOf(message: object, fields: Fields): Buffer[] {
   const values = new Map<string, unknown>(Object.entries(message))
   return Object.entries(fields).flatMap(([name, [number, type]]) => {
     const value = values.get(name)
-    const all = value === undefined ? [] : Array.isArray(value) ? value : [value]
-    return all.flatMap((one) => fieldOf(number, type, one))
+    if (value === undefined) return []
+    return [value].flat().flatMap((one) => fieldOf(number, type, one))
   })
 }
 

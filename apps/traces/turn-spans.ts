@@ -41,33 +41,11 @@ type OpenTurn = {
   inputs: Map<string, { id: string; arguments: string }>
 }
 
-export function createTurnSpans({ content, modelOf }: SpanOptions): TurnSpans {
+export function createTurnSpans(options: SpanOptions): TurnSpans {
   const turns = new Map<string, OpenTurn>()
 
-  /** Kept from a record on that begins something. A late record of an ended turn keeps none. */
-  function turnOf(activity: Activity): OpenTurn {
-    const key = turnKey(activity)
-    const known = turns.get(key)
-    if (known !== undefined) return known
-    const turn: OpenTurn = {
-      start: undefined,
-      agent: undefined,
-      attempt: undefined,
-      events: [],
-      started: new Map(),
-      inputs: new Map(),
-    }
-    if (activity.type !== 'turn-started' && activity.type !== 'round-started') return turn
-    if (turns.size >= turnsMax) {
-      const [oldest] = turns.keys()
-      if (oldest !== undefined) turns.delete(oldest)
-    }
-    turns.set(key, turn)
-    return turn
-  }
-
   function read(activity: Activity, time: Milliseconds): Span[] {
-    const turn = turnOf(activity)
+    const turn = turnOf(turns, activity)
     switch (activity.type) {
       case 'turn-started':
         turn.start = time
@@ -77,9 +55,9 @@ export function createTurnSpans({ content, modelOf }: SpanOptions): TurnSpans {
         turn.attempt = { round: activity.round, number: 1, start: time }
         return []
       case 'model-retry':
-        return retried(turn, activity, time)
+        return [retriedSpan(turn, activity, time, options)]
       case 'model-answered':
-        return answered(turn, activity, time)
+        return answered(turn, activity, time, options)
       case 'call-rejected':
         return noted(turn, eventNames.rejected, time, {
           [names.round]: activity.round,
@@ -102,9 +80,10 @@ export function createTurnSpans({ content, modelOf }: SpanOptions): TurnSpans {
         if (!turn.started.has(callInTurn(activity))) turn.started.set(callInTurn(activity), time)
         return []
       case 'call-finished':
-        return finishedCall(turn, activity, time)
+        return finishedCall(turn, activity, time, options)
       case 'turn-finished':
-        return finishedTurn(turn, activity, time)
+        turns.delete(turnKey(activity))
+        return finishedTurn(turn, activity, time, options)
       case 'budget-reached':
       case 'calls-waiting':
       case 'approval-pending':
@@ -114,146 +93,29 @@ export function createTurnSpans({ content, modelOf }: SpanOptions): TurnSpans {
     }
   }
 
-  function retried(turn: OpenTurn, message: MessageOf<'model-retry'>, time: Milliseconds): Span[] {
-    const { round, next, reason, waitMs } = message
-    const attempt = attemptOf(turn, round, next - 1, time)
-    turn.attempt = { round, number: next, start: time + waitMs }
-    return [attemptSpan(turn, message, { attempt, end: time, failure: { type: 'retry', reason } })]
-  }
-
-  function answered(
-    turn: OpenTurn,
-    message: MessageOf<'model-answered'>,
-    time: Milliseconds,
-  ): Span[] {
-    const { round, attempt: name, usage, stop, calls, text } = message
-    const attempt = attemptOf(turn, round, turn.attempt?.number ?? 1, time)
-    turn.attempt = undefined
-    turn.inputs.clear() // of the round before
-    for (const { ordinal, id, arguments: input } of calls)
-      turn.inputs.set(callInTurn({ round, ordinal }), { id, arguments: input })
-    if (name === '') return [] // a guest's own request, which Weir did not send
-    const attributes = {
-      [names.inputTokens]: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
-      [names.outputTokens]: usage.outputTokens,
-      [names.cacheReadTokens]: usage.cacheReadTokens,
-      [names.cacheWriteTokens]: usage.cacheWriteTokens,
-      [names.finishReasons]: [finishReasons[stop] ?? stop],
-      [names.calls]: calls.length,
-      [names.outputMessages]: content ? outputMessages(text, calls) : undefined,
-    }
-    return [attemptSpan(turn, message, { attempt, end: time, attributes })]
-  }
-
-  function attemptSpan(
-    turn: OpenTurn,
-    id: TurnId,
-    { attempt, end, attributes, failure }: Ended,
-  ): Span {
-    const { round, number, start } = attempt
-    const model = turn.agent === undefined ? undefined : modelOf(turn.agent)
-    return {
-      ...childOf(id),
-      id: placeSpanId(id, `attempt ${round} ${number}`),
-      name: named(operations.attempt, model?.name),
-      kind: 'client',
-      ...{ start, end },
-      attributes: {
-        ...common(id, operations.attempt),
-        [names.round]: round,
-        [names.provider]: model?.provider,
-        [names.model]: model?.name,
-        [names.errorType]: failure?.type,
-        ...attributes,
-      },
-      error: failure?.reason,
-    }
-  }
-
-  function finishedCall(
-    turn: OpenTurn,
-    message: MessageOf<'call-finished'>,
-    time: Milliseconds,
-  ): Span[] {
-    const place = callInTurn(message)
-    const { status, name, reason, durationMs, round, result } = message
-    const started = turn.started.get(place)
-    turn.started.delete(place)
-    // It never ran, so it has no span: a span of a tool means that the tool ran.
-    const ran = status !== 'rejected' && status !== 'vetoed' && status !== 'skipped'
-    if (!ran)
-      return noted(turn, eventNames.rejected, time, {
-        [names.round]: round,
-        [names.tool]: name,
-        [names.detail]: `${status}: ${reason}`,
-      })
-    const input = turn.inputs.get(place)
-    return [
-      {
-        ...childOf(message),
-        id: callSpanId(message),
-        name: named(operations.call, name),
-        kind: 'internal',
-        start: started ?? time - durationMs,
-        end: time,
-        attributes: {
-          ...common(message, operations.call),
-          [names.round]: round,
-          [names.tool]: name,
-          [names.call]: input?.id === '' ? undefined : input?.id,
-          [names.outcome]: status,
-          [names.errorType]: status === 'ok' ? undefined : status,
-          [names.arguments]: content ? input?.arguments : undefined,
-          [names.result]: content ? result : undefined,
-        },
-        error: status === 'ok' ? undefined : content ? reason : status,
-      },
-    ]
-  }
-
-  function finishedTurn(
-    turn: OpenTurn,
-    message: MessageOf<'turn-finished'>,
-    time: Milliseconds,
-  ): Span[] {
-    const { outcome, class: failureClass, cap, totals, reason } = message
-    const start = turn.start ?? time - totals.wallMs
-    const failed = outcome !== 'answered'
-    const spans: Span[] = []
-    // A budget refuses a request before it is sent, so there is no attempt. A cap may end one.
-    const isSent = failureClass !== 'budget' || cap !== null
-    if (turn.attempt !== undefined && turn.attempt.start <= time && isSent) {
-      const failure = { type: failureClass ?? outcome, reason: failureClass ?? outcome }
-      spans.push(attemptSpan(turn, message, { attempt: turn.attempt, end: time, failure }))
-    }
-    const caller = callOfConversation(message.conversation)
-    spans.push({
-      trace: traceIdOf(message),
-      id: turnSpanId(message),
-      parent: caller === undefined ? undefined : callSpanId(caller),
-      name: named(operations.turn, turn.agent),
-      kind: 'internal',
-      ...{ start, end: time },
-      attributes: {
-        ...common(message, operations.turn),
-        [names.agent]: turn.agent,
-        [names.session]: message.conversation,
-        [names.outcome]: outcome,
-        [names.cap]: cap ?? undefined,
-        [names.errorType]: failed ? (failureClass ?? outcome) : undefined,
-        [names.rounds]: totals.rounds,
-        [names.calls]: totals.calls,
-        [names.inputTokens]: totals.inputTokens,
-        [names.outputTokens]: totals.outputTokens,
-      },
-      events: turn.events,
-      error: failed ? (content ? reason : (failureClass ?? outcome)) : undefined,
-    })
-    turns.delete(turnKey(message))
-    return spans
-  }
-
   return { read }
+}
+
+/** Kept from a record on that begins something. A late record of an ended turn keeps none. */
+function turnOf(turns: Map<string, OpenTurn>, activity: Activity): OpenTurn {
+  const key = turnKey(activity)
+  const known = turns.get(key)
+  if (known !== undefined) return known
+  const turn: OpenTurn = {
+    start: undefined,
+    agent: undefined,
+    attempt: undefined,
+    events: [],
+    started: new Map(),
+    inputs: new Map(),
+  }
+  if (activity.type !== 'turn-started' && activity.type !== 'round-started') return turn
+  if (turns.size >= turnsMax) {
+    const [oldest] = turns.keys()
+    if (oldest !== undefined) turns.delete(oldest)
+  }
+  turns.set(key, turn)
+  return turn
 }
 
 type Ended = {
@@ -261,6 +123,157 @@ type Ended = {
   end: Milliseconds
   attributes?: Attributes
   failure?: { type: string; reason: string }
+}
+
+function retriedSpan(
+  turn: OpenTurn,
+  message: MessageOf<'model-retry'>,
+  time: Milliseconds,
+  options: SpanOptions,
+): Span {
+  const { round, next, reason, waitMs } = message
+  const attempt = attemptOf(turn, round, next - 1, time)
+  turn.attempt = { round, number: next, start: time + waitMs }
+  const failure = { type: 'retry', reason }
+  return attemptSpan(turn, message, options, { attempt, end: time, failure })
+}
+
+function answered(
+  turn: OpenTurn,
+  message: MessageOf<'model-answered'>,
+  time: Milliseconds,
+  options: SpanOptions,
+): Span[] {
+  const { round, attempt: name, usage, stop, calls, text } = message
+  const attempt = attemptOf(turn, round, turn.attempt?.number ?? 1, time)
+  turn.attempt = undefined
+  turn.inputs.clear() // of the round before
+  for (const { ordinal, id, arguments: input } of calls)
+    turn.inputs.set(callInTurn({ round, ordinal }), { id, arguments: input })
+  if (name === '') return [] // a guest's own request, which Weir did not send
+  const attributes = {
+    [names.inputTokens]: usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens,
+    [names.outputTokens]: usage.outputTokens,
+    [names.cacheReadTokens]: usage.cacheReadTokens,
+    [names.cacheWriteTokens]: usage.cacheWriteTokens,
+    [names.finishReasons]: [finishReasons[stop] ?? stop],
+    [names.calls]: calls.length,
+    [names.outputMessages]: options.content ? outputMessages(text, calls) : undefined,
+  }
+  return [attemptSpan(turn, message, options, { attempt, end: time, attributes })]
+}
+
+function attemptSpan(
+  turn: OpenTurn,
+  id: TurnId,
+  { modelOf }: SpanOptions,
+  { attempt, end, attributes, failure }: Ended,
+): Span {
+  const { round, number, start } = attempt
+  const model = turn.agent === undefined ? undefined : modelOf(turn.agent)
+  return {
+    ...childOf(id),
+    id: placeSpanId(id, `attempt ${round} ${number}`),
+    name: named(operations.attempt, model?.name),
+    kind: 'client',
+    ...{ start, end },
+    attributes: {
+      ...common(id, operations.attempt),
+      [names.round]: round,
+      [names.provider]: model?.provider,
+      [names.model]: model?.name,
+      [names.errorType]: failure?.type,
+      ...attributes,
+    },
+    error: failure?.reason,
+  }
+}
+
+function finishedCall(
+  turn: OpenTurn,
+  message: MessageOf<'call-finished'>,
+  time: Milliseconds,
+  { content }: SpanOptions,
+): Span[] {
+  const place = callInTurn(message)
+  const { status, name, reason, durationMs, round, result } = message
+  const started = turn.started.get(place)
+  turn.started.delete(place)
+  // It never ran, so it has no span: a span of a tool means that the tool ran.
+  const ran = status !== 'rejected' && status !== 'vetoed' && status !== 'skipped'
+  if (!ran)
+    return noted(turn, eventNames.rejected, time, {
+      [names.round]: round,
+      [names.tool]: name,
+      [names.detail]: `${status}: ${reason}`,
+    })
+  const input = turn.inputs.get(place)
+  const failure = content ? reason : status
+  return [
+    {
+      ...childOf(message),
+      id: callSpanId(message),
+      name: named(operations.call, name),
+      kind: 'internal',
+      start: started ?? time - durationMs,
+      end: time,
+      attributes: {
+        ...common(message, operations.call),
+        [names.round]: round,
+        [names.tool]: name,
+        [names.call]: input?.id === '' ? undefined : input?.id,
+        [names.outcome]: status,
+        [names.errorType]: status === 'ok' ? undefined : status,
+        [names.arguments]: content ? input?.arguments : undefined,
+        [names.result]: content ? result : undefined,
+      },
+      error: status === 'ok' ? undefined : failure,
+    },
+  ]
+}
+
+function finishedTurn(
+  turn: OpenTurn,
+  message: MessageOf<'turn-finished'>,
+  time: Milliseconds,
+  options: SpanOptions,
+): Span[] {
+  const { outcome, class: failureClass, cap, totals, reason } = message
+  const start = turn.start ?? time - totals.wallMs
+  const failed = outcome !== 'answered'
+  const type = failureClass ?? outcome
+  const error = options.content ? reason : type
+  const spans: Span[] = []
+  // A budget refuses a request before it is sent, so there is no attempt. A cap may end one.
+  const isSent = failureClass !== 'budget' || cap !== null
+  if (turn.attempt !== undefined && turn.attempt.start <= time && isSent) {
+    const ended = { attempt: turn.attempt, end: time, failure: { type, reason: type } }
+    spans.push(attemptSpan(turn, message, options, ended))
+  }
+  const caller = callOfConversation(message.conversation)
+  spans.push({
+    trace: traceIdOf(message),
+    id: turnSpanId(message),
+    parent: caller === undefined ? undefined : callSpanId(caller),
+    name: named(operations.turn, turn.agent),
+    kind: 'internal',
+    ...{ start, end: time },
+    attributes: {
+      ...common(message, operations.turn),
+      [names.agent]: turn.agent,
+      [names.session]: message.conversation,
+      [names.outcome]: outcome,
+      [names.cap]: cap ?? undefined,
+      [names.errorType]: failed ? type : undefined,
+      [names.rounds]: totals.rounds,
+      [names.calls]: totals.calls,
+      [names.inputTokens]: totals.inputTokens,
+      [names.outputTokens]: totals.outputTokens,
+    },
+    events: turn.events,
+    error: failed ? error : undefined,
+  })
+  return spans
 }
 
 /** The open attempt, or one without length if its beginning was not read. */

@@ -144,7 +144,8 @@ function bodyIn(found: Json): Json | undefined {
       ? found
       : { ...found, messages, tools: unquoted(found.tools) }
   const input = unquoted(found.input)
-  return Array.isArray(input) ? (input === found.input ? found : { ...found, input }) : undefined
+  if (!Array.isArray(input)) return undefined
+  return input === found.input ? found : { ...found, input }
 }
 
 /** The fields for an answer, beside the request or in it. */

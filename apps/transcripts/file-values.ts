@@ -105,12 +105,8 @@ function valuesIn(file: string, whole: unknown): FileValues {
 
 /** A list of transcripts, or a page of one. A list of messages is one transcript. */
 function listIn(whole: unknown): unknown[] | undefined {
-  const list = Array.isArray(whole)
-    ? whole
-    : Array.isArray((whole as { data?: unknown } | null)?.data)
-      ? (whole as { data: unknown[] }).data
-      : []
-  return holdsTranscripts(list) ? list : undefined
+  const list = Array.isArray(whole) ? whole : (whole as { data?: unknown } | null)?.data
+  return Array.isArray(list) && holdsTranscripts(list) ? list : undefined
 }
 
 /** `fault`: the reason why the whole file is no JSON. */

@@ -168,7 +168,8 @@ async function play(
 
 /** Sorted for quick reading. The records of a topic keep their order. */
 function byTopic(a: { topic: TopicName }, b: { topic: TopicName }): number {
-  return a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : 0
+  if (a.topic === b.topic) return 0
+  return a.topic < b.topic ? -1 : 1
 }
 
 /** A call that Weir refuses has Weir's result, not the recorded one. */

@@ -14,7 +14,6 @@ import { accumulator } from '../../services/accumulator/reducer.ts'
 import { conversation as conversationStage } from '../../services/conversation/reducer.ts'
 import { executor } from '../../services/executor/reducer.ts'
 import type { ToolTask } from '../../services/executor/tasks.ts'
-
 import { type AttemptTask, llmGateway } from '../../services/llm-gateway/reducer.ts'
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
@@ -25,7 +24,12 @@ import { roundIdOf, type SentMessage, tryIdOf } from '../../shared/contract/ids.
 import type { AgentSettings, CallResult, Declaration } from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { version } from '../../shared/lib/version.ts'
-import { createPlayer, type PlayedLog, type PlayedRecord } from '../../shared/runtime/in-memory.ts'
+import {
+  createPlayer,
+  type PlayedLog,
+  type PlayedRecord,
+  type Player,
+} from '../../shared/runtime/in-memory.ts'
 import { calledIn, eventsOf, stopOf } from '../../shared/transcript/response-parts.ts'
 import type {
   Transcript,
@@ -97,40 +101,6 @@ function playOf(
   player.add(loopDetector)
   const tools = player.add(executor)
 
-  function answer(
-    { request }: AttemptTask,
-    response: TranscriptResponse,
-    declared: Declaration[],
-  ): void {
-    const place = roundIdOf(request)
-    const attempt = `${place.conversation} ${place.turn} ${place.round}`
-    const events = eventsOf(response)
-    const parts = events.length === 0 ? 0 : 1
-    const { finish, usage } = response
-    const named = new Set(response.calls.map(({ name }) => name))
-    const declarations = declared.filter(({ name }) => named.has(name))
-    player.append('model-requests', {
-      type: 'attempt-started',
-      ...place,
-      attempt,
-      owner,
-      weir: version(),
-    })
-    if (parts > 0) player.append('model-deltas', { type: 'part', ...place, attempt, i: 0, events })
-    const finished = {
-      attempt,
-      parts,
-      finish,
-      stop: stopOf(response),
-      usage,
-      declarations,
-      policy: settings.policy,
-      // A transcript does not state the use of text calls by its agent.
-      ...{ callsAsText: false, textCalls: null, echoOf: null },
-    }
-    player.append('model-requests', { type: 'attempt-finished', ...place, ...finished })
-  }
-
   /** Plays one turn as far as possible. Returns the number of responses left. */
   async function playTurn(
     { conversation, messageId }: SentMessage,
@@ -157,33 +127,20 @@ function playOf(
       const response = task === undefined ? undefined : left.shift()
       if (task !== undefined && response !== undefined) {
         rounds.set(task.request.round, response)
-        answer(task, response, declarations)
+        answer(player, { ...task, response, declared: declarations, policy: settings.policy })
         isMoving = true
       }
       for (const tool of tools.tasks(conversation)) {
         if (tool.kind !== 'claim' && tool.kind !== 'run') continue
-        if (runTool(tool, rounds.get(tool.round))) isMoving = true
+        const result = rounds.get(tool.round)?.calls[tool.ordinal]?.result
+        if (result === undefined) continue // keeps PLAYED-3
+        runTool(player, tool, result, ending)
+        isMoving = true
       }
       await player.settle()
       await pause(response === undefined ? 0 : 1)
     }
     return left.length
-  }
-
-  /** Returns false if the task has no result. */
-  function runTool(task: ToolTask, response: TranscriptResponse | undefined): boolean {
-    const result = response?.calls[task.ordinal]?.result
-    if (result === undefined) return false // keeps PLAYED-3
-    const place = tryIdOf(task)
-    if (task.kind === 'claim') player.append('rounds-cleared', { type: 'claim', ...place, owner })
-    else
-      player.append('rounds-cleared', {
-        type: 'outcome',
-        ...place,
-        owner,
-        result: resultOf(task.ordinal, result, ending),
-      })
-    return true
   }
 
   return async ({ conversation, turns, tools: listed }) => {
@@ -212,6 +169,51 @@ function playOf(
       unknown: having('unknown'),
     }
   }
+}
+
+type Answer = Pick<AttemptTask, 'request'> &
+  Pick<AgentSettings, 'policy'> & { response: TranscriptResponse; declared: Declaration[] }
+
+function answer(player: Player, { request, response, declared, policy }: Answer): void {
+  const place = roundIdOf(request)
+  const attempt = `${place.conversation} ${place.turn} ${place.round}`
+  const events = eventsOf(response)
+  const parts = events.length === 0 ? 0 : 1
+  const { finish, usage } = response
+  const named = new Set(response.calls.map(({ name }) => name))
+  const declarations = declared.filter(({ name }) => named.has(name))
+  player.append('model-requests', {
+    type: 'attempt-started',
+    ...place,
+    attempt,
+    owner,
+    weir: version(),
+  })
+  if (parts > 0) player.append('model-deltas', { type: 'part', ...place, attempt, i: 0, events })
+  const finished = {
+    attempt,
+    parts,
+    finish,
+    stop: stopOf(response),
+    usage,
+    declarations,
+    policy,
+    // A transcript does not state the use of text calls by its agent.
+    ...{ callsAsText: false, textCalls: null, echoOf: null },
+  }
+  player.append('model-requests', { type: 'attempt-finished', ...place, ...finished })
+}
+
+function runTool(player: Player, task: ToolTask, recorded: TranscriptResult, ending: Ending): void {
+  const place = tryIdOf(task)
+  if (task.kind === 'claim') player.append('rounds-cleared', { type: 'claim', ...place, owner })
+  else
+    player.append('rounds-cleared', {
+      type: 'outcome',
+      ...place,
+      owner,
+      result: resultOf(task.ordinal, recorded, ending),
+    })
 }
 
 function messageIdOf(turn: number): string {

@@ -66,9 +66,10 @@ export function createRepetitions(): Repetitions {
     },
 
     results: () =>
-      wholes.map((digest, number) =>
-        beginnings.has(digest) ? 'beginning' : last.get(digest) === number ? 'kept' : 'equal',
-      ),
+      wholes.map((digest, number) => {
+        if (beginnings.has(digest)) return 'beginning'
+        return last.get(digest) === number ? 'kept' : 'equal'
+      }),
 
     withEndings(entry) {
       const pieces: Piece[] = []

@@ -54,7 +54,7 @@ import type {
   GuestRequest,
   GuestResult,
 } from './guest-conversation.ts'
-import { answeredRound, historyReader, responseOf, toolsFor } from './history.ts'
+import { answeredRound, asHostReads, historyReader, responseOf, toolsFor } from './history.ts'
 import type { GuestBudgets } from './log/guest-budgets.ts'
 import { codeOfRefusal, codeOfWait } from './verdict-code.ts'
 
@@ -295,12 +295,14 @@ export function createThreads({
         const isUnseen = isUnshown || isSilent(spoken)
         const key = roundKey(words, isUnseen ? silenceAfter(place, words, shown) : shown)
         const before = history.rounds.at(-1)?.key ?? ''
+        const offer = toolsFor(spoken, history.tools, agent.hints, pollersOf(answer.request))
+        const response = responseOf(spoken, key)
         const round: SentRound = {
           key,
-          // A front that hides rounds is asked again at the same place.
-          after: hides ? null : finalKey(before, hidden),
-          response: responseOf(spoken, key),
-          ...toolsFor(spoken, history.tools, agent.hints, pollersOf(answer.request)),
+          // Its place does not identify a round that the next request does not show.
+          after: hides || isUnshown ? null : finalKey(before, hidden),
+          response: asHostReads(response, offer.declarations, answer.request.host),
+          ...offer,
         }
         const { calls } = round.response
         for (const call of calls) keys.set(callName({ callId: call.id }), key)

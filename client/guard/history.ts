@@ -17,7 +17,7 @@ import type {
   ToolHints,
 } from '../../shared/contract/messages.ts'
 import { hostNamed } from '../../shared/hosts/hosts.ts'
-import { argumentsAsRun, type HostRewriting } from '../../shared/hosts/rewriting.ts'
+import { argumentsAsRun, argumentsRead, type HostRewriting } from '../../shared/hosts/rewriting.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { newest } from '../../shared/lib/newest.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
@@ -252,6 +252,23 @@ function spokenIn(pieces: Piece[]): TranscriptResponse {
   return (turn as TranscriptTurn).responses.at(-1) as TranscriptResponse
 }
 
+/** The response with its calls as the host reads them, on record as repairs. */
+export function asHostReads(
+  response: Response,
+  declarations: readonly Declaration[],
+  host: string | undefined,
+): Response {
+  if (hostNamed(host)?.rewriting?.readsTexts !== true) return response
+  const calls = response.calls.map((call) => {
+    const schema = declarations.find(({ name }) => name === call.name)?.schema ?? ''
+    const raw = argumentsRead(call.raw, schema)
+    if (raw === call.raw) return call
+    const { sent, how } = call.repair ?? { sent: call.raw, how: [] }
+    return { ...call, raw, repair: { sent, how: [...how, 'read-text'] } }
+  })
+  return { ...response, calls }
+}
+
 /** The response of a round, with its key in place of an attempt. */
 export function responseOf(spoken: TranscriptResponse, key: string): Response {
   const { finish, usage } = spoken
@@ -290,7 +307,10 @@ export function toolsFor(
   }
 }
 
-/** `shown`: the arguments in the history, whatever the model sent. Of the calls that the round has: one that comes twice, with the same words, counts once. */
+/**
+ * The results of the round's calls. A call that comes twice, with the same words, counts once.
+ * `shown`: the arguments in the history, which may differ from the model's.
+ */
 function resultsOf(key: string, { calls }: TranscriptResponse): GuestResult[] {
   const seen = new Map<string, number>()
   const sent = new Set<string>()

@@ -49,7 +49,7 @@ function emptyCall(name: string): RegExp {
 /** One entry for each value in objects. The values of a list belong together. */
 function membersIn(value: Record<string, unknown>): CallWords['members'] {
   return Object.entries(value).flatMap(([key, inner]) => {
-    const nested = Array.isArray(inner) ? inner.filter(isObject) : isObject(inner) ? [inner] : []
+    const nested = [inner].flat().filter(isObject)
     const own = { name: wordsIn(key), value: scalarWords(inner) }
     return [...(isObject(inner) ? [] : [own]), ...nested.flatMap(membersIn)]
   })

@@ -25,7 +25,6 @@ import type { WeightOf } from '../../shared/contract/tenant.ts'
 import { guardKeyPrefix, stopKeyPrefix } from '../../shared/contract/topology.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import type { Slots } from '../../shared/lib/slots.ts'
-import { createStopWatch } from '../../shared/runtime/stop-watch.ts'
 import { stopOfCall, stoppedCall, stopsInForce } from '../../shared/runtime/stops.ts'
 import { createClaims } from './claims.ts'
 import { absentGuardVeto, unreadableGuardsVeto } from './guards/absent-guards.ts'
@@ -33,12 +32,12 @@ import { createRelay } from './guards/verdict-relay.ts'
 import { createJobEnds, releaseClaims } from './job-ends.ts'
 import { type Claimed, type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
 import type { KeptTools } from './kept/kept-tools.ts'
-import { createLeftClaims } from './left-claims.ts'
+import { createLeftClaims, type LeftClaims } from './left-claims.ts'
 import { createOffers } from './offers.ts'
 import { type ProgramHash, programHasher } from './program/program-hash.ts'
 import { createProgramHashes } from './program/program-hashes.ts'
-import { callsStoppedBy } from './stopped-calls.ts'
-import type { ExecutorTask, OfferTask, ProgramTask, ToolTask, VerdictTask } from './tasks.ts'
+import { watchStops } from './stopped-calls.ts'
+import { byPart, type ExecutorTask, type OfferTask, type ToolTask } from './tasks.ts'
 import { createToolRuns } from './tool-runs.ts'
 import type { ContextOf } from './tools/checked-start.ts'
 import type { StartTool } from './tools/tool.ts'
@@ -85,14 +84,7 @@ function performerOf(
 ): Performer<ExecutorTask> {
   const { log, owner, machineClock: clock = context.clock } = context
   const units = new Map<string, Jobs>()
-  const writes = createWrites(context, () => {
-    closing = true
-    watch.close()
-    relay.close()
-    offers.close()
-    left.close()
-    releaseClaims(units, { drop, release: drop })
-  })
+  const writes = createWrites(context, () => stopWork(drop))
   const { write, track } = writes
   const relay = createRelay(context, (verdicts) => track(write('self', verdicts)))
   const claims = createClaims({ clock, owner, slotsOf, writes })
@@ -101,51 +93,25 @@ function performerOf(
   const programs = createProgramHashes({ agents, programHash }, (message) =>
     track(write('self', [message])),
   )
+  const vetoOf = createVeto(context)
   const offers = createOffers({ agents, contextOf, clock, owner, writes, vetoOf })
   const { drop, giveBack } = createJobEnds({ owner, writes, runs })
-  /** The newest tasks of each unit. */
-  const wanted = new Map<string, ExecutorTask[]>()
-  const watch = createStopWatch({
-    ...{ context, clock },
-    hasWork: () => wanted.size > 0,
-    found(records) {
-      const stopped = [...wanted.values()].flatMap((tasks) => callsStoppedBy(records, tasks))
-      if (stopped.length === 0) return
-      const written = write('self', stopped)
-      track(written)
-      return written
-    },
-  })
+  const stops = watchStops({ context, clock, writes })
   let closing = false
 
   return {
     reconcile(unit, tasks) {
       if (closing) return
-      if (tasks.length === 0) wanted.delete(unit)
-      else wanted.set(unit, tasks)
-      watch.begin()
-      const verdictTasks: VerdictTask[] = []
-      const programTasks: ProgramTask[] = []
-      const offerTasks: OfferTask[] = []
-      const toolTasks: ToolTask[] = []
-      for (const task of tasks)
-        if (task.kind === 'await-verdict') verdictTasks.push(task)
-        else if (task.kind === 'hash-programs') programTasks.push(task)
-        else if (task.kind === 'offer') offerTasks.push(task)
-        else toolTasks.push(task)
-      relay.reconcile(unit, verdictTasks)
-      programs.reconcile(unit, programTasks)
-      offers.reconcile(unit, offerTasks)
-      claims.collect(() => reconcileJobs(unit, toolTasks))
+      stops.want(unit, tasks)
+      const { verdicts, hashes, offered, tools } = byPart(tasks)
+      relay.reconcile(unit, verdicts)
+      programs.reconcile(unit, hashes)
+      offers.reconcile(unit, offered)
+      claims.collect(() => reconcileJobs(unit, tools))
     },
 
     async close(how) {
-      closing = true
-      watch.close()
-      relay.close()
-      offers.close()
-      left.close()
-      releaseClaims(units, { drop, release: giveBack })
+      stopWork(giveBack)
       if (how === 'shutdown') runs.releaseAgents()
       const cancelStop =
         how === 'shutdown'
@@ -156,6 +122,15 @@ function performerOf(
     },
   }
 
+  function stopWork(release: (jobs: Jobs, name: string, job: Claimed) => void): void {
+    closing = true
+    stops.close()
+    relay.close()
+    offers.close()
+    left.close()
+    releaseClaims(units, { drop, release })
+  }
+
   function reconcileJobs(unit: string, tasks: ToolTask[]): void {
     const jobs: Jobs = units.get(unit) ?? new Map()
     units.set(unit, jobs)
@@ -164,7 +139,7 @@ function performerOf(
     for (const task of tasks) {
       if (task.kind === 'claim') claims.request(unit, jobs, task)
       else if (task.owner === owner) runOwn(jobs, task)
-      else leaveToOther(jobs, task)
+      else leaveToOther(jobs, task, { left, drop })
     }
     if (jobs.size === 0) units.delete(unit)
   }
@@ -216,11 +191,32 @@ function performerOf(
     log.warn({ ...tryIdOf(task), reason: veto.reason }, 'a call was refused before its start')
     runs.refuse(jobs, task, veto, job.free)
   }
+}
 
-  async function vetoOf(task: RunTask | OfferTask): Promise<CallEnding | undefined> {
+/** Another owner's claim won, perhaps that of a dead one (left-claims.ts). */
+function leaveToOther(
+  jobs: Jobs,
+  task: RunTask,
+  { left, drop }: { left: LeftClaims; drop: (jobs: Jobs, name: string) => void },
+): void {
+  const name = nameOf(task)
+  const job = jobs.get(name)
+  if (job?.phase === 'left') {
+    if (task.cancelled) job.stop()
+    return
+  }
+  if (job?.phase === 'over') return
+  drop(jobs, name)
+  jobs.set(name, { phase: 'over' }) // a write may reconcile before it returns
+  jobs.set(name, left.follow(task))
+}
+
+/** Finds the reason why a call may not start now: a missing guard, or an operator's stop. */
+function createVeto({ policies, log }: PerformerContext) {
+  return async (task: RunTask | OfferTask): Promise<CallEnding | undefined> => {
     try {
       const { declaration, clearedAt, guards } = task
-      const records = await context.policies(guardKeyPrefix, stopKeyPrefix)
+      const records = await policies(guardKeyPrefix, stopKeyPrefix)
       const stops = stopsInForce(records, task)
       if (typeof stops === 'string') return unreadableGuardsVeto()
       const stop = stopOfCall(stops, declaration.name)
@@ -231,20 +227,6 @@ function performerOf(
       log.error({ err: error, ...tryIdOf(task) }, 'the guards and stops in policies cannot be read')
       return unreadableGuardsVeto()
     }
-  }
-
-  /** Another owner's claim won, perhaps that of a dead one (left-claims.ts). */
-  function leaveToOther(jobs: Jobs, task: RunTask): void {
-    const name = nameOf(task)
-    const job = jobs.get(name)
-    if (job?.phase === 'left') {
-      if (task.cancelled) job.stop()
-      return
-    }
-    if (job?.phase === 'over') return
-    drop(jobs, name)
-    jobs.set(name, { phase: 'over' }) // a write may reconcile before it returns
-    jobs.set(name, left.follow(task))
   }
 }
 

@@ -3,10 +3,42 @@
 //     run. The reducer judges each one again, because the log may be further (R4).
 
 import type { CallsStopped, StopInForce } from '../../shared/contract/messages.ts'
-import type { PolicyRecord } from '../../shared/contract/performer.ts'
+import type { PerformerContext, PolicyRecord } from '../../shared/contract/performer.ts'
 import { stopId } from '../../shared/contract/topology.ts'
+import type { Clock } from '../../shared/lib/clock.ts'
+import { createStopWatch } from '../../shared/runtime/stop-watch.ts'
 import { stopOfCall, stopsInForce } from '../../shared/runtime/stops.ts'
 import type { ExecutorTask } from './tasks.ts'
+import type { Writes } from './writes.ts'
+
+type WatchOptions = { context: PerformerContext; clock: Clock; writes: Writes }
+
+/** Watches the stops while a unit has tasks, and reports the calls that they concern. */
+export function watchStops({ context, clock, writes: { write, track } }: WatchOptions) {
+  /** The newest tasks of each unit. */
+  const wanted = new Map<string, ExecutorTask[]>()
+  const watch = createStopWatch({
+    context,
+    clock,
+    hasWork: () => wanted.size > 0,
+    found(records) {
+      const stopped = [...wanted.values()].flatMap((tasks) => callsStoppedBy(records, tasks))
+      if (stopped.length === 0) return
+      const written = write('self', stopped)
+      track(written)
+      return written
+    },
+  })
+
+  return {
+    want(unit: string, tasks: ExecutorTask[]): void {
+      if (tasks.length === 0) wanted.delete(unit)
+      else wanted.set(unit, tasks)
+      watch.begin()
+    },
+    close: watch.close,
+  }
+}
 
 /** `tasks`: of one unit. One record for each round and stop. */
 export function callsStoppedBy(
@@ -55,7 +87,12 @@ function add(
   const known = stopped.get(key)
   if (known === undefined)
     stopped.set(key, {
-      ...{ type: 'calls-stopped', conversation, turn, round, ordinals: [ordinal], stop },
+      type: 'calls-stopped',
+      conversation,
+      turn,
+      round,
+      ordinals: [ordinal],
+      stop,
     })
   else if (!known.ordinals.includes(ordinal)) known.ordinals.push(ordinal)
 }

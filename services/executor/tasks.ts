@@ -76,6 +76,20 @@ export type OfferTask = TryId &
 
 export type ExecutorTask = ToolTask | VerdictTask | ProgramTask | OfferTask
 
+/** The tasks by the part of the performer that does them. */
+export function byPart(tasks: readonly ExecutorTask[]) {
+  const verdicts: VerdictTask[] = []
+  const hashes: ProgramTask[] = []
+  const offered: OfferTask[] = []
+  const tools: ToolTask[] = []
+  for (const task of tasks)
+    if (task.kind === 'await-verdict') verdicts.push(task)
+    else if (task.kind === 'hash-programs') hashes.push(task)
+    else if (task.kind === 'offer') offered.push(task)
+    else tools.push(task)
+  return { verdicts, hashes, offered, tools }
+}
+
 /** All tasks that the turn has now. */
 export function tasksOf(turn: Turn): ExecutorTask[] {
   return turn.rounds.flatMap((round) => [

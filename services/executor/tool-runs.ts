@@ -77,7 +77,8 @@ export function createToolRuns({
   async function follow(jobs: Jobs, job: Running): Promise<void> {
     const { task } = job
     const startedAt = clock.monotonic()
-    const { ending, started } = await endOf(job)
+    const { ending: whole, started } = await endOf(job, writes, clock)
+    const ending = withoutSecrets(whole, hideSecrets)
     const durationMs = started ? Math.max(0, Math.round(clock.monotonic() - startedAt)) : 0
     jobsRunning.delete(job)
     if (jobs.get(nameOf(task)) === job) jobs.set(nameOf(task), { phase: 'over' })
@@ -86,71 +87,7 @@ export function createToolRuns({
       log.error({ ...tryIdOf(task), agent: task.agent, tool: task.declaration.name }, ending.fault)
     if (ending.printed !== undefined)
       log.debug({ ...tryIdOf(task), printed: ending.printed }, 'the tool printed beside its result')
-    if (await report(task, ending, durationMs)) kept?.forget(task)
-  }
-
-  /** Reports `tool-started` when the tool has run for a moment, or when it ends before that. */
-  async function endOf({ task, tool }: Running): Promise<{ ending: ToolEnding; started: boolean }> {
-    let isReported = false
-    let cancelReport = (): void => {}
-    const reportStart = (): void => {
-      if (isReported) return
-      isReported = true
-      cancelReport()
-      track(
-        write('activity', [
-          { type: 'tool-started', ...tryIdOf(task), name: task.declaration.name },
-        ]),
-      )
-    }
-    const hasStarted = tool.started.then((started) => {
-      if (started) cancelReport = clock.after(limits.toolStartedHoldMs, reportStart)
-      return started
-    })
-    const ending = withoutSecrets(await tool.ended)
-    const started = await hasStarted
-    if (started) reportStart()
-    return { ending, started }
-  }
-
-  /** Keeps TOOL-RUNS-1. */
-  function withoutSecrets(ending: ToolEnding): ToolEnding {
-    const { text, reason, fault, printed } = ending
-    return {
-      ...ending,
-      text: hideSecrets(text),
-      reason: hideSecrets(reason),
-      ...(fault !== undefined && { fault: hideSecrets(fault) }),
-      ...(printed !== undefined && { printed: hideSecrets(printed) }),
-    }
-  }
-
-  async function report(
-    task: RunTask,
-    { status, text, reason, isGivenBack, contents: whole = [], tokens }: ToolEnding,
-    durationMs: Milliseconds,
-  ): Promise<boolean> {
-    const { owner } = task
-    if (isGivenBack)
-      return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result: null }])
-    // Before the outcome: the next request waits for no piece.
-    const { conversation } = task
-    for (const content of whole)
-      for (const piece of piecesOf(content))
-        if (!(await write('history', [{ type: 'content-kept', conversation, ...piece }])))
-          return false
-    const contents = whole.map(contentRef)
-    const { ordinal } = task
-    const result = bounded({
-      ordinal,
-      status,
-      text,
-      reason,
-      durationMs,
-      contents,
-      tokens: tokens ?? null,
-    })
-    return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result }])
+    if (await report(writes, task, ending, durationMs)) kept?.forget(task)
   }
 
   function stop(job: Running, graceMs: Milliseconds, why: string): void {
@@ -169,7 +106,7 @@ export function createToolRuns({
           { ...tryIdOf(task), agent: task.agent },
           'the agent files of this executor have no tool with this declaration; the call is rejected',
         )
-        track(report(task, noSuchTool, 0))
+        track(report(writes, task, noSuchTool, 0))
         return
       }
       const { arguments: text, idempotencyKey, timeoutMs, graceMs, program } = task
@@ -215,11 +152,11 @@ export function createToolRuns({
     refuse(jobs, task, ending, free) {
       jobs.set(nameOf(task), { phase: 'over' })
       free()
-      track(report(task, ending, 0))
+      track(report(writes, task, ending, 0))
     },
 
     reportLeft(task, { ending, durationMs }) {
-      return report(task, withoutSecrets(ending), durationMs)
+      return report(writes, task, withoutSecrets(ending, hideSecrets), durationMs)
     },
 
     stop,
@@ -232,6 +169,73 @@ export function createToolRuns({
       for (const { tool } of jobsRunning) tool.release?.()
     },
   }
+}
+
+/** Reports `tool-started` when the tool has run for a moment, or when it ends before that. */
+async function endOf(
+  { task, tool }: Running,
+  { write, track }: Writes,
+  clock: Clock,
+): Promise<{ ending: ToolEnding; started: boolean }> {
+  let isReported = false
+  let cancelReport = (): void => {}
+  const reportStart = (): void => {
+    if (isReported) return
+    isReported = true
+    cancelReport()
+    track(
+      write('activity', [{ type: 'tool-started', ...tryIdOf(task), name: task.declaration.name }]),
+    )
+  }
+  const hasStarted = tool.started.then((started) => {
+    if (started) cancelReport = clock.after(limits.toolStartedHoldMs, reportStart)
+    return started
+  })
+  const ending = await tool.ended
+  const started = await hasStarted
+  if (started) reportStart()
+  return { ending, started }
+}
+
+/** Keeps TOOL-RUNS-1. */
+function withoutSecrets(ending: ToolEnding, hideSecrets: (text: string) => string): ToolEnding {
+  const { text, reason, fault, printed } = ending
+  return {
+    ...ending,
+    text: hideSecrets(text),
+    reason: hideSecrets(reason),
+    ...(fault !== undefined && { fault: hideSecrets(fault) }),
+    ...(printed !== undefined && { printed: hideSecrets(printed) }),
+  }
+}
+
+async function report(
+  { write }: Writes,
+  task: RunTask,
+  { status, text, reason, isGivenBack, contents: whole = [], tokens }: ToolEnding,
+  durationMs: Milliseconds,
+): Promise<boolean> {
+  const { owner } = task
+  if (isGivenBack)
+    return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result: null }])
+  // Before the outcome: the next request waits for no piece.
+  const { conversation } = task
+  for (const content of whole)
+    for (const piece of piecesOf(content))
+      if (!(await write('history', [{ type: 'content-kept', conversation, ...piece }])))
+        return false
+  const contents = whole.map(contentRef)
+  const { ordinal } = task
+  const result = bounded({
+    ordinal,
+    status,
+    text,
+    reason,
+    durationMs,
+    contents,
+    tokens: tokens ?? null,
+  })
+  return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result }])
 }
 
 /** How long the claim allows a start, by the clock that has less left. */
@@ -261,11 +265,9 @@ function startSafely(start: () => RunningTool): RunningTool {
     return start()
   } catch (error) {
     const ending: ToolEnding = {
-      ...{
-        status: 'error',
-        text: 'The tool could not be started.',
-        reason: 'could not be started',
-      },
+      status: 'error',
+      text: 'The tool could not be started.',
+      reason: 'could not be started',
       fault: `starting the tool threw: ${error instanceof Error ? error.message : String(error)}`,
     }
     return { started: Promise.resolve(false), ended: Promise.resolve(ending), stop: () => {} }

@@ -4,8 +4,8 @@
 //
 // ROUND-IDENTITY-1. A round of a history is the known round with its words. Otherwise it is the one
 //     known round with its call ids.
-// ROUND-IDENTITY-2. Ids that the history or the turn has in two rounds identify none, and neither do
-//     ids at a place at which the model was asked twice: fixed ids have two answers there.
+// ROUND-IDENTITY-2. Ids that the history or the turn has in two rounds identify none. Neither do ids
+//     at a place with two requests: fixed ids may have two answers there.
 // ROUND-IDENTITY-3. A live answer is a round from a history only at the same place, because its own
 //     record may come later.
 

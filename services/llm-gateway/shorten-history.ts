@@ -183,13 +183,8 @@ async function answerOf(
   const isWhole = answer !== stopped && answer.kind === 'finished' && answer.stop !== 'cut'
   if (isWhole) await reservation?.settle(answer.usage)
   if (answer === stopped) return { note: 'the summary was stopped' }
-  const fault =
-    answer.kind === 'failed'
-      ? answer.reason
-      : answer.isReply && answer.stop !== 'cut'
-        ? undefined
-        : 'its answer has no text'
-  return fault === undefined && answer.kind === 'finished'
-    ? { by: agent.name, text: answer.text }
-    : { note: shortReason(`the agent '${agent.name}' gave no summary: ${fault}`) }
+  if (answer.kind === 'finished' && answer.isReply && answer.stop !== 'cut')
+    return { by: agent.name, text: answer.text }
+  const fault = answer.kind === 'failed' ? answer.reason : 'its answer has no text'
+  return { note: shortReason(`the agent '${agent.name}' gave no summary: ${fault}`) }
 }

@@ -41,7 +41,7 @@ function guessedOperation(tool: string, value: unknown): Operation {
   const effect = named === 'waits' ? named : (actionEffect(value) ?? named)
   return {
     effect,
-    waits: waitsAs(effect === 'waits', !namesThing(value), commandIn(value)),
+    waits: waitsAs(effect === 'waits', effect === 'waits' && !namesThing(value), commandIn(value)),
     operation: words.some((word) => sendWords.has(word)) ? undefined : tool,
     freeText: words.some((word) => searchWords.has(word)),
   }

@@ -208,7 +208,7 @@ function callEvidence(
   const progress = failure === undefined ? progressIn(read.value, result.text) : 'over'
   const wait = waitOf(read.value, progress, {
     isPoller: declaration?.poll === true,
-    looks: mayLook(tool, read.value, { effect, freeText, mutates }),
+    looks: () => mayLook(tool, read.value, { effect, freeText, mutates }),
   })
   const resultKey = fingerprint('result', tool, failure === undefined ? 'ok' : 'failed', text)
   return {

@@ -23,7 +23,7 @@ import type { Finding, JudgedRound, Rule } from './rule.ts'
 import { schemaFailure, sharpened } from './rules/schema-failure.ts'
 import { rules } from './rules.ts'
 import { isShadow, type Shadows, shadowIntervention } from './shadow.ts'
-import { noWaits, type WaitMemory, withWaits } from './waiting.ts'
+import { noWaits, type WaitMemory, withWaits } from './waits-of-turn.ts'
 
 /** The memory of a turn, for the judgement of its next round. Plain data, bounded. */
 export type LoopMemory = {

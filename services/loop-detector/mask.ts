@@ -28,6 +28,8 @@ const wordFirst = anyOf('gi', [
   // A time without seconds could be a line and a column, or a score. So only after `at`.
   String.raw`at \d{1,2}:\d{2}\b(?!:)`,
   String.raw`((?:req(?:uest)?|trace|span|correlation|session|transaction|nonce|marker|chunk(?=[ _-]id))(?:[ _-]?id)?[-_:=# ]{1,3})(?=[a-z]*\d)[a-z0-9]{4,}\b`,
+  // Hosts number their shells: `<shellId: 7 completed with exit code 0>`.
+  String.raw`shell[ _-]?id[ :=#]{1,2}\d+\b`,
   // Durations by their name: "took": 12, duration_ms=12. With a word after it the number is a
   // count.
   String.raw`((?:took|\w{0,24}(?:duration|elapsed|latency)\w{0,8})"?[:= ]{1,2})\d+(?:\.\d+)?\b(?!\.\d| ?[a-z])`,

@@ -4,8 +4,7 @@
 // NOVELTY-1. A successful call that changes something is a change if the call is new, or if its
 //     result differs in words. Such rewordings count up to repeatedChangesMax.
 // NOVELTY-2. A new successful call of a tool with unknown effect is a change, with any result. A
-//     call that is new only by its stamps is not.
-//     A call that waits for something is none either.
+//     call that waits, or that is new only by its stamps, is not.
 // NOVELTY-3. A result that only reports no change ("already up to date") is no change.
 
 import { limits } from '../../shared/contract/limits.ts'

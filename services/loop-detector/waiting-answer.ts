@@ -1,9 +1,9 @@
-// The progress that an answer states about the thing that was asked for.
+// The progress of the thing in question, as an answer states it.
 //
 // WAITING-ANSWER-1. Only a statement counts: a member for the status, a leading line of a known
 //     form, or a short answer. A word in a longer text (a log, a document) is none.
-// WAITING-ANSWER-2. What still runs has priority over what is over: a finished command may report a
-//     run that goes on. A member outside has priority over those inside it.
+// WAITING-ANSWER-2. A running thing has priority over a finished one: a finished command may report
+//     a run that goes on. A member outside has priority over those inside it.
 // WAITING-ANSWER-3. Linear in the beginning of the answer. Most answers fail the first test.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
@@ -12,17 +12,19 @@ import { isObject } from '../../shared/lib/json/json-object.ts'
 export type Progress = 'running' | 'over' | 'empty' | 'other'
 
 /**
- * `isOfCommand`: the call runs a command of its own, whose exit code tells nothing about the thing.
+ * `isOfCommand`: the call itself runs a command, whose exit code tells nothing about the thing.
  */
 export function progressOf(text: string, isOfCommand: boolean): Progress {
   const head = text.slice(0, headCharsMax).trim()
   if (head === '' || emptyAnswer.test(head)) return 'empty'
-  if (!hint.test(head)) return 'other'
   const first = head.charCodeAt(0)
+  const hasNoContent = first === openBrace && emptyContent.test(head) && hasBlankContents(text)
+  if (!hint.test(head)) return hasNoContent ? 'empty' : 'other'
   if (first === openBrace || first === openBracket) {
     const inMembers =
       text.length <= jsonCharsMax ? progressInJson(text, isOfCommand) : firstMember(head)
     if (inMembers !== undefined) return inMembers
+    if (hasNoContent) return 'empty'
   }
   return progressInLines(
     head,
@@ -37,7 +39,11 @@ const jsonCharsMax = 16_384
 const openBrace = 0x7b
 const openBracket = 0x5b
 const emptyAnswer =
-  /^(?:null|""|\{\}|\[\]|[([<]?(?:no|empty) (?:output|content|result)[)\]>]?\.?)$/i
+  /^(?:<system-reminder>)?(?:null|""|\{\}|\[\]|[([<]?(?:no|empty) (?:output|content|result)[)\]>]?\.?|(?:warning: )?the file (?:exists but the contents are|is) empty\.?)(?:<\/system-reminder>)?$/i
+
+/** A member of an answer in JSON that holds its text. */
+const contentName = /^(?:content|output|stdout|stderr|text|error)$/
+const emptyContent = /"(?:content|output|stdout|text)"\s*:\s*""/
 
 /** Words without which no answer states a progress. */
 const hint =
@@ -115,6 +121,24 @@ function ofThings(list: unknown[], depth: number, isOfCommand: boolean): Progres
   const all = list.slice(0, thingsMax).map((item) => progressIn(item, depth + 1, isOfCommand))
   if (all.includes('running')) return 'running'
   return all.length > 0 && all.every((progress) => progress === 'over') ? 'over' : undefined
+}
+
+/** Whether an answer in JSON has members for its text, and all of them are blank. */
+function hasBlankContents(text: string): boolean {
+  if (text.length > jsonCharsMax) return false
+  try {
+    return contentsOf(JSON.parse(text), 0).every((content) => content.trim() === '')
+  } catch {
+    return false
+  }
+}
+
+function contentsOf(value: unknown, depth: number): string[] {
+  if (!isObject(value) || depth > depthMax) return []
+  return Object.entries(value).flatMap(([name, member]) => {
+    if (typeof member === 'string') return contentName.test(name) ? [member] : []
+    return contentsOf(member, depth + 1)
+  })
 }
 
 function isEnvelope(value: Record<string, unknown>): boolean {
@@ -195,7 +219,7 @@ const frame =
 /** One line that says of a thing that it still runs. */
 const statement =
   /^[^.:;]{1,80}? (?:is|are|remains?) (?:still |currently |now )?(?:running|executing|pending|queued|in progress|not (?:yet )?(?:ready|finished|complete|done)|being processed)(?: (?:yet|now))?(?:\s*$|\s*[.,;!)(\]…]|\s+(?:with|for \d|since|after|under|\d))|^\W*(?:still|not yet) (?:running|pending|queued|in progress|ready|finished|complete|done|waiting)\b|^\W*not ready\b|^\W{0,4}\[[^\]]{0,24}\d\] running\b/i
-/** What a thing is no longer, or never was. */
+/** A state that the thing no longer has, or never had. */
 const negation =
   /\b(?:not|isn't|no longer|already|never) (?:running|active|alive|exist|available|completed|finished|exited|terminated|closed|cancell?ed)\b|\bno (?:longer|active|running|background|previous|such|matching) (?:[\w-]{1,24} ){0,2}(?:process|session|job|task|shell|command|run|agent|terminal|build|execution|deployment|id)(?:e?s)?\b|\bno longer (?:exists?|runs?|available)\b/i
 const overLine =

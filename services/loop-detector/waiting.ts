@@ -1,22 +1,14 @@
 // Whether a call waits for something that runs elsewhere: a process, a job, a run, another agent.
 // Waiting is no loop. Its patience has its own rule (still-waiting.ts).
 //
-// WAITING-1. A call waits if its answer states that the thing still runs, if its input to a running
-//     session is empty or names its own wait, or if its declaration says so.
+// WAITING-1. A call waits if its answer states that the thing still runs, or if its declaration
+//     states that it polls. It also waits if its input to a running session is empty or names a wait.
 // WAITING-2. A failure is no wait, and no answer that says that the thing is over, gone or refused.
 //     Neither is an action that reports that it was queued.
-// WAITING-3. An empty answer is a wait only if the call has an id that an earlier call returned.
-// WAITING-4. An answer proves a wait only if time passes between the rounds. The file of an agent
-//     declares its pollers, so there it must be the time that an agent needs. A scenario without
-//     times has none.
+// WAITING-3. An empty answer is a wait only if the call has an id that an earlier call returned, or
+//     the path of a file to which an earlier call writes its output.
 
-import { limits } from '../../shared/contract/limits.ts'
-import { unreachable } from '../../shared/contract/stage.ts'
-import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
-import type { CallEvidence, RoundEvidence } from './evidence.ts'
-import { hastyMs } from './patience.ts'
-import { remember } from './recency.ts'
 import { type Progress, progressOf } from './waiting-answer.ts'
 
 /**
@@ -29,81 +21,27 @@ const no: Wait = { kind: 'no' }
 const own: Wait = { kind: 'own' }
 const byAnswer: Wait = { kind: 'answer' }
 
-/** The memory of a turn: the time of its last round, and the ids that calls returned. */
-export type WaitMemory = { time: Milliseconds | undefined; ids: Set<string> }
-
-export function noWaits(): WaitMemory {
-  return { time: undefined, ids: new Set() }
-}
-
 /** The progress that the answer of a successful call states. */
 export function progressIn(value: unknown, text: string): Progress {
   return progressOf(text, hasCommand(value))
 }
 
 /**
- * `progress`: of its answer; `over` for a failure. `isPoller`: its declaration. `looks`: it may be a
- * look at something, and no action.
+ * `progress`: of its answer; `over` for a failure. `isPoller`: its declaration. `looks`: whether
+ * it may be a look at something, and no action.
  */
 export function waitOf(
   value: unknown,
   progress: Progress,
-  { isPoller, looks }: { isPoller: boolean; looks: boolean },
+  { isPoller, looks }: { isPoller: boolean; looks: () => boolean },
 ): Wait {
   if (progress === 'over' || sendsInput(value)) return no
   if (isPoller || waitsByInput(value)) return own
-  if (!looks) return no
+  if (progress === 'other' || !looks()) return no
   if (progress === 'running') return byAnswer
-  const ids = progress === 'empty' ? idsIn(value) : []
+  const ids = [...idsIn(value), ...pathsIn(value)]
   return ids.length > 0 ? { kind: 'unknown', ids } : no
 }
-
-/** The calls of a round, with `poll` set on those that wait. Adds the round to the memory. */
-export function withWaits(
-  memory: WaitMemory,
-  { calls, time, isGuest }: Pick<RoundEvidence, 'calls' | 'time' | 'isGuest'>,
-): CallEvidence[] {
-  const passed = memory.time === undefined ? 0 : time - memory.time
-  const hasClock = isGuest ? passed > 0 : passed >= hastyMs
-  memory.time = time
-  const all = calls.map((call) => {
-    if (call.wait.kind === 'no') return call
-    return isPoll(memory, call.wait, hasClock) ? { ...call, poll: true } : call
-  })
-  for (const { failure, text } of calls) if (failure === undefined) rememberIds(memory.ids, text)
-  return all
-}
-
-function isPoll({ ids: known }: WaitMemory, wait: Wait, hasClock: boolean): boolean {
-  switch (wait.kind) {
-    case 'no':
-      return false
-    case 'own':
-      return true
-    case 'answer':
-      return hasClock
-    case 'unknown':
-      return hasClock && wait.ids.some((id) => known.has(id))
-    default:
-      return unreachable(wait)
-  }
-}
-
-/** Adds the ids that the answer returns. Bounded, and only those at its beginning. */
-function rememberIds(ids: Set<string>, text: string): void {
-  const beginning = text.slice(0, idsCharsMax)
-  if (!/id\b|_id|Id\b|ID\b|session|job|task|process|shell|run /.test(beginning)) return
-  for (const [, byName, byNoun] of beginning.matchAll(returnedId)) {
-    const id = byName ?? byNoun
-    if (id !== undefined) remember(ids, id, limits.loopIdsMax)
-  }
-}
-
-const idsCharsMax = 1024
-
-/** `"job_id": "a1"`, `PID: 4711`, `with session ID 12`, `shellId: 0`, `Job a-1 started`. */
-const returnedId =
-  /(?:\b|_)(?:[a-z]{0,16}id|[a-z]{0,16}I[dD]|PID|ID)["']?(?: is)? ?[:=#]? ?["'`]?([\w.:/-]{1,64}\w|\w)|\b(?:session|job|task|process|shell|run) #?["'`]?((?=[a-z_-]*\d)[\w-]{1,64})/gi
 
 // ── The input of a call ──
 
@@ -129,7 +67,7 @@ function sendsInput(value: unknown): boolean {
   return false
 }
 
-/** Such a call of a tool that takes input looks at what it started before. */
+/** Such a call of a tool that takes input looks at an earlier command. */
 export function isInputEmpty(value: unknown): boolean {
   if (!isObject(value)) return false
   for (const name in value)
@@ -140,18 +78,15 @@ export function isInputEmpty(value: unknown): boolean {
 /** Its input to a running session is empty, or names its own wait. */
 function waitsByInput(value: unknown): boolean {
   if (!isObject(value)) return false
-  let hasSession = false
-  let hasEmptyInput = false
-  let namesWait = false
-  for (const [name, member] of Object.entries(value)) {
+  let isEmptyOrWaits = false
+  for (const name in value) {
+    const member = value[name]
     if (inputs.has(name) || commands.has(name)) {
       if (!isBlank(member)) return false
-      hasEmptyInput = true
-    } else if (isWaitMember(name, member)) namesWait = true
-    else if (name === 'is_input' ? isTrue(member) : sessionName.test(name) && isIdValue(member))
-      hasSession = true
+      isEmptyOrWaits = true
+    } else if (isWaitMember(name, member)) isEmptyOrWaits = true
   }
-  return hasSession && (hasEmptyInput || namesWait)
+  return isEmptyOrWaits && (isTrue(value.is_input) || idsIn(value).length > 0)
 }
 
 function isWaitMember(name: string, member: unknown): boolean {
@@ -165,6 +100,31 @@ function idsIn(value: unknown): string[] {
   return Object.entries(value).flatMap(([name, member]) =>
     sessionName.test(name) && isIdValue(member) ? [String(member)] : [],
   )
+}
+
+const pathName = /^(?:(?:absolute_?|target_?)?(?:file_?)?path|file_?name|file)$/i
+const pathsMax = 8
+const pathTextCharsMax = 4_096
+
+/** `/tmp/tasks/b7f41c.output` holds the output of the task `b7f41c`. */
+const fileOfId = /\/([\w-]{4,64})\.\w{1,16}$/
+
+/** The absolute paths in the arguments (of a member, or words of a command), and ids in them. */
+function pathsIn(value: unknown): string[] {
+  if (!isObject(value)) return []
+  const paths = Object.entries(value).flatMap(([name, member]) => {
+    if (typeof member !== 'string' || member.length > pathTextCharsMax) return []
+    if (pathName.test(name)) return [member]
+    return commands.has(name) ? member.split(/[\s'";|&<>()]+/).filter(isAbsolute) : []
+  })
+  return paths.slice(0, pathsMax).flatMap((path) => {
+    const id = fileOfId.exec(path)?.[1]
+    return id === undefined ? [path] : [path, id]
+  })
+}
+
+function isAbsolute(word: string): boolean {
+  return word.startsWith('/') && word.length > 1
 }
 
 /** Whether one of the arguments names a thing: a session, a job, an id. */

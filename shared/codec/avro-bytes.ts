@@ -152,15 +152,10 @@ export class ByteWriter {
 
 /** The bytes of a length as a zigzag varint. */
 function varintBytes(length: number): number {
-  return length < 0x40
-    ? 1
-    : length < 0x2000
-      ? 2
-      : length < 0x100000
-        ? 3
-        : length < 0x8000000
-          ? 4
-          : 5
+  if (length < 0x40) return 1
+  if (length < 0x2000) return 2
+  if (length < 0x100000) return 3
+  return length < 0x8000000 ? 4 : 5
 }
 
 const noBytes = Buffer.alloc(0)

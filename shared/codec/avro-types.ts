@@ -283,11 +283,8 @@ class Union extends builtins.UnwrappedUnionType {
     }
     if (value === null) return branches.null
     if (typeof value !== 'object') return branches[typeof value]
-    return isUint8Array(value)
-      ? branches.buffer
-      : Array.isArray(value)
-        ? branches.array
-        : branches.object
+    if (isUint8Array(value)) return branches.buffer
+    return Array.isArray(value) ? branches.array : branches.object
   }
 }
 

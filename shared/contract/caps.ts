@@ -4,11 +4,14 @@ import type { Caps } from './messages.ts'
 
 /** The lower value of each cap. No cap on tokens is higher than any number. */
 export function lowestCaps(a: Caps, b: Caps): Caps {
+  const tokens = Math.min(
+    a.tokens ?? Number.POSITIVE_INFINITY,
+    b.tokens ?? Number.POSITIVE_INFINITY,
+  )
   return {
     rounds: Math.min(a.rounds, b.rounds),
     calls: Math.min(a.calls, b.calls),
     wallMs: Math.min(a.wallMs, b.wallMs),
-    tokens:
-      a.tokens === null ? b.tokens : b.tokens === null ? a.tokens : Math.min(a.tokens, b.tokens),
+    tokens: tokens === Number.POSITIVE_INFINITY ? null : tokens,
   }
 }

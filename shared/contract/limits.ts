@@ -212,8 +212,9 @@ export const limits = {
    */
   loopStreaksMax: 64,
   loopSeenMax: 512,
-  /** Lines of results that are remembered, as hashes. */
+  /** Ids and paths of running things that earlier calls returned. */
   loopIdsMax: 64,
+  /** Lines of results that are remembered, as hashes. */
   loopLinesMax: 2_048,
   /**
    * Characters of a result or an error in which volatile parts are masked. The rest is compared

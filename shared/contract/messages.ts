@@ -837,8 +837,8 @@ export type GuestRound = {
   /** the text that opened the turn, cut at the limit; null: not known */
   user: string | null
   /**
-   * the key of the round: a hash of its words, a hash of its call ids, a dot, and the number of
-   * rounds with these words in the turn, from 1
+   * the key of the round: hash of its words, hash of its call ids, dot, number of rounds with these
+   * words in the turn, from 1
    */
   key: string
   /**
@@ -2427,9 +2427,10 @@ export type Repair = {
   sent: string
   /**
    * the repairs: fence, trailing-comma, single-quotes, python-word, control-character,
-   * escaped-quote, encoded-twice, no-arguments, encoded-value, whole-number. In encoded-twice a
-   * JSON string held the object, in encoded-value an array or object. A whole-number was 30.0 where
-   * the schema requires an integer. Older records may have bad-escape
+   * escaped-quote, encoded-twice, no-arguments, encoded-value, whole-number, read-text. In
+   * encoded-twice a JSON string held the object, in encoded-value an array or object. A
+   * whole-number was 30.0 where the schema requires an integer. A read-text was a number or boolean
+   * in a text, which the host of a guest reads. Older records may have bad-escape
    */
   how: string[]
 }

@@ -1,5 +1,5 @@
-// The calls of a host that changes what its model sent: it runs the changed call, and its history
-// shows that one. A profile says how, and this file makes both spellings one.
+// The calls of a host that changes them: it runs the changed call, and its history shows that one.
+// A profile declares the changes, and this file makes both spellings one.
 // REWRITING-1. Two spellings are one only if the host runs the same call for both. A verdict on one
 //     therefore holds for the other.
 
@@ -48,6 +48,30 @@ export function argumentsAsRun(
     for (const [member, inner] of Object.entries(run))
       if (typeof inner === 'string' && plainValue.test(inner)) run[member] = JSON.parse(inner)
   return JSON.stringify(run)
+}
+
+/** The arguments with the numbers and booleans that the host reads where the schema requires them. */
+export function argumentsRead(text: string, schema: string): string {
+  const value = parsed(text)
+  const declared = parsed(schema)
+  const properties = isObject(declared) ? declared.properties : undefined
+  if (!isObject(value) || !isObject(properties)) return text
+  const read = Object.entries(value).filter(
+    ([member, inner]) =>
+      typeof inner === 'string' &&
+      plainValue.test(inner) &&
+      Object.hasOwn(properties, member) &&
+      fits(JSON.parse(inner), properties[member]),
+  )
+  if (read.length === 0) return text
+  const run: Record<string, unknown> = Object.assign(Object.create(null), value)
+  for (const [member, inner] of read) run[member] = JSON.parse(`${inner}`)
+  return JSON.stringify(run)
+}
+
+function fits(value: unknown, schema: unknown): boolean {
+  const type = isObject(schema) ? schema.type : undefined
+  return type === 'integer' ? Number.isInteger(value) : type === typeof value
 }
 
 const plainValue = /^(?:-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?|true|false)$/

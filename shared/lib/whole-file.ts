@@ -202,7 +202,8 @@ export function refusal(file: string, cause: unknown): unknown {
   const sqliteCode = errcode & 0xff
   if (isOfSqlite ? !sqliteOfFile.has(sqliteCode) : errno === undefined) return cause
   const isFull = isOfSqlite ? sqliteCode === sqliteFull : code === 'ENOSPC'
-  const why = isFull ? 'the disk is full' : isOfSqlite ? message : code
+  const fault = isOfSqlite ? message : code
+  const why = isFull ? 'the disk is full' : fault
   const advice = isFull
     ? 'make room there, or name another place'
     : 'name a place where this user may write'

@@ -70,7 +70,9 @@ function wholeNumberIn(text: string, from: number, to: number, digitsMax: number
  * By `stage/partition`: offset and n of the newest derived record that was applied. A plain object,
  * because commit metadata holds it as JSON.
  */
-export type Marks = Record<string, [offset: number, n: number]>
+export type Marks = Record<string, Mark>
+
+export type Mark = [offset: number, n: number]
 
 /** Whether a record with this id was applied before. */
 export function isRepeat(marks: Marks, id: ReadId): boolean {

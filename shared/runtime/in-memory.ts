@@ -116,7 +116,7 @@ export function createPlayer({
     },
     append(topic, message, { time = timeNow(), failing } = {}) {
       log.now = time
-      const { offset } = write(topic, message, undefined, absentId(topic, message))
+      const { offset } = write(topic, message, undefined, absentId(topic, message, log.ends))
       if (failing !== undefined) byTopic.get(topic)?.failures.set(offset, failing)
     },
     settle: async () => settleSoon(),
@@ -146,16 +146,23 @@ export function createPlayer({
     const kept = live && keptUnits<State>()
     let applied: Message | undefined
     const fold = createFold({
-      ...{ stage, partition, topicPrefix, marks: {}, readBack, failures },
-      ...{ decode: () => applied as Message, encode: undefined, ...codec },
-      ...{ throws: codec === undefined && live === undefined, copyOf: kept?.copyOf },
+      stage,
+      partition,
+      topicPrefix,
+      marks: {},
+      readBack,
+      failures,
+      decode: () => applied as Message,
+      encode: undefined,
+      ...codec,
+      throws: codec === undefined && live === undefined,
+      copyOf: kept?.copyOf,
     })
-    async function* readBack(from: Offset, to: Offset) {
+    async function* readBack(from: Offset, to: Offset, unit: string) {
+      const isBetween = ({ offset }: PlayedRecord) => from <= offset && offset < to
       if (codec !== undefined)
-        yield records
-          .filter((record) => record.topic === topic && from <= record.offset && record.offset < to)
-          .map(prefixed)
-      for (const { record, message } of kept?.since(from) ?? []) {
+        yield records.filter((record) => record.topic === topic && isBetween(record)).map(prefixed)
+      for (const { record, message } of kept?.since(unit) ?? []) {
         applied = message
         yield [prefixed(record)]
       }
@@ -188,9 +195,9 @@ export function createPlayer({
     return {
       units: fold.units,
       tasks: (conversation) =>
-        [...fold.units.values()]
-          .filter((unit) => unit.conversation === conversation)
-          .flatMap(({ state }) => stage.wants(state)),
+        [...fold.units.values()].flatMap((unit) =>
+          unit.conversation === conversation ? stage.wants(unit.state) : [],
+        ),
     }
   }
 
@@ -252,20 +259,24 @@ export function createPlayer({
   function prefixed(record: PlayedRecord): StoredRecord {
     return { ...record, topic: topicPrefix + record.topic }
   }
+}
 
-  /**
-   * The id of a record whose stage is not played. Undefined: no reducer writes this type, or an
-   * observer may still have written it.
-   */
-  function absentId(topic: TopicName, { type }: Message): string | undefined {
-    if (topics[topic].formerly?.[type] !== undefined) return undefined
-    const writers = topics[topic].records[type] ?? []
-    const stage = writers.includes('runtime of any stage')
-      ? 'conversation'
-      : writers.find((writer) => writer in stages)
-    const offset = log.ends.get(topic) ?? 0
-    return stage && formatId({ stage, partition: absentPartition, offset, n: 0 })
-  }
+/**
+ * The id of a record whose stage is not played. Undefined: no reducer writes this type, or an
+ * observer may still have written it.
+ */
+function absentId(
+  topic: TopicName,
+  { type }: Message,
+  ends: PlayedLog['ends'],
+): string | undefined {
+  if (topics[topic].formerly?.[type] !== undefined) return undefined
+  const writers = topics[topic].records[type] ?? []
+  const stage = writers.includes('runtime of any stage')
+    ? 'conversation'
+    : writers.find((writer) => writer in stages)
+  const offset = ends.get(topic) ?? 0
+  return stage && formatId({ stage, partition: absentPartition, offset, n: 0 })
 }
 
 /** Keeps IN-MEMORY-3: for each open unit a copy of its state, and the records applied since. */
@@ -282,8 +293,6 @@ function keptUnits<State>() {
     },
     /** A copy that the caller may change. */
     copyOf: (key: string) => structuredClone(units.get(key)?.copy),
-    /** The records of the unit that has this one. */
-    since: (from: Offset) =>
-      [...units.values()].find(({ since }) => since[0]?.record.offset === from)?.since ?? [],
+    since: (key: string) => units.get(key)?.since ?? [],
   }
 }

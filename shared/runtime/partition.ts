@@ -4,33 +4,28 @@
 //     acknowledged before that commit (R1).
 // RUNTIME-PARTITION-2. Performers act, and ticks are written, only after the state has caught up with
 //     the log's end at the assignment. All its outputs but lines of activity are acknowledged (R4).
-// RUNTIME-PARTITION-3. One tick per unit and deadline. Only a rejected one, or one whose record is
-//     earlier than the deadline, is repeated. None while the last ones are unwritten.
-// RUNTIME-PARTITION-4. While the log's clock is unknown, one tick of the first due unit measures
-//     it. It does nothing if it is too early.
 
 import type { Logger } from 'pino'
 import { codec } from '../codec/codec.ts'
 import type {
   Assignment,
   Bus,
+  Offset,
   PartitionReader,
   RecordToAppend,
   Step,
   StoredRecord,
 } from '../contract/bus.ts'
-import type { ConversationId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
-import type { Message, Tick } from '../contract/messages.ts'
+import type { Message } from '../contract/messages.ts'
 import type { Performer } from '../contract/performer.ts'
 import type { Output, Stage } from '../contract/stage.ts'
-import type { Milliseconds } from '../lib/clock.ts'
 import { WeirError } from '../lib/errors.ts'
-import { createFold, type Unit } from './fold.ts'
+import { type Applied, createFold } from './fold.ts'
 import { createInputEnds } from './input-ends.ts'
-import type { Instruments } from './instruments.ts'
+import type { Instruments, PartitionInstrument } from './instruments.ts'
 import { positionAt, toCommit } from './position.ts'
-import { toRecord } from './record.ts'
+import { createTicker } from './ticker.ts'
 
 export type PartitionOptions<State, In extends Message, Task> = {
   bus: Bus
@@ -46,15 +41,9 @@ export type PartitionOptions<State, In extends Message, Task> = {
   log: Logger
 }
 
-/** Steps that are not acknowledged yet. Kept only if `observed` or `instruments` is set. */
-type Unacknowledged = {
-  read: StoredRecord[]
-  repeats: number
-  outputs: Output[]
-  written: RecordToAppend[]
-}
+const foreignCommit =
+  "the group's commit has no metadata of Weir, so another tool set it: the state is folded from the begin of the log, and repeated records are not recognised before it"
 
-const nothingPending = (): Unacknowledged => ({ read: [], repeats: 0, outputs: [], written: [] })
 const nothingRead: Step = { outputs: [], commit: undefined }
 
 /** Throws `bus.commit-outside-log` if folding cannot start at the committed position. */
@@ -68,10 +57,7 @@ export function readPartition<State, In extends Message, Task>(
   const { done, from, marks, refused } = positionAt(assignment)
   const inputs = createInputEnds({ bus, topicPrefix: options.topicPrefix, partition, log })
   if (assignment.committed?.metadata === '')
-    log.warn(
-      { topic, partition, done, from },
-      "the group's commit has no metadata of Weir, so another tool set it: the state is folded from the begin of the log, and repeated records are not recognised before it",
-    )
+    log.warn({ topic, partition, done, from }, foreignCommit)
   const fold = createFold({
     stage,
     partition,
@@ -79,20 +65,27 @@ export function readPartition<State, In extends Message, Task>(
     partitions: options.partitions,
     topicPrefix: options.topicPrefix,
     marks,
-    readBack,
+    readBack: (from, to) => readBack(bus, { topic, partition, from, to }),
     judge: ({ refused }, id) =>
       refused === undefined
         ? id && inputs.refusalOf(id)
         : new WeirError('record.unsigned', refused),
     judged: { to: done, refused },
   })
-  const ticker = createTicker()
+  const ticker = createTicker({
+    bus,
+    stage,
+    topic,
+    partition,
+    units: fold.units,
+    onTicks: (ticks) => instruments?.observed(stage.name, ticks),
+    log,
+  })
   const touched = new Set<string>()
   let position = from
-  let pending = nothingPending()
   let acting = false
   let isClosed = false
-  const measured = {
+  const instrument = instruments?.assigned({
     stage: stage.name,
     topic,
     partition,
@@ -101,8 +94,8 @@ export function readPartition<State, In extends Message, Task>(
     end,
     units: fold.units,
     hasCaughtUp: () => acting,
-  }
-  const instrument = instruments?.assigned(measured)
+  })
+  const report = observed || instrument ? createStepReport(observed, instrument) : undefined
 
   if (position >= end) act()
 
@@ -120,14 +113,10 @@ export function readPartition<State, In extends Message, Task>(
         if (applied.unit !== undefined) touched.add(applied.unit)
         if (record.offset < done) continue // keeps RUNTIME-PARTITION-1
         step.push(...applied.records)
-        logDeadLetters(applied.outputs)
-        if (observed || instrument) pending.outputs.push(...applied.outputs)
-        if (applied.isRepeat) pending.repeats += 1
+        logDeadLetters(applied.outputs, log)
+        report?.applied(applied)
       }
-      if (instrument) {
-        pending.read.push(...records)
-        pending.written.push(...step)
-      }
+      report?.read(records, step)
       return {
         outputs: step,
         commit: position < done ? undefined : toCommit(fold.position(position)),
@@ -142,7 +131,7 @@ export function readPartition<State, In extends Message, Task>(
     },
 
     acknowledged() {
-      if (observed || instrument) reportStep()
+      report?.acknowledged()
       if (acting) reconcile(touched)
       else if (position >= end) act()
       touched.clear()
@@ -162,25 +151,6 @@ export function readPartition<State, In extends Message, Task>(
     },
   }
 
-  function reportStep(): void {
-    const step = pending
-    pending = nothingPending()
-    if (observed) for (const output of step.outputs) observed(output)
-    instrument?.acknowledged(step)
-  }
-
-  /** Operators look at the log first, so it names each dead letter (R8). The topic has the bytes. */
-  function logDeadLetters(outputs: Output[]): void {
-    for (const { message } of outputs) {
-      if (message.type !== 'dead-letter') continue
-      const { topic, partition, offset, code, reason } = message
-      log.error(
-        { topic, partition, offset, code, reason },
-        'a record could not be applied and went to dead-letters',
-      )
-    }
-  }
-
   /** The state has caught up, so this owner acts from here on (keeps RUNTIME-PARTITION-2). */
   function act(): void {
     acting = true
@@ -195,139 +165,61 @@ export function readPartition<State, In extends Message, Task>(
       ticker.moved(key, unit)
     }
   }
+}
 
-  async function* readBack(start: number, to: number): AsyncIterable<StoredRecord[]> {
-    for (let next = start; next < to; ) {
-      const records = await bus.read({
-        topic,
-        partition,
-        from: next,
-        to,
-        limit: limits.readBackRecordsMax,
-      })
-      if (records.length === 0) return
-      yield records
-      next = (records.at(-1)?.offset ?? to) + 1
-    }
-  }
+/** Steps that are not acknowledged yet, for logs and metrics. */
+function createStepReport(
+  observed: ((output: Output) => void) | undefined,
+  instrument: PartitionInstrument | undefined,
+) {
+  const nothing = () => ({
+    read: [] as StoredRecord[],
+    repeats: 0,
+    outputs: [] as Output[],
+    written: [] as RecordToAppend[],
+  })
+  let pending = nothing()
 
-  /** Writes a tick when a unit is due. The partition has one timer, which scans all units. */
-  function createTicker() {
-    /** By unit, for its present deadline: no further tick before `again`. */
-    const ticked = new Map<string, Ticked>()
-    let next = Number.POSITIVE_INFINITY
-    let cancel: (() => void) | undefined
-    let isWriting = false
-    let isScanDue = false
-    let scannedAt = Number.NEGATIVE_INFINITY
-
-    return {
-      moved(key: string, unit: Unit<State> | undefined): void {
-        const due = unit && stage.due(unit.state)
-        if (ticked.get(key)?.due !== due) ticked.delete(key)
-        if (due !== undefined) wakeAt(againAt(key, due))
-      },
-      stop(): void {
-        cancel?.()
-      },
-    }
-
-    /** Infinity: its tick is on its way or in the log. */
-    function againAt(key: string, due: Milliseconds): Milliseconds {
-      return Math.max(due, ticked.get(key)?.again ?? due)
-    }
-
-    function wakeAt(
-      time: Milliseconds,
-      delayMs = isClockUnknown(bus) ? 0 : time - bus.clock.now(),
-    ): void {
-      if (time >= next) return
-      cancel?.()
-      next = time
-      // A scan takes longer with more units, such as conversations that are kept for ten minutes.
-      // So more units mean a longer time between scans.
-      const apart = scannedAt + fold.units.size * limits.tickLookMsPerUnit - bus.clock.monotonic()
-      cancel = bus.clock.after(Math.max(delayMs, apart), writeDueTicks)
-    }
-
-    function writeDueTicks(): void {
-      next = Number.POSITIVE_INFINITY
-      isScanDue = isWriting // keeps RUNTIME-PARTITION-3
-      if (isClosed || isWriting) return
-      scannedAt = bus.clock.monotonic()
-      const overdue = isClockUnknown(bus) ? earliest() : allOverdue()
-      if (overdue.length > 0) void write(overdue)
-    }
-
-    function allOverdue(): DueUnit[] {
-      const now = bus.clock.now()
-      const overdue: DueUnit[] = []
-      for (const [key, { state, conversation }] of fold.units) {
-        const due = stage.due(state)
-        if (due === undefined) continue
-        const again = againAt(key, due)
-        if (again > now) wakeAt(again)
-        else overdue.push({ key, conversation, due })
-      }
-      return overdue
-    }
-
-    /** The unit whose tick measures the clock: the first that is due, in one append. */
-    function earliest(): DueUnit[] {
-      let first: DueUnit | undefined
-      for (const [key, { state, conversation }] of fold.units) {
-        const due = stage.due(state)
-        if (due === undefined || due >= (first?.due ?? Number.POSITIVE_INFINITY)) continue
-        if (againAt(key, due) < Number.POSITIVE_INFINITY) first = { key, conversation, due }
-      }
-      return first === undefined ? [] : [first]
-    }
-
-    async function write(units: DueUnit[]): Promise<void> {
-      const ticks = units.map(({ key, conversation }): Tick => {
-        return { type: 'tick', conversation, unit: key }
-      })
-      const written = ticks.map((message) => toRecord({ topic, partition, message }))
-      for (const { key, due } of units) ticked.set(key, { due, again: Number.POSITIVE_INFINITY })
-      const wasUnknown = isClockUnknown(bus)
-      const repeatAt = bus.clock.monotonic() + limits.tickRepeatMs
-      isWriting = true
-      try {
-        const appended = await bus.append(written)
-        instruments?.observed(stage.name, { messages: ticks, written })
-        for (const [n, unit] of units.entries()) onWritten(unit, appended[n]?.time ?? unit.due)
-      } catch (error) {
-        log.warn(
-          { err: error, stage: stage.name, partition, ticks: ticks.length },
-          'ticks could not be written and will be retried',
-        )
-        const waitMs = repeatAt - bus.clock.monotonic()
-        for (const unit of units) repeat(unit, Math.max(0, waitMs))
-        if (waitMs <= 0) isScanDue = true
-      }
-      isWriting = false
-      if (isScanDue || (wasUnknown && !isClockUnknown(bus))) writeDueTicks()
-    }
-
-    /** A tick before its deadline does nothing, so it is repeated when the rest has passed. */
-    function onWritten(unit: DueUnit, time: Milliseconds): void {
-      if (time < unit.due) repeat(unit, unit.due - time)
-    }
-
-    function repeat({ key, due }: DueUnit, afterMs: Milliseconds): void {
-      if (ticked.get(key)?.due !== due) return // it has moved meanwhile
-      const again = bus.clock.now() + afterMs
-      ticked.set(key, { due, again })
-      wakeAt(again, afterMs)
-    }
+  return {
+    applied({ outputs, isRepeat }: Applied): void {
+      pending.outputs.push(...outputs)
+      if (isRepeat) pending.repeats += 1
+    },
+    read(records: readonly StoredRecord[], written: RecordToAppend[]): void {
+      if (instrument === undefined) return
+      pending.read.push(...records)
+      pending.written.push(...written)
+    },
+    acknowledged(): void {
+      const step = pending
+      pending = nothing()
+      if (observed) for (const output of step.outputs) observed(output)
+      instrument?.acknowledged(step)
+    },
   }
 }
 
-type Ticked = { due: Milliseconds; again: Milliseconds }
+/** Operators look at the log first, so it names each dead letter (R8). The topic has the bytes. */
+function logDeadLetters(outputs: Output[], log: Logger): void {
+  for (const { message } of outputs) {
+    if (message.type !== 'dead-letter') continue
+    const { topic, partition, offset, code, reason } = message
+    log.error(
+      { topic, partition, offset, code, reason },
+      'a record could not be applied and went to dead-letters',
+    )
+  }
+}
 
-type DueUnit = { key: string; conversation: ConversationId; due: Milliseconds }
-
-/** No record shows yet how far the log's clock is from this machine's. */
-function isClockUnknown({ clockSkew }: Bus): boolean {
-  return clockSkew !== undefined && clockSkew.measuredMs === undefined
+async function* readBack(
+  bus: Bus,
+  range: { topic: string; partition: number; from: Offset; to: Offset },
+): AsyncIterable<StoredRecord[]> {
+  const { to } = range
+  for (let from = range.from; from < to; ) {
+    const records = await bus.read({ ...range, from, limit: limits.readBackRecordsMax })
+    if (records.length === 0) return
+    yield records
+    from = (records.at(-1)?.offset ?? to) + 1
+  }
 }

@@ -7,7 +7,7 @@
 
 import type { Offset, StoredRecord } from '../contract/bus.ts'
 import { limits } from '../contract/limits.ts'
-import type { WeirError } from '../lib/errors.ts'
+import { WeirError } from '../lib/errors.ts'
 import type { ReadId } from './derived-id.ts'
 
 /** The error of the dead letter of a refused record, or undefined. `id`: of a derived record. */
@@ -20,30 +20,38 @@ export type Judge = (
 export type Refused = { offsets: Offset[]; forgottenTo: Offset }
 
 export type Refusals = {
-  add(offset: Offset): void
-  /** Undefined: forgotten. */
-  has(offset: Offset): boolean | undefined
+  /** The error of a refused record (REFUSALS-1). `id`: as for `judge`. */
+  refusalOf(record: StoredRecord, id: Readonly<ReadId> | undefined): WeirError | undefined
   /** Those at and after `from`. Undefined: none, and none is forgotten. */
   since(from: Offset): Refused | undefined
   /** No fold will begin before `from` any more. */
   forgetBefore(from: Offset): void
 }
 
-export function createRefusals(known: Refused = { offsets: [], forgottenTo: 0 }): Refusals {
-  const offsets = new Set(known.offsets)
-  let { forgottenTo } = known
+/** Records before `to` are judged already, and `refused` names the refused ones. */
+export type Judged = { to: Offset; refused: Refused | undefined }
+
+/** `judge`: default: no record is refused. */
+export function createRefusals({
+  judge,
+  judged = { to: 0, refused: undefined },
+}: {
+  judge?: Judge | undefined
+  judged?: Judged | undefined
+}): Refusals {
+  const offsets = new Set(judged.refused?.offsets)
+  let forgottenTo = judged.refused?.forgottenTo ?? 0
 
   return {
-    add(offset) {
-      offsets.add(offset)
-      if (offsets.size <= limits.refusedKeptMax) return
-      const [oldest = offset] = offsets
-      offsets.delete(oldest)
-      forgottenTo = oldest + 1
-    },
-    has(offset) {
-      if (offsets.has(offset)) return true
-      return offset < forgottenTo ? undefined : false
+    refusalOf(record, id) {
+      if (judge === undefined) return undefined
+      const { offset } = record
+      const isJudged = offset < judged.to
+      if (isJudged && offset >= forgottenTo && !offsets.has(offset)) return undefined
+      const refusal = judge(record, id)
+      if (isJudged && offsets.has(offset)) return refusal ?? refusedBefore
+      if (refusal !== undefined) add(offset)
+      return refusal
     },
     since(from) {
       if (offsets.size === 0 && forgottenTo <= from) return undefined
@@ -56,4 +64,15 @@ export function createRefusals(known: Refused = { offsets: [], forgottenTo: 0 })
       }
     },
   }
+
+  function add(offset: Offset): void {
+    offsets.add(offset)
+    if (offsets.size <= limits.refusedKeptMax) return
+    const [oldest = offset] = offsets
+    offsets.delete(oldest)
+    forgottenTo = oldest + 1
+  }
 }
+
+/** Its dead letter is in the log already. */
+const refusedBefore = new WeirError('record.forged-id', 'it was refused when it was first read')

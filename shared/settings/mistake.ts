@@ -65,15 +65,15 @@ export function pathText(path: Path): string {
 /** A value in a mistake: short, on one line. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return visible(JSON.stringify(bounded(value)))
-  return value === null ? 'empty' : typeof value === 'object' ? kindOf(value) : String(value)
+  return typeof value === 'object' ? kindOf(value) : String(value)
 }
 
 /** The kind of a value that may be a secret. */
 export function kindOf(value: unknown): string {
-  if (value === null) return 'empty'
+  if (value === null || value === '') return 'empty'
   if (Array.isArray(value)) return `a list of ${value.length}`
   if (typeof value === 'object') return 'a mapping'
-  return typeof value === 'string' ? (value === '' ? 'empty' : 'a text') : `a ${typeof value}`
+  return typeof value === 'string' ? 'a text' : `a ${typeof value}`
 }
 
 /** "a", "a or b", "a, b or c". */

@@ -102,24 +102,24 @@ function pieceOf(part: Json, where: string): Piece[] {
 function resultOf(part: Json, where: string): Piece {
   const { output } = part
   const { type, value, reason } = isObject(output) ? output : { type: 'json', value: output }
-  const denied = type === 'execution-denied'
   return {
     kind: 'result',
     id: textAt(part, 'toolCallId', where),
-    text: denied
-      ? typeof reason === 'string'
-        ? reason
-        : 'Tool execution denied.'
-      : type === 'content' && Array.isArray(value)
-        ? value.map((one) => (isObject(one) ? textOfPart(one) : String(one))).join('\n')
-        : value instanceof Error
-          ? value.message
-          : type === 'error-text' && typeof value === 'string'
-            ? value.replace(errorName, '')
-            : jsonTextOf(value),
-    isError: denied || type === 'error-text' || type === 'error-json',
+    text: outputText(type, value, reason),
+    isError: type === 'execution-denied' || type === 'error-text' || type === 'error-json',
     where,
   }
+}
+
+function outputText(type: unknown, value: unknown, reason: unknown): string {
+  if (type === 'execution-denied')
+    return typeof reason === 'string' ? reason : 'Tool execution denied.'
+  if (type === 'content' && Array.isArray(value))
+    return value.map((one) => (isObject(one) ? textOfPart(one) : String(one))).join('\n')
+  if (value instanceof Error) return value.message
+  return type === 'error-text' && typeof value === 'string'
+    ? value.replace(errorName, '')
+    : jsonTextOf(value)
 }
 
 /** The SDK puts it before the message of a plain error. Without it the message itself is compared. */

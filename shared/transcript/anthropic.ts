@@ -163,13 +163,9 @@ function pieceOf(block: Json, role: 'user' | 'assistant', where: string): Piece[
 }
 
 function resultOf(block: Json, where: string): Piece {
-  const { content } = block
+  const { content = [] } = block
   const parts =
-    typeof content === 'string'
-      ? [content]
-      : content === undefined
-        ? []
-        : listAt(content, `${where}.content`).map(textOfPart)
+    typeof content === 'string' ? [content] : listAt(content, `${where}.content`).map(textOfPart)
   return {
     kind: 'result',
     id: textAt(block, 'tool_use_id', where),

@@ -29,13 +29,7 @@ export function readOpenaiAgents({ request, answer }: ToRead, where: string): Re
       where,
       `has no list of items; must be one, or an object with ${itemListNames.slice(0, 4).join(', ')}`,
     )
-  const input = run.originalInput ?? run.original_input ?? run.input
-  const before =
-    typeof input === 'string'
-      ? [{ role: 'user', content: input }]
-      : input === undefined
-        ? []
-        : listAt(input, `${where} input`)
+  const before = inputItems(run.originalInput ?? run.original_input ?? run.input, `${where} input`)
   return {
     ...whole,
     pieces: [
@@ -43,6 +37,11 @@ export function readOpenaiAgents({ request, answer }: ToRead, where: string): Re
       ...piecesIn(run[name] as unknown[], `${where} ${name}`),
     ],
   }
+}
+
+function inputItems(input: unknown, where: string): unknown[] {
+  if (input === undefined) return []
+  return typeof input === 'string' ? [{ role: 'user', content: input }] : listAt(input, where)
 }
 
 function piecesIn(items: unknown[], where: string): Piece[] {

@@ -68,6 +68,7 @@ function toolsOf({ tools, functions }: Json, where: string): Declaration[] | und
     const place = `${where} ${name}[${at}]`
     const tool = objectAt(value, place)
     if (tool.type === 'custom') return [customTool(tool, place)]
+    if (tool.type === 'namespace') return toolsOf(tool, place) ?? [] // Codex's tools for sub-agents
     const inner = isObject(tool.function) ? tool.function : tool
     if (name === 'tools' && tool.type !== 'function' && inner === tool) return [] // not a function of the client
     return [declarationOf(textAt(inner, 'name', place), inner.description, inner.parameters)]

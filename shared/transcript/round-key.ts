@@ -1,6 +1,7 @@
-// The key of a round of a guest: a hash of its words, a hash of its call ids, a dot, and how often
-// the same words have occurred in the turn. Every front computes the same key from the same history,
-// so no front has to remember anything. test/vectors/round-keys.json has examples for other languages.
+// The key of a guest's round: a hash of its words, a hash of its call ids, a dot and a number. The
+// number counts the rounds with these words in the turn. Every front computes the same key from the
+// same history, so no front has to remember anything. test/vectors/round-keys.json has examples for
+// other languages.
 // ROUND-KEY-1. Reasoning, text beside calls and results are not part of a key, because clients
 //     drop, shorten and rewrite them.
 // ROUND-KEY-2. Two spellings of the same arguments have one key. Numbers count by their value,
@@ -54,7 +55,10 @@ export function idsOfKey(key: string): string {
   return hashOfKey(key).slice(wordsDigits)
 }
 
-/** Two spellings of the same arguments have one (ROUND-KEY-2): JSON with sorted keys. Text that is not JSON stays, without the blanks around it. */
+/**
+ * JSON with sorted keys, one text for both spellings of the same arguments (ROUND-KEY-2). Text that
+ * is not JSON stays, without the blanks around it.
+ */
 export function canonicalArguments(text: string): string {
   if (meansNoArguments(text)) return '{}'
   try {

@@ -1,6 +1,6 @@
 // `make hosts`: agent programs of other makers against a scripted provider, through Weir's fronts.
-// Installs each at the first case that needs it (installed-hosts.ts); the runs need no network.
-// `--only TEXT` runs the cases whose names contain the text; repeat it for more conditions.
+// Installs each at the first case that needs it (installed-hosts.ts). The runs need no network.
+// `--only TEXT` runs the cases whose names contain the text. Repeat it for more conditions.
 // `--write` writes the results of these cases to docs/internals/hosts.md, and a summary to the guide.
 
 import { parseArgs } from 'node:util'

@@ -4,8 +4,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A call's `input` is raw JSON text. The server makes ids of calls unique in its life. */
-export type ScriptedCall = { name: string; input: string; id?: string }
+/** A call's `input` is raw JSON text. `namespace`: of a tool of Responses. The server makes ids of calls unique in its life. */
+export type ScriptedCall = { name: string; input: string; id?: string; namespace?: string }
 
 /** The answer of the model: thinking, text, calls. */
 export type ScriptedAnswer = {
@@ -194,11 +194,12 @@ async function writeResponses(response: ServerResponse, answer: Numbered, body: 
             content: [{ type: 'output_text', text: answer.text, annotations: [] }],
           },
         ]),
-    ...answer.calls.map(({ id, name, input }) => ({
+    ...answer.calls.map(({ id, name, input, namespace }) => ({
       type: 'function_call',
       id: `fc_${id}`,
       call_id: id,
       name,
+      ...(namespace !== undefined && { namespace }),
       arguments: input,
       status: 'completed',
     })),

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 
 /** Characters of the longest text that stays. */
-const longText = 200
+const longText = 300
 
 export type Scrub = (value: unknown) => unknown
 
@@ -24,7 +24,7 @@ export function scrubber(home: string, called?: ReadonlySet<string>): Scrub {
       .replace(/\b[0-9a-f]{32,64}\b/g, '(hash)')
       .replace(/"(turn_started_at_unix_ms)":\d+/g, '"$1":0')
       .replace(/\(Debian[^)]*\)|\(\w+ [\d.]+; x86_64\)/g, '(system)')
-      .replace(/(tasks\/|with ID: |task-id>)b[0-9a-z]{8}\b/g, '$1b00000000')
+      .replace(/(tasks\/|with ID: |task-id>|backgroundTaskId":\s?")b[0-9a-z]{8}\b/g, '$1b00000000')
       .replace(/Chunk ID: \w+/g, 'Chunk ID: 000000')
       .replace(/Wall time: [\d.]+/g, 'Wall time: 0.0000')
       .replace(/rollout-[\dT-]+-/g, 'rollout-')
@@ -58,9 +58,14 @@ function shortened(text: string): string {
   return tag === undefined ? length : `<${tag}>${length}</${tag}>`
 }
 
+type Tool = { name?: string; function?: { name?: string }; tools?: unknown }
+
+/** A namespace of tools stays with its called ones. */
 function toolsOf(tools: unknown, called: ReadonlySet<string> | undefined): unknown {
   if (!Array.isArray(tools) || called === undefined) return tools
-  return tools.filter((tool: { name?: string; function?: { name?: string } }) =>
-    called.has(tool.name ?? tool.function?.name ?? ''),
+  return tools.filter((tool: Tool) =>
+    Array.isArray(tool.tools)
+      ? tool.tools.some(({ name }: Tool) => called.has(name ?? ''))
+      : called.has(tool.name ?? tool.function?.name ?? ''),
   )
 }

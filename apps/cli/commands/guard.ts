@@ -7,7 +7,14 @@ import { keeping, listed, notBlank, settingsOf, whichBus, withSettings } from '.
 
 export function addGuard(program: Command): void {
   const guard = program.command('guard')
+  addRun(guard)
+  addRegister(guard)
+  addMode(guard)
+  addList(guard)
+  addRemove(guard)
+}
 
+function addRun(guard: Command): void {
   withSettings(guard.command('run'), [
     ...whichBus,
     'sessionTimeout',
@@ -26,18 +33,15 @@ export function addGuard(program: Command): void {
       '<guard>',
       'flow, opa, shell, spend, or a file: a module whose default export is a guard, or a function from options to a guard',
     )
-    .addOption(
-      new Option(
-        '--mode <mode>',
-        'the mode for all its tools; default: as registered, and shadow for a new guard',
-      ).choices(guardModes),
-    )
+    .addOption(modeOption())
     .option('--options <file>', 'JSON options for a guard that is a function')
     .option('--replace', 'replace another version with this name')
     .action(async (given, options) =>
       endWith(await (await import('../../service/guards/run.ts')).runGuardProcess(given, options)),
     )
+}
 
+function addRegister(guard: Command): void {
   withSettings(guard.command('register'), [
     ...whichBus,
     'sessionTimeout',
@@ -66,12 +70,7 @@ export function addGuard(program: Command): void {
         .choices(['reject', 'allow'])
         .default('reject'),
     )
-    .addOption(
-      new Option(
-        '--mode <mode>',
-        'the mode for all its tools; default: as registered, and shadow for a new guard',
-      ).choices(guardModes),
-    )
+    .addOption(modeOption())
     .option('--replace', 'replace another version with this name')
     .action(async (name, options) => {
       const settings = await settingsOf(options)
@@ -88,7 +87,9 @@ export function addGuard(program: Command): void {
           `on ${title} only weir guard run can run a guard: a guard in another language needs Kafka\n`,
         )
     })
+}
 
+function addMode(guard: Command): void {
   withSettings(guard.command('mode'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
     .description(
       'Switch a guard. enforce: calls wait for it. shadow: its verdicts are recorded and change nothing.',
@@ -106,7 +107,9 @@ export function addGuard(program: Command): void {
         process.stdout,
       ),
     )
+}
 
+function addList(guard: Command): void {
   withSettings(guard.command('list'), [...whichBus, 'topicPrefix'])
     .description(
       'List the registered guards: mode, rounds, rejections, late answers, latency, agreement.',
@@ -120,7 +123,9 @@ export function addGuard(program: Command): void {
         process.stdout,
       ),
     )
+}
 
+function addRemove(guard: Command): void {
   withSettings(guard.command('remove'), [...whichBus, 'topicPrefix', 'logLevel', 'synchronous'])
     .description('Remove a guard, effective from the next model response. Keeps its topic.')
     .argument('<name>', 'the name of the guard')
@@ -133,4 +138,11 @@ export function addGuard(program: Command): void {
         process.stdout,
       ),
     )
+}
+
+function modeOption(): Option {
+  return new Option(
+    '--mode <mode>',
+    'the mode for all its tools; default: as registered, and shadow for a new guard',
+  ).choices(guardModes)
 }

@@ -75,7 +75,7 @@ export function addJudging(program: Command): void {
     )
     .option(
       '--guard <guard>',
-      'an additional guard, with =OPTIONS as for weir ask; runs in its own process',
+      'an additional guard, with =OPTIONS as for weir ask; runs in a sandbox (bubblewrap)',
       once,
     )
     .option('--sweep <key=from..to>', 'try each value of a threshold: a table and a plot', once)

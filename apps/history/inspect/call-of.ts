@@ -1,6 +1,6 @@
 // One call of a round: the model's arguments, the verdict, each try, and the one result.
 
-import type { Call, CallResult } from '../../../shared/contract/messages.ts'
+import type { Call, CallResult, MessageOf } from '../../../shared/contract/messages.ts'
 import { all, first, type Logged, type Readable } from './logged.ts'
 import type { CallTimeline, TryTimeline, Verdict } from './timeline.ts'
 
@@ -87,16 +87,8 @@ function tryOf({ time, message: claim }: Readable<'claim'>, ofRound: Logged[]): 
     outcome !== undefined &&
     ((decided !== undefined && decided.time < outcome.time) ||
       (lapsed !== undefined && lapsed.time <= outcome.time))
-  const end =
-    outcome === undefined
-      ? lapsed === undefined
-        ? 'open'
-        : 'lapsed'
-      : isLate
-        ? 'late'
-        : outcome.message.result === null
-          ? 'given-back'
-          : 'result'
+  const silent = lapsed === undefined ? 'open' : 'lapsed'
+  const end = outcome === undefined ? silent : endOf(outcome.message, isLate)
   return {
     ...{ try: claim.try, claimedAt: time, owner: claim.owner },
     startedAt: started?.time ?? null,
@@ -104,4 +96,9 @@ function tryOf({ time, message: claim }: Readable<'claim'>, ofRound: Logged[]): 
     end,
     status: outcome?.message.result?.status ?? null,
   }
+}
+
+function endOf({ result }: MessageOf<'outcome'>, isLate: boolean): TryTimeline['end'] {
+  if (isLate) return 'late'
+  return result === null ? 'given-back' : 'result'
 }

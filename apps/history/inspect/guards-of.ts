@@ -41,18 +41,13 @@ function guardOf(
   const answer = all(ofRound, 'guard-verdict').find(({ topic }) => topic === guardTopicName(name))
   const given = all(ofRound, 'guard-verdict-given').find(({ message }) => message.guard === name)
   const tookMs = answer === undefined ? null : Math.max(0, answer.time - clearedAt)
-  const isLate = tookMs !== null && tookMs >= deadlineMs
   const fromExecutor =
     given === undefined || given.message.answer === 'verdicts' ? undefined : given.message.answer
+  const isLate = tookMs !== null && (tookMs >= deadlineMs || fromExecutor === 'silent')
   return {
     name,
     version: answer?.message.version ?? given?.message.version ?? guard.version,
-    answer:
-      answer === undefined
-        ? (fromExecutor ?? 'none')
-        : fromExecutor === 'silent' || isLate
-          ? 'late'
-          : (fromExecutor ?? 'verdicts'),
+    answer: isLate ? 'late' : (fromExecutor ?? (answer === undefined ? 'none' : 'verdicts')),
     answeredAt: answer?.time ?? null,
     ...{ tookMs, judgedMs: answer?.message.judgedMs ?? null, deadlineMs, onTimeout },
     calls: judged.map((call) => callOf(call, name, answer?.message.verdicts, ofRound)),

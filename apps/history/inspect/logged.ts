@@ -27,7 +27,10 @@ export type Readable<T extends MessageType> = {
 export function inOrder(records: readonly Logged[]): Logged[] {
   const seen = new Set<string>()
   const once = records
-    .toSorted((a, b) => (a.topic === b.topic ? a.offset - b.offset : a.topic < b.topic ? -1 : 1))
+    .toSorted((a, b) => {
+      if (a.topic === b.topic) return a.offset - b.offset
+      return a.topic < b.topic ? -1 : 1
+    })
     .filter(({ topic, id }) => {
       if (id === undefined) return true
       const isNew = !seen.has(`${topic}/${id}`)

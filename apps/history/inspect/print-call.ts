@@ -13,11 +13,8 @@ const below = 6
 export function printCall(page: Page, call: CallTimeline): void {
   const { ordinal, name, raw, verdict, tries, result } = call
   page.entryOrQuote(4, `call ${ordinal}`, name, raw)
-  page.line(
-    below,
-    argumentsText(call),
-    call.problem === null ? (call.repair === null && !call.disputed ? 'faint' : 'warning') : 'bad',
-  )
+  const validTone = call.repair === null && !call.disputed ? 'faint' : 'warning'
+  page.line(below, argumentsText(call), call.problem === null ? validTone : 'bad')
   if (call.repair !== null) page.entryOrQuote(below, 'as sent', '', call.repair.sent)
   if (verdict.kind === 'rejected') {
     page.line(below, `rejected before execution (${verdict.code}): ${verdict.reason}`, 'bad')

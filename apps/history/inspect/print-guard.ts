@@ -10,12 +10,8 @@ export function printGuard(page: Page, guard: GuardTimeline): void {
   const isShadow = calls.every(({ mode }) => mode === 'shadow')
   const hasStopped = calls.some(({ stopped }) => stopped)
   const title = `${name} ${version}${isShadow ? ', a shadow' : ''}`
-  page.entry(
-    4,
-    'guard',
-    `${title}: ${answerText(guard)}`,
-    hasStopped ? 'bad' : guard.answer === 'verdicts' ? 'faint' : 'warning',
-  )
+  const answerTone = guard.answer === 'verdicts' ? 'faint' : 'warning'
+  page.entry(4, 'guard', `${title}: ${answerText(guard)}`, hasStopped ? 'bad' : answerTone)
   for (const call of calls) {
     if (call.approval !== null)
       page.line(6, `call ${call.ordinal}: ${approvalText(call.approval)}`, 'faint')

@@ -115,19 +115,14 @@ function attemptOf(attempt: string, own: Logged[]): AttemptTimeline {
       ? finished !== undefined
       : decided.message.failure === null && decided.message.attempt === attempt
   const silent = decided === undefined ? 'open' : 'abandoned'
+  const whole = isAnswer ? 'answer' : 'unused'
+  const unfailed = finished === undefined ? silent : whole
   return {
     attempt,
     startedAt: first(mine, 'attempt-started')?.time ?? null,
     firstPartAt: first(mine, 'part')?.time ?? null,
     endedAt: (failed ?? finished)?.time ?? null,
-    end:
-      failed !== undefined
-        ? 'failed'
-        : finished === undefined
-          ? silent
-          : isAnswer
-            ? 'answer'
-            : 'unused',
+    end: failed === undefined ? unfailed : 'failed',
     failure: failed === undefined ? null : failureOf(failed.message),
   }
 }

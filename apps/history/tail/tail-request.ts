@@ -109,12 +109,11 @@ function typeNamed(given: string, topic: TopicName | GuardTopicName): MessageTyp
     (other) => given in topics[other].records,
   )
   const near = nearestName(given, types)
+  const meant = near === undefined ? '' : ` Did you mean ${near}?`
   const hint =
     elsewhere.length > 0
       ? ` ${alternatives(elsewhere, 'and')} ${elsewhere.length === 1 ? 'has' : 'have'} it.`
-      : near === undefined
-        ? ''
-        : ` Did you mean ${near}?`
+      : meant
   throw new WeirError(
     'usage',
     `--type is '${printable(given)}', which ${topic} does not have.${hint} Its types are ${types.join(', ')}`,

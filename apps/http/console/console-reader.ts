@@ -64,55 +64,49 @@ export async function openConsoleReader({
   log,
   onMessage = () => {},
 }: Options): Promise<ConsoleReader> {
-  const topic = `${topicPrefix}activity`
   const stop = new AbortController()
-  const turns = beginTurns()
-  const stops = beginStops()
-  const spend = beginSpend()
-  const inbox = beginInbox()
-  const recent = beginRecent()
+  const folds = beginFolds()
+  const changes = createChanges()
   const next = new Map<number, number>()
-  const waiting = new Set<() => void>()
-  const watchers = new Map<string, Set<() => void>>()
+  const watchers: Watchers = new Map()
   const viewers = { count: 0 }
-  let version = 0
   let newestAt: number | null = null
   let problem: string | null = null
+  let known: Known | undefined
 
+  const activityMs = limits.turnWallMsMax + leadersApartMs
   const partitions = await endsOf({ bus, topicPrefix }, 'activity')
   const budgets = await budgetEnds({ bus, topicPrefix })
-  const all = [...partitions.map(read), ...budgets.map(readMoney)]
+  const all = [
+    ...partitions.map((ends) => {
+      const marks: Marks = {}
+      return follow('activity', ends, activityMs, (record) => apply(record, marks), next)
+    }),
+    // The money of the hour that is shown, and of the rounds before it that the hour may name.
+    ...budgets.map((ends) => follow('budgets', ends, moneyMs, applySettled)),
+  ]
   const reading = Promise.all(all).catch((error: unknown) => {
     if (stop.signal.aborted) return
     log.error({ err: error }, 'the console cannot read the activity any more')
     problem = 'the console cannot read the activity any more: restart it'
-    wake()
+    changes.wake()
   })
 
-  async function read({ partition, begin, end }: PartitionEnds): Promise<void> {
-    const since = bus.clock.now() - limits.turnWallMsMax - leadersApartMs
-    const from = await firstOffsetSince(bus, { topic, partition, from: begin, to: end }, since)
-    const marks: Marks = {}
-    next.set(partition, from)
-    for await (const records of bus.follow({ topic, partition, from, signal: stop.signal })) {
-      for (const record of records) apply(record, marks)
-      next.set(partition, (records.at(-1)?.offset ?? from) + 1)
-      wake()
-      await othersTurn()
-    }
-  }
-
-  /** The money of the hour that is shown, and of the rounds before it that the hour may name. */
-  async function readMoney({ partition, begin, end }: PartitionEnds): Promise<void> {
-    const place = { topic: `${topicPrefix}budgets`, partition }
-    const since = bus.clock.now() - moneyMs
+  async function follow(
+    name: 'activity' | 'budgets',
+    { partition, begin, end }: PartitionEnds,
+    ageMs: Milliseconds,
+    onRecord: (record: StoredRecord) => void,
+    positions?: Map<number, number>,
+  ): Promise<void> {
+    const place = { topic: `${topicPrefix}${name}`, partition }
+    const since = bus.clock.now() - ageMs
     const from = await firstOffsetSince(bus, { ...place, from: begin, to: end }, since)
+    positions?.set(partition, from)
     for await (const records of bus.follow({ ...place, from, signal: stop.signal })) {
-      for (const { key, value } of records) {
-        const settled = settledIn(key, value)
-        if (settled !== undefined) addSettledToSpend(spend, settled)
-      }
-      wake()
+      for (const record of records) onRecord(record)
+      positions?.set(partition, (records.at(-1)?.offset ?? from) + 1)
+      changes.wake()
       await othersTurn()
     }
   }
@@ -127,66 +121,96 @@ export async function openConsoleReader({
       moveMark(marks, id)
     }
     const message = messageOf(value)
-    if (message === undefined) return
-    const turn = turnOf(turns, message)
-    addToStops(stops, message, { turn, time })
-    const about = { agent: turn?.agent ?? 'unknown', time }
-    addToInbox(inbox, message, about)
-    onMessage(message, about)
-    addToSpend(spend, message, { turn, time })
-    addToTurns(turns, message, time)
-    addToRecent(recent, message, time)
+    if (message !== undefined) addToFolds(folds, message, time, onMessage)
   }
 
-  function wake(): void {
-    version += 1
-    for (const resolve of waiting) resolve()
+  function applySettled({ key, value }: StoredRecord): void {
+    const settled = settledIn(key, value)
+    if (settled !== undefined) addSettledToSpend(folds.spend, settled)
   }
-
-  let known: Known | undefined
 
   async function stateAt(now: number): Promise<ConsoleState> {
     const own = {
-      ...{ version, turns: shownTurns(turns, now), stops: shownStops(stops, now) },
-      spend: shownSpend(spend, now),
+      version: changes.version,
+      turns: shownTurns(folds.turns, now),
+      stops: shownStops(folds.stops, now),
+      spend: shownSpend(folds.spend, now),
     }
-    const inboxNow = shownInbox(inbox, now)
-    const [left, letters] = await Promise.all([behind(), deadLetters()])
+    const inbox = shownInbox(folds.inbox, now)
+    const unread = await unreadIn({ bus, topicPrefix }, next)
     const hidden = (bus.hidden?.() ?? []).map(hiddenText)
-    const health = {
-      behind: left,
-      deadLetters: letters,
-      newestAt,
-      problem: problem ?? (hidden.join('. ') || null),
-    }
-    return { now, ...own, health: { ...health, viewers: viewers.count }, inbox: inboxNow }
-  }
-
-  async function behind(): Promise<number> {
-    const ends = await endsOf({ bus, topicPrefix }, 'activity')
-    return ends.reduce(
-      (sum, { partition, begin, end }) => sum + Math.max(0, end - (next.get(partition) ?? begin)),
-      0,
-    )
-  }
-
-  async function deadLetters(): Promise<number> {
-    const ends = await endsOf({ bus, topicPrefix }, 'dead-letters')
-    return ends.reduce((sum, { begin, end }) => sum + end - begin, 0)
+    const health = { ...unread, newestAt, problem: problem ?? (hidden.join('. ') || null) }
+    return { now, ...own, health: { ...health, viewers: viewers.count }, inbox }
   }
 
   return {
     get version() {
-      return version
+      return changes.version
     },
     viewers,
     state() {
       const now = bus.clock.now()
+      const { version } = changes
       if (known?.version === version && now - known.at < limits.consolePauseMs) return known.state
       known = { version, at: now, state: stateAt(now) }
       return known.state
     },
-    async changed(since, signal) {
+    changed: changes.changed,
+    watch: (conversation, onRecord) => watchIn(watchers, conversation, onRecord),
+    openMessages: (where) =>
+      [...folds.turns.turns.values()].flatMap(({ agent, conversation, messageId }) =>
+        ('agent' in where ? agent === where.agent : conversation === where.conversation)
+          ? [{ conversation, messageId }]
+          : [],
+      ),
+    recentTurns: (agent, max) => recentTurnsOf(folds.recent, agent, max),
+    agents: () => new Set(folds.recent.map(({ agent }) => agent)),
+    async close() {
+      stop.abort()
+      await reading
+    },
+  }
+}
+
+function beginFolds() {
+  return {
+    turns: beginTurns(),
+    stops: beginStops(),
+    spend: beginSpend(),
+    inbox: beginInbox(),
+    recent: beginRecent(),
+  }
+}
+
+function addToFolds(
+  { turns, stops, spend, inbox, recent }: ReturnType<typeof beginFolds>,
+  message: Message,
+  time: Milliseconds,
+  onMessage: Required<Options>['onMessage'],
+): void {
+  const turn = turnOf(turns, message)
+  const about = { agent: turn?.agent ?? 'unknown', time }
+  addToStops(stops, message, { turn, time })
+  addToInbox(inbox, message, about)
+  onMessage(message, about)
+  addToSpend(spend, message, { turn, time })
+  addToTurns(turns, message, time)
+  addToRecent(recent, message, time)
+}
+
+/** The version of the state, and the streams that wait for a newer one. */
+function createChanges() {
+  const waiting = new Set<() => void>()
+  let version = 0
+  return {
+    get version() {
+      return version
+    },
+    wake() {
+      version += 1
+      for (const resolve of waiting) resolve()
+    },
+    async changed(since: number, signal: AbortSignal): Promise<void> {
       if (version > since || signal.aborted) return
       const { promise, resolve } = Promise.withResolvers<void>()
       const late = setTimeout(resolve, limits.consoleRefreshMs)
@@ -196,25 +220,36 @@ export async function openConsoleReader({
       waiting.delete(resolve)
       clearTimeout(late)
     },
-    watch(conversation, onRecord) {
-      const some = watchers.get(conversation) ?? new Set()
-      watchers.set(conversation, some.add(onRecord))
-      return () => {
-        some.delete(onRecord)
-        if (some.size === 0 && watchers.get(conversation) === some) watchers.delete(conversation)
-      }
-    },
-    openMessages: (where) =>
-      [...turns.turns.values()].flatMap(({ agent, conversation, messageId }) =>
-        ('agent' in where ? agent === where.agent : conversation === where.conversation)
-          ? [{ conversation, messageId }]
-          : [],
-      ),
-    recentTurns: (agent, max) => recentTurnsOf(recent, agent, max),
-    agents: () => new Set(recent.map(({ agent }) => agent)),
-    async close() {
-      stop.abort()
-      await reading
-    },
   }
+}
+
+type Watchers = Map<string, Set<() => void>>
+
+function watchIn(watchers: Watchers, conversation: string, onRecord: () => void): () => void {
+  const some = watchers.get(conversation) ?? new Set()
+  watchers.set(conversation, some.add(onRecord))
+  return () => {
+    some.delete(onRecord)
+    if (some.size === 0 && watchers.get(conversation) === some) watchers.delete(conversation)
+  }
+}
+
+/** `next`: by partition of the activity, the next offset. */
+async function unreadIn(
+  log: Pick<Options, 'bus' | 'topicPrefix'>,
+  next: ReadonlyMap<number, number>,
+): Promise<{ behind: number; deadLetters: number }> {
+  const [activity, letters] = await Promise.all([
+    endsOf(log, 'activity'),
+    endsOf(log, 'dead-letters'),
+  ])
+  const behind = activity.map(({ partition, begin, end }) =>
+    Math.max(0, end - (next.get(partition) ?? begin)),
+  )
+  const deadLetters = letters.map(({ begin, end }) => end - begin)
+  return { behind: sum(behind), deadLetters: sum(deadLetters) }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }

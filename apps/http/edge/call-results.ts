@@ -51,11 +51,8 @@ export async function sendResults(
     offered.some((call) => call.callId === callId)
   const current = results.filter(isOffered)
   // A repeated request has results of calls that are over: the last one of the history tells.
-  const sent = isHistory
-    ? current.length > 0 || beside !== 'nothing'
-      ? current
-      : results.slice(-1)
-    : results
+  const fromHistory = current.length > 0 || beside !== 'nothing' ? current : results.slice(-1)
+  const sent = isHistory ? fromHistory : results
   if (sent.length > limits.edgeAnswersMax)
     throw bad(
       `the request has ${sent.length} results: at most ${limits.edgeAnswersMax} are allowed`,

@@ -53,10 +53,10 @@ export async function chatTurn<Chunk>(
   if (isAbandoned && newest !== undefined)
     await weir.cancel({ conversation: id, messageId: newest.messageId })
   const isOnlyAnswer = message === undefined && answers.length + abandoned.length === 0
-  const isNew = message !== undefined && repeated === undefined
+  const rest = message !== undefined && repeated === undefined ? 'new message' : 'other'
   const sent = await sendResults(context, principal, {
     ...{ conversation, results: request.results, isHistory: true, form: { name: stream.result } },
-    with: isOnlyAnswer ? 'nothing' : isNew ? 'new message' : 'other',
+    with: isOnlyAnswer ? 'nothing' : rest,
   })
   if (message === undefined) {
     const answered = new Set([...answers.map((answer) => answer.id), ...abandoned, ...sent])

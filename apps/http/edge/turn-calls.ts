@@ -8,7 +8,7 @@
 import type { CallPlace, TurnEvent } from '../../../client/weir.ts'
 import { type InputQuestion, questionIn } from '../../../shared/contract/input-question.ts'
 
-type Event<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>
+export type Event<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>
 
 /**
  * A call that the next request can answer: a person decides it, or the client runs it. `id`: of the

@@ -2,8 +2,7 @@
 // TURN-DATA-1. The end of a turn has the same fields and values in every protocol.
 
 import type { TurnEvent, TurnFinished } from '../../../client/weir.ts'
-
-type Event<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>
+import type { Event } from './turn-calls.ts'
 
 /** An intervention of the loop-detector. `shadow`: it only would have one. */
 export type InterventionData = {

@@ -142,7 +142,8 @@ function print(
   notes: string[],
   out: NodeJS.WriteStream,
 ): void {
-  const mark = ok === null ? '-' : ok ? 'ok' : 'WRONG'
+  const judged = ok ? 'ok' : 'WRONG'
+  const mark = ok === null ? '-' : judged
   const what = step === null ? 'no intervention' : `step ${step}: ${rung} by ${rule}: ${reason}`
   out.write(
     `${painted(out, ok === false ? 'bad' : 'plain', printable(`${mark.padEnd(5)} ${id}  ${what}`))}\n`,

@@ -6,7 +6,7 @@
 // PLAY-3. A repeated delivery (a known call_id, or the text of a broken stream) is the same round
 //     and is judged once.
 // PLAY-4. Caps are played as the number of calls left, if the scenario or the caller names one.
-// PLAY-5. Time passes only if steps have times, so an answer alone proves no wait (WAITING-4).
+// PLAY-5. Time passes only if steps have times, so an answer alone proves no wait (WAITS-1).
 
 import { createHash } from 'node:crypto'
 import { finalCall, type StreamedCall } from '../../../services/accumulator/call.ts'
@@ -133,12 +133,8 @@ function beginTurn(session: Session): void {
 function roundOf(session: Session, siblings: ToolStep[]): { round: number; isNew: boolean } {
   const calls = JSON.stringify(siblings.map(({ tool, args, raw_args }) => [tool, raw_args ?? args]))
   const id = siblings[0]?.call_id
-  const known =
-    session.retried && calls === session.last
-      ? session.round
-      : id === undefined
-        ? undefined
-        : session.rounds.get(id)
+  const ofId = id === undefined ? undefined : session.rounds.get(id)
+  const known = session.retried && calls === session.last ? session.round : ofId
   session.retried = false
   session.last = calls
   if (known === undefined) session.round += 1
@@ -207,6 +203,7 @@ function proposedOf(
   siblings: ToolStep[],
 ): RoundProposed {
   const isCut = step.kind !== 'tool' && step.finish === 'length'
+  const whole = siblings.length > 0 ? 'calls' : 'end'
   return {
     type: 'round-proposed',
     ...{ conversation: session.conversation, turn: session.turn, round },
@@ -215,7 +212,7 @@ function proposedOf(
       text: step.kind === 'text' ? (step.text ?? '') : '',
       reasoning: step.kind === 'thinking_only' ? '[{"type":"thinking"}]' : '',
       calls: siblings.map(callOf),
-      stop: isCut ? 'length' : siblings.length > 0 ? 'calls' : 'end',
+      stop: isCut ? 'length' : whole,
       finish: '',
       usage: { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
       textCalls: null,

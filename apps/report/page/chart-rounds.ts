@@ -51,7 +51,8 @@ function toneOf(round: ShownRound): Tone {
 }
 
 function worse(one: Tone, other: Tone): Tone {
-  return one === 'bad' || other === 'bad' ? 'bad' : one === 'warning' ? one : other
+  if (one === 'bad' || other === 'bad') return 'bad'
+  return one === 'warning' ? one : other
 }
 
 function cellNode({ x, end, rounds, tone }: Cell): SVGElement {

@@ -8,7 +8,7 @@ import { height, middleOf, textsHeight, top } from './chart-layout.ts'
 import { roundCells } from './chart-rounds.ts'
 import type { ReportData, ShownRound, ShownTurn } from './data.ts'
 import { type Child, element, fill, graphic } from './element.ts'
-import { lanes, spansOf } from './spans.ts'
+import { lanes, type Span, spansOf } from './spans.ts'
 import { ticksOf } from './ticks.ts'
 
 export type Chart = {
@@ -51,15 +51,14 @@ export function chart(
     element('div', { class: 'canvas' }, drawing),
   )
   let pieces: Piece[] = []
-  let folded = new Set<string>()
   let pointed: { turn: number; round: number } | undefined
 
   function draw(given?: number): void {
     const width = given ?? Math.max(120, drawing.parentElement?.clientWidth ?? 0)
     const folds = foldsOf(turns, ends, spans, isOpen)
-    folded = new Set(folds.map((fold) => `${fold.turn}/${fold.loop}`))
+    const folded = new Set(folds.map((fold) => `${fold.turn}/${fold.loop}`))
     const placed = turns.flatMap((turn, index) =>
-      unfolded(turn, index).map((round) => ({
+      unfolded(turn, index, folded).map((round) => ({
         turn: turn.number,
         round,
         until: ends[index] ?? to,
@@ -73,76 +72,15 @@ export function chart(
     )
     fill(
       drawing,
-      openLoops(),
-      ticks(width),
+      openLoops(turns, pieces, folded, to),
+      ticks(pieces, begins, width),
       lanes.map(rail),
       roundCells(placed, pieces),
-      bars(),
+      bars(spans.flat(), pieces),
       folding,
       pointer,
     )
     place()
-  }
-
-  function unfolded({ rounds, loops }: ShownTurn, turn: number): ShownRound[] {
-    const unseen = loops.filter((_, loop) => folded.has(`${turn}/${loop}`))
-    return unseen.length === 0
-      ? rounds
-      : rounds.filter(({ round }) => !unseen.some(({ from, to }) => round >= from && round <= to))
-  }
-
-  function ticks(width: number): Child[] {
-    return ticksOf(pieces, begins, width).map(({ kind, x, at, text }) => [
-      kind !== 'gap' &&
-        graphic('line', {
-          class: `tick ${kind}`,
-          x1: x,
-          x2: x,
-          y1: kind === 'begin' ? 0 : top - 6,
-          y2: height,
-        }),
-      graphic('text', { class: `tick-text ${kind}`, x: at, y: textsHeight - 7 }, text),
-    ])
-  }
-
-  function rail(_: string, index: number): Child {
-    return graphic('line', {
-      class: 'rail',
-      x1: 0,
-      x2: '100%',
-      y1: middleOf(index),
-      y2: middleOf(index),
-    })
-  }
-
-  function bars(): Child[] {
-    const shown = spans.flat().filter((span) => !isFolded(pieces, span))
-    return lanes.map((lane, index) =>
-      barsOf(
-        shown.filter((span) => span.lane === lane),
-        pieces,
-        middleOf(index),
-      ),
-    )
-  }
-
-  /** Behind everything: the areas of unfolded loops. */
-  function openLoops(): Child[] {
-    return turns.flatMap(({ loops, rounds }, turn) =>
-      loops.map((loop, index) => {
-        const first = rounds.find(({ round }) => round === loop.from)?.askedAt
-        if (first == null || folded.has(`${turn}/${index}`)) return null
-        const x = xOf(pieces, first)
-        const end = xOf(pieces, rounds.find(({ round }) => round === loop.to)?.endedAt ?? to)
-        return graphic('rect', {
-          class: 'open-loop',
-          x,
-          y: top - 2,
-          width: Math.max(1, end - x),
-          height: height - top,
-        })
-      }),
-    )
   }
 
   function place(): void {
@@ -171,6 +109,70 @@ export function chart(
       place()
     },
   }
+}
+
+/** `turn/loop` of the loops that the axis folds. */
+type Folded = ReadonlySet<string>
+
+function unfolded({ rounds, loops }: ShownTurn, turn: number, folded: Folded): ShownRound[] {
+  const unseen = loops.filter((_, loop) => folded.has(`${turn}/${loop}`))
+  return unseen.length === 0
+    ? rounds
+    : rounds.filter(({ round }) => !unseen.some(({ from, to }) => round >= from && round <= to))
+}
+
+function ticks(pieces: Piece[], begins: number[], width: number): Child[] {
+  return ticksOf(pieces, begins, width).map(({ kind, x, at, text }) => [
+    kind !== 'gap' &&
+      graphic('line', {
+        class: `tick ${kind}`,
+        x1: x,
+        x2: x,
+        y1: kind === 'begin' ? 0 : top - 6,
+        y2: height,
+      }),
+    graphic('text', { class: `tick-text ${kind}`, x: at, y: textsHeight - 7 }, text),
+  ])
+}
+
+function rail(_: string, index: number): Child {
+  return graphic('line', {
+    class: 'rail',
+    x1: 0,
+    x2: '100%',
+    y1: middleOf(index),
+    y2: middleOf(index),
+  })
+}
+
+function bars(spans: Span[], pieces: Piece[]): Child[] {
+  const shown = spans.filter((span) => !isFolded(pieces, span))
+  return lanes.map((lane, index) =>
+    barsOf(
+      shown.filter((span) => span.lane === lane),
+      pieces,
+      middleOf(index),
+    ),
+  )
+}
+
+/** Behind everything: the areas of unfolded loops. */
+function openLoops(turns: ShownTurn[], pieces: Piece[], folded: Folded, to: number): Child[] {
+  return turns.flatMap(({ loops, rounds }, turn) =>
+    loops.map((loop, index) => {
+      const first = rounds.find(({ round }) => round === loop.from)?.askedAt
+      if (first == null || folded.has(`${turn}/${index}`)) return null
+      const x = xOf(pieces, first)
+      const end = xOf(pieces, rounds.find(({ round }) => round === loop.to)?.endedAt ?? to)
+      return graphic('rect', {
+        class: 'open-loop',
+        x,
+        y: top - 2,
+        width: Math.max(1, end - x),
+        height: height - top,
+      })
+    }),
+  )
 }
 
 function described(turns: ShownTurn[], ms: number): string {

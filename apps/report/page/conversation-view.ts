@@ -5,9 +5,9 @@ import { type Chart, chart } from './chart.ts'
 import type { RecordTable, ReportData, ReportIndex, ShownRound, ShownTurn } from './data.ts'
 import { element } from './element.ts'
 import { bindKeys } from './keys.ts'
-import { recordsView } from './records-view.ts'
+import { type RecordsView, recordsView } from './records-view.ts'
 import { roundDetails } from './round-details.ts'
-import { roundList } from './round-list.ts'
+import { type RoundList, roundList } from './round-list.ts'
 import { rowHead } from './round-row.ts'
 import { type Row, rowsOf } from './rows.ts'
 import { hasWords, isOfKind, type Kind, wordsIn } from './search.ts'
@@ -20,6 +20,9 @@ export type View = { node: HTMLElement; drawn: () => void; leave: () => void }
 /** The open rows, for a view of the same conversation that follows this one. */
 export type Kept = { unfolded: Set<string>; opened: Set<string> }
 
+type Search = { kind: Kind; words: string[] }
+
+const everything: Search = { kind: 'all', words: [] }
 /** The limit of rounds on paper with printed details. */
 const printedDetailsMax = 60
 /** The width of the lanes on a sheet of A4 or letter. */
@@ -32,82 +35,48 @@ export function conversationView(
   { unfolded, opened }: Kept = { unfolded: new Set(), opened: new Set() },
 ): View {
   const { turns } = data.timeline
-  const records = recordsView(readRecords)
-  const slowestMs = turns.reduce(
-    (most, turn) =>
-      turn.rounds.reduce((more, round) => Math.max(more, lastedOf(round, turn.until)), most),
-    1,
-  )
-  let kind: Kind = 'all'
-  let words: string[] = []
-  let current = -1
+  let search = everything
 
   const isOpen = (turn: number, loop: number) => unfolded.has(`${turn}/${loop}`)
   const time: Chart | undefined =
     data.imported !== null
       ? undefined
-      : chart(data, { isOpen, onRound: goToRound, onLoop: goToLoop })
-  const list = roundList(build)
-  const tools = toolbar({
-    onKind: (newKind) => find(newKind, words),
-    onQuery: (query) => find(kind, wordsIn(query)),
+      : chart(data, {
+          isOpen,
+          onRound: (turn, round) => goTo(isRoundAt(turn, round)),
+          onLoop: (turn, loop) => goTo(isLoopAt(turn, loop)),
+        })
+  const rows = createRows(data, recordsView(readRecords), {
+    opened,
+    onLoop: toggleLoop,
+    onFocus: (place) => position.choose(place),
   })
+  const list = roundList(rows.build)
+  const position = createPosition(list, (row) =>
+    time?.point(row?.turn ?? 0, row?.kind === 'round' ? row.round : undefined),
+  )
+  const tools = toolbar({
+    onKind: (kind) => find({ ...search, kind }),
+    onQuery: (query) => find({ ...search, words: wordsIn(query) }),
+  })
+  const isRemarkable = remarkableIn(turns)
 
-  function show(isForPaper = false): void {
-    const isSearched = !isForPaper && (kind !== 'all' || words.length > 0)
-    const matches = isSearched
-      ? (round: ShownRound) => isOfKind(round, kind) && hasWords(round, words)
-      : undefined
-    const rows = rowsOf(data, { isOpen, matches })
-    list.show(rows)
-    current = -1
-    tools.found(isSearched ? rows.filter((row) => row.kind === 'round').length : undefined)
+  function show(shown = search): void {
+    const matches = matcherOf(shown)
+    const found = rowsOf(data, { isOpen, matches })
+    list.show(found)
+    position.clear()
+    tools.found(matches && found.filter(({ kind }) => kind === 'round').length)
   }
 
-  function find(newKind: Kind, newWords: string[]): void {
-    kind = newKind
-    words = newWords
+  function find(newSearch: Search): void {
+    search = newSearch
     show()
   }
 
-  // ── Rows ──
-
-  function build(row: Row): HTMLElement {
-    const head = rowHead(data, row, slowestMs)
-    const inLoop = row.kind === 'round' && row.loop >= 0
-    const item = element('div', { class: `row ${row.kind}-row${inLoop ? ' in-loop' : ''}` }, head)
-    if (row.kind === 'loop') head.addEventListener('click', () => toggleLoop(row.turn, row.loop))
-    if (row.kind === 'round') {
-      if (opened.has(`${row.turn}/${row.round}`)) openRow(item, row)
-      head.addEventListener('click', () => toggleRound(item, row))
-    }
-    if (row.kind === 'turn') {
-      const block = records.block(data, (turns[row.turn] as ShownTurn).records)
-      if (block !== null) item.append(block)
-    }
-    head.addEventListener('focus', () => choose(Number(item.dataset.place)))
-    return item
-  }
-
-  function toggleRound(item: HTMLElement, row: Row & { kind: 'round' }): void {
-    const key = `${row.turn}/${row.round}`
-    if (opened.delete(key)) {
-      item.querySelector('.details')?.remove()
-      item.classList.remove('open')
-      item.firstElementChild?.setAttribute('aria-expanded', 'false')
-      return
-    }
-    opened.add(key)
-    openRow(item, row)
-  }
-
-  function openRow(item: HTMLElement, { turn, round }: Row & { kind: 'round' }): void {
-    const own = turns[turn]
-    const shown = own?.rounds[round]
-    if (own === undefined || shown === undefined || item.classList.contains('open')) return
-    item.classList.add('open')
-    item.firstElementChild?.setAttribute('aria-expanded', 'true')
-    item.append(roundDetails(data, own, shown, records))
+  function goTo(accepts: (row: Row) => boolean): void {
+    if (matcherOf(search) !== undefined) tools.clear()
+    position.go(list.rows().findIndex(accepts))
   }
 
   function toggleLoop(turn: number, loop: number): void {
@@ -115,57 +84,12 @@ export function conversationView(
     if (!unfolded.delete(key)) unfolded.add(key)
     show()
     time?.draw()
-    go(
-      list.rows().findIndex((row) => row.kind === 'loop' && row.turn === turn && row.loop === loop),
-    )
-  }
-
-  // ── Current position ──
-
-  function choose(place: number): void {
-    current = place
-    const row = list.rows()[place]
-    time?.point(row?.turn ?? 0, row?.kind === 'round' ? row.round : undefined)
-  }
-
-  function go(place: number): void {
-    const head = list.reach(place)?.querySelector<HTMLElement>('[data-row]')
-    if (head == null) return
-    head.focus({ preventScroll: true })
-    head.scrollIntoView({ block: 'nearest' })
-  }
-
-  function move(by: 1 | -1, accepts: (row: Row) => boolean = (row) => row.kind !== 'turn'): void {
-    const rows = list.rows()
-    for (let place = current + by; place >= 0 && place < rows.length; place += by)
-      if (accepts(rows[place] as Row)) return go(place)
-  }
-
-  function isRemarkable(row: Row): boolean {
-    if (row.kind === 'loop') return true
-    const round = row.kind === 'round' ? turns[row.turn]?.rounds[row.round] : undefined
-    return round !== undefined && (round.intervention !== null || round.failure !== null)
-  }
-
-  function goToRound(turn: number, round: number): void {
-    if (kind !== 'all' || words.length > 0) tools.clear()
-    go(
-      list
-        .rows()
-        .findIndex((row) => row.kind === 'round' && row.turn === turn && row.round === round),
-    )
-  }
-
-  function goToLoop(turn: number, loop: number): void {
-    if (kind !== 'all' || words.length > 0) tools.clear()
-    go(
-      list.rows().findIndex((row) => row.kind === 'loop' && row.turn === turn && row.loop === loop),
-    )
+    position.go(list.rows().findIndex(isLoopAt(turn, loop)))
   }
 
   // ── On paper ──
 
-  let beforePaper: string[] | undefined
+  let beforePaper: string[] = []
 
   function print(): void {
     const isShort = turns.reduce((sum, { rounds }) => sum + rounds.length, 0) <= printedDetailsMax
@@ -173,38 +97,31 @@ export function conversationView(
     if (isShort)
       for (const [turn, { loops }] of turns.entries())
         for (const loop of loops.keys()) unfolded.add(`${turn}/${loop}`)
-    show(true) // everything: paper does not show the search
+    show(everything) // paper does not show the search
     list.fillAll()
     for (const [place, row] of list.rows().entries()) {
-      const item =
-        row.kind === 'round' && (isShort || isRemarkable(row)) ? list.reach(place) : undefined
-      if (item !== undefined) openRow(item, row as Row & { kind: 'round' })
+      if (row.kind !== 'round' || !(isShort || isRemarkable(row))) continue
+      const item = list.reach(place)
+      if (item !== undefined) rows.open(item, row)
     }
     time?.draw(paperPixels)
   }
 
   function printed(): void {
     unfolded.clear()
-    for (const key of beforePaper ?? []) unfolded.add(key)
+    for (const key of beforePaper) unfolded.add(key)
     show()
     time?.draw()
   }
 
-  const main = element(
-    'main',
-    {},
-    time?.node,
-    exchange(data),
-    troubles(data),
-    tools.node,
-    list.node,
-  )
+  const parts = [time?.node, exchange(data), troubles(data), tools.node, list.node]
+  const main = element('main', {}, parts)
   const node = element('div', { class: 'conversation' }, summary(data, index), main)
   const unbind = bindKeys({
-    next: () => move(1),
-    previous: () => move(-1),
-    nextRemarkable: () => move(1, isRemarkable),
-    previousRemarkable: () => move(-1, isRemarkable),
+    next: () => position.move(1, isNoTurn),
+    previous: () => position.move(-1, isNoTurn),
+    nextRemarkable: () => position.move(1, isRemarkable),
+    previousRemarkable: () => position.move(-1, isRemarkable),
     search: tools.focus,
     clear: tools.clear,
   })
@@ -226,6 +143,126 @@ export function conversationView(
       window.removeEventListener('afterprint', printed)
     },
   }
+}
+
+type RoundRow = Row & { kind: 'round' }
+type RowActions = {
+  /** The rounds with details. */
+  opened: Set<string>
+  onLoop: (turn: number, loop: number) => void
+  onFocus: (place: number) => void
+}
+
+/** The nodes of the rows. A click opens and closes the details of a round. */
+function createRows(
+  data: ReportData,
+  records: RecordsView,
+  { opened, onLoop, onFocus }: RowActions,
+): { build: (row: Row) => HTMLElement; open: (item: HTMLElement, row: RoundRow) => void } {
+  const { turns } = data.timeline
+  const slowestMs = slowestOf(turns)
+
+  function build(row: Row): HTMLElement {
+    const head = rowHead(data, row, slowestMs)
+    const inLoop = row.kind === 'round' && row.loop >= 0
+    const item = element('div', { class: `row ${row.kind}-row${inLoop ? ' in-loop' : ''}` }, head)
+    if (row.kind === 'loop') head.addEventListener('click', () => onLoop(row.turn, row.loop))
+    if (row.kind === 'round') {
+      if (opened.has(`${row.turn}/${row.round}`)) open(item, row)
+      head.addEventListener('click', () => toggle(item, row))
+    }
+    if (row.kind === 'turn') {
+      const block = records.block(data, (turns[row.turn] as ShownTurn).records)
+      if (block !== null) item.append(block)
+    }
+    head.addEventListener('focus', () => onFocus(Number(item.dataset.place)))
+    return item
+  }
+
+  function toggle(item: HTMLElement, row: RoundRow): void {
+    const key = `${row.turn}/${row.round}`
+    if (opened.delete(key)) {
+      item.querySelector('.details')?.remove()
+      item.classList.remove('open')
+      item.firstElementChild?.setAttribute('aria-expanded', 'false')
+      return
+    }
+    opened.add(key)
+    open(item, row)
+  }
+
+  function open(item: HTMLElement, { turn, round }: RoundRow): void {
+    const own = turns[turn]
+    const shown = own?.rounds[round]
+    if (own === undefined || shown === undefined || item.classList.contains('open')) return
+    item.classList.add('open')
+    item.firstElementChild?.setAttribute('aria-expanded', 'true')
+    item.append(roundDetails(data, own, shown, records))
+  }
+
+  return { build, open }
+}
+
+/** The current row of the list: its place, or -1. */
+function createPosition(list: RoundList, onRow: (row: Row | undefined) => void) {
+  let current = -1
+
+  function go(place: number): void {
+    const head = list.reach(place)?.querySelector<HTMLElement>('[data-row]')
+    if (head == null) return
+    head.focus({ preventScroll: true })
+    head.scrollIntoView({ block: 'nearest' })
+  }
+
+  return {
+    go,
+    choose(place: number): void {
+      current = place
+      onRow(list.rows()[place])
+    },
+    clear(): void {
+      current = -1
+    },
+    move(by: 1 | -1, accepts: (row: Row) => boolean): void {
+      const rows = list.rows()
+      for (let place = current + by; place >= 0 && place < rows.length; place += by)
+        if (accepts(rows[place] as Row)) return go(place)
+    },
+  }
+}
+
+/** Undefined: every round matches. */
+function matcherOf({ kind, words }: Search): ((round: ShownRound) => boolean) | undefined {
+  if (kind === 'all' && words.length === 0) return undefined
+  return (round) => isOfKind(round, kind) && hasWords(round, words)
+}
+
+function isRoundAt(turn: number, round: number): (row: Row) => boolean {
+  return (row) => row.kind === 'round' && row.turn === turn && row.round === round
+}
+
+function isLoopAt(turn: number, loop: number): (row: Row) => boolean {
+  return (row) => row.kind === 'loop' && row.turn === turn && row.loop === loop
+}
+
+function isNoTurn({ kind }: Row): boolean {
+  return kind !== 'turn'
+}
+
+function remarkableIn(turns: ShownTurn[]): (row: Row) => boolean {
+  return (row) => {
+    if (row.kind === 'loop') return true
+    const round = row.kind === 'round' ? turns[row.turn]?.rounds[row.round] : undefined
+    return round !== undefined && (round.intervention !== null || round.failure !== null)
+  }
+}
+
+function slowestOf(turns: ShownTurn[]): number {
+  return turns.reduce(
+    (most, turn) =>
+      turn.rounds.reduce((more, round) => Math.max(more, lastedOf(round, turn.until)), most),
+    1,
+  )
 }
 
 function lastedOf({ askedAt, endedAt }: ShownRound, until: number): number {

@@ -58,10 +58,7 @@ function take(members: Map<string, string>, path: string, value: unknown): void 
     if (path !== '') members.set(path, typeof value === 'string' ? value : JSON.stringify(value))
     return
   }
+  const place = path === '' ? '' : `${path}.`
   for (const [key, inner] of Object.entries(value))
-    take(
-      members,
-      Array.isArray(value) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`,
-      inner,
-    )
+    take(members, Array.isArray(value) ? `${path}[${key}]` : `${place}${key}`, inner)
 }

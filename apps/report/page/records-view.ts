@@ -77,7 +77,7 @@ function recordNode(
       element(
         'span',
         { class: 'faint digits' },
-        imported !== null ? '' : late < 0 ? `−${elapsed(-late)}` : `+${elapsed(late)}`,
+        imported === null && `${late < 0 ? '−' : '+'}${elapsed(Math.abs(late))}`,
       ),
     ),
   )

@@ -220,6 +220,10 @@ function streakBlock(streaks: StreakChange[]): HTMLElement {
   )
 }
 
+function overText(askedAt: number | null, endedAt: number): string {
+  return askedAt === null ? instant(endedAt) : `after ${elapsed(Math.max(0, endedAt - askedAt))}`
+}
+
 function timesBlock(round: ShownRound, until: number): HTMLElement {
   const { askedAt, endedAt } = round
   const parts = shares(round, until)
@@ -234,14 +238,7 @@ function timesBlock(round: ShownRound, until: number): HTMLElement {
           ? []
           : [pair(lane, element('span', { class: `swatch ${lane}` }), elapsed(parts[lane]))],
       ),
-      pair(
-        'Over',
-        endedAt === null
-          ? 'not yet'
-          : askedAt === null
-            ? instant(endedAt)
-            : `after ${elapsed(Math.max(0, endedAt - askedAt))}`,
-      ),
+      pair('Over', endedAt === null ? 'not yet' : overText(askedAt, endedAt)),
       round.cancelledAt !== null && pair('Cancelled', instant(round.cancelledAt)),
       round.offered > 0 && pair('Tools offered', String(round.offered)),
       round.callsLeft !== null && pair('Calls left', number(round.callsLeft)),

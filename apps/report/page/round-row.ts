@@ -162,8 +162,8 @@ function contentOf(
   const [call] = calls
   if (call !== undefined) {
     const { name, raw, result } = call
-    const came =
-      result === null ? '' : result.status === 'ok' ? result.text : result.reason || result.text
+    const failure = result?.status === 'ok' ? '' : result?.reason
+    const came = failure || (result?.text ?? '')
     const more =
       calls.length > 1 &&
       element('span', { class: 'faint' }, ` and ${count(calls.length - 1, 'call')} more`)

@@ -128,15 +128,8 @@ function guardSpans(
     return wait(clearedAt, person.at ?? end, round, `for a person (${person.rule})`)
   const to = answeredAt ?? (answer === 'silent' ? clearedAt + deadlineMs : end)
   const isShadow = calls.every(({ mode }) => mode === 'shadow')
-  const hasStopped = calls.some(({ stopped }) => stopped)
-  return span(
-    'guards',
-    clearedAt,
-    to,
-    round,
-    `guard ${name}`,
-    isShadow ? 'shadow' : hasStopped ? 'bad' : 'plain',
-  )
+  const tone = calls.some(({ stopped }) => stopped) ? 'bad' : 'plain'
+  return span('guards', clearedAt, to, round, `guard ${name}`, isShadow ? 'shadow' : tone)
 }
 
 function toolSpans({ name, tries, result }: CallTimeline, end: number, round: number): Span[] {

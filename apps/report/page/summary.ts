@@ -92,12 +92,8 @@ function figuresOfImported(
     tokens === 0
       ? 'the transcript counts none'
       : `${number(inputTokens)} in, ${number(outputTokens)} out`
-  const results =
-    ran === calls
-      ? calls === 1
-        ? 'it has a result'
-        : 'all of them have a result'
-      : `${number(ran)} of them have a result`
+  const all = calls === 1 ? 'it has a result' : 'all of them have a result'
+  const results = ran === calls ? all : `${number(ran)} of them have a result`
   const items = [
     figure(
       'Loop',
@@ -116,12 +112,12 @@ function figuresOf(figures: Figures, turns: ShownTurn[], money: ReportData['mone
   const { rounds, loopRounds, ms, loopMs, inputTokens, outputTokens, loopTokens, calls } = figures
   const tokens = inputTokens + outputTokens
   const isOpen = turns.some(({ end }) => end === null)
-  const time =
-    turns.length > 1
-      ? `in ${turns.length} turns, without the time between them`
-      : isOpen
-        ? 'so far'
-        : 'from its beginning to its end'
+  const ofOne = isOpen ? 'so far' : 'from its beginning to its end'
+  const time = turns.length > 1 ? `in ${turns.length} turns, without the time between them` : ofOne
+  const counted =
+    loopTokens === 0
+      ? `${number(inputTokens)} in, ${number(outputTokens)} out`
+      : `${percent(loopTokens, tokens)} of them in the loop`
   const items = [
     figure(
       'Loop',
@@ -132,15 +128,7 @@ function figuresOf(figures: Figures, turns: ShownTurn[], money: ReportData['mone
       loopRounds > 0,
     ),
     figure('Time', elapsed(ms), loopRounds === 0 ? time : `${elapsed(loopMs)} of it in the loop`),
-    figure(
-      'Tokens',
-      number(tokens),
-      tokens === 0
-        ? 'the provider counted none'
-        : loopTokens === 0
-          ? `${number(inputTokens)} in, ${number(outputTokens)} out`
-          : `${percent(loopTokens, tokens)} of them in the loop`,
-    ),
+    figure('Tokens', number(tokens), tokens === 0 ? 'the provider counted none' : counted),
     figure('Tool calls', number(calls), callWords(figures)),
     ...(money === null ? [] : [moneyFigure(money)]),
   ]
@@ -161,13 +149,9 @@ function moneyNote({ requests, unpriced }: Money): string {
 
 function callWords({ calls, ran, stopped }: Figures): string {
   if (calls === 0) return 'the model called no tool'
-  if (stopped === 0)
-    return ran === calls
-      ? calls === 1
-        ? 'it ran'
-        : 'all of them ran'
-      : `${number(ran)} of them ran`
-  const refused = `${stopped === calls ? (calls === 1 ? 'it' : 'all of them') : number(stopped)} ${stopped === 1 ? 'was' : 'were'} refused before running`
+  const all = calls === 1 ? 'it' : 'all of them'
+  if (stopped === 0) return `${ran === calls ? all : `${number(ran)} of them`} ran`
+  const refused = `${stopped === calls ? all : number(stopped)} ${stopped === 1 ? 'was' : 'were'} refused before running`
   return ran === 0 ? refused : `${number(ran)} ran, ${refused}`
 }
 

@@ -114,14 +114,13 @@ function laterTimes(at: number, before: number): string[] {
 /** As exact as the step, so no two texts are equal. */
 function since(ms: number, step: number): string {
   if (step < 100 && ms < 1000) return `+${ms} ms`
-  if (step < 1000 && ms < 6e4)
-    return `+${(ms / 1000).toFixed(step < 10 ? 3 : step < 100 ? 2 : 1)} s`
+  const digits = [10, 100, 1000].filter((size) => step < size).length
+  if (digits > 0 && ms < 6e4) return `+${(ms / 1000).toFixed(digits)} s`
   const [hours, minutes, seconds] = [
     Math.floor(ms / 36e5),
     Math.floor(ms / 6e4) % 60,
     (ms / 1000) % 60,
   ]
-  const digits = step < 10 ? 3 : step < 100 ? 2 : step < 1000 ? 1 : 0
   const parts = [
     hours > 0 && `${hours} h`,
     minutes > 0 && `${minutes} min`,
@@ -130,18 +129,17 @@ function since(ms: number, step: number): string {
   return `+${parts.filter((part) => part !== false).join(' ')}`
 }
 
+const days = { size: 864e5, unit: 'd' }
+const units = [
+  { below: 1e3, size: 1, unit: 'ms' },
+  { below: 6e4, size: 1e3, unit: 's' },
+  { below: 36e5, size: 6e4, unit: 'min' },
+  { below: 3 * 864e5, size: 36e5, unit: 'h' },
+]
+
 /** A duration in one unit: `45 s`, `3 min`, `26 h`, `12 d`. */
 export function brief(ms: number): string {
-  const [size, unit] =
-    ms < 1e3
-      ? [1, 'ms']
-      : ms < 6e4
-        ? [1e3, 's']
-        : ms < 36e5
-          ? [6e4, 'min']
-          : ms < 3 * 864e5
-            ? [36e5, 'h']
-            : [864e5, 'd']
-  const value = ms / (size as number)
+  const { size, unit } = units.find(({ below }) => ms < below) ?? days
+  const value = ms / size
   return `${value < 10 && unit !== 'ms' ? String(Math.round(value * 10) / 10) : Math.round(value)} ${unit}`
 }

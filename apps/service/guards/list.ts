@@ -107,6 +107,12 @@ function decoded(value: Uint8Array): Message | undefined {
   }
 }
 
+const whereverTexts = {
+  enforce: 'it',
+  mixed: 'where it enforces it',
+  shadow: 'no call waits for it; where it enforces it',
+}
+
 function print(guard: ListedGuard, out: NodeJS.WriteStream): void {
   const {
     name,
@@ -131,13 +137,7 @@ function print(guard: ListedGuard, out: NodeJS.WriteStream): void {
     `${painted(out, mode === 'shadow' ? 'faint' : 'good', printable(name))} ${printable(version)}: ${mode}, for ${printable(modes.join(', '))}\n`,
   )
   const otherwise = onTimeout === 'reject' ? 'its calls are vetoed' : 'its calls go on'
-  const wherever =
-    mode === 'shadow'
-      ? 'no call waits for it; where it enforces it'
-      : mode === 'mixed'
-        ? 'where it enforces it'
-        : 'it'
-  out.write(`    ${wherever} has ${deadlineMs} ms to answer, otherwise ${otherwise}\n`)
+  out.write(`    ${whereverTexts[mode]} has ${deadlineMs} ms to answer, otherwise ${otherwise}\n`)
   out.write(
     `    ${count(rounds, 'round')}, ${count(rejected, 'call')} rejected, ${wouldHaveRejected} would have been, ${late} late, ${count(letThrough, 'call')} let through unanswered\n`,
   )

@@ -60,12 +60,8 @@ function lineBodies(text: string, { hasNamedEvents, lastTypes }: RecordingFormat
       isObject(payload) && typeof payload.event === 'string' && payload.data !== undefined
         ? payload
         : undefined
-    const data =
-      envelope === undefined
-        ? line
-        : typeof envelope.data === 'string'
-          ? envelope.data
-          : JSON.stringify(envelope.data)
+    const value = envelope === undefined ? line : envelope.data
+    const data = typeof value === 'string' ? value : JSON.stringify(value)
     const type = envelope?.event ?? (isObject(payload) ? payload.type : undefined)
     if (isOver) bodies.push('')
     isOver = data === endMark || lastTypes.has(`${type}`)

@@ -1,4 +1,4 @@
-// What a server or a model leaves around the calls of a text: thinking, a fence and the turn's end.
+// The parts of a text around its calls: thinking, a fence and the turn's end.
 
 import { isOver, skip, skipBlanks, upTo } from './readers/cursor.ts'
 
@@ -79,8 +79,7 @@ const turnEnds = [
   '<|message_sep|>', // GigaChat
   '<|close|>message<|sep|> <|end_of_msg|>', // Kimi K3
   '<turn|> <|tool_response> <start_function_response>', // Gemma begins the result that it waits for
-  '[e~[', // MiniMax
-  '<seed:eos>',
+  '[e~[ <seed:eos>', // MiniMax, Seed-OSS
 ]
   .flatMap((list) => list.split(' '))
   .concat(

@@ -1,6 +1,6 @@
-// The table of dialects: the marks of each model family, and the grammar of what stands between
-// them. Sources are the chat templates and the parsers of vLLM (tool_parsers), SGLang
-// (function_call) and llama.cpp (models/templates).
+// The table of dialects: the marks of each model family, and the grammar between them. Sources
+// are the chat templates and the parsers of vLLM (tool_parsers), SGLang (function_call) and llama.cpp
+// (models/templates).
 
 import type { Dialect, Grammar, Reading } from './dialect.ts'
 import { calls } from './grammars/calls.ts'
@@ -13,7 +13,7 @@ import { gemmaSpelling, readLiteral } from './readers/literal.ts'
 
 const nameAttribute = / {0,8}name="(?<name>[^"<>]{1,256})" {0,8}>/
 
-/** A value may state whether it is a string. `never`: what no value contains beside these tags. */
+/** A value may state whether it is a string. `never`: more texts that no value contains. */
 function parameters(tag: string, never = /(?!)/, hasData = false) {
   return fields({
     field: mark`<${tag} {0,8}name="(?<key>[^"<>]{1,256})"(?: {1,8}string="(?:(?<string>true)|(?<json>false))")? {0,8}>`,

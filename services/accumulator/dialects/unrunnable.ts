@@ -1,13 +1,13 @@
-// Finds calls in texts that are no calls by the rules of recover.ts: a call's frame after other
-// text, and a whole text that is JSON and names an offered tool in a shape that is no call of
-// json-shapes.ts: {"tool_name": …}, {"name": …, "args": …}, {"type": "tool_use", …}. They never run.
-// The model learns of them, because a call that is dropped silently is I2.
+// Finds calls that recover.ts refuses: a call's frame after other text, and JSON that names an
+// offered tool in another shape than those of json-shapes.ts. Examples are {"tool_name": …},
+// {"name": …, "args": …} and {"type": "tool_use", …}. They never run. The model learns of them,
+// because a call that is dropped silently is I2.
 //
 // UNRUNNABLE-1. Nothing here runs. In doubt the text stays text: a wrong report costs a round.
 // TRAILING-FRAME-1. A frame ends the text and begins on its own line, with marks that only calls use.
 //     All of its calls name offered tools and pass their schemas.
 // TRAILING-FRAME-2. Text about calls is no call: a frame in a fence, in an element for examples,
-//     behind words that announce an example, or whose mark the text before it mentions.
+//     after words that announce an example, or whose mark the text before it mentions.
 // TRAILING-FRAME-3. Linear in any text: only the last lines that may begin a frame are read.
 // OTHER-SHAPE-1. The object holds a tool's name, its arguments as an object, and nothing that only
 //     data has. If its keys are usual in data too, the arguments must also pass the schema.
@@ -60,7 +60,7 @@ function trailingFrame(text: string, offered: OfferedTool[]): string | undefined
 }
 
 /**
- * The text behind the thinking. Undefined: an end of thinking stands in the middle of a line or of
+ * The text after the thinking. Undefined: an end of thinking stands in the middle of a line or of
  * markup, so the text mentions it.
  */
 function answerIn(text: string): string | undefined {
@@ -86,7 +86,7 @@ function isAboutCalls(before: string, frame: string): boolean {
   )
 }
 
-/** Whether a fence is open behind these lines. */
+/** Whether a fence is open after these lines. */
 function isInFence(before: string): boolean {
   let open: string | undefined
   for (const [, fence = '', rest = ''] of before.matchAll(/^ {0,3}(`{3,}|~{3,})([^\n]*)$/gm)) {

@@ -55,7 +55,8 @@ const keeperChild = fileURLToPath(
   new URL(`keeper-child${extname(import.meta.filename)}`, import.meta.url),
 )
 
-export function createKeeper({ root, secrets, log }: KeeperOptions): Keeper {
+export function createKeeper(options: KeeperOptions): Keeper {
+  const { root, log } = options
   const folders = new Map<string, string>()
   let current: Running | undefined
   let isRefused = false
@@ -83,7 +84,9 @@ export function createKeeper({ root, secrets, log }: KeeperOptions): Keeper {
         claim,
         launch: { ...launch, cwd: resolve(launch.cwd ?? '.') },
         arguments: text,
-        ...{ timeoutMs, graceMs, leftMs },
+        timeoutMs,
+        graceMs,
+        leftMs,
         sentAt: { wall: Date.now(), monotonic: machineMs() },
       })
       return {
@@ -113,10 +116,14 @@ export function createKeeper({ root, secrets, log }: KeeperOptions): Keeper {
     if (folder !== current?.folder) removeIfEmpty(folder)
   }
 
+  function onEnd(keeper: Running): void {
+    if (current === keeper) current = undefined
+  }
+
   /** With the claim marked as running. Undefined: no file can be written, so the call runs here. */
   function keeperFor(name: string): Running | undefined {
     try {
-      current ??= started()
+      current ??= startKeeper(options, onEnd)
       markRunning(current.folder, name)
       folders.set(name, current.folder)
       return current
@@ -130,70 +137,78 @@ export function createKeeper({ root, secrets, log }: KeeperOptions): Keeper {
       return undefined
     }
   }
+}
 
-  function started(): Running {
-    const folder = join(root, randomUUID())
-    makeFolders(root, 0o700)
-    makeFolders(folder, 0o700)
-    const [node, ...flags] = nodeArgv
-    // Its own session: a signal to our group does not reach it. Our outputs may be pipes whose
-    // readers wait for their end.
-    const child = spawn(node, [...flags, keeperChild, folder], {
-      ...{ cwd: '/', env: {}, detached: true },
-      stdio: withoutInherited(['ignore', 'ignore', 'ignore', 'ipc']),
-    })
-    const keeper: Running = { child, folder, calls: new Map() }
-    child.on('message', (answer: KeeperAnswer) => onAnswer(keeper, answer))
-    child.on('error', (error) => lose(keeper, error))
-    child.once('exit', () => lose(keeper))
-    try {
-      const { pid } = child
-      if (pid !== undefined)
-        writeProcesses(folder, { executor: processMark(process.pid), keeper: processMark(pid) })
-    } catch (error) {
-      child.disconnect()
-      throw error
-    }
-    send(keeper, { type: 'secrets', secrets })
-    hold(keeper)
-    return keeper
+function startKeeper(
+  { root, secrets, log }: KeeperOptions,
+  onEnd: (keeper: Running) => void,
+): Running {
+  const folder = join(root, randomUUID())
+  makeFolders(root, 0o700)
+  makeFolders(folder, 0o700)
+  const [node, ...flags] = nodeArgv
+  // Its own session: a signal to our group does not reach it. Our outputs may be pipes whose
+  // readers wait for their end.
+  const child = spawn(node, [...flags, keeperChild, folder], {
+    cwd: '/',
+    env: {},
+    detached: true,
+    stdio: withoutInherited(['ignore', 'ignore', 'ignore', 'ipc']),
+  })
+  const keeper: Running = { child, folder, calls: new Map() }
+  child.on('message', (answer: KeeperAnswer) => onAnswer(keeper, answer, log))
+  const end = (error?: Error) => {
+    onEnd(keeper)
+    endCalls(keeper, error)
   }
+  child.on('error', end)
+  child.once('exit', () => end())
+  try {
+    const { pid } = child
+    if (pid !== undefined)
+      writeProcesses(folder, { executor: processMark(process.pid), keeper: processMark(pid) })
+  } catch (error) {
+    child.disconnect()
+    throw error
+  }
+  send(keeper, { type: 'secrets', secrets })
+  hold(keeper)
+  return keeper
+}
 
-  function onAnswer(keeper: Running, answer: KeeperAnswer): void {
-    if (answer.type === 'failed') {
-      log.error({ stack: answer.stack }, 'the process that holds the command tools failed')
-      return
-    }
-    const open = keeper.calls.get(answer.name)
-    if (answer.type === 'started') {
-      if (answer.pid !== undefined && open !== undefined) open.groupIsGone = groupRuns(answer.pid)
-      open?.started.resolve(answer.started)
-      return
-    }
-    open?.groupIsGone()
-    open?.started.resolve(answer.ending.isGivenBack !== true)
-    open?.ended.resolve(answer.ending)
-    keeper.calls.delete(answer.name)
-    hold(keeper)
+function onAnswer(keeper: Running, answer: KeeperAnswer, log: KeeperOptions['log']): void {
+  if (answer.type === 'failed') {
+    log.error({ stack: answer.stack }, 'the process that holds the command tools failed')
+    return
   }
+  const open = keeper.calls.get(answer.name)
+  if (answer.type === 'started') {
+    if (answer.pid !== undefined && open !== undefined) open.groupIsGone = groupRuns(answer.pid)
+    open?.started.resolve(answer.started)
+    return
+  }
+  open?.groupIsGone()
+  open?.started.resolve(answer.ending.isGivenBack !== true)
+  open?.ended.resolve(answer.ending)
+  keeper.calls.delete(answer.name)
+  hold(keeper)
+}
 
-  /** Its calls may have run, unless the system never started it. */
-  function lose(keeper: Running, error?: NodeJS.ErrnoException): void {
-    if (current === keeper) current = undefined
-    const neverRan = keeper.child.pid === undefined
-    const event = 'the process that holds the tools could not be started'
-    const fault = `${event}: ${error?.message}`
-    for (const open of keeper.calls.values()) {
-      open.groupIsGone()
-      open.started.resolve(!neverRan)
-      open.ended.resolve(
-        neverRan
-          ? notStarted({ code: error?.code ?? 'unknown', event, fault })
-          : stopped('the process that held it ended'),
-      )
-    }
-    keeper.calls.clear()
+/** Its calls may have run, unless the system never started it. */
+function endCalls(keeper: Running, error?: NodeJS.ErrnoException): void {
+  const neverRan = keeper.child.pid === undefined
+  const event = 'the process that holds the tools could not be started'
+  const fault = `${event}: ${error?.message}`
+  for (const open of keeper.calls.values()) {
+    open.groupIsGone()
+    open.started.resolve(!neverRan)
+    open.ended.resolve(
+      neverRan
+        ? notStarted({ code: error?.code ?? 'unknown', event, fault })
+        : stopped('the process that held it ended'),
+    )
   }
+  keeper.calls.clear()
 }
 
 function send({ child }: Running, request: KeeperRequest): void {

@@ -148,10 +148,15 @@ const sedShape: Shape = {
 }
 const awkShape: Shape = { flag: /^-[vF].+$/s, valued: /^-[vFf]$/ }
 const perlShape: Shape = { flag: /^-\w*$/, valued: /^-\w*e$/ }
+/** By the end of the program's name. */
+const streamShapes = new Map<string | undefined, Shape>([
+  ['sed', sedShape],
+  ['awk', awkShape],
+])
 
 /** Refuses a program that runs commands or writes files. Returns the files changed in place. */
 export function checkStream(name: string, args: readonly string[]): string[] {
-  const shape = /sed$/.test(name) ? sedShape : /awk$/.test(name) ? awkShape : perlShape
+  const shape = streamShapes.get(/(?:sed|awk)$/.exec(name)?.[0]) ?? perlShape
   const { options, rest } = optionsOf(name, args, shape)
   for (const [one, file] of options)
     if (one === '-f' && (!isPlain(file) || /^-|^\/(dev|proc)\//.test(file)))

@@ -123,10 +123,14 @@ function walkPipeline({ commands }: SyntaxNode & { type: 'Pipeline' }, place: Pl
   const last = commands.length - 1
   for (const [i, command] of commands.entries()) {
     const input: Input = i === 0 ? place.input : { kind: 'pipe' }
-    // The last command of a pipe runs in the shell itself in some shells.
-    const inner = last === 0 ? place : i < last ? apart(place) : { ...place, isCertain: false }
-    walk(command, { ...inner, input, isRead: place.isRead || i < last })
+    walk(command, { ...placeIn(i, last, place), input, isRead: place.isRead || i < last })
   }
+}
+
+function placeIn(i: number, last: number, place: Place): Place {
+  if (i < last) return apart(place)
+  // The last command of a pipe runs in the shell itself in some shells.
+  return last === 0 ? place : { ...place, isCertain: false }
 }
 
 function walkLoop(node: SyntaxNode, place: Place): void {

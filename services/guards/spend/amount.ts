@@ -69,9 +69,6 @@ export function textOfUnits(units: bigint, decimals: number): string {
 
 function kindOf(value: JsonValue): string {
   if (Array.isArray(value)) return 'a list'
-  return typeof value === 'object'
-    ? 'an object'
-    : typeof value === 'string'
-      ? 'a text'
-      : `a ${typeof value}`
+  if (typeof value === 'object') return 'an object'
+  return typeof value === 'string' ? 'a text' : `a ${typeof value}`
 }

@@ -19,15 +19,15 @@ export class AnswerWatch {
   /** Adds events. Returns the failure of the attempt; undefined: nothing repeats too long so far. */
   add(events: PartEvent[]): Failed | undefined {
     for (const { kind, text } of events) {
-      const found =
-        kind === 'text' || kind === 'refusal'
-          ? this.said.add(text)
-          : kind === 'reasoning'
-            ? this.thought.add(text)
-            : undefined
+      const found = this.watchOf(kind)?.add(text)
       if (found !== undefined) return degenerate(found)
     }
     return undefined
+  }
+
+  private watchOf(kind: PartEvent['kind']): RepetitionWatch | undefined {
+    if (kind === 'text' || kind === 'refusal') return this.said
+    return kind === 'reasoning' ? this.thought : undefined
   }
 }
 

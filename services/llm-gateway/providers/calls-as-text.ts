@@ -40,6 +40,6 @@ export function argumentsOf(call: Call): string {
 
 function resultText({ ordinal, name }: Call, results: CallResult[]): string {
   const result = results.find((one) => one.ordinal === ordinal)
-  const status = result === undefined ? 'unknown' : result.status === 'ok' ? 'ok' : 'error'
-  return `Result of the tool ${name} (${status}):\n${result?.text ?? unknownResult}`
+  if (result === undefined) return `Result of the tool ${name} (unknown):\n${unknownResult}`
+  return `Result of the tool ${name} (${result.status === 'ok' ? 'ok' : 'error'}):\n${result.text}`
 }

@@ -63,7 +63,8 @@ export function watchSilence(
     const wait = Math.min(left.first, left.silent, left.wordless)
     if (wait > 0) checkIn(wait)
     else if (late > lateMsMax && !isSecondCheck) checkIn(0)
-    else tooLong(left.silent <= 0 ? 'silent' : left.first <= 0 ? 'first' : 'wordless')
+    else if (left.silent <= 0) tooLong('silent')
+    else tooLong(left.first <= 0 ? 'first' : 'wordless')
   }
 
   function checkIn(wait: Milliseconds): void {

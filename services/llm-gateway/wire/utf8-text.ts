@@ -44,8 +44,14 @@ function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] as number
     if ((byte & 0xc0) === 0x80) continue // inside a character
-    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
-    return length > back ? bytes.length - back : bytes.length
+    return characterLength(byte) > back ? bytes.length - back : bytes.length
   }
   return bytes.length
+}
+
+/** By the first byte of a character. */
+function characterLength(byte: number): number {
+  if (byte >= 0xf0) return 4
+  if (byte >= 0xe0) return 3
+  return byte >= 0xc0 ? 2 : 1
 }

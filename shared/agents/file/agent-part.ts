@@ -90,8 +90,8 @@ function systemOf(source: Source, { system, systemFile }: AgentContent): string 
   if (file === undefined || !exists(source, ['systemFile'], file, 'file')) return ''
   protectOwnPath(file.path)
   const content = readText(file.path, limits.agentFileBytesMax)
-  const fault =
-    'fault' in content ? content.fault : content.text.trim() === '' ? 'is blank' : undefined
+  const blank = 'text' in content && content.text.trim() === '' ? 'is blank' : undefined
+  const fault = 'fault' in content ? content.fault : blank
   if (fault !== undefined)
     source.refuse(['systemFile'], `refers to ${shown(file.name)}, which ${fault}`)
   return 'text' in content ? content.text : ''

@@ -56,10 +56,9 @@ export function unknownKey(given: string, keys: readonly string[] = policyKeys):
   const isRule = ofRule !== undefined
   const alike = keys.filter((key) => key.startsWith(rulePrefix) === isRule)
   const ofSection = keys.filter((key) => sectionOf(key) === sectionOf(given))
+  const nearRule = ofRule ? nearestName(rulePrefix + ofRule, alike) : undefined
   const near = isRule
-    ? ofRule === ''
-      ? undefined
-      : nearestName(rulePrefix + ofRule, alike)
+    ? nearRule
     : (nearestName(given, keys) ?? ofSection.find((key) => isLonger(given, key)))
   const meant = near === undefined ? '; there are' : `; did you mean ${near}? There are`
   const known = !isRule && near === undefined && ofSection.length > 0 ? ofSection : alike
@@ -132,7 +131,8 @@ export function readEntries(entries: readonly PolicyEntry[]): {
  */
 function readValue(text: string): unknown {
   if (/^\d{1,15}$/.test(text)) return Number(text)
-  return text === 'true' ? true : text === 'false' ? false : text
+  if (text === 'true') return true
+  return text === 'false' ? false : text
 }
 
 /** The key of a path in an agent file. */

@@ -39,6 +39,13 @@ export type SendRequest = (request: OutsideRequest, signal?: AbortSignal) => Pro
 /** `ending` comes before `gone`. */
 type Leaving = { ending: AbortSignal; gone: AbortSignal }
 
+type Subscribing = {
+  reading: Bus
+  clock: Clock
+  closed: AbortSignal
+  write(outputs: RecordToAppend[], leaving: Leaving): Promise<void>
+}
+
 /**
  * Undefined if no owner listens. Throws `bus.unreachable` if this user may not send requests, and
  * every error of reading the file.
@@ -94,68 +101,6 @@ export async function openBeside({
     }
   }
 
-  async function subscribe({ topic, assign }: SubscribeOptions): Promise<Subscription> {
-    const stop = new AbortController()
-    const late = new AbortController()
-    const leaving = {
-      ending: AbortSignal.any([stop.signal, closed.signal]),
-      gone: AbortSignal.any([late.signal, closed.signal]),
-    }
-    const { promise: failed, reject } = Promise.withResolvers<never>()
-    failed.catch(() => {}) // an unused promise must not end the process
-    let joined = true
-    const fail = (error: unknown): void => {
-      joined = false
-      if (!stop.signal.aborted) reject(error)
-      stop.abort()
-    }
-    const readers: PartitionReader[] = []
-    const ends = await reading.ends(topic)
-    const closeReaders = () => Promise.all(readers.map((reader) => reader.close('shutdown')))
-    try {
-      for (const one of ends) readers.push(await assign({ topic, ends: one, committed: undefined }))
-    } catch (error) {
-      await closeReaders()
-      throw error
-    }
-    const lanes = readers.map((reader, at) =>
-      readOn(reader, topic, ends[at]?.partition ?? at, leaving).catch(fail),
-    )
-    return {
-      get joined() {
-        return joined
-      },
-      failed,
-      async close() {
-        joined = false
-        stop.abort()
-        const stopWaiting = clock.after(limits.ownerLastWordMs, () => late.abort()) // keeps BESIDE-3
-        await Promise.all(lanes)
-        stopWaiting()
-        await closeReaders()
-      },
-    }
-  }
-
-  async function readOn(
-    reader: PartitionReader,
-    topic: string,
-    partition: number,
-    leaving: Leaving,
-  ): Promise<void> {
-    for await (const records of reading.follow({
-      topic,
-      partition,
-      from: reader.position,
-      signal: leaving.ending,
-    })) {
-      if (leaving.ending.aborted) return
-      const { outputs } = await reader.read(records)
-      if (outputs.length > 0) await appendPatiently(outputs, leaving)
-      reader.acknowledged()
-    }
-  }
-
   /**
    * Only topics of guards may be added while Weir runs. Any other missing topic is an error.
    */
@@ -163,18 +108,7 @@ export async function openBeside({
     for (const spec of specs) {
       const { name, partitions, retentionMs = 0 } = spec
       const guardsBegin = topicPrefix + guardTopicName('')
-      const isMissing = await reading.ends(name).then(
-        () => false,
-        (error: unknown) => {
-          if (
-            error instanceof WeirError &&
-            error.code === 'bus.topic-missing' &&
-            name.startsWith(guardsBegin)
-          )
-            return true
-          throw error
-        },
-      )
+      const isMissing = await lacksGuardTopic(reading, name, guardsBegin)
       const request: OutsideRequest = {
         type: 'guard-topic',
         topicPrefix,
@@ -191,11 +125,88 @@ export async function openBeside({
     ...reading,
     append: (records) => append(records),
     ensureTopics,
-    subscribe,
+    subscribe: (to) =>
+      subscribeTo(to, { reading, clock, closed: closed.signal, write: appendPatiently }),
     async close() {
       closed.abort()
       await reading.close()
     },
+  }
+}
+
+/** A subscription that writes its outputs by `write`, until it or the bus (`closed`) ends. */
+async function subscribeTo(
+  { topic, assign }: SubscribeOptions,
+  { reading, clock, closed, write }: Subscribing,
+): Promise<Subscription> {
+  const stop = new AbortController()
+  const late = new AbortController()
+  const leaving = {
+    ending: AbortSignal.any([stop.signal, closed]),
+    gone: AbortSignal.any([late.signal, closed]),
+  }
+  const { promise: failed, reject } = Promise.withResolvers<never>()
+  failed.catch(() => {}) // an unused promise must not end the process
+  let joined = true
+  const fail = (error: unknown): void => {
+    joined = false
+    if (!stop.signal.aborted) reject(error)
+    stop.abort()
+  }
+  const readers: PartitionReader[] = []
+  const ends = await reading.ends(topic)
+  const closeReaders = () => Promise.all(readers.map((reader) => reader.close('shutdown')))
+  try {
+    for (const one of ends) readers.push(await assign({ topic, ends: one, committed: undefined }))
+  } catch (error) {
+    await closeReaders()
+    throw error
+  }
+  const lanes = readers.map((reader, at) =>
+    readOn(reader, { topic, partition: ends[at]?.partition ?? at }).catch(fail),
+  )
+  return {
+    get joined() {
+      return joined
+    },
+    failed,
+    async close() {
+      joined = false
+      stop.abort()
+      const stopWaiting = clock.after(limits.ownerLastWordMs, () => late.abort()) // keeps BESIDE-3
+      await Promise.all(lanes)
+      stopWaiting()
+      await closeReaders()
+    },
+  }
+
+  async function readOn(
+    reader: PartitionReader,
+    place: { topic: string; partition: number },
+  ): Promise<void> {
+    const signal = leaving.ending
+    for await (const records of reading.follow({ ...place, from: reader.position, signal })) {
+      if (signal.aborted) return
+      const { outputs } = await reader.read(records)
+      if (outputs.length > 0) await write(outputs, leaving)
+      reader.acknowledged()
+    }
+  }
+}
+
+/** Throws `bus.topic-missing` if it is no topic of a guard. */
+async function lacksGuardTopic(
+  { ends }: Pick<Bus, 'ends'>,
+  name: string,
+  guardsBegin: string,
+): Promise<boolean> {
+  try {
+    await ends(name)
+    return false
+  } catch (error) {
+    const isMissing = error instanceof WeirError && error.code === 'bus.topic-missing'
+    if (isMissing && name.startsWith(guardsBegin)) return true
+    throw error
   }
 }
 

@@ -127,16 +127,15 @@ function locked(file: string, pid: number | undefined): WeirError {
       'bus.locked',
       `a process without a Weir holds a lock on ${file}-lock; the last holder, process ${pid}, has ended. Find it with \`fuser ${file}-lock\`, and stop it`,
     )
-  const holder =
-    pid === undefined
-      ? 'another process'
-      : pid === process.pid
-        ? `this process (${pid})`
-        : `process ${pid}`
   return new WeirError(
     'bus.locked',
-    `${file} is open for writing in ${holder}: stop that process first, or name another file`,
+    `${file} is open for writing in ${holderText(pid)}: stop that process first, or name another file`,
   )
+}
+
+function holderText(pid: number | undefined): string {
+  if (pid === undefined) return 'another process'
+  return pid === process.pid ? `this process (${pid})` : `process ${pid}`
 }
 
 /** Signal 0 only asks. EPERM: it runs, as another user. */

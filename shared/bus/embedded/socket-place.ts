@@ -62,11 +62,8 @@ const absences = new Set<string | undefined>(['ENOENT', 'ECONNREFUSED', 'ECONNRE
 /** The error for a connection that could not be made. Retryable if no owner listens. */
 function ownerUnreachable(file: string, cause: NodeJS.ErrnoException): WeirError {
   const isAbsent = absences.has(cause.code)
-  const why = isAbsent
-    ? 'no process listens on its socket'
-    : cause.code === 'EACCES'
-      ? 'another user writes it'
-      : cause.message
+  const fault = cause.code === 'EACCES' ? 'another user writes it' : cause.message
+  const why = isAbsent ? 'no process listens on its socket' : fault
   return new WeirError('bus.unreachable', `no process can write ${file} for this one: ${why}`, {
     cause,
     retryable: isAbsent,

@@ -95,8 +95,8 @@ export function createEncryption(keys: TenantKeys, topicPrefix: string): Encrypt
       const { name = '' } = (record.value && partsOf(record.value)) ?? {}
       const tenant = tenantIn(record)
       const known = keys.get(tenant ?? '') ?? keys.get(everyTenant) ?? []
-      const isGone = name === deletedName || isDeleted(tenant)
-      const reason = name === '' || byName.has(name) ? 'unfit' : isGone ? 'deleted' : 'missing'
+      const absent = name === deletedName || isDeleted(tenant) ? 'deleted' : 'missing'
+      const reason = name === '' || byName.has(name) ? 'unfit' : absent
       return { tenant: tenant ?? '', name, reason, hasOthers: known.length > 0 }
     },
   }

@@ -23,17 +23,23 @@ function outputOf(command: string): string {
     })
   } catch (cause) {
     // Not the cause: its text has the output.
-    const { status, code } = cause as { status?: number | null; code?: string }
-    const why =
-      code === 'ENOENT'
-        ? `there is no program ${program}`
-        : code === 'ETIMEDOUT'
-          ? `it did not end within ${waitMsMax / 1000} seconds`
-          : code === 'ENOBUFS'
-            ? `it prints more than ${outputBytesMax} bytes`
-            : typeof status === 'number'
-              ? `it ended with exit code ${status}`
-              : `it was ended (${code ?? 'by a signal'})`
-    throw invalid(`the output of ${command}`, why)
+    throw invalid(`the output of ${command}`, endText(program, cause as Ending))
+  }
+}
+
+type Ending = { status?: number | null; code?: string }
+
+function endText(program: string, { status, code }: Ending): string {
+  switch (code) {
+    case 'ENOENT':
+      return `there is no program ${program}`
+    case 'ETIMEDOUT':
+      return `it did not end within ${waitMsMax / 1000} seconds`
+    case 'ENOBUFS':
+      return `it prints more than ${outputBytesMax} bytes`
+    default:
+      return typeof status === 'number'
+        ? `it ended with exit code ${status}`
+        : `it was ended (${code ?? 'by a signal'})`
   }
 }

@@ -46,5 +46,5 @@ export function assignPartitions(claimants: Claimant[], partitions: number): Map
 }
 
 function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
+  return Number(a > b) - Number(a < b)
 }

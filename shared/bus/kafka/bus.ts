@@ -24,7 +24,7 @@ import { limits } from '../../contract/limits.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { keepAlive } from '../embedded/alive.ts'
 import { brokersClock, createClockSkew } from './clock-skew.ts'
-import { createCluster } from './cluster.ts'
+import { type Cluster, createCluster } from './cluster.ts'
 import { closedError } from './failure.ts'
 import { createFetching } from './fetching.ts'
 import { kafkajsLog } from './kafkajs-log.ts'
@@ -92,19 +92,14 @@ const drainMs = 10_000
  * (a broker that is too old), `settings.invalid`.
  */
 export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
-  const { client, clock, log } = options
+  const { clock, log } = options
   const recordBytesMax = options.recordBytesMax ?? limits.recordBytesMax
   const closed = new AbortController()
   const mayEnd = keepAlive() // between two tries there may be no socket, and the clock's timers do not keep the process alive
-  const cluster = createCluster({ client, clock, log, closed: closed.signal })
-  try {
-    await cluster.retry('find the cluster', () => cluster.refresh(), options.connectMs ?? minute)
-  } catch (error) {
-    closed.abort()
-    cluster.close()
+  const cluster = await openCluster(options, closed).catch((error) => {
     mayEnd()
     throw error
-  }
+  })
 
   const fetching = createFetching({
     cluster,
@@ -142,17 +137,6 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
     if (life === 'closed' || (life === 'closing' && least === 'open')) throw closedError()
   }
 
-  async function ensureTopics(specs: TopicSpec[]): Promise<void> {
-    // As long as the first connection is tried: a service may start while the broker does not
-    // respond.
-    await cluster.retry(
-      'create and check the topics',
-      () => createAndCheckTopics(options, specs, recordBytesMax),
-      options.connectMs ?? minute,
-    )
-    for (const { name } of specs) await cluster.topic(name)
-  }
-
   async function close(): Promise<void> {
     life = 'closing'
     await subscriptions.closeAll()
@@ -188,7 +172,13 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
 
     async ensureTopics(specs) {
       assertOpen('open')
-      await ensureTopics(specs)
+      // As long as the first connection: a service may start while the broker does not respond.
+      await cluster.retry(
+        'create and check the topics',
+        () => createAndCheckTopics(options, specs, recordBytesMax),
+        options.connectMs ?? minute,
+      )
+      for (const { name } of specs) await cluster.topic(name)
     },
 
     async append(records) {
@@ -217,6 +207,21 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<Bus> {
       closing ??= close()
       return closing
     },
+  }
+}
+
+async function openCluster(
+  { client, clock, log, connectMs = minute }: KafkaBusOptions,
+  closed: AbortController,
+): Promise<Cluster> {
+  const cluster = createCluster({ client, clock, log, closed: closed.signal })
+  try {
+    await cluster.retry('find the cluster', () => cluster.refresh(), connectMs)
+    return cluster
+  } catch (error) {
+    closed.abort()
+    cluster.close()
+    throw error
   }
 }
 

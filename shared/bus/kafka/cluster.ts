@@ -88,39 +88,17 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
   const linkOptions = { client, clock, log: kafkajsLog(log) }
   const topics = createClusterTopics()
   const requests = createBrokerRequests(client, linkOptions, closed)
-  const retry = createRetry({ clock, log, closed, refresh: refreshShared })
-  let refreshing: Promise<void> | undefined
-  let refreshedAt = Number.NEGATIVE_INFINITY
-  let cancelNext: (() => void) | undefined
-  const resizedListeners = new Set<(error: WeirError) => void>()
-
-  function reportResized(): void {
-    if (topics.resized === undefined) return
-    for (const onResized of resizedListeners) onResized(topicResized(topics.resized))
-    resizedListeners.clear()
-  }
+  const refreshes = createRefreshes({ clock, closed, refresh })
+  const retry = createRetry({ clock, log, closed, refresh: refreshes.refresh })
+  const resizes = createResizes(topics)
 
   async function refresh(): Promise<void> {
-    const sinceMs = clock.monotonic() - refreshedAt
-    if (sinceMs < refreshGapMs) await pause(clock, refreshGapMs - sinceMs, closed)
     const requested = topics.requested()
     const picture = await requests.toAny(topics.nodes(), (broker) =>
       requestMetadata(broker, requested),
     )
     topics.apply(picture, requested)
-    reportResized()
-    refreshedAt = clock.monotonic()
-    cancelNext?.()
-    cancelNext = clock.after(refreshMs, () => {
-      if (!closed.aborted) refreshShared().catch(() => {}) // a caller that needs the response gets the error
-    })
-  }
-
-  function refreshShared(): Promise<void> {
-    refreshing ??= refresh().finally(() => {
-      refreshing = undefined
-    })
-    return refreshing
+    resizes.report()
   }
 
   async function topic(name: string): Promise<Topic> {
@@ -130,7 +108,7 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       const found = topics.known(name)
       if (found !== undefined) return found
       topics.want(name)
-      await retry(`request the topic ${name}`, refreshShared)
+      await retry(`request the topic ${name}`, refreshes.refresh)
       const code = topics.errorCodeOf(name)
       if (code === undefined) continue
       const error = protocolError(code)
@@ -158,7 +136,7 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
     clock,
     known: topics.known,
     topic,
-    refresh: refreshShared,
+    refresh: refreshes.refresh,
     connect: (node) => openLink(node, linkOptions),
     retry,
 
@@ -210,22 +188,70 @@ export function createCluster({ client, clock, log, closed }: ClusterOptions): C
       return { id: coordinator.nodeId, host: coordinator.host, port: coordinator.port }
     },
 
-    assertNotResized() {
-      if (topics.resized !== undefined) throw topicResized(topics.resized)
-    },
-
-    whenResized(onResized) {
-      resizedListeners.add(onResized)
-      reportResized()
-      return () => resizedListeners.delete(onResized)
-    },
+    assertNotResized: resizes.assertNone,
+    whenResized: resizes.listen,
 
     close() {
-      cancelNext?.()
-      resizedListeners.clear()
+      refreshes.close()
+      resizes.close()
       requests.close()
     },
   }
+}
+
+/** Keeps CLUSTER-3. */
+function createResizes(topics: { readonly resized: ResizedTopic | undefined }) {
+  const listeners = new Set<(error: WeirError) => void>()
+
+  function report(): void {
+    if (topics.resized === undefined) return
+    for (const onResized of listeners) onResized(topicResized(topics.resized))
+    listeners.clear()
+  }
+
+  return {
+    report,
+    assertNone(): void {
+      if (topics.resized !== undefined) throw topicResized(topics.resized)
+    },
+    listen(onResized: (error: WeirError) => void): () => void {
+      listeners.add(onResized)
+      report()
+      return () => listeners.delete(onResized)
+    },
+    close: () => listeners.clear(),
+  }
+}
+
+/** Concurrent callers share a refresh. Old metadata is refreshed without a caller. */
+function createRefreshes({
+  clock,
+  closed,
+  refresh,
+}: Pick<ClusterOptions, 'clock' | 'closed'> & { refresh(): Promise<void> }) {
+  let refreshing: Promise<void> | undefined
+  let refreshedAt = Number.NEGATIVE_INFINITY
+  let cancelNext: (() => void) | undefined
+
+  async function refreshOnce(): Promise<void> {
+    const sinceMs = clock.monotonic() - refreshedAt
+    if (sinceMs < refreshGapMs) await pause(clock, refreshGapMs - sinceMs, closed)
+    await refresh()
+    refreshedAt = clock.monotonic()
+    cancelNext?.()
+    cancelNext = clock.after(refreshMs, () => {
+      if (!closed.aborted) refreshShared().catch(() => {}) // a caller that needs the response gets the error
+    })
+  }
+
+  function refreshShared(): Promise<void> {
+    refreshing ??= refreshOnce().finally(() => {
+      refreshing = undefined
+    })
+    return refreshing
+  }
+
+  return { refresh: refreshShared, close: () => cancelNext?.() }
 }
 
 function createRetry({

@@ -57,8 +57,8 @@ export function protocolTypeOf(error: unknown): string | undefined {
 export function recoveryOf(error: unknown): Recovery {
   if (error instanceof WeirError) return error.retryable ? 'retry' : 'fail'
   const type = protocolTypeOf(error)
-  if (type !== undefined)
-    return refreshable.has(type) ? 'refresh' : retriable.has(type) ? 'retry' : 'fail'
+  if (type !== undefined && refreshable.has(type)) return 'refresh'
+  if (type !== undefined) return retriable.has(type) ? 'retry' : 'fail'
   return isLogin(error) || isCertificate(error) || isVersion(error) || !isDriverError(error)
     ? 'fail'
     : 'refresh'

@@ -49,7 +49,7 @@ type Queued = { queue: SendQueue; batch: Batch }
 export function createSending(options: SendingOptions): Sending {
   const { cluster, clock, log, deliverMs } = options
   const queues = createPartitionQueues(options.countBytes)
-  const connections = new Map<number, BrokerConnection>()
+  const connections = createConnections(cluster)
   const written = new Map<string, WrittenEnd>()
   const throttle = createLogThrottle(clock)
   const flushSoon = onceSoon(flush)
@@ -65,12 +65,10 @@ export function createSending(options: SendingOptions): Sending {
 
   /** The connection to the partition's leader. Without a leader the batch is retried later. */
   function connectionFor(queue: SendQueue): BrokerConnection | undefined {
-    const topic = cluster.known(queue.topic)
-    const leader = topic?.leaders[queue.partition]
-    if (leader !== undefined) return connectionTo(connections, leader, cluster.connect)
+    const connection = connections.toLeader(queue)
+    if (typeof connection !== 'number') return connection
     queues.hold(queue)
-    const code = topic === undefined ? unknownTopicOrPartition : leaderNotAvailable
-    onFailure([queue], protocolError(code))
+    onFailure([queue], protocolError(connection))
     return undefined
   }
 
@@ -84,10 +82,8 @@ export function createSending(options: SendingOptions): Sending {
       const byName = new Map(responses.map((response) => [partitionName(response), response]))
       for (const each of queued) onResponse(each, byName.get(partitionName(each.queue)), time)
     } catch (error) {
-      onFailure(
-        queued.map(({ queue }) => queue),
-        error,
-      )
+      const failed = queued.map(({ queue }) => queue)
+      onFailure(failed, error)
     }
     flush()
   }
@@ -100,15 +96,12 @@ export function createSending(options: SendingOptions): Sending {
     if (response === undefined || response.errorCode !== 0)
       return onFailure([queue], protocolError(response?.errorCode ?? unknownServerError))
     const { topic, partition } = queue
-    if (batch.failures > 0 && throttle.reset()) log.info({ topic, partition }, 'writes work again')
-    written.set(partitionName(queue), {
-      end: response.baseOffset + batch.entries.length,
-      topicId: cluster.known(topic)?.id,
-    })
     const { baseOffset, appendTime } = response
+    const end = baseOffset + batch.entries.length
+    if (batch.failures > 0 && throttle.reset()) log.info({ topic, partition }, 'writes work again')
+    written.set(partitionName(queue), { end, topicId: cluster.known(topic)?.id })
     queue.acknowledged(batch, baseOffset, appendTime ?? time)
     queues.release(queue)
-    const end = baseOffset + batch.entries.length
     const place = { topic, partition, from: baseOffset, end }
     if (appendTime !== undefined)
       options.onWritten({ ...place, records: () => storedRecords(batch, baseOffset, appendTime) })
@@ -120,13 +113,8 @@ export function createSending(options: SendingOptions): Sending {
     for (const queue of failed) {
       const batch = queues.nextBatch(queue)
       if (batch === undefined) continue
-      batch.failures += 1
-      batch.firstTriedAt ??= clock.monotonic()
-      const triedMs = clock.monotonic() - batch.firstTriedAt
-      const reason = asBusError(error, {
-        text: `write to ${partitionName(queue)}`,
-        right: `Write on topic ${queue.topic}`,
-      })
+      const triedMs = countFailure(batch, clock.monotonic())
+      const reason = writeError(queue, error)
       switch (isClosed ? 'fail-batch' : nextStep(batch, error, triedMs > deliverMs)) {
         case 'split':
           queue.split()
@@ -140,7 +128,7 @@ export function createSending(options: SendingOptions): Sending {
           break
         case 'retry':
           retries.push({ queue, batch })
-          if (throttle.isDue(batch.firstTriedAt))
+          if (throttle.isDue(clock.monotonic() - triedMs))
             log.warn({ reason: reason.message, tries: batch.failures }, 'a write fails; retrying')
       }
     }
@@ -174,7 +162,7 @@ export function createSending(options: SendingOptions): Sending {
       isClosed = true
       pace.close()
       for (const queue of queues.drain()) queue.fail(closedError(), true)
-      for (const connection of connections.values()) connection.close()
+      connections.close()
     },
   }
 }
@@ -237,19 +225,32 @@ function planRequests(
   return requests
 }
 
-/** The open connection to a broker, or a new one if the broker's address changed. */
-function connectionTo(
-  connections: Map<number, BrokerConnection>,
-  node: Node,
-  connect: Cluster['connect'],
-): BrokerConnection {
-  const known = connections.get(node.id)
-  if (known !== undefined && known.node.host === node.host && known.node.port === node.port)
-    return known
-  known?.close()
-  const connection = createBrokerConnection(node, connect)
-  connections.set(node.id, connection)
-  return connection
+/** One connection to each broker, and a new one if the broker's address changed. */
+function createConnections({ known, connect }: Cluster) {
+  const connections = new Map<number, BrokerConnection>()
+
+  function to(node: Node): BrokerConnection {
+    const open = connections.get(node.id)
+    if (open !== undefined && open.node.host === node.host && open.node.port === node.port)
+      return open
+    open?.close()
+    const connection = createBrokerConnection(node, connect)
+    connections.set(node.id, connection)
+    return connection
+  }
+
+  return {
+    /** Or the error code of a partition without a leader. */
+    toLeader({ topic, partition }: SendQueue): BrokerConnection | number {
+      const found = known(topic)
+      const leader = found?.leaders[partition]
+      if (leader !== undefined) return to(leader)
+      return found === undefined ? unknownTopicOrPartition : leaderNotAvailable
+    },
+    close(): void {
+      for (const connection of connections.values()) connection.close()
+    },
+  }
 }
 
 function encodedBatch({ queue: { topic, partition }, batch }: Queued, time: Milliseconds) {
@@ -274,6 +275,20 @@ function nextStep(
   if (isTooLarge(error) && batch.entries.length > 1) return 'split'
   if (recoveryOf(error) === 'fail') return 'fail-batch'
   return isTimeOver ? 'fail-queue' : 'retry'
+}
+
+/** Returns how long the batch has been tried. */
+function countFailure(batch: Batch, now: Milliseconds): Milliseconds {
+  batch.failures += 1
+  batch.firstTriedAt ??= now
+  return now - batch.firstTriedAt
+}
+
+function writeError(queue: SendQueue, error: unknown): WeirError {
+  return asBusError(error, {
+    text: `write to ${partitionName(queue)}`,
+    right: `Write on topic ${queue.topic}`,
+  })
 }
 
 function isTooLarge(error: unknown): boolean {

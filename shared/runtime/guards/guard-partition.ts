@@ -9,7 +9,6 @@
 // GUARD-PARTITION-4. An external guard is called only for rounds without an answer, so a restart
 //     folds nothing again. It has no state, and its recorded answer is the only one.
 
-import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { decode, encode } from '../../codec/codec.ts'
 import type {
@@ -19,20 +18,20 @@ import type {
   RecordToAppend,
   StoredRecord,
 } from '../../contract/bus.ts'
-import type { AnyGuard, GuardedRound } from '../../contract/guard.ts'
+import type { AnyGuard } from '../../contract/guard.ts'
 import { limits } from '../../contract/limits.ts'
 import type { GuardInForce, GuardVerdict } from '../../contract/messages.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
-import { thrownText } from '../../lib/error-place.ts'
-import { isRepeat, moveMark, parseId, type ReadId } from '../derived-id.ts'
+import { isRepeat, moveMark, parseId } from '../derived-id.ts'
 import type { InputEnds } from '../input-ends.ts'
 import { type Position, positionAt, toCommit } from '../position.ts'
 import { createRefusals } from '../refusals.ts'
 import { judgeExternally } from './external-judgement.ts'
+import { type FoldedJob, judgeInOrder } from './folded-judgement.ts'
 import type { GuardInstruments } from './guard-instruments.ts'
 import { createGuardMemory } from './guard-memory.ts'
 import { guardedRoundOf } from './guarded-round.ts'
-import { type Answered, answeredBy, failedAnswer } from './judgement.ts'
+import { failedAnswer } from './judgement.ts'
 import { createTimeLimit } from './time-limit.ts'
 import { modeFor } from './tool-pattern.ts'
 
@@ -50,14 +49,7 @@ export type GuardPartitionOptions = {
   stopping?: AbortSignal
 }
 
-type Job = {
-  record: StoredRecord
-  round: GuardedRound
-  inForce: GuardInForce
-  marks: Position['marks']
-  answered?: Answered
-  judgedMs: Milliseconds
-}
+type Job = FoldedJob & { record: StoredRecord; inForce: GuardInForce }
 
 export function readGuardPartition({
   guard,
@@ -75,7 +67,10 @@ export function readGuardPartition({
   const within = createTimeLimit()
   const stateKeptMs = (guard.external ? undefined : guard.stateKeptMs) ?? limits.guardStateKeptMs
   const marks = { ...start.marks }
-  const refusals = createRefusals(start.refused)
+  const refusals = createRefusals({
+    judge: (_, id) => id && inputs?.refusalOf(id),
+    judged: { to: start.done, refused: start.refused },
+  })
   let position = start.from
   let newest: Milliseconds = 0
   let step: { read: readonly StoredRecord[]; answers: readonly GuardVerdict[] } = {
@@ -83,14 +78,12 @@ export function readGuardPartition({
     answers: [],
   }
   const instrument = instruments?.assigned({
-    ...{
-      guard: guard.name,
-      topic: assignment.topic,
-      partition,
-      from: start.from,
-      done: start.done,
-      end,
-    },
+    guard: guard.name,
+    topic: assignment.topic,
+    partition,
+    from: start.from,
+    done: start.done,
+    end,
     hasCaughtUp: () => position >= end,
   })
 
@@ -102,7 +95,7 @@ export function readGuardPartition({
       const jobs = records.flatMap((record) => jobOf(record) ?? [])
       const judged = guard.external ? jobs.filter(isUnanswered) : jobs
       if (guard.external) await judgeExternally(guard, judged, { clock, within, stopping })
-      else await judgeAll(judged)
+      else await judgeInOrder(guard, judged, { clock, within, memory })
       if (guard.external && stopping.aborted) {
         step = { read: [], answers: [] }
         return { outputs: [], commit: undefined }
@@ -110,7 +103,7 @@ export function readGuardPartition({
       position = (records.at(-1)?.offset ?? position - 1) + 1
       memory.forgetBefore(newest - stateKeptMs)
       const answered = judged.filter(isUnanswered)
-      const answers = answered.map((job) => answerOf(job))
+      const answers = answered.map((job) => answerOf(job, { guard, clock, log }))
       step = { read: records, answers }
       const outputs = answers.map((answer, at) => outputOf(answer, answered[at] as Job))
       return { outputs, commit: position < start.done ? undefined : toCommit(positionNow()) }
@@ -136,7 +129,8 @@ export function readGuardPartition({
     newest = Math.max(newest, record.time)
     const id = record.id === undefined ? undefined : parseId(record.id)
     if (id === undefined || isRepeat(marks, id) || record.value === null) return undefined
-    if (isRefused(record, id)) return undefined
+    // A forged id must hide no round (REFUSALS-1). The executor reports such a record.
+    if (refusals.refusalOf(record, id) !== undefined) return undefined
     const before = { ...marks }
     try {
       const message = decode(record.value)
@@ -158,113 +152,6 @@ export function readGuardPartition({
     return record.offset >= start.done
   }
 
-  /** A forged id must hide no round (REFUSALS-1). The executor reports such a record. */
-  function isRefused({ offset }: StoredRecord, id: Readonly<ReadId>): boolean {
-    const known = offset < start.done ? refusals.has(offset) : undefined
-    if (known !== undefined) return known
-    if (inputs?.refusalOf(id) === undefined) return false
-    refusals.add(offset)
-    return true
-  }
-
-  /**
-   * Judges all rounds within one time limit. A round that exceeds it is rejected, and the others
-   * get a new limit.
-   */
-  async function judgeAll(jobs: Job[]): Promise<void> {
-    let next = 0
-    let againAt: number | undefined
-    while (next < jobs.length) {
-      const first = next
-      if (next > 0) await setImmediate() // lets the Kafka client send its heartbeats
-      const began = clock.monotonic()
-      const used = process.cpuUsage()
-      const isWithin = within(() => {
-        for (; next < jobs.length; next += 1) {
-          if (clock.monotonic() - began > limits.guardJudgeMsMax / 2) return
-          judgeOne(jobs[next] as Job)
-        }
-      }, limits.guardJudgeMsMax)
-      // A round that was stopped behind others has not had all of its time. It gets a new limit.
-      if (isWithin || next > first) continue
-      // The same if the process stood still because the machine was busy.
-      const { user, system } = process.cpuUsage(used)
-      if (againAt !== next && (user + system) / 1000 < limits.guardJudgeMsMax / 2) {
-        againAt = next
-        continue
-      }
-      const stuck = jobs[next] as Job
-      stuck.answered = failedAnswer(
-        stuck.round.calls,
-        'guard.stuck',
-        `judge took longer than ${limits.guardJudgeMsMax} ms`,
-      )
-      next += 1
-    }
-  }
-
-  function judgeOne(job: Job): void {
-    const { round, record } = job
-    const began = clock.monotonic()
-    const state = memory.get(round.conversation)
-    job.answered = judged(state === undefined ? undefined : JSON.parse(state), round)
-    job.judgedMs = Math.max(0, clock.monotonic() - began)
-    if (job.answered.fault === undefined)
-      memory.set(round.conversation, job.answered.state, {
-        offset: record.offset,
-        time: record.time,
-        marks: job.marks,
-      })
-  }
-
-  function judged(state: unknown, round: GuardedRound): Answered {
-    if (guard.external) throw new Error('an external guard has no state to fold')
-    try {
-      // A copy: the answer is checked against the round, so the guard must not change it.
-      return answeredBy(guard.judge(state, structuredClone(round)), round)
-    } catch (error) {
-      const fault = `judge threw: ${thrownText(error, import.meta.url)}`
-      return failedAnswer(round.calls, 'guard.threw', fault)
-    }
-  }
-
-  function answerOf({ record, round, inForce, answered, judgedMs }: Job): GuardVerdict {
-    const { conversation, turn } = round
-    const { verdicts, fault } =
-      answered ?? failedAnswer(round.calls, 'guard.stuck', 'it was not judged')
-    if (fault !== undefined) {
-      const isLate = clock.now() >= record.time + inForce.deadlineMs
-      log.error(
-        { conversation, turn, round: round.round, fault },
-        isLate && inForce.onTimeout === 'allow'
-          ? 'the guard failed on a round after its deadline; onTimeout allows its calls'
-          : 'the guard failed on a round; its calls are rejected',
-      )
-    }
-    const intervention = answered?.fault === undefined ? (answered?.intervention ?? null) : null
-    const enforces = round.calls
-      .filter(({ tool }) => modeFor(inForce, tool) === 'enforce')
-      .map(({ ordinal }) => ordinal)
-    return {
-      ...{
-        type: 'guard-verdict',
-        conversation,
-        turn,
-        round: round.round,
-        guard: guard.name,
-        version: guard.version,
-      },
-      ...{
-        verdicts,
-        intervention,
-        clearedAt: record.time,
-        judgedMs,
-        enforces,
-        deadlineMs: inForce.deadlineMs,
-      },
-    }
-  }
-
   function outputOf(answer: GuardVerdict, { record }: Job): RecordToAppend {
     return {
       topic,
@@ -282,6 +169,40 @@ export function readGuardPartition({
     refusals.forgetBefore(from)
     const marksThere = oldest?.marksAtFirst ?? { ...marks }
     return { done: position, from, marks: marksThere, refused: refusals.since(from) }
+  }
+}
+
+function answerOf(
+  { record, round, inForce, answered, judgedMs }: Job,
+  { guard, clock, log }: Pick<GuardPartitionOptions, 'guard' | 'clock' | 'log'>,
+): GuardVerdict {
+  const { conversation, turn } = round
+  const { verdicts, fault } =
+    answered ?? failedAnswer(round.calls, 'guard.stuck', 'it was not judged')
+  if (fault !== undefined) {
+    const isLate = clock.now() >= record.time + inForce.deadlineMs
+    log.error(
+      { conversation, turn, round: round.round, fault },
+      isLate && inForce.onTimeout === 'allow'
+        ? 'the guard failed on a round after its deadline; onTimeout allows its calls'
+        : 'the guard failed on a round; its calls are rejected',
+    )
+  }
+  return {
+    type: 'guard-verdict',
+    conversation,
+    turn,
+    round: round.round,
+    guard: guard.name,
+    version: guard.version,
+    verdicts,
+    intervention: answered?.fault === undefined ? (answered?.intervention ?? null) : null,
+    clearedAt: record.time,
+    judgedMs,
+    enforces: round.calls
+      .filter(({ tool }) => modeFor(inForce, tool) === 'enforce')
+      .map(({ ordinal }) => ordinal),
+    deadlineMs: inForce.deadlineMs,
   }
 }
 

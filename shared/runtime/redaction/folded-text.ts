@@ -109,6 +109,13 @@ function decodedAt(text: string, at: number): Spelled {
   return { means: text[at] as string, length: 1 }
 }
 
+/** The bytes of a character of UTF-8, by its first one. */
+function bytesOf(first: number): number {
+  if (first < 0x80) return 1
+  if (first < 0xe0) return 2
+  return first < 0xf0 ? 3 : 4
+}
+
 /** One character of UTF-8. Undefined: the bytes are none. */
 function percentAt(text: string, at: number): Spelled | undefined {
   const first = Number.parseInt(
@@ -116,7 +123,7 @@ function percentAt(text: string, at: number): Spelled | undefined {
     16,
   )
   if (Number.isNaN(first)) return undefined
-  const bytes = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2
+  const bytes = bytesOf(first)
   const [found = ''] = matchAt(percents, text.slice(at, at + 3 * bytes), 0)
   try {
     return found.length < 3 * bytes

@@ -54,7 +54,8 @@ function placeOf(name: string, fields: Record<string, unknown>): RedactionPlace 
   if (name !== 'text') return undefined
   if ('status' in fields) return 'results'
   if ('throughTurn' in fields) return 'text'
-  return 'messageId' in fields ? 'user' : 'calls' in fields ? 'text' : undefined
+  if ('messageId' in fields) return 'user'
+  return 'calls' in fields ? 'text' : undefined
 }
 
 // ── Streams ──

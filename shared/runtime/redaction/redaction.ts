@@ -11,16 +11,10 @@
 // REDACTION-5. Each JSON string within a text is redacted first, then the whole text. A secret can
 //     contain escapes, or be a piece of JSON.
 
-import { createHmac, randomBytes } from 'node:crypto'
 import type { LetterCodec } from '../../codec/message-of.ts'
 import { roundKey } from '../../contract/ids.ts'
 import type { Call, DeadLetter, Message, Part } from '../../contract/messages.ts'
-import {
-  regExpPattern,
-  type ValuePattern,
-  valuesIn,
-} from '../../contract/redaction/value-pattern.ts'
-import { WeirError } from '../../lib/errors.ts'
+import { type ValuePattern, valuesIn } from '../../contract/redaction/value-pattern.ts'
 import { matchesPattern } from '../guards/tool-pattern.ts'
 import { visibleText } from './folded-text.ts'
 import {
@@ -30,9 +24,10 @@ import {
   parsedPiece,
   quotedIn,
 } from './json-strings.ts'
-import { gatherKnownValues } from './known-values.ts'
 import { once, type RecordText, streamsOf, type Tools, textsIn, toolsIn } from './record-texts.ts'
 import type { RedactionRule } from './redaction-rule.ts'
+import { createReplacements } from './replacements.ts'
+import { isEverywhere, redactTextBy } from './text-redaction.ts'
 
 export type Redaction = {
   learn(message: Message): void
@@ -72,16 +67,8 @@ const contentFields = new Set([
   'context',
 ])
 
-/** The note behind a text that Weir cut (services/executor/results.ts). */
-const cutNote = /\n\[cut: this is the beginning of \d+ bytes\]$/
-
-/** Well below Node's default heap, also at two bytes for a character. */
-const knownBytesMax = 512 * 1024 * 1024
-
 /** Rounds whose tools are remembered. For an older round, every rule for a tool applies. */
 const roundsMax = 50_000
-
-type PatternRule = RedactionRule & { pattern: ValuePattern }
 
 /**
  * `bytesMax`: the limit for all values in all spellings and their replacements. Throws `usage` above
@@ -91,41 +78,15 @@ type PatternRule = RedactionRule & { pattern: ValuePattern }
 export function createRedaction(
   rules: readonly RedactionRule[],
   {
-    secret,
-    bytesMax = knownBytesMax,
     keepsIds = false,
     letters,
+    ...options
   }: { secret?: Uint8Array; bytesMax?: number; keepsIds?: boolean; letters?: LetterCodec } = {},
 ): Redaction {
-  let key = secret
-  const known = gatherKnownValues()
-  const madeShape = regExpPattern(new RegExp(madeSource(rules), 'gu'))
-  const everywhere = rules.filter((rule): rule is PatternRule => isEverywhere(rule))
+  const replacements = createReplacements(rules, options)
+  const redactText = redactTextBy(replacements, rules.filter(isEverywhere))
   const inPlaces = rules.filter((rule) => !isEverywhere(rule))
-  const made = new Set<string>()
   const tools = new Map<string, Tools>()
-
-  /** The key is drawn at the first use: a reducer, which replaces by words only, draws none (R2). */
-  function keyed(value: string): string {
-    key ??= randomBytes(32)
-    return createHmac('sha256', key).update(value).digest('hex')
-  }
-
-  /** Replaces the digest of an approval, which is made of the arguments. */
-  function otherId(id: string): string {
-    return keyed(id).replace(/^(.{4})(.{4})(.{4}).*$/s, '$1-$2-$3')
-  }
-
-  function replacementFor(rule: RedactionRule, value: string): string {
-    const { name, replace } = rule
-    if (value === '') return ''
-    if (known.bytes + made.size * 100 > bytesMax) throw tooMuch(rule)
-    if (replace === 'length')
-      return 'x'.repeat(2 ** Math.ceil(Math.log2(Math.max(4, value.length))))
-    const word = replace === 'word' ? `[${name}]` : `${name}-${keyed(value).slice(0, 12)}`
-    made.add(word)
-    return word
-  }
 
   /** Results do not name their tool. The calls of the round do, in the record before. */
   function toolsOf(message: Message): Tools {
@@ -138,12 +99,6 @@ export function createRedaction(
     return tools.get(round) ?? own
   }
 
-  function learnValue(rule: RedactionRule, value: string): void {
-    if (value.trim() === '') return
-    const replacement = replacementFor(rule, value)
-    for (const spelling of spellingsOf(value)) known.add(spelling, replacement)
-  }
-
   function learnFrom({ place, tool, text }: RecordText): void {
     const visible = visibleText(text)?.text
     for (const rule of inPlaces) {
@@ -152,66 +107,12 @@ export function createRedaction(
         continue
       if (rule.pattern !== undefined)
         for (const one of visible === undefined ? [text] : [text, visible])
-          for (const found of matchesIn(one, rule.pattern)) learnValue(rule, found)
+          for (const found of matchesIn(one, rule.pattern)) replacements.learn(rule, found)
       if (rule.pointer !== undefined && (place === 'arguments' || place === 'results')) {
         for (const found of valuesSaid(text, rule.pointer, place === 'arguments'))
-          learnValue(rule, found)
+          replacements.learn(rule, found)
       }
     }
-  }
-
-  function redactPlain(text: string, isCut: boolean): string {
-    let left = ''
-    let from = 0
-    for (const { text: found, index } of made.size === 0 ? [] : valuesIn(text, madeShape))
-      if (made.has(found)) {
-        left += known.replacedIn(text.slice(from, index), false) + found
-        from = index + found.length
-      }
-    left += known.replacedIn(text.slice(from), isCut)
-    // Other spellings first: in them the pattern may match a piece of the value.
-    return everywhere.reduce(
-      (rest, rule) =>
-        replacedValues(redactRespelled(rest, rule), [madeShape, rule.pattern], (value) =>
-          made.has(value) ? value : replacedByPattern(value, rule),
-        ),
-      left,
-    )
-  }
-
-  /** Replaces matches that only another spelling hides (folded-text.ts). */
-  function redactRespelled(text: string, rule: PatternRule): string {
-    const visible = visibleText(text)
-    if (visible === undefined) return text
-    let changed = ''
-    let from = 0
-    for (const { text: value, index } of valuesIn(visible.text, madeShape, rule.pattern)) {
-      if (made.has(value)) continue
-      const start = visible.starts[index] as number
-      const end = visible.ends[index + value.length - 1] as number
-      if (start < from || text.slice(start, end) === value) continue
-      changed += text.slice(from, start) + replacedByPattern(value, rule)
-      from = end
-    }
-    return from === 0 ? text : changed + text.slice(from)
-  }
-
-  /** A text that only resembles a replacement counts as any other text. */
-  function replacedByPattern(value: string, rule: PatternRule): string {
-    if (madeShape.first(value, 0)?.index !== 0) return replacementFor(rule, value)
-    return replacedValues(value, [rule.pattern], (found) => replacementFor(rule, found))
-  }
-
-  /** Keeps REDACTION-5. */
-  function redactText(text: string, isCut = false): string {
-    const [noted] = cutNote.exec(text) ?? []
-    if (noted !== undefined) return redactText(text.slice(0, -noted.length), true) + noted
-    return redactPlain(
-      changedStrings(text, (leaf) =>
-        leaf.length < text.length ? redactText(leaf) : redactPlain(leaf, false),
-      ),
-      isCut,
-    )
   }
 
   function redactFields(value: unknown, skipped: string): unknown {
@@ -223,8 +124,9 @@ export function createRedaction(
         if (typeof field !== 'string' || name === skipped)
           return [name, redactFields(field, skipped)]
         if (isDigest(name, field) || (isOfApproval && name === 'hash'))
-          return [name, keepsIds ? field : keyed(field).slice(0, field.length)]
-        if (isOfApproval && name === 'id') return [name, keepsIds ? field : otherId(field)]
+          return [name, keepsIds ? field : replacements.digest(field).slice(0, field.length)]
+        if (isOfApproval && name === 'id')
+          return [name, keepsIds ? field : replacements.ofId(field)]
         return [name, isContent(name, value) ? redactText(field) : field]
       }),
     )
@@ -244,7 +146,7 @@ export function createRedaction(
       else if (inside !== undefined)
         for (const found of textsIn(inside, toolsOf(inside))) learnFrom(found)
       if (inside === undefined || keepsIds) return
-      for (const id of approvalIdsIn(inside)) known.add(id, otherId(id))
+      for (const id of approvalIdsIn(inside)) replacements.learnId(id)
     },
 
     learnCalls(calls) {
@@ -297,42 +199,6 @@ function approvalIdsIn(message: Message): string[] {
   return all.flatMap((one) => approvalIdIn(one) ?? [])
 }
 
-function tooMuch({ name }: RedactionRule): WeirError {
-  return new WeirError(
-    'usage',
-    `--redact: the rule ${name} finds too many values to keep in memory. Narrow the rule, or export less at once (--conversation, --since, --until)`,
-  )
-}
-
-function isEverywhere({ pattern, in: places, tool }: RedactionRule): boolean {
-  return pattern !== undefined && places === undefined && tool === undefined
-}
-
-/**
- * Matches replacements. JSON strings are redacted twice, and no replacement may change again. A rule
- * of a record can have any name.
- */
-function madeSource(rules: readonly RedactionRule[]): string {
-  const names = rules
-    .map(({ name }) => name.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`))
-    .join('|')
-  return String.raw`(?:${names})-[0-9a-f]{12}|\[(?:${names})\]`
-}
-
-function replacedValues(
-  text: string,
-  patterns: ValuePattern[],
-  replacement: (value: string) => string,
-): string {
-  let changed = ''
-  let from = 0
-  for (const { index, text: value } of valuesIn(text, ...patterns)) {
-    changed += text.slice(from, index) + replacement(value)
-    from = index + value.length
-  }
-  return from === 0 ? text : changed + text.slice(from)
-}
-
 /** Within the strings of JSON as well as across them (REDACTION-5). */
 function matchesIn(text: string, pattern: ValuePattern): Set<string> {
   const found = new Set<string>()
@@ -342,21 +208,6 @@ function matchesIn(text: string, pattern: ValuePattern): Set<string> {
   }
   look(text)
   return found
-}
-
-/** All spellings of a value: plain, in JSON, in JSON within JSON, and in a URL. */
-function spellingsOf(value: string): Set<string> {
-  const inJson = (text: string) => JSON.stringify(text).slice(1, -1)
-  const once = inJson(value)
-  const inAddress = encodeURIComponent(value.toWellFormed())
-  return new Set([
-    value,
-    once,
-    inJson(once),
-    inJson(inJson(once)),
-    inAddress,
-    inAddress.replaceAll('%20', '+'),
-  ])
 }
 
 /** The key of an intervention, a digest of results (services/loop-detector/fingerprint.ts). */

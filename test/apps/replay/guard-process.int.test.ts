@@ -26,6 +26,8 @@ import { changesBy, guardFiles, pass, passing } from './judged-by-file.ts'
 jest.setTimeout(120_000) // each test starts a process
 
 const { folder, guardFile } = guardFiles()
+/** Apart, so that no process of another test names this folder. */
+const endless = guardFiles()
 const foreign = mkdtempSync(join(tmpdir(), 'weir-foreign-'))
 const elsewhere = join(foreign, 'else.mjs')
 writeFileSync(elsewhere, '')
@@ -288,14 +290,14 @@ const tried = await Promise.allSettled([
   it('ends with the replay in any case, even while it loops', async () => {
     const replay = spawn(
       process.execPath,
-      ['--input-type=module', '--eval', replaying, module, guardFile(pass, 'for (;;);')],
+      ['--input-type=module', '--eval', replaying, module, endless.guardFile(pass, 'for (;;);')],
       {
         stdio: ['ignore', 'pipe', 'inherit'],
       },
     )
     await once(replay.stdout, 'data')
     replay.kill('SIGKILL')
-    while (processesNaming(folder).length > 0) await setTimeout(50)
+    while (processesNaming(endless.folder).length > 0) await setTimeout(50)
   })
 
   it('ends with a replay that ends right after its start', async () => {
@@ -306,12 +308,12 @@ const tried = await Promise.allSettled([
         '--eval',
         `${atSpawn}${replaying}`,
         module,
-        guardFile(pass, 'for (;;);'),
+        endless.guardFile(pass, 'for (;;);'),
       ],
       { stdio: ['ignore', 'ignore', 'inherit'] },
     )
     await once(replay, 'exit')
-    while (processesNaming(folder).length > 0) await setTimeout(50)
+    while (processesNaming(endless.folder).length > 0) await setTimeout(50)
   })
 })
 

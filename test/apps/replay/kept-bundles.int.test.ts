@@ -132,7 +132,7 @@ describe('a changed decision', () => {
       'caps.rounds=4',
       'loop.identicalSuccesses=2',
     )
-    expect(change).toMatchObject({ round: 2, is: { rule: 'identical-success@3' } })
+    expect(change).toMatchObject({ round: 2, is: { rule: 'identical-success@4' } })
   })
 
   it('can come from a rule in shadow', async () => {

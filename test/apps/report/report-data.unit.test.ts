@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
 import { timelineOf } from '../../../apps/history/inspect/timeline-of.ts'
 import { reportData } from '../../../apps/report/report-data.ts'
-import { conversationLog, exec, response, result } from '../history/inspect/conversation-log.ts'
+import {
+  conversationLog,
+  exec,
+  nudge,
+  response,
+  result,
+} from '../history/inspect/conversation-log.ts'
 import { longConversation } from './long-conversation.ts'
 
 const where = { partition: 3, topicPrefix: 'weir.' }
@@ -37,6 +43,26 @@ describe('the data of a report', () => {
     )
     expect(streak).toMatchObject({ what: 'exec({"command":"make"})', before: 3, after: 4 })
     expect(turn.rounds[2]?.streaks).toEqual([])
+  })
+
+  it('have a wait as a wait: its count, and no loop', () => {
+    const log = conversationLog()
+    log.begin()
+    for (let round = 1; round <= 26; round += 1) {
+      const sleep = exec({ id: `c${round}`, raw: '{"command":"sleep 5"}' })
+      const reply = response({ attempt: `a${round}`, calls: [sleep], stop: 'calls' })
+      log.ask(round)
+      log.check(round, reply)
+      log.clear(round, reply.calls)
+      log.executed(round, [result({ text: '' })])
+      const waited = { ...nudge, rule: 'still-waiting', evidence: [{ round, ordinal: 0 }] }
+      log.conclude(round, reply, [result({ text: '' })], round === 26 ? waited : null)
+    }
+    const [waiting] = made(log.records).data.timeline.turns
+    expect(waiting?.rounds[9]?.streaks).toMatchObject([
+      { rule: 'still-waiting', what: 'exec({"command":"sleep 5"})', before: 9, after: 10 },
+    ])
+    expect(waiting?.loops).toEqual([])
   })
 
   it('have every record once, under its round or its turn, with its content', () => {

@@ -698,7 +698,7 @@ describe('weir import-transcript', () => {
     )
     expect((await toldOf('log')).map(({ rounds }) => rounds)).toEqual([
       [
-        expect.stringMatching(/^exec.*=outcome_unknown: The transcript has no result of this call/),
+        expect.stringMatching(/^exec.*=unseen: The agent went on without a result of this call/),
         'exec({})=error: Error: no command',
         'Two: a and b.',
       ],

@@ -203,6 +203,21 @@ describe('a history', () => {
     expect(withoutReminders('<system-reminder>open')).toBe('')
   })
 
+  it('reads the declared tools of a namespace, as Codex has them for sub-agents', () => {
+    const parameters = { type: 'object', required: ['message'] }
+    const tools = [
+      { type: 'function', name: 'exec_command', parameters: { type: 'object' } },
+      {
+        type: 'namespace',
+        name: 'multi_agent_v1',
+        tools: [{ type: 'function', name: 'spawn_agent', parameters }],
+      },
+    ]
+    const body = { input: [{ type: 'message', role: 'user', content: 'Go.' }], tools }
+    const { tools: found } = historyOf({ format: 'openai-responses', body })
+    expect(found?.map(({ name }) => name)).toEqual(['exec_command', 'spawn_agent'])
+  })
+
   it('takes the free text of a custom tool as one argument', () => {
     const input = [
       { type: 'message', role: 'user', content: 'Go.' },

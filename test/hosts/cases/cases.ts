@@ -14,7 +14,7 @@ import { claudeCode, codex, terminalAgents } from '../programs/terminal-agents.t
 import { runServedClient } from '../served-clients.ts'
 import type { Case, Front } from './case.ts'
 import { claudeCodeWork, claudeLoopingAgents } from './claude-code-work.ts'
-import { codexWork } from './codex-work.ts'
+import { codexLoopingAgents, codexWork } from './codex-work.ts'
 import { approvalCase, guardCase, killCase } from './control.ts'
 import { generalWork, honestCase, sleepingPolls } from './honest-work.ts'
 import { bareCall, incidentCase, incidents, sameSuccess } from './incidents.ts'
@@ -49,9 +49,10 @@ function hookedCases(program: Program): Case[] {
     ...(['none', ...fronts] as const).flatMap((front) =>
       work.map((honest) => honestCase(program, front, honest)),
     ),
-    ...(program === claudeCode ? fronts : []).map((front) =>
-      loopingAgentsCase(program, front, claudeLoopingAgents),
-    ),
+    ...fronts
+      // No hook of Codex shows a call that breaks a schema.
+      .filter((front) => front !== 'hooks' || program === claudeCode)
+      .map((front) => loopingAgentsCase(program, front, loopOf(program))),
     ...(['hooks', 'proxy and hooks'] as const).map((front) => guardCase(program, front)),
     approvalCase(program, 'approve'),
     approvalCase(program, 'reject'),
@@ -60,6 +61,9 @@ function hookedCases(program: Program): Case[] {
     ),
   ]
 }
+
+const loopOf = (program: Program) =>
+  program === claudeCode ? claudeLoopingAgents : codexLoopingAgents
 
 function isSeenByHooks(program: Program, title: string): boolean {
   if (title.includes('in turns')) return false

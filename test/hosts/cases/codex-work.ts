@@ -1,8 +1,10 @@
 // Honest work with Codex's own tools.
 
 import type { ScriptedAnswer, ScriptedCall, SeenRequest } from '../model-server.ts'
+import { codex } from '../programs/terminal-agents.ts'
 import { messagesOf } from '../transcript.ts'
 import { type Honest, repeated, type Step } from './honest-work.ts'
+import { loopingAgents } from './looping-agents.ts'
 
 const call = (name: string, input: unknown): ScriptedCall => ({
   name,
@@ -72,4 +74,31 @@ const longSession: Honest = {
   },
 }
 
-export const codexWork = [silentTerminal, patchCycles, longSession]
+const agentCall = (name: string, input: unknown): ScriptedCall => ({
+  ...call(name, input),
+  namespace: 'multi_agent_v1',
+})
+
+/** Starts agents, and looks at them after all have ended: an end at another time is a request more. */
+const spawned = (count: number): Step[] => [
+  calls(...Array.from({ length: count }, () => agentCall('spawn_agent', { message: 'Look.' }))),
+  calls(exec('sleep 10', { yield_time_ms: 30_000 })),
+  (request) => calls(agentCall('wait_agent', { targets: agentsIn(request), timeout_ms: 10_000 })),
+]
+
+function agentsIn(request: SeenRequest): (string | undefined)[] {
+  const ids = JSON.stringify(messagesOf(request)).matchAll(/agent_id\\+":\\+"([0-9a-f-]+)/g)
+  return [...new Set([...ids].map(([, id]) => id))]
+}
+
+const equalAgents: Honest = {
+  title: 'three equal sub-agents at once',
+  files: { 'build.txt': 'the build runs\n' },
+  agents: 3,
+  main: () => spawned(3),
+  agent: () => repeated(4, () => calls(exec('cat build.txt'))),
+}
+
+export const codexLoopingAgents = loopingAgents(codex, spawned(2))
+
+export const codexWork = [equalAgents, silentTerminal, patchCycles, longSession]

@@ -1,4 +1,4 @@
-// Guards, people and the death of Weir: what a call of a host's own tool then does.
+// A guard, a person or the death of Weir stops calls of a host's own tools.
 
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'

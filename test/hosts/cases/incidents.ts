@@ -138,9 +138,10 @@ export function incidentCase(
   }
 }
 
-/** The host has a limit of its own, which comes first. */
+/** A limit of the host comes before the end of the script. */
 function isSameEnd(observed: Observed, alone: Observed): boolean {
-  return observed.requests.length === alone.requests.length && observed.reply === alone.reply
+  const { length } = alone.requests
+  return length <= rounds && observed.requests.length === length && observed.reply === alone.reply
 }
 
 function judged(

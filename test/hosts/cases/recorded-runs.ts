@@ -4,7 +4,7 @@ import type { Program } from '../programs/program.ts'
 import { claudeCode, codex, opencode, qwenCode } from '../programs/terminal-agents.ts'
 import type { ObserveOptions } from './case.ts'
 import { claudeCodeWork, claudeLoopingAgents } from './claude-code-work.ts'
-import { codexWork } from './codex-work.ts'
+import { codexLoopingAgents, codexWork } from './codex-work.ts'
 import {
   changingPolls,
   equalPolls,
@@ -42,6 +42,7 @@ export const recordedRuns: readonly RecordedRun[] = [
     honest(claudeCode, work),
   ),
   honest(claudeCode, claudeLoopingAgents),
+  honest(codex, codexLoopingAgents),
   ...[bareCall, sameSuccess, cutArguments].map((incident) => loop(claudeCode, incident)),
   ...[equalPolls, sleepingPolls, ...codexWork].map((work) => honest(codex, work)),
   ...[bareCall, sameSuccess].map((incident) => loop(codex, incident)),

@@ -26,7 +26,7 @@ const framework = (
   title: string,
   script: string,
   pypi: Readonly<Record<string, string>>,
-  more: { host?: string; way?: string } & Pick<Program, 'unjudged'> = {},
+  more: { host?: string; way?: string } & Pick<Program, 'unjudged' | 'finish'> = {},
 ): Program => ({
   title,
   package: { pypi, host: more.host ?? Object.keys(pypi)[0] ?? '' },
@@ -39,6 +39,7 @@ const framework = (
   ],
   reply: lastLine,
   unjudged: more.unjudged,
+  ...(more.finish !== undefined && { finish: more.finish }),
 })
 
 export const frameworks: readonly Program[] = [
@@ -53,6 +54,7 @@ export const frameworks: readonly Program[] = [
   framework('Agno', 'agno_agent', shared, { host: 'agno' }),
   framework('smolagents', 'smolagents_agent', shared, {
     host: 'smolagents',
+    finish: { name: 'final_answer', input: '{"answer":"I could not do the task."}' },
     unjudged: 'its requests show failures as texts, without the calls',
   }),
   framework('Strands', 'strands_agent', strands),

@@ -1,5 +1,5 @@
-// An agent program of another maker as a row of data: its package, the way to name its model's URL,
-// the command of a run without questions, and the place of its answer.
+// An agent program of another maker as a row of data. The row has its package, the way to name its
+// model's URL, the command of a run without questions, and the place of its answer.
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

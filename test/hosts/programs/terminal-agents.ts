@@ -3,7 +3,7 @@
 import { claudeCode as claudeCodeHooks } from '../../../apps/http/hosts/claude-code.ts'
 import { codex as codexHooks } from '../../../apps/http/hosts/codex.ts'
 import type { HostEnded } from '../host-run.ts'
-import { lastLine, type Program } from './program.ts'
+import { lastLine, type Program, plain } from './program.ts'
 
 export const claudeCode: Program = {
   title: 'Claude Code',
@@ -221,7 +221,7 @@ const gptme: Program = {
   finish: { name: 'complete', input: '{}' },
   environment: ({ url }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'dummy' }),
   args: (text) => ['--non-interactive', '--tool-format', 'tool', '-m', 'local/scripted', text],
-  reply: lastLine,
+  reply: ({ out }) => [...plain(out).matchAll(/Assistant: \n([^\n@]+)/g)].at(-1)?.[1] ?? '',
 }
 
 export const terminalAgents: readonly Program[] = [

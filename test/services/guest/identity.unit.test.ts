@@ -53,13 +53,13 @@ describe('a round of a history in other words', () => {
     expect(unknownIn(records)).toEqual([])
   })
 
-  it('is a round of its own if the history has its ids twice', () => {
+  it('is a new round if the history has its ids twice', () => {
     const over = proposed.when(outcome(0, 1))
     const { records } = over.when(request('r1', [shown, other]))
     expect(unknownIn(records)).toEqual([shown, other])
   })
 
-  it('is a round of its own if the turn has its ids twice', () => {
+  it('is a new round if the turn has its ids twice', () => {
     const both = proposed
       .when(outcome(0, 1))
       .when(round(other, { after: shown }))
@@ -67,7 +67,7 @@ describe('a round of a history in other words', () => {
     expect(unknownIn(both.when(request('r1', [shown])).records)).toEqual([shown])
   })
 
-  it('is a round of its own at a place at which the model was asked twice', () => {
+  it('is a new round at a place with two requests', () => {
     const retried = proposed.when(request('r1')).when(outcome(0, 1))
     const { records } = retried.when(request('r2', [shown], { results: [result(shown)] }))
     expect(unknownIn(records)).toEqual([shown])

@@ -32,6 +32,11 @@ describe('two texts are equal if they differ only in', () => {
       'Chunk ID: c45c2f\nWall time: 0.0000 seconds\nProcess exited with code 0\nOutput:\nhi',
       'Chunk ID: 72877a\nWall time: 1.2034 seconds\nProcess exited with code 0\nOutput:\nhi',
     ],
+    [
+      'the number of a shell of Copilot CLI',
+      'same\n<shellId: 7 completed with exit code 0>',
+      'same\n<shellId: 24 completed with exit code 0>',
+    ],
     ['a process id', 'worker pid=4021 gone', 'worker pid=77 gone'],
     [
       'the number of a process',

@@ -33,8 +33,42 @@ const codexExited =
 const openHandsSilent =
   '[The command has no new output after 10.0 seconds. You may wait longer to see additional output by sending empty command \'\', send other text to interact with the current process, send keys like "C-c", "C-z", "C-d" to interrupt/kill the previous command before sending your new command, or use the timeout parameter in terminal for future commands.]\n[Current working directory: /w]'
 
+const backgroundOutput = '/tmp/claude-0/tasks/b7f.output'
+const emptyFile =
+  '<system-reminder>Warning: the file exists but the contents are empty.</system-reminder>'
+const background = call(
+  'Bash',
+  { command: 'make all', run_in_background: true },
+  `Command running in background with ID: b7f. Output is being written to: ${backgroundOutput}. You will be notified.`,
+)
+
 export const silentWaits: WaitCase[] = [
   // Claude Code
+  {
+    id: 'claude-read-background-output',
+    first: background,
+    lap: [call('Read', { file_path: backgroundOutput }, emptyFile)],
+  },
+  {
+    id: 'claude-hooks-background-output',
+    first: call(
+      'Bash',
+      { command: 'make all' },
+      '{"stdout":"","stderr":"","backgroundTaskId":"b7f41c"}',
+    ),
+    lap: [
+      call(
+        'Read',
+        { file_path: '/tmp/claude-0/tasks/b7f41c.output' },
+        '{"type":"text","file":{"filePath":"/tmp/claude-0/tasks/b7f41c.output","content":"","numLines":1}}',
+      ),
+    ],
+  },
+  {
+    id: 'claude-tail-background-output',
+    first: background,
+    lap: [call('Bash', { command: `tail -n 20 ${backgroundOutput}` }, '')],
+  },
   one(
     'claude-bash-output',
     poller(
@@ -297,8 +331,14 @@ export const silentWaits: WaitCase[] = [
   one('slurm', call('bash', { command: 'sacct -j 5 -n -o state' }, '   PENDING')),
 ]
 
-/** Each repeats what is gone, over or refused, and must be noticed within eight calls. */
+/** The thing is gone, over or refused, so each must be noticed within eight calls. */
 export const fakeWaits: WaitCase[] = [
+  one('claude-empty-file', call('Read', { file_path: '/w/notes.md' }, emptyFile)),
+  {
+    id: 'claude-other-empty-file',
+    first: background,
+    lap: [call('Read', { file_path: '/tmp/claude-0/tasks/b8.output' }, emptyFile)],
+  },
   one('claude-unknown-shell', {
     ...failed('BashOutput', { bash_id: 'bash_9' }, 'No shell found with ID: bash_9'),
     poller: true,

@@ -15,7 +15,7 @@ const polls = 20
 const second = 1000
 const minute = 60 * second
 
-/** The calls, each in a round of its own. */
+/** The calls, each in a separate round. */
 function callsOf({ first, lap }: WaitCase, laps: number): WaitCall[] {
   return [
     ...(first === undefined ? [] : [first]),
@@ -126,7 +126,7 @@ describe('a model that loops', () => {
       expect(one).toMatchObject({ rule: 'still-waiting', rung: 'nudge', class: null })
   })
 
-  it('reads that it is still waiting, and what it can do instead', () => {
+  it('reads that it is still waiting, and its other choices', () => {
     const build: WaitCall = { tool: 'get_build', args: { id: 1 }, answer: 'running' }
     const raised = interventions([...Array.from({ length: 70 }, () => build)], minute)
     const one = raised.find((intervention) => intervention !== null)

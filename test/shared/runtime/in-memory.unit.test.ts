@@ -72,7 +72,8 @@ describe('a live player', () => {
   /** Counts in place. Throws on a bad message after it has changed its state. */
   function counter(seen: number[] = [], due?: number): Stage<{ count: number[] }, Message> {
     return {
-      ...{ name: 'conversation', unit: () => 'c', wants: () => [] },
+      ...{ name: 'conversation', wants: () => [] },
+      unit: (message) => ('conversation' in message ? message.conversation : ''),
       due: ({ count }) => (count.length > 0 ? due : undefined),
       failed: (state) => ({ state }),
       react(state = { count: [] }, { message, offset }) {
@@ -97,18 +98,21 @@ describe('a live player', () => {
       const seen: number[] = []
       const { player, written } = live()
       const { units } = player.add(counter(seen))
-      for (let n = 0; n < count; n += 1) player.append('conversation-events', cancelled)
+      for (let n = 0; n < count; n += 1) {
+        player.append('conversation-events', cancelled)
+        player.append('conversation-events', { ...cancelled, conversation: 'other' })
+      }
       player.append('conversation-events', bad)
       player.append('conversation-events', cancelled)
       const settling = player.settleSoon()
       expect(settling).toBeInstanceOf(Promise)
       await settling
-      const expected = [...Array.from({ length: count }, (_, at) => at), count + 1]
+      const expected = [...Array.from({ length: count }, (_, at) => 2 * at), 2 * count + 1]
       expect(units.get('c')?.state.count).toEqual(expected)
-      expect(seen.length - count - 2).toBeLessThanOrEqual(limits.memoryRecordsKeptMax + 1)
+      expect(seen.length - 2 * count - 2).toBeLessThanOrEqual(limits.memoryRecordsKeptMax + 1)
       expect(written).toContainEqual([
         'dead-letters',
-        expect.objectContaining({ type: 'dead-letter', reason: 'no reaction', offset: count }),
+        expect.objectContaining({ type: 'dead-letter', reason: 'no reaction', offset: 2 * count }),
       ])
     },
   )

@@ -65,13 +65,15 @@ export function confirmations(onChange: () => void): Confirmations {
     }
     const value = values[name] ?? ''
     const given = { name, value, autocomplete: 'off', required: !isOptional, onInput }
+    const text =
+      kind === 'lines'
+        ? html`<textarea rows="12" spellcheck="false" ...${given} />`
+        : html`<input type=${kind} ...${given} />`
     return html`<label class="field" key=${name}>
       <span>${label}</span>
       ${
         choices === null
-          ? kind === 'lines'
-            ? html`<textarea rows="12" spellcheck="false" ...${given} />`
-            : html`<input type=${kind} ...${given} />`
+          ? text
           : html`<select name=${name} onChange=${onInput}>
               ${choices.map((one) => html`<option value=${one} selected=${one === value}>${one}</option>`)}
             </select>`

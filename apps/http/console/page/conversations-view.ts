@@ -40,6 +40,7 @@ export function conversationsView(
 ) {
   const used = Object.values(filters).filter((value) => value !== '').length
   const { rows, loaded, isWhole, isLoading, problem } = pages
+  const rest = isWhole ? '' : ', more below'
   return html`<main class="list">
     <h1 class="title">Conversations</h1>
     <form class=${showsFilters ? 'filters open' : 'filters'} role="search" onSubmit=${(event: Event) => event.preventDefault()}>
@@ -53,7 +54,7 @@ export function conversationsView(
       ${Object.entries(names).map(([key, name]) => filter(key, { name, values: accepted[key] ?? null, value: filters[key] ?? '', onFilter }))}
     </form>
     <p class="faint" role="status">
-      ${counted(rows.length, 'conversation')}${rows.length === loaded ? '' : ` of ${number(loaded)} loaded`}${isLoading ? ', loading' : isWhole ? '' : ', more below'}
+      ${counted(rows.length, 'conversation')}${rows.length === loaded ? '' : ` of ${number(loaded)} loaded`}${isLoading ? ', loading' : rest}
     </p>
     ${problem !== null && html`<p class="bad" role="alert">${problem}</p>`}
     ${windowOf(pages, rows, now)}
@@ -113,13 +114,12 @@ function row(
   { place, total, now }: { place: number; total: number; now: number },
 ) {
   const why = last.cap ?? last.class
-  const tone = last.outcome === 'answered' ? 'good' : last.outcome === 'open' ? 'faint' : 'bad'
   return html`<a
     class="conversation-row" role="listitem" key=${conversation} data-place=${place}
     aria-posinset=${place + 1} aria-setsize=${total} href=${conversationLink(conversation)}
   >
     <span class="question">${question ?? 'Its text is no longer in the log.'}</span>
-    <span class=${`outcome ${tone}`}>${last.outcome}${why === null ? '' : ` (${why.replaceAll('_', ' ')})`}</span>
+    <span class=${`outcome ${toneOf(last.outcome)}`}>${last.outcome}${why === null ? '' : ` (${why.replaceAll('_', ' ')})`}</span>
     <span class="faint about"><span class="id">${conversation}</span>${agent === null ? '' : ` · ${agent}`}</span>
     <span class="faint digits cost">
       ${counted(turns, 'turn')} · ${number(inputTokens + outputTokens)} tokens${money === null ? '' : ` · ${moneyText(money)}`} · ${span(now - last.at)} ago
@@ -150,4 +150,9 @@ export function listKey(key: string): boolean {
   next?.focus({ preventScroll: true })
   next?.scrollIntoView({ block: 'nearest' })
   return true
+}
+
+function toneOf(outcome: string): string {
+  if (outcome === 'open') return 'faint'
+  return outcome === 'answered' ? 'good' : 'bad'
 }

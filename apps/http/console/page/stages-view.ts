@@ -24,7 +24,7 @@ export function stagesView({ data, problem }: Polled<StagesData>, now: number) {
             <td>${one.stage}</td>
             <td class=${toneOf(one)}>${processText(one, now)}</td>
             <td class="digits">${number(one.behind)}</td>
-            <td class="digits">${one.behind === 0 ? '' : one.oldestAt === null ? 'not known' : span(now - one.oldestAt)}</td>
+            <td class="digits">${waitedText(one, now)}</td>
           </tr>`,
         )}
       </tbody>
@@ -34,6 +34,11 @@ export function stagesView({ data, problem }: Polled<StagesData>, now: number) {
 
 function processText({ idleSince }: ConsoleStage, now: number): string {
   return idleSince === null ? 'running' : `none, for at least ${span(now - idleSince)}`
+}
+
+function waitedText({ behind, oldestAt }: ConsoleStage, now: number): string {
+  if (behind === 0) return ''
+  return oldestAt === null ? 'not known' : span(now - oldestAt)
 }
 
 /** A stage without work needs no process. */

@@ -49,14 +49,8 @@ export function stopsPage(onChange: () => void, confirmations: Confirmations): S
       const { data, problem } = polling
       const stops = data?.stops ?? []
       const released = data?.released ?? []
-      const title =
-        data === undefined
-          ? 'Stops'
-          : stops.length === 0
-            ? 'Nothing is stopped'
-            : `${stops.length} ${stops.length === 1 ? 'stop is' : 'stops are'} in force`
       return html`<main class="operator">
-        <h1 class="title">${title}</h1>
+        <h1 class="title">${titleOf(data)}</h1>
         <p class="faint">
           A stop counts within a second, on every process of the deployment, and until its release.
           The reason is for users, models and colleagues.
@@ -141,4 +135,12 @@ function release(id: string, onChanged: () => void): Change {
       return `${id} is released.`
     },
   }
+}
+
+function titleOf(data: StopsData | undefined): string {
+  if (data === undefined) return 'Stops'
+  const { length } = data.stops
+  return length === 0
+    ? 'Nothing is stopped'
+    : `${length} ${length === 1 ? 'stop is' : 'stops are'} in force`
 }

@@ -25,14 +25,14 @@ export function whatIfView(what: Polled<WhatIfData>, context: WhatIfContext) {
         ${keys.map((one) => html`<option value=${one} selected=${one === key}>${one}</option>`)}
       </select>
     </label>
-    ${
-      what.problem !== null
-        ? html`<p class="bad" role="alert">${what.problem}</p>`
-        : what.data === undefined
-          ? html`<p class="faint" role="status">Judging the recent turns.</p>`
-          : result(what.data, context)
-    }
+    ${answer(what, context)}
   </div>`
+}
+
+function answer({ problem, data }: Polled<WhatIfData>, context: WhatIfContext) {
+  if (problem !== null) return html`<p class="bad" role="alert">${problem}</p>`
+  if (data === undefined) return html`<p class="faint" role="status">Judging the recent turns.</p>`
+  return result(data, context)
 }
 
 /** The place of the value in force. */

@@ -3,7 +3,8 @@
 // AG-FOLD-2. A run ends once, behind the end of its texts, steps and calls: clients refuse others.
 
 import type { TurnEvent } from '../../../../client/weir.ts'
-import { callIdOf, createTurnCalls, type WaitingCall } from '../turn-calls.ts'
+import { type BlockChunks, createTextBlocks } from '../text-blocks.ts'
+import { callIdOf, createTurnCalls, type Event, type WaitingCall } from '../turn-calls.ts'
 import type { TurnFold } from '../turn-chunks.ts'
 import { createTurnEnd, interventionData } from '../turn-data.ts'
 import {
@@ -15,8 +16,6 @@ import {
 } from './ag-event.ts'
 import { createAgMessages } from './ag-messages.ts'
 
-type Event<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>
-
 /** `messages`: those of the user, the assistant and tools that the client sent. */
 export type AgRun = { threadId: string; runId: string; messages: readonly AgMessage[] }
 
@@ -27,54 +26,40 @@ const responseSchema = {
   required: ['approved'],
 }
 
+const blockEvents: BlockChunks<AgEvent> = {
+  start({ kind, id: messageId }) {
+    if (kind === 'text') return [{ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }]
+    return [
+      { type: 'REASONING_START', messageId },
+      { type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' },
+    ]
+  },
+  delta({ kind, id: messageId }, delta) {
+    const type = kind === 'text' ? 'TEXT_MESSAGE_CONTENT' : 'REASONING_MESSAGE_CONTENT'
+    return { type, messageId, delta }
+  },
+  end({ kind, id: messageId }) {
+    if (kind === 'text') return [{ type: 'TEXT_MESSAGE_END', messageId }]
+    return [
+      { type: 'REASONING_MESSAGE_END', messageId },
+      { type: 'REASONING_END', messageId },
+    ]
+  },
+}
+
 export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgEvent> {
   const calls = createTurnCalls()
   const end = createTurnEnd()
   const sent = createAgMessages(messages)
   /** Calls whose results the client has sent itself. */
   const known = new Set(messages.flatMap((one) => (one.role === 'tool' ? [one.toolCallId] : [])))
+  const blocks = createTextBlocks(blockEvents)
   let hasBegun = false
   let step: string | undefined
-  let block: { kind: 'text' | 'reasoning'; messageId: string } | undefined
-  let blocks = 0
-  /** The texts of the round. */
-  let texts: string[] = []
-
-  function endBlock(): AgEvent[] {
-    if (block === undefined) return []
-    const { kind, messageId } = block
-    block = undefined
-    if (kind === 'text') return [{ type: 'TEXT_MESSAGE_END', messageId }]
-    return [
-      { type: 'REASONING_MESSAGE_END', messageId },
-      { type: 'REASONING_END', messageId },
-    ]
-  }
-
-  function startBlock(kind: 'text' | 'reasoning', turn: number): AgEvent[] {
-    const before = endBlock()
-    blocks += 1
-    const messageId = `${kind}-${turn}-${blocks}`
-    block = { kind, messageId }
-    if (kind === 'reasoning')
-      return [
-        ...before,
-        { type: 'REASONING_START', messageId },
-        { type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' },
-      ]
-    texts.push(messageId)
-    return [...before, { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }]
-  }
-
-  function delta(kind: 'text' | 'reasoning', { turn }: { turn: number }, text: string): AgEvent[] {
-    const before = block?.kind === kind ? [] : startBlock(kind, turn)
-    const type = kind === 'text' ? 'TEXT_MESSAGE_CONTENT' : 'REASONING_MESSAGE_CONTENT'
-    return [...before, { type, messageId: block?.messageId ?? '', delta: text }]
-  }
 
   function endStep(): AgEvent[] {
-    const before = endBlock()
-    texts = []
+    const before = blocks.close()
+    blocks.beginRound()
     if (step === undefined) return before
     const stepName = step
     step = undefined
@@ -88,35 +73,22 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
   }
 
   function reset(): AgEvent[] {
-    const before = endBlock()
-    if (texts.length === 0) return before
-    sent.drop(texts)
-    texts = []
+    const before = blocks.close()
+    if (blocks.texts().length === 0) return before
+    sent.drop(blocks.texts())
+    blocks.beginRound()
     return [...before, { type: 'MESSAGES_SNAPSHOT', messages: sent.all() }]
-  }
-
-  function answered(event: Event<'model-answered'>): AgEvent[] {
-    const parentMessageId = texts.at(-1) ?? `calls-${event.turn}-${event.round}`
-    const ofCalls = event.calls.flatMap(({ ordinal, name, arguments: text }): AgEvent[] => {
-      const toolCallId = callIdOf({ ...event, ordinal })
-      return [
-        { type: 'TOOL_CALL_START', toolCallId, toolCallName: name, parentMessageId },
-        ...(text === '' ? [] : [{ type: 'TOOL_CALL_ARGS' as const, toolCallId, delta: text }]),
-        { type: 'TOOL_CALL_END', toolCallId },
-      ]
-    })
-    return [...endBlock(), ...ofCalls]
   }
 
   function finished(event: Event<'turn-finished'>): AgEvent[] {
     const { reply, outcome, reason, class: failure, totals } = event
     const { inputTokens, outputTokens } = totals
     const usage = [{ inputTokens, outputTokens, totalTokens: inputTokens + outputTokens }]
-    const isShown = reply === '' || (outcome === 'answered' && texts.length > 0)
+    const isShown = reply === '' || (outcome === 'answered' && blocks.texts().length > 0)
     const before: AgEvent[] = [
-      ...endBlock(),
+      ...blocks.close(),
       ...calls.all().map(({ callId }) => result(callId, 'the turn ended before its result')),
-      ...(isShown ? [] : [...delta('text', event, reply), ...endBlock()]),
+      ...(isShown ? [] : [...blocks.add('text', event.turn, reply), ...blocks.close()]),
       { type: 'CUSTOM', name: 'weir.turn', value: end.of(event) },
       ...endStep(),
     ]
@@ -137,13 +109,13 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
       case 'round-started':
         return startStep(event.round)
       case 'text-delta':
-        return delta('text', event, event.text)
+        return blocks.add('text', event.turn, event.text)
       case 'reasoning-delta':
-        return delta('reasoning', event, event.text)
+        return blocks.add('reasoning', event.turn, event.text)
       case 'text-reset':
         return reset()
       case 'model-answered':
-        return answered(event)
+        return [...blocks.close(), ...callsOf(event, blocks.texts().at(-1))]
       case 'intervention-raised':
         return [{ type: 'CUSTOM', name: 'weir.intervention', value: interventionData(event) }]
       case 'call-rejected':
@@ -174,7 +146,7 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
     paused: calls.paused,
     start() {
       step = undefined // the run before this one has ended it
-      block = undefined
+      blocks.drop()
       return [started()]
     },
     pause(waiting) {
@@ -185,6 +157,19 @@ export function createAgFold({ threadId, runId, messages }: AgRun): TurnFold<AgE
       return [...endStep(), { type: 'RUN_FINISHED', threadId, runId, outcome }]
     },
   }
+}
+
+/** `text`: the last text of the round, which has the calls. */
+function callsOf(event: Event<'model-answered'>, text: string | undefined): AgEvent[] {
+  const parentMessageId = text ?? `calls-${event.turn}-${event.round}`
+  return event.calls.flatMap(({ ordinal, name, arguments: delta }): AgEvent[] => {
+    const toolCallId = callIdOf({ ...event, ordinal })
+    return [
+      { type: 'TOOL_CALL_START', toolCallId, toolCallName: name, parentMessageId },
+      ...(delta === '' ? [] : [{ type: 'TOOL_CALL_ARGS' as const, toolCallId, delta }]),
+      { type: 'TOOL_CALL_END', toolCallId },
+    ]
+  })
 }
 
 function result(toolCallId: string, content: string): AgEvent {

@@ -4,7 +4,14 @@
 //     call, and only a person's rejection or a guard's veto is a denial.
 
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
-import { callIdOf, createTurnCalls, type OpenCall } from '../turn-calls.ts'
+import { type BlockChunks, createTextBlocks } from '../text-blocks.ts'
+import {
+  callIdOf,
+  createTurnCalls,
+  type Event,
+  type OpenCall,
+  type TurnCalls,
+} from '../turn-calls.ts'
 import type { TurnFold } from '../turn-chunks.ts'
 import { createTurnEnd, interventionData } from '../turn-data.ts'
 import type { UiChunk } from './ui-chunk.ts'
@@ -12,35 +19,32 @@ import type { UiChunk } from './ui-chunk.ts'
 /** Ids of the approvals that stand for the veto of a guard begin with it. */
 export const guardPrefix = 'guard-'
 
-type Event<Type extends TurnEvent['type']> = Extract<TurnEvent, { type: Type }>
+const blockChunks: BlockChunks<UiChunk> = {
+  start: ({ kind, id }) => [{ type: `${kind}-start`, id }],
+  delta: ({ kind, id }, delta) => ({ type: `${kind}-delta`, id, delta }),
+  end: ({ kind, id }) => [{ type: `${kind}-end`, id }],
+}
+
+/** The calls of the turn as parts of the message. `clientTools`: the tools that the page runs. */
+type CallParts = {
+  calls: TurnCalls
+  shown: Set<string>
+  clientTools: ReadonlySet<string>
+}
 
 /** `clientTools`: the names of the tools that the page runs. */
 export function createUiFold(clientTools: ReadonlySet<string> = new Set()): TurnFold<UiChunk> {
   const calls = createTurnCalls()
+  const parts: CallParts = { calls, shown: new Set(), clientTools }
   const end = createTurnEnd()
-  const shownCalls = new Set<string>()
+  const blocks = createTextBlocks(blockChunks)
   let turn: number | undefined
   let isStep = false
-  let block: { kind: 'text' | 'reasoning'; id: string } | undefined
-  let blocks = 0
   /** Data of the open step: a reset of the step removes it, so it is sent again. */
   let stepData: UiChunk[] = []
-  let hasText = false
-
-  function endBlock(): UiChunk[] {
-    if (block === undefined) return []
-    const { kind, id } = block
-    block = undefined
-    return [{ type: `${kind}-end`, id }]
-  }
 
   function delta(kind: 'text' | 'reasoning', text: string): UiChunk[] {
-    if (block?.kind === kind) return [{ type: `${kind}-delta`, id: block.id, delta: text }]
-    const before = endBlock()
-    blocks += 1
-    const id = `${kind}-${turn ?? 0}-${blocks}`
-    block = { kind, id }
-    return [...before, { type: `${kind}-start`, id }, { type: `${kind}-delta`, id, delta: text }]
+    return blocks.add(kind, turn ?? 0, text)
   }
 
   function startStep(): UiChunk[] {
@@ -50,7 +54,7 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
   }
 
   function finishStep(): UiChunk[] {
-    const before = endBlock()
+    const before = blocks.close()
     stepData = []
     if (!isStep) return before
     isStep = false
@@ -58,46 +62,9 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
   }
 
   function reset(): UiChunk[] {
-    block = undefined
-    hasText = false
+    blocks.drop()
+    blocks.beginRound()
     return [{ type: 'reset-step' }, ...stepData]
-  }
-
-  /**
-   * The part of a call appears when something happens to it. A page counts the calls that it shows,
-   * so it would never send an answer beside a call that waits for that answer.
-   */
-  function shown(place: CallPlace): UiChunk[] {
-    const call = calls.open(place)
-    return call === undefined || shownCalls.has(call.callId) ? [] : [inputOf(call)]
-  }
-
-  function inputOf({ callId, name, input }: OpenCall): UiChunk {
-    shownCalls.add(callId)
-    const executed = clientTools.has(name) ? {} : ({ providerExecuted: true } as const)
-    const call = { toolCallId: callId, toolName: name, input, dynamic: true as const }
-    return { type: 'tool-input-available', ...call, ...executed }
-  }
-
-  function pending(event: Event<'approval-pending'>): UiChunk[] {
-    return event.calls.flatMap(({ ordinal, id, rule }): UiChunk[] => {
-      const place = { ...event, ordinal }
-      const request = { approvalId: id, toolCallId: callIdOf(place), reason: rule }
-      return [...shown(place), { type: 'tool-approval-request', ...request }]
-    })
-  }
-
-  function rejected(event: Event<'call-rejected'>): UiChunk[] {
-    const toolCallId = callIdOf(event)
-    shownCalls.add(toolCallId)
-    const known = { dynamic: true, providerExecuted: true } as const
-    return [
-      {
-        ...{ type: 'tool-input-error', toolCallId, toolName: event.name, ...known },
-        input: event.input ?? event.arguments,
-        errorText: event.text || event.reason,
-      },
-    ]
   }
 
   function intervention(event: Event<'intervention-raised'>): UiChunk[] {
@@ -109,38 +76,13 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
     return [chunk]
   }
 
-  function finished(event: Event<'call-finished'>): UiChunk[] {
-    const call = calls.open(event)
-    if (call === undefined) return [] // its rejection was its end
-    return [...shown(event), ...endOf(call, event)]
-  }
-
-  function endOf(
-    { callId, approval }: OpenCall,
-    { status, result, reason }: Event<'call-finished'>,
-  ): UiChunk[] {
-    if (status === 'ok')
-      return [{ type: 'tool-output-available', toolCallId: callId, output: result }]
-    const outcome = approval?.decided?.outcome
-    const isUndecided = outcome === 'expired' || outcome === 'withdrawn'
-    if (status !== 'vetoed' || isUndecided)
-      return [{ type: 'tool-output-error', toolCallId: callId, errorText: result || reason }]
-    const denied: UiChunk = { type: 'tool-output-denied', toolCallId: callId }
-    return outcome === 'rejected' ? [denied] : [...vetoed(callId, reason), denied]
-  }
-
   function turnFinished(event: Event<'turn-finished'>): UiChunk[] {
-    const errorText = 'the turn ended before this call had a result'
-    const unfinished = calls.all().flatMap((call): UiChunk[] => {
-      const before = shownCalls.has(call.callId) ? [] : [inputOf(call)]
-      return [...before, { type: 'tool-output-error', toolCallId: call.callId, errorText }]
-    })
     const { reply, outcome, reason } = event
-    const isShown = reply === '' || (outcome === 'answered' && hasText)
+    const isShown = reply === '' || (outcome === 'answered' && blocks.texts().length > 0)
     return [
-      ...endBlock(),
-      ...unfinished,
-      ...(isShown ? [] : [...startStep(), ...delta('text', reply), ...endBlock()]),
+      ...blocks.close(),
+      ...unfinished(parts),
+      ...(isShown ? [] : [...startStep(), ...delta('text', reply), ...blocks.close()]),
       { type: 'data-weir-turn', id: `turn-${event.turn}`, data: end.of(event) },
       ...finishStep(),
       ...(outcome === 'cancelled' ? [{ type: 'abort' as const, reason }] : []),
@@ -155,30 +97,29 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
   function chunksOf(event: TurnEvent): UiChunk[] {
     switch (event.type) {
       case 'round-started':
-        hasText = false
+        blocks.beginRound()
         return startStep()
       case 'text-delta':
-        hasText = true
         return delta('text', event.text)
       case 'reasoning-delta':
         return delta('reasoning', event.text)
       case 'text-reset':
         return reset()
       case 'model-answered':
-        return endBlock()
+        return blocks.close()
       case 'call-rejected':
-        return rejected(event)
+        return rejected(parts, event)
       case 'tool-started':
       case 'call-offered':
-        return shown(event)
+        return shown(parts, event)
       case 'intervention-raised':
         return intervention(event)
       case 'approval-pending':
-        return pending(event)
+        return pending(parts, event)
       case 'approval-decided':
         return decided(event)
       case 'call-finished':
-        return finished(event)
+        return finished(parts, event)
       case 'turn-finished':
         return turnFinished(event)
       default:
@@ -199,6 +140,75 @@ export function createUiFold(clientTools: ReadonlySet<string> = new Set()): Turn
     start,
     pause: () => [...finishStep(), { type: 'finish', finishReason: 'tool-calls' }],
   }
+}
+
+/**
+ * The part of a call appears when something happens to it. A page counts the calls that it shows,
+ * so it would never send an answer beside a call that waits for that answer.
+ */
+function shown(parts: CallParts, place: CallPlace): UiChunk[] {
+  const call = parts.calls.open(place)
+  return call === undefined ? [] : inputOf(parts, call)
+}
+
+/** Empty if it is shown already. */
+function inputOf({ shown, clientTools }: CallParts, { callId, name, input }: OpenCall): UiChunk[] {
+  if (shown.has(callId)) return []
+  shown.add(callId)
+  const executed = clientTools.has(name) ? {} : ({ providerExecuted: true } as const)
+  const call = { toolCallId: callId, toolName: name, input, dynamic: true as const }
+  return [{ type: 'tool-input-available', ...call, ...executed }]
+}
+
+function pending(parts: CallParts, event: Event<'approval-pending'>): UiChunk[] {
+  return event.calls.flatMap(({ ordinal, id, rule }): UiChunk[] => {
+    const place = { ...event, ordinal }
+    const request = { approvalId: id, toolCallId: callIdOf(place), reason: rule }
+    return [...shown(parts, place), { type: 'tool-approval-request', ...request }]
+  })
+}
+
+function rejected({ shown }: CallParts, event: Event<'call-rejected'>): UiChunk[] {
+  const toolCallId = callIdOf(event)
+  shown.add(toolCallId)
+  const known = { dynamic: true, providerExecuted: true } as const
+  return [
+    {
+      ...{ type: 'tool-input-error', toolCallId, toolName: event.name, ...known },
+      input: event.input ?? event.arguments,
+      errorText: event.text || event.reason,
+    },
+  ]
+}
+
+function finished(parts: CallParts, event: Event<'call-finished'>): UiChunk[] {
+  const call = parts.calls.open(event)
+  if (call === undefined) return [] // its rejection was its end
+  return [...inputOf(parts, call), ...endOf(call, event)]
+}
+
+function endOf(
+  { callId, approval }: OpenCall,
+  { status, result, reason }: Event<'call-finished'>,
+): UiChunk[] {
+  if (status === 'ok')
+    return [{ type: 'tool-output-available', toolCallId: callId, output: result }]
+  const outcome = approval?.decided?.outcome
+  const isUndecided = outcome === 'expired' || outcome === 'withdrawn'
+  if (status !== 'vetoed' || isUndecided)
+    return [{ type: 'tool-output-error', toolCallId: callId, errorText: result || reason }]
+  const denied: UiChunk = { type: 'tool-output-denied', toolCallId: callId }
+  return outcome === 'rejected' ? [denied] : [...vetoed(callId, reason), denied]
+}
+
+function unfinished(parts: CallParts): UiChunk[] {
+  const errorText = 'the turn ended before this call had a result'
+  return parts.calls
+    .all()
+    .flatMap((call): UiChunk[] => [
+      ...inputOf(parts, call),
+      { type: 'tool-output-error', toolCallId: call.callId, errorText },
+    ])
 }
 
 /** Keeps UI-FOLD-2: only a person's answer is a response. */

@@ -94,8 +94,13 @@ function responseText(response: unknown): string {
   if (Array.isArray(response) && response.every(isTextBlock))
     return response.map(({ text }) => text).join('\n')
   if (isObject(response) && typeof response.stdout === 'string')
-    return [response.stdout, response.stderr].filter(Boolean).join('\n')
+    return [response.stdout, response.stderr, background(response)].filter(Boolean).join('\n')
   return JSON.stringify(response ?? '')
+}
+
+/** The model reads the id of a command that goes on in the background. */
+function background({ backgroundTaskId: id }: Body): string {
+  return typeof id === 'string' ? `Command running in background with ID: ${id}` : ''
 }
 
 function isTextBlock(value: unknown): value is { text: string } {

@@ -10,7 +10,7 @@ import type { GuestRequest } from '../../../../client/guard/guest-conversation.t
 import type { Reservation } from '../../../../services/llm-gateway/budgets/reservation.ts'
 import type { Usage } from '../../../../shared/contract/messages.ts'
 import { HttpError } from '../../http-error.ts'
-import type { GuestIdentity } from './guest-identity.ts'
+import type { GuestIdentity } from './identity/guest-identity.ts'
 import type { ProxiedConversation } from './proxied-conversation.ts'
 
 /** The conversation of a request that nothing names yet. It counts for its tenant and its agent. */

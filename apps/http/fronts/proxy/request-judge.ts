@@ -8,12 +8,12 @@ import { senderOf } from '../../../../shared/hosts/request-sender.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HostSessions } from '../hooks/host-sessions.ts'
 import type { ProxyApi, SentRequest } from './api.ts'
-import type { GuestIdentities, GuestIdentity } from './guest-identity.ts'
-import { guestRequest } from './guest-request.ts'
-import { historyOf } from './history-parts.ts'
+import type { GuestIdentities, GuestIdentity } from './identity/guest-identity.ts'
+import { guestRequest } from './identity/guest-request.ts'
+import { historyOf } from './identity/history-parts.ts'
 import { advisedBytes, noteOf } from './judged-request.ts'
 import type { ConversationOf, ProxiedConversation } from './proxied-conversation.ts'
-import type { UnjudgedTally } from './unjudged-tally.ts'
+import type { UnjudgedTally } from './unjudged/unjudged-tally.ts'
 
 /** A judged request. `note`: the value of the header `x-weir`. */
 export type JudgedRequest = {

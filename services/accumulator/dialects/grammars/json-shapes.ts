@@ -22,8 +22,8 @@ type Shape =
   | undefined
 
 /**
- * The keys of the name, the first that is there wins, of the arguments, and of what may be beside
- * them. `isAmbiguous`: a tool's declaration may have the same keys.
+ * The keys of the name, of which the first that is there wins, of the arguments and of other members.
+ * `isAmbiguous`: a tool's declaration may have the same keys.
  */
 type NamedShape = {
   names: string[]

@@ -27,7 +27,7 @@ const inLine = /(?:print\(\s{0,64})?[A-Za-z_][A-Za-z0-9_.-]{0,255}\(/y
 /** JSON in these marks is of another dialect. */
 const jsonHere = /\[\s{0,64}\{|\{/y
 
-/** What was read so far. `names`: of each call as soon as its name is visible. */
+/** The calls so far. `names`: of each call as soon as its name is visible. */
 type Calls = { calls: WrittenCall[]; names: string[]; repairs: Set<Repair>; mayBePrinted: boolean }
 
 function readAll(cursor: Cursor, marks: PythonMarks): Reading | undefined {

@@ -11,7 +11,7 @@ import { jsonHere } from './json-arguments.ts'
 
 /**
  * `field`: the tags before a value. Its group `key` is the name. Its groups `string` and `json` state
- * the type of the value. `end`: the tag after a value. `never`: what no value contains, because a
+ * the type of the value. `end`: the tag after a value. `never`: a text that no value contains, because a
  * tag in it is damaged or has no end.
  */
 type FieldTags = {

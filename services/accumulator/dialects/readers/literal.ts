@@ -1,5 +1,5 @@
-// Reads a value in a spelling of its own as JSON text: a Python literal, as far as Python's
-// ast.literal_eval accepts it and JSON can hold it, or a value between the marks of Gemma.
+// Reads a Python literal, or a value between the marks of Gemma, as JSON text. A Python literal is a
+// value that Python's ast.literal_eval accepts and JSON can hold.
 //
 // PYTHON-LITERAL-1. Strings, numbers and their escapes have Python's rules, with every prefix but
 //     those of bytes and f-strings. The value is Python's, or there is none.
@@ -115,7 +115,7 @@ const integerHere = /(?:[1-9](?:_?[0-9]){0,4300}|0(?:_?0){0,4300})/y
 /** A number must not continue as a name, another number, or a complex number. */
 const behind = /[\p{L}\p{N}_.]/uy
 
-/** The cursor moves only behind a number. Undefined: there is none that JSON can hold. */
+/** The cursor moves only after a number. Undefined: there is none that JSON can hold. */
 function pythonNumber(cursor: Cursor): string | undefined {
   const from = cursor.at
   const sign = skipMatch(cursor, signHere)?.[0] === '-' ? '-' : ''

@@ -38,7 +38,7 @@ type Edit = { repairs: Repair[]; from: number; to: number; text: string; isJsonO
 export const depthMax = limits.argumentDepthMax + 4
 
 /**
- * The value that begins here as strict JSON text, moving behind it. Undefined: it cannot be read,
+ * The value that begins here as strict JSON text, moving after it. Undefined: it cannot be read,
  * and the cursor stands at the fault.
  */
 export function readJson(cursor: Cursor, repairs: Set<Repair>): string | undefined {

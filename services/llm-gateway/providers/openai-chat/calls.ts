@@ -29,7 +29,7 @@ export function mayHaveCalls({ tool_calls: calls, function_call: older }: Json):
 /** In message order. `function_call` is the older form of a single call. */
 export function callPieces(message: Json, { exact, path, model }: SentMessage): PartEvent[] {
   const given: unknown = message.tool_calls
-  const entries: unknown[] = Array.isArray(given) ? given : isObject(given) ? [given] : []
+  const entries = [given].flat()
   const events: PartEvent[] = []
   const add = (piece: Omit<PartEvent, 'kind'>): void => {
     events.push({

@@ -213,7 +213,7 @@ describe('a machine without bubblewrap', () => {
     ['apk', 'apk add bubblewrap'],
     ['pacman', 'pacman -S bubblewrap'],
     ['zypper', 'zypper install bubblewrap'],
-  ])('and with %s is told to run: %s', (manager, command) => {
+  ])('and with %s names the command: %s', (manager, command) => {
     const getuid = jest.spyOn(process, 'getuid').mockReturnValue(0)
     const missing = `bubblewrap is not installed; run: ${command}`
     expect(machine('prlimit', manager)).toEqual({ missing })
@@ -222,7 +222,7 @@ describe('a machine without bubblewrap', () => {
     getuid.mockRestore()
   })
 
-  it('is told to run brew without sudo', () => {
+  it('names the command of brew without sudo', () => {
     expect(machine('prlimit', 'brew')).toEqual({
       missing: 'bubblewrap is not installed; run: brew install bubblewrap',
     })
@@ -240,7 +240,7 @@ describe('a machine without bubblewrap', () => {
     })
   })
 
-  it('starts nothing, and says why', () => {
+  it('starts no program, and names the reason', () => {
     const start = () => confined({ argv: ['true'], cwd: folder, ...rest }, [], machine())
     expect(start).toThrow(/^no sandbox can be made here: bubblewrap and util-linux are not/)
   })

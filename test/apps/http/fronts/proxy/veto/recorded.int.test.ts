@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { proxyApis } from '../../../../../../apps/http/fronts/proxy/apis.ts'
-import { callIdsIn } from '../../../../../../apps/http/fronts/proxy/history-parts.ts'
+import { callIdsIn } from '../../../../../../apps/http/fronts/proxy/identity/history-parts.ts'
 import type { CallVerdict, GuestAnswer } from '../../../../../../client/guard/guest-conversation.ts'
 import { type Api, streamFixtures } from '../../../../../support/provider-streams.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'

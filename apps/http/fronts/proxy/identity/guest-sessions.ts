@@ -10,11 +10,11 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from 'pino'
-import { withoutReminders } from '../../../../client/guard/reminders.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
-import { headerText } from '../../../../shared/hosts/request-sender.ts'
-import { newest } from '../../../../shared/lib/newest.ts'
-import type { Json, ProxyApi } from './api.ts'
+import { withoutReminders } from '../../../../../client/guard/reminders.ts'
+import { limits } from '../../../../../shared/contract/limits.ts'
+import { headerText } from '../../../../../shared/hosts/request-sender.ts'
+import { newest } from '../../../../../shared/lib/newest.ts'
+import type { Json, ProxyApi } from '../api.ts'
 import { callsOf, historyOf } from './history-parts.ts'
 
 /** A request of a client of this guest. */

@@ -10,15 +10,15 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { withoutReminders } from '../../../../client/guard/reminders.ts'
-import { limits } from '../../../../shared/contract/limits.ts'
+import { withoutReminders } from '../../../../../client/guard/reminders.ts'
+import { limits } from '../../../../../shared/contract/limits.ts'
 import {
   headerText,
   type RequestSender,
   senderOf,
-} from '../../../../shared/hosts/request-sender.ts'
-import { newest } from '../../../../shared/lib/newest.ts'
-import { type Json, listIn, type ProxyApi } from './api.ts'
+} from '../../../../../shared/hosts/request-sender.ts'
+import { newest } from '../../../../../shared/lib/newest.ts'
+import { type Json, listIn, type ProxyApi } from '../api.ts'
 import type { ClientRequest, GuestSessions } from './guest-sessions.ts'
 import { answersIn, callsOf, historyOf } from './history-parts.ts'
 

@@ -1,9 +1,9 @@
 // A request of a guest behind the proxy, for its conversation.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import type { GuestRequest } from '../../../../client/guard/guest-conversation.ts'
-import { hostOfRequest } from '../../../../shared/hosts/hosts.ts'
-import type { ProxyApi } from './api.ts'
+import type { GuestRequest } from '../../../../../client/guard/guest-conversation.ts'
+import { hostOfRequest } from '../../../../../shared/hosts/hosts.ts'
+import type { ProxyApi } from '../api.ts'
 
 export function guestRequest(
   { format }: Pick<ProxyApi, 'format'>,

@@ -1,7 +1,7 @@
 // The parts of a request's history and of an answer, in the terms of the proxy.
 
-import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import { type Json, listIn, type ProxyApi } from './api.ts'
+import { isObject } from '../../../../../shared/lib/json/json-object.ts'
+import { type Json, listIn, type ProxyApi } from '../api.ts'
 
 /** The messages of a request, in order. */
 export function historyOf(api: ProxyApi, body: Json): Json[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { unjudgedKindOf } from '../../../../../apps/http/fronts/proxy/unjudged-path.ts'
-import { limits } from '../../../../../shared/contract/limits.ts'
+import { unjudgedKindOf } from '../../../../../../apps/http/fronts/proxy/unjudged/unjudged-path.ts'
+import { limits } from '../../../../../../shared/contract/limits.ts'
 
 describe('the kind of an unjudged request', () => {
   it.each([

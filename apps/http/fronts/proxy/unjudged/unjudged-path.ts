@@ -1,10 +1,10 @@
 // The kind of a request to an API that the proxy cannot read, by its path.
 // UNJUDGED-PATH-1. A kind has no query, no id and no control character: it enters logs and lists.
 
-import { limits } from '../../../../shared/contract/limits.ts'
-import type { UnjudgedKind } from '../../../../shared/contract/unjudged-kinds.ts'
-import { onOneLine, shortened } from '../../../../shared/lib/text-cut.ts'
-import { plainPath } from './apis.ts'
+import { limits } from '../../../../../shared/contract/limits.ts'
+import type { UnjudgedKind } from '../../../../../shared/contract/unjudged-kinds.ts'
+import { onOneLine, shortened } from '../../../../../shared/lib/text-cut.ts'
+import { plainPath } from '../apis.ts'
 
 const apis: readonly (readonly [RegExp, UnjudgedKind])[] = [
   [/:(stream)?rawpredict$|\/publishers\/.*:(stream)?generatecontent$/, 'Vertex'],

@@ -2,14 +2,14 @@
 // one that no profile knows. Its model is scripted; its tools answer by a function.
 
 import type { ServerResponse } from 'node:http'
-import type { Received } from './scripted-upstream.ts'
+import type { Received } from '../scripted-upstream.ts'
 
 export type ScriptedCall = { name: string; input: string }
 
 /** Changes a call as the host runs and shows it. */
 export type Rewrite = (call: { name: string; input: Record<string, unknown> | string }) => unknown
 
-/** What Claude Code 2.1 was seen to do in the folder /w. */
+/** The changes of Claude Code 2.1 in the folder /w, as seen in its requests. */
 export const asClaudeCode: Rewrite = ({ name, input }) => {
   if (typeof input === 'string') return { __unparsedToolInput: { raw: input, len: input.length } }
   const { command, timeout, content, new_string: text, ...rest } = input

@@ -5,9 +5,9 @@
 // UNJUDGED-TALLY-2. A count that the log does not take stays for the next report.
 
 import type { Logger } from 'pino'
-import { limits } from '../../../../shared/contract/limits.ts'
-import { HttpError } from '../../http-error.ts'
-import type { ConversationOf } from './proxied-conversation.ts'
+import { limits } from '../../../../../shared/contract/limits.ts'
+import { HttpError } from '../../../http-error.ts'
+import type { ConversationOf } from '../proxied-conversation.ts'
 
 export type UnjudgedTally = {
   /** Counts one request of this guest. `kind`: as unjudgedKindOf names it. */

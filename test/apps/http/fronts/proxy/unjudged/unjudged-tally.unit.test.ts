@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import { createUnjudgedTally } from '../../../../../apps/http/fronts/proxy/unjudged-tally.ts'
-import { HttpError } from '../../../../../apps/http/http-error.ts'
-import { limits } from '../../../../../shared/contract/limits.ts'
-import { scriptedGuard } from '../../scripted-guard.ts'
+import { createUnjudgedTally } from '../../../../../../apps/http/fronts/proxy/unjudged/unjudged-tally.ts'
+import { HttpError } from '../../../../../../apps/http/http-error.ts'
+import { limits } from '../../../../../../shared/contract/limits.ts'
+import { scriptedGuard } from '../../../scripted-guard.ts'
 
 /** `refuse`: the error of the next report of a guest, if there is one. */
 function world(refuse: (agent: string) => Error | undefined = () => undefined) {

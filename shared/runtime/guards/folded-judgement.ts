@@ -1,0 +1,90 @@
+// Calls a guard that runs in this thread, for rounds of one partition in their order. Each round gets an
+// answer or a failure, and its conversation's state is folded into the guard's memory.
+
+import { setImmediate } from 'node:timers/promises'
+import type { Offset } from '../../contract/bus.ts'
+import type { Guard, GuardedRound } from '../../contract/guard.ts'
+import { limits } from '../../contract/limits.ts'
+import type { Clock, Milliseconds } from '../../lib/clock.ts'
+import { thrownText } from '../../lib/error-place.ts'
+import type { Marks } from '../derived-id.ts'
+import type { GuardMemory } from './guard-memory.ts'
+import { type Answered, answeredBy, failedAnswer } from './judgement.ts'
+import type { WithinLimit } from './time-limit.ts'
+
+/** The runtime fills in `answered` and `judgedMs`. */
+export type FoldedJob = {
+  record: { offset: Offset; time: Milliseconds }
+  round: GuardedRound
+  /** The marks before the record. */
+  marks: Marks
+  answered?: Answered
+  judgedMs: Milliseconds
+}
+
+type Place = { clock: Clock; within: WithinLimit; memory: GuardMemory }
+
+/**
+ * Judges all rounds within one time limit. A round that exceeds it is rejected, and the others get a
+ * new limit.
+ */
+export async function judgeInOrder(
+  guard: Guard,
+  jobs: readonly FoldedJob[],
+  place: Place,
+): Promise<void> {
+  const { clock, within } = place
+  let next = 0
+  let againAt: number | undefined
+  while (next < jobs.length) {
+    const first = next
+    if (next > 0) await setImmediate() // lets the Kafka client send its heartbeats
+    const began = clock.monotonic()
+    const used = process.cpuUsage()
+    const isWithin = within(() => {
+      for (; next < jobs.length; next += 1) {
+        if (clock.monotonic() - began > limits.guardJudgeMsMax / 2) return
+        judgeOne(guard, jobs[next] as FoldedJob, place)
+      }
+    }, limits.guardJudgeMsMax)
+    // A round that was stopped behind others has not had all of its time. It gets a new limit.
+    if (isWithin || next > first) continue
+    // The same if the process stood still because the machine was busy.
+    const { user, system } = process.cpuUsage(used)
+    if (againAt !== next && (user + system) / 1000 < limits.guardJudgeMsMax / 2) {
+      againAt = next
+      continue
+    }
+    const stuck = jobs[next] as FoldedJob
+    stuck.answered = failedAnswer(
+      stuck.round.calls,
+      'guard.stuck',
+      `judge took longer than ${limits.guardJudgeMsMax} ms`,
+    )
+    next += 1
+  }
+}
+
+function judgeOne(guard: Guard, job: FoldedJob, { clock, memory }: Place): void {
+  const { round, record } = job
+  const began = clock.monotonic()
+  const state = memory.get(round.conversation)
+  job.answered = answerOf(guard, state === undefined ? undefined : JSON.parse(state), round)
+  job.judgedMs = Math.max(0, clock.monotonic() - began)
+  if (job.answered.fault === undefined)
+    memory.set(round.conversation, job.answered.state, {
+      offset: record.offset,
+      time: record.time,
+      marks: job.marks,
+    })
+}
+
+function answerOf(guard: Guard, state: unknown, round: GuardedRound): Answered {
+  try {
+    // A copy: the answer is checked against the round, so the guard must not change it.
+    return answeredBy(guard.judge(state, structuredClone(round)), round)
+  } catch (error) {
+    const fault = `judge threw: ${thrownText(error, import.meta.url)}`
+    return failedAnswer(round.calls, 'guard.threw', fault)
+  }
+}
