@@ -3,6 +3,7 @@
 
 import pino from 'pino'
 import type { Scenario } from '../../apps/replay/judge/scenario.ts'
+import type { GuardOptions } from '../../client/guard/guard-options.ts'
 import type {
   Guard,
   GuestConversation,
@@ -20,7 +21,7 @@ import { decode } from '../../shared/codec/codec.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import { isGuest } from '../../shared/contract/topology.ts'
-import { systemClock } from '../../shared/lib/clock.ts'
+import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
 import type { Transcript } from '../../shared/transcript/transcript.ts'
 import type { IntervenedAt } from '../support/traces.ts'
@@ -42,8 +43,8 @@ export type Driver = {
 }
 
 export type ParityWorld = {
-  /** Two fronts that only observe. `hints`: of the tools. */
-  guards(hints: Record<string, GuestHints>): [Guard, Guard]
+  /** Two fronts that only observe by default. `hints`: of the tools. */
+  guards(hints: Record<string, GuestHints>, options?: FrontOptions): [Guard, Guard]
   /**
    * The interventions in the conversation of this thread, without ordinary ones. `at`: the calls and
    * the responses without calls up to its round, in the whole conversation.
@@ -51,6 +52,8 @@ export type ParityWorld = {
   interventions(thread: string): Promise<IntervenedAt[]>
   close(): Promise<void>
 }
+
+type FrontOptions = Pick<GuardOptions, 'mode' | 'record'>
 
 const topicPrefix = 'weir.'
 const partitions = 1
@@ -60,10 +63,10 @@ const { caps } = defaultGuestSettings.policy
 const { version: _, ...content } = defaultPolicy
 const settings = { ...defaultGuestSettings, policy: policyOf({ ...content, caps }) }
 
-export async function openParityWorld(): Promise<ParityWorld> {
+export async function openParityWorld(clock: Clock = systemClock): Promise<ParityWorld> {
   const log = pino({ level: 'silent' })
   const bus = await openEmbeddedBus({
-    ...{ file: ':memory:', clock: systemClock, keepFrom: foldFrom, log },
+    ...{ file: ':memory:', clock, keepFrom: foldFrom, log },
   })
   const stages = await startStages({
     ...{ bus, agents: new Map(), topicPrefix, partitions, log, names: stagesOfGuests },
@@ -85,17 +88,20 @@ export async function openParityWorld(): Promise<ParityWorld> {
     }
   }
 
-  function guardWith(hints: Record<string, GuestHints>): Guard {
+  function guardWith(
+    hints: Record<string, GuestHints>,
+    { mode = 'observing', record = 'all' }: FrontOptions,
+  ): Guard {
     const { conversation } = fronts.front({
-      ...{ mode: 'observing', answerWithinMs: waitMaxMs },
-      agent: { name: agent, settings, hints },
+      ...{ mode, answerWithinMs: waitMaxMs },
+      agent: { name: agent, settings, hints, record },
     })
     const close = async () => {}
     return { conversation, failed: stages.failed, close, [Symbol.asyncDispose]: close }
   }
 
   return {
-    guards: (hints) => [guardWith(hints), guardWith(hints)],
+    guards: (hints, options = {}) => [guardWith(hints, options), guardWith(hints, options)],
 
     async interventions(thread) {
       await readOn()
@@ -138,19 +144,22 @@ function outcomesOfGuests() {
 }
 
 /** Without a log, as `openGuard` has it. */
-export async function openMemoryWorld(): Promise<ParityWorld> {
+export async function openMemoryWorld(clock: Clock = systemClock): Promise<ParityWorld> {
   const log = pino({ level: 'silent' })
   const { add, interventions } = outcomesOfGuests()
-  const stages = openMemoryStages({ clock: systemClock, log, observed: add })
-  const guardWith = (hints: Record<string, GuestHints>): Guard => ({
+  const stages = openMemoryStages({ clock, log, observed: add })
+  const guardWith = (
+    hints: Record<string, GuestHints>,
+    { mode = 'observing', record = 'all' }: FrontOptions,
+  ): Guard => ({
     conversation: frontInMemory(stages, {
-      ...{ mode: 'observing', answerWithinMs: waitMaxMs, inForce: [], log },
-      agent: { name: agent, settings, hints, record: 'all' },
+      ...{ mode, answerWithinMs: waitMaxMs, inForce: [], log },
+      agent: { name: agent, settings, hints, record },
     }),
     ...{ failed: stages.failed, close: stages.close, [Symbol.asyncDispose]: stages.close },
   })
   return {
-    guards: (hints) => [guardWith(hints), guardWith(hints)],
+    guards: (hints, options = {}) => [guardWith(hints, options), guardWith(hints, options)],
     interventions: async (thread) => interventions(thread),
     close: stages.close,
   }
