@@ -1,6 +1,6 @@
 // The identity of rounds that a host shows in other words than its model had. Most hosts rewrite
 // arguments in their histories and keep the ids of calls. A live answer has the model's own words.
-// test/models/guests_rewrites.py shows what breaks without each rule.
+// test/models/guests_rewrites.py has a counterexample for each rule.
 //
 // ROUND-IDENTITY-1. A round of a history is the known round with its words. Otherwise it is the one
 //     known round with its call ids.

@@ -5,8 +5,8 @@
 //     states that it polls. It also waits if its input to a running session is empty or names a wait.
 // WAITING-2. A failure is no wait, and no answer that says that the thing is over, gone or refused.
 //     Neither is an action that reports that it was queued.
-// WAITING-3. An empty answer is a wait only if the call has an id that an earlier call returned, or
-//     the path of a file to which an earlier call writes its output.
+// WAITING-3. An empty answer is a wait only if the call has an id that an earlier call returned. The
+//     path of a file for the output of an earlier call counts as such an id.
 
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { type Progress, progressOf } from './waiting-answer.ts'

@@ -67,11 +67,9 @@ function summary(lines: readonly Line[]): string[][] {
 function resultOf(lines: readonly Line[]): string {
   const missing = lines.find(({ found }) => /not installed|not judged/.test(found))
   if (missing !== undefined) return missing.found.replace(/^\d+ requests, /, '')
-  const faults = [...new Set(lines.filter(({ isWell }) => !isWell).map(({ title }) => title))]
   const fronts = [...new Set(lines.map(({ front }) => front))].join(', ')
   const held = lines.filter(({ isWell }) => isWell).length
-  const counts = `${held} of ${lines.length} (${fronts})`
-  return faults.length === 0 ? counts : `${counts}; not: ${faults.join('; ')}`
+  return `${held} of ${lines.length} (${fronts})`
 }
 
 async function replaceTable(file: string, first: string, lines: readonly string[]): Promise<void> {

@@ -130,7 +130,7 @@ export function killCase(program: Program, front: Front, place: 'stream' | 'call
         const isTold = /weir|connect|network|unavailable/i.test(shown)
         const isSafe = ran.join() === allowed
         return {
-          found: `calls that ran: ${ran.join(', ')}, the user is told why: ${isTold}`,
+          found: `calls that ran: ${ran.join(', ')}, the user reads the reason: ${isTold}`,
           fault: isSafe && isTold ? undefined : `expected the calls ${allowed} and a reason`,
         }
       })
