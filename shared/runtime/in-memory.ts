@@ -132,7 +132,7 @@ export function createPlayer({
       for (const [topic, inbox] of byTopic)
         for (const { tick, due } of inbox.due()) {
           if (due <= log.now) write(topic, tick, undefined, undefined)
-          else nextDue = Math.min(nextDue, due)
+          else onDue(due)
         }
       return nextDue === Number.POSITIVE_INFINITY ? undefined : nextDue
     },
@@ -141,64 +141,14 @@ export function createPlayer({
   function add<State, In extends Message, Task>(
     stage: Stage<State, In, Task>,
   ): PlayedStage<State, Task> {
-    const { inbox: topic } = stages[stage.name]
-    const failures = new Map<Offset, string>()
-    const kept = live && keptUnits<State>()
-    let applied: Message | undefined
-    const fold = createFold({
-      stage,
-      partition,
-      topicPrefix,
-      marks: {},
-      readBack,
-      failures,
-      decode: () => applied as Message,
-      encode: undefined,
-      ...codec,
-      throws: codec === undefined && live === undefined,
-      copyOf: kept?.copyOf,
-    })
-    async function* readBack(from: Offset, to: Offset, unit: string) {
-      const isBetween = ({ offset }: PlayedRecord) => from <= offset && offset < to
-      if (codec !== undefined)
-        yield records.filter((record) => record.topic === topic && isBetween(record)).map(prefixed)
-      for (const { record, message } of kept?.since(unit) ?? []) {
-        applied = message
-        yield [prefixed(record)]
-      }
-    }
-    const ended = (delivered: Delivered, done: Applied): Applied => {
-      const unit = done.unit === undefined ? undefined : fold.units.get(done.unit)
-      if (done.unit !== undefined) kept?.applied(done.unit, unit, delivered)
-      const due = unit && stage.due(unit.state)
-      if (due !== undefined) nextDue = Math.min(nextDue, due)
-      return done
-    }
-    const inbox: Inbox = {
-      waiting: [],
-      failures,
-      due: () =>
-        [...fold.units].flatMap(([unit, { state, conversation }]) => {
-          const due = stage.due(state)
-          return due === undefined ? [] : [{ tick: { type: 'tick', conversation, unit }, due }]
-        }),
-      apply(delivered) {
-        applied = delivered.message
-        const done = fold.apply(prefixed(delivered.record))
-        return done instanceof Promise
-          ? done.then((later) => ended(delivered, later))
-          : ended(delivered, done)
-      },
-    }
+    const { inbox, played } = inboxOf(stage, { topicPrefix, codec, live, records, onDue })
     inboxes.set(stage.name, inbox)
-    byTopic.set(topic, inbox)
-    return {
-      units: fold.units,
-      tasks: (conversation) =>
-        [...fold.units.values()].flatMap((unit) =>
-          unit.conversation === conversation ? stage.wants(unit.state) : [],
-        ),
-    }
+    byTopic.set(stages[stage.name].inbox, inbox)
+    return played
+  }
+
+  function onDue(due: Milliseconds): void {
+    nextDue = Math.min(nextDue, due)
   }
 
   function settleSoon(): Output[] | Promise<Output[]> {
@@ -255,9 +205,85 @@ export function createPlayer({
     byTopic.get(topic)?.waiting.push({ record, message })
     return record
   }
+}
+
+type InboxOptions = Pick<PlayerOptions, 'codec' | 'live'> & {
+  topicPrefix: string
+  /** Of the log. */
+  records: readonly PlayedRecord[]
+  /** A unit has this deadline. */
+  onDue(due: Milliseconds): void
+}
+
+/** The inbox of a stage, with the fold of its records. */
+function inboxOf<State, In extends Message, Task>(
+  stage: Stage<State, In, Task>,
+  { topicPrefix, codec, live, records, onDue }: InboxOptions,
+): { inbox: Inbox; played: PlayedStage<State, Task> } {
+  const { inbox: topic } = stages[stage.name]
+  const failures = new Map<Offset, string>()
+  const kept = live && keptUnits<State>()
+  let applied: Message | undefined
+  const fold = createFold({
+    stage,
+    partition,
+    topicPrefix,
+    marks: {},
+    readBack,
+    failures,
+    decode: () => applied as Message,
+    encode: undefined,
+    ...codec,
+    throws: codec === undefined && live === undefined,
+    copyOf: kept?.copyOf,
+  })
 
   function prefixed(record: PlayedRecord): StoredRecord {
     return { ...record, topic: topicPrefix + record.topic }
+  }
+
+  async function* readBack(from: Offset, to: Offset, unit: string) {
+    const isBetween = ({ offset }: PlayedRecord) => from <= offset && offset < to
+    if (codec !== undefined)
+      yield records.filter((record) => record.topic === topic && isBetween(record)).map(prefixed)
+    for (const { record, message } of kept?.since(unit) ?? []) {
+      applied = message
+      yield [prefixed(record)]
+    }
+  }
+
+  function noted(delivered: Delivered, done: Applied): Applied {
+    const unit = done.unit === undefined ? undefined : fold.units.get(done.unit)
+    if (done.unit !== undefined) kept?.applied(done.unit, unit, delivered)
+    const due = unit && stage.due(unit.state)
+    if (due !== undefined) onDue(due)
+    return done
+  }
+
+  return {
+    inbox: {
+      waiting: [],
+      failures,
+      due: () =>
+        [...fold.units].flatMap(([unit, { state, conversation }]) => {
+          const due = stage.due(state)
+          return due === undefined ? [] : [{ tick: { type: 'tick', conversation, unit }, due }]
+        }),
+      apply(delivered) {
+        applied = delivered.message
+        const done = fold.apply(prefixed(delivered.record))
+        return done instanceof Promise
+          ? done.then((later) => noted(delivered, later))
+          : noted(delivered, done)
+      },
+    },
+    played: {
+      units: fold.units,
+      tasks: (conversation) =>
+        [...fold.units.values()].flatMap((unit) =>
+          unit.conversation === conversation ? stage.wants(unit.state) : [],
+        ),
+    },
   }
 }
 

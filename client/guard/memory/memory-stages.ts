@@ -50,23 +50,28 @@ export function openMemoryStages({
   /** Receives each message that a stage writes. */
   observed?: ((message: Message) => void) | undefined
 }): MemoryStages {
-  const listeners = new Map<ConversationId, Set<GuestListener>>()
+  const listeners = createListeners()
   const { promise: failed, reject } = Promise.withResolvers<never>()
   failed.catch(() => {}) // it may have no reader: no unhandled rejection
   const player = createPlayer({ live: { clock, onWritten } })
   const played = [guest, validator, loopDetector, executor, approval].map((stage) =>
     player.add(stage as typeof guest),
   )
-  const timer = createTimer()
-  let listening = 0
+  const timer = deadlineTimer({
+    clock,
+    size: () => played.reduce((sum, { units }) => sum + units.size, 0),
+    scan() {
+      player.tick()
+      apply()
+    },
+  })
   let guards: Guards | undefined
   let settling: Promise<void> | undefined
   let failure: { error: unknown } | undefined
 
   function onWritten(topic: TopicName, message: Message, { time }: { time: Milliseconds }): void {
     if (topic === 'activity') {
-      if (isForFronts(message))
-        for (const { onMessage } of listeners.get(message.conversation) ?? []) onMessage(message)
+      if (isForFronts(message)) listeners.deliver(message)
     } else if (topic === 'dead-letters' && message.type === 'dead-letter') {
       const { topic, partition, offset, code, reason } = message
       log.error({ topic, partition, offset, code, reason }, 'a record could not be applied')
@@ -114,40 +119,7 @@ export function openMemoryStages({
     failure = { error }
     timer.stop()
     reject(error)
-    endListening(error)
-  }
-
-  function endListening(error: unknown): void {
-    const ended = [...listeners.values()].flatMap((some) => [...some])
-    listeners.clear()
-    for (const { onFailure } of ended) onFailure(error)
-  }
-
-  /** One timer for the unit that is due first. */
-  function createTimer() {
-    let next = Number.POSITIVE_INFINITY
-    let cancel = () => {}
-    let scannedAt = Number.NEGATIVE_INFINITY
-
-    return {
-      wakeAt(time: Milliseconds): void {
-        if (time >= next || failure !== undefined) return
-        cancel()
-        next = time
-        // A scan takes longer with more units, so more units mean a longer time between scans.
-        const size = played.reduce((sum, { units }) => sum + units.size, 0)
-        const apart = scannedAt + size * limits.tickLookMsPerUnit - clock.monotonic()
-        cancel = clock.after(Math.max(time - clock.now(), apart, 0), scan)
-      },
-      stop: () => cancel(),
-    }
-
-    function scan(): void {
-      next = Number.POSITIVE_INFINITY
-      scannedAt = clock.monotonic()
-      player.tick()
-      apply()
-    }
+    listeners.end(error)
   }
 
   /** For records that no call of a front waits for. `fail` has the error. */
@@ -163,16 +135,7 @@ export function openMemoryStages({
       clock,
       async listen(conversation, listener) {
         if (failure !== undefined) throw failure.error
-        refuseTooMany(listening)
-        listening += 1
-        const some = listeners.get(conversation) ?? new Set()
-        listeners.set(conversation, some.add(listener))
-        return () => {
-          if (!some.delete(listener)) return
-          listening -= 1
-          if (some.size === 0 && listeners.get(conversation) === some)
-            listeners.delete(conversation)
-        }
+        return listeners.add(conversation, listener)
       },
       async write(messages) {
         if (failure !== undefined) throw failure.error
@@ -194,7 +157,7 @@ export function openMemoryStages({
       const error = new WeirError('bus.closed', 'the guard is closed: open it again')
       failure ??= { error }
       timer.stop()
-      endListening(error)
+      listeners.end(error)
       await guards?.close()
     },
   }
@@ -204,4 +167,67 @@ const types: ReadonlySet<string> = new Set(activityTypes)
 
 function isForFronts(message: Message): message is GuestActivity {
   return types.has(message.type)
+}
+
+/** The calls of fronts that wait for activity, by conversation. */
+function createListeners() {
+  const byConversation = new Map<ConversationId, Set<GuestListener>>()
+  let listening = 0
+
+  return {
+    /** Throws `guests.full`. */
+    add(conversation: ConversationId, listener: GuestListener): () => void {
+      refuseTooMany(listening)
+      listening += 1
+      const some = byConversation.get(conversation) ?? new Set()
+      byConversation.set(conversation, some.add(listener))
+      return () => {
+        if (!some.delete(listener)) return
+        listening -= 1
+        if (some.size === 0) byConversation.delete(conversation)
+      }
+    },
+    deliver(message: GuestActivity): void {
+      for (const { onMessage } of byConversation.get(message.conversation) ?? []) onMessage(message)
+    },
+    end(error: unknown): void {
+      for (const some of byConversation.values()) for (const { onFailure } of some) onFailure(error)
+    },
+  }
+}
+
+/** One timer for the unit that is due first. `scan` finds the units that are due. */
+function deadlineTimer({
+  clock,
+  size,
+  scan,
+}: {
+  clock: Clock
+  /** The number of units. */
+  size(): number
+  scan(): void
+}) {
+  let next = Number.POSITIVE_INFINITY
+  let cancel = () => {}
+  let scannedAt = Number.NEGATIVE_INFINITY
+  let isStopped = false
+
+  return {
+    wakeAt(time: Milliseconds): void {
+      if (isStopped || time >= next) return
+      cancel()
+      next = time
+      // A scan takes longer with more units, so more units mean a longer time between scans.
+      const apart = scannedAt + size() * limits.tickLookMsPerUnit - clock.monotonic()
+      cancel = clock.after(Math.max(time - clock.now(), apart, 0), () => {
+        next = Number.POSITIVE_INFINITY
+        scannedAt = clock.monotonic()
+        scan()
+      })
+    },
+    stop(): void {
+      isStopped = true
+      cancel()
+    },
+  }
 }
