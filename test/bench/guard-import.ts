@@ -1,5 +1,5 @@
 // The files and the time that a program needs to import weir-agents/guard, and to open a guard in
-// memory. Each one is measured in a process of its own.
+// memory. A new process measures each one.
 //
 // Not measured: the package as it is published, which has no types to strip.
 
