@@ -12,6 +12,7 @@ import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardVerdict, Message, RoundCleared } from '../../../shared/contract/messages.ts'
 import type { TopicName } from '../../../shared/contract/topology.ts'
+import { keepAlive } from '../../../shared/lib/alive.ts'
 import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { WorkLog } from '../../../shared/lib/lazy-log.ts'
@@ -173,17 +174,20 @@ function isForFronts(message: Message): message is GuestActivity {
 function createListeners() {
   const byConversation = new Map<ConversationId, Set<GuestListener>>()
   let listening = 0
+  let release = () => {}
 
   return {
-    /** Throws `guests.full`. */
+    /** Throws `guests.full`. The process lives for as long as a call waits. */
     add(conversation: ConversationId, listener: GuestListener): () => void {
       refuseTooMany(listening)
+      if (listening === 0) release = keepAlive()
       listening += 1
       const some = byConversation.get(conversation) ?? new Set()
       byConversation.set(conversation, some.add(listener))
       return () => {
         if (!some.delete(listener)) return
         listening -= 1
+        if (listening === 0) release()
         if (some.size === 0) byConversation.delete(conversation)
       }
     },

@@ -11,8 +11,8 @@
 //     write that fails for good fails every subscription with a step under way.
 
 import type { Commit, Offset, SubscribeOptions, Subscription } from '../../contract/bus.ts'
+import { keepAlive } from '../../lib/alive.ts'
 import { WeirError } from '../../lib/errors.ts'
-import { keepAlive } from './alive.ts'
 import { createLane, type Lane, type LaneOwner } from './lane.ts'
 import type { Log } from './log.ts'
 import type { PartitionName } from './log-partition.ts'

@@ -1,8 +1,10 @@
 // weir-agents/guard with its stages, in memory and in a data folder.
 
+import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { defaultGuestSettings, type GuardOptions, openGuard } from '../../../client/guard/guard.ts'
@@ -427,6 +429,21 @@ describe('a guard in memory', () => {
       refused,
     )
     expect(await guard.conversation('u').beforeModel(asked([]))).toMatchObject({ judged: false })
+  })
+
+  it('keeps its process alive while a call waits for a person, and no longer', async () => {
+    const file = new URL('../../../client/guard/guard.ts', import.meta.url).href
+    const program = `
+      const { openGuard } = await import(${JSON.stringify(file)})
+      const approvals = { rules: [{ name: 'all', tools: ['exec'] }], waitMs: 2_000 }
+      const guard = await openGuard({ agent: 'coder', approvals })
+      const given = ${JSON.stringify(answerOf(asked([]), good))}
+      const [call] = await guard.conversation('t').afterModel(given)
+      console.log(call.code)
+    `
+    const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program]
+    const { stdout } = await promisify(execFile)(process.execPath, args)
+    expect(stdout.trim()).toBe('approval.rejected')
   })
 
   it('judges conversations at once', async () => {
