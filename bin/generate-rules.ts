@@ -10,7 +10,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { providers } from '../services/llm-gateway/providers/providers.ts'
+import { providers } from '../services/llm-gateway/performer/providers/providers.ts'
 import { rules } from '../services/loop-detector/rules.ts'
 import { thresholds } from '../shared/contract/thresholds.ts'
 

@@ -1,10 +1,10 @@
 // Checks of options that several functions of the package have. Types keep a program in TypeScript
 // from most of these mistakes, and JavaScript has none.
 
-import { guardModes } from '../shared/contract/guard.ts'
+import { guardModes } from '../shared/contract/guard/guard.ts'
 import { type ErrorCode, WeirError } from '../shared/lib/errors.ts'
 import { alternatives, shown } from '../shared/settings/mistake.ts'
-import { mistakesOfGuards } from './guard-mistakes.ts'
+import { mistakesOfGuards } from './guards/guard-mistakes.ts'
 import { refuseUnknownKeys } from './known-keys.ts'
 
 type Asked = { code: ErrorCode; subject: string }

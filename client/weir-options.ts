@@ -1,11 +1,11 @@
 // The options of Weir.open: their types, checks and the settings that they give.
 
 import type { Logger } from 'pino'
-import type { ApprovalSettings } from '../services/approval/registration.ts'
+import type { ApprovalSettings } from '../services/approval/performer/registration.ts'
 import type { BusKind } from '../shared/bus/kind.ts'
 import { busKindOf } from '../shared/bus/kinds.ts'
 import { withPartitionsOfLog } from '../shared/bus/partitions-of-log.ts'
-import type { AnyGuard } from '../shared/contract/guard.ts'
+import type { AnyGuard } from '../shared/contract/guard/guard.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { alternatives } from '../shared/settings/mistake.ts'
 import {
@@ -15,11 +15,16 @@ import {
   settingsWithOrigins,
   valuesOf,
 } from '../shared/settings/settings.ts'
-import type { AgentsOption } from './agents-in-files.ts'
-import { type BusChoice, choiceOfSettings, exampleChoice, flagsOfChoice } from './bus-choice.ts'
+import type { AgentsOption } from './agents/agents-in-files.ts'
 import { checkGuards, needLogger, needOptions, needText } from './given-options.ts'
 import { refuseUnknownKeys } from './known-keys.ts'
-import { type StagesChoice, stagesChoices } from './stages-choice.ts'
+import {
+  type BusChoice,
+  choiceOfSettings,
+  exampleChoice,
+  flagsOfChoice,
+} from './place/bus-choice.ts'
+import { type StagesChoice, stagesChoices } from './place/stages-choice.ts'
 
 export type WeirOptions = {
   /**

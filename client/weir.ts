@@ -10,9 +10,9 @@ import type {
   Approvals,
   DecisionOutcome,
   WaitingApproval,
-} from '../services/approval/approvals.ts'
-import { personHere } from '../services/approval/person.ts'
-import { providerNamed } from '../services/llm-gateway/providers/providers.ts'
+} from '../services/approval/performer/approvals.ts'
+import { personHere } from '../services/approval/performer/person.ts'
+import { providerNamed } from '../services/llm-gateway/performer/providers/providers.ts'
 import type { RunningStages } from '../services/stages.ts'
 import { secretsOf } from '../shared/agents/secrets.ts'
 import { busKindOf } from '../shared/bus/kinds.ts'
@@ -25,33 +25,34 @@ import {
 } from '../shared/contract/ids.ts'
 import { WeirError } from '../shared/lib/errors.ts'
 import { createLog } from '../shared/lib/log.ts'
-import { type AgentCalls, createAgentCalls } from './agent-calls.ts'
-import { type Agents, agentsOf } from './agents-in-files.ts'
-import type { Contexts } from './contexts.ts'
+import { type AgentCalls, createAgentCalls } from './agents/agent-calls.ts'
+import { type Agents, agentsOf } from './agents/agents-in-files.ts'
+import type { Contexts } from './agents/contexts.ts'
+import { type McpAgents, openMcpAgents } from './agents/mcp-agents.ts'
 import {
   type Conversation,
   type ConversationsOptions,
   type ConversationsPage,
   conversationIn,
   conversationsIn,
-} from './conversation.ts'
-import { type Edge, openEdge } from './edge.ts'
-import { createFollowKey } from './followed-key.ts'
+} from './conversation/conversation.ts'
+import { type Edge, openEdge } from './edge/edge.ts'
+import { createFollowKey } from './edge/followed-key.ts'
 import { needOptions } from './given-options.ts'
-import { type McpAgents, openMcpAgents } from './mcp-agents.ts'
-import { openFolder, openShared } from './open-place.ts'
-import { type CheckedQuestion, checkedQuestion, parseText, type Question } from './question.ts'
-import type { SharedFolder } from './shared-folder.ts'
-import { askTurn, type Turn } from './turn.ts'
-import { unmatchedPatterns } from './unmatched-patterns.ts'
+import { unmatchedPatterns } from './guards/unmatched-patterns.ts'
+import { openFolder, openShared } from './place/open-place.ts'
+import type { SharedFolder } from './place/shared-folder.ts'
+import { type CheckedQuestion, checkedQuestion, parseText, type Question } from './turn/question.ts'
+import { askTurn, type Turn } from './turn/turn.ts'
 import { checkOptions, settingsOf, stagesOf, type WeirOptions } from './weir-options.ts'
 
-export type { DecisionOutcome, WaitingApproval } from '../services/approval/approvals.ts'
-export type { ApprovalSettings } from '../services/approval/registration.ts'
+export type { DecisionOutcome, WaitingApproval } from '../services/approval/performer/approvals.ts'
+export type { ApprovalSettings } from '../services/approval/performer/registration.ts'
 export type { ApprovalRule } from '../services/approval/rules.ts'
 export type { CommandTool, HttpTool, ModuleTool, Tool } from '../shared/agents/agents.ts'
 export { defaultSettings, policyOf } from '../shared/agents/agents.ts'
 export type { SandboxFields, SandboxSetting } from '../shared/agents/sandbox.ts'
+export type { InputQuestion } from '../shared/contract/call/input-question.ts'
 export type {
   AnyGuard,
   ExternalGuard,
@@ -60,9 +61,8 @@ export type {
   GuardedRound,
   Judgement,
   Verdict,
-} from '../shared/contract/guard.ts'
+} from '../shared/contract/guard/guard.ts'
 export type { ConversationId, MessageId } from '../shared/contract/ids.ts'
-export type { InputQuestion } from '../shared/contract/input-question.ts'
 export type {
   AgentSettings,
   Declaration,
@@ -73,19 +73,18 @@ export type {
   TurnOutcome,
 } from '../shared/contract/messages.ts'
 export type { ErrorCode } from '../shared/lib/errors.ts'
-export { type Agent, type Agents, loadAgents, type Model } from './agents-in-files.ts'
+export { type Agent, type Agents, loadAgents, type Model } from './agents/agents-in-files.ts'
 export type { ExportOptions } from './bundle/exported-conversation.ts'
 export type { BundleContent } from './bundle/written-bundle.ts'
-export type { EmbeddedBusChoice, KafkaBusChoice } from './bus-choice.ts'
-export type { OfferedCall, SentResult } from './client-calls.ts'
+export type { OfferedCall, SentResult } from './conversation/client-calls.ts'
 export type {
   Conversation,
   ConversationsOptions,
   ConversationsPage,
   ConversationsWhere,
-} from './conversation.ts'
-export type { EventsOptions } from './conversation-events.ts'
-export type { ConversationTurn, TurnsOptions } from './conversation-turns.ts'
+} from './conversation/conversation.ts'
+export type { EventsOptions } from './conversation/conversation-events.ts'
+export type { ConversationTurn, TurnsOptions } from './conversation/conversation-turns.ts'
 export { type AgentToolOptions, asTool } from './define/as-tool.ts'
 export { type DefinedAgent, defineAgent } from './define/define-agent.ts'
 export {
@@ -105,12 +104,13 @@ export {
   openaiChat,
 } from './define/models.ts'
 export type { JsonSchema, StandardSchema } from './define/standard-schema.ts'
+export { type ShippedGuards, shippedGuard } from './guards/shipped-guard.ts'
 export type { CallCard, ConversationMessage } from './history/messages.ts'
 export type { ConversationSummary } from './history/summary.ts'
-export type { Question } from './question.ts'
-export type { FileInput, ImageInput } from './question-contents.ts'
-export { type ShippedGuards, shippedGuard } from './shipped-guard.ts'
-export type { Turn } from './turn.ts'
+export type { EmbeddedBusChoice, KafkaBusChoice } from './place/bus-choice.ts'
+export type { Question } from './turn/question.ts'
+export type { FileInput, ImageInput } from './turn/question-contents.ts'
+export type { Turn } from './turn/turn.ts'
 export type {
   CallInput,
   CallPlace,
@@ -120,8 +120,8 @@ export type {
   TurnEvent,
   TurnWaiting,
   WholeCall,
-} from './turn-event.ts'
-export { turnEventVersion } from './turn-event.ts'
+} from './turn/turn-event.ts'
+export { turnEventVersion } from './turn/turn-event.ts'
 export type { WeirOptions } from './weir-options.ts'
 export { WeirError }
 
@@ -217,7 +217,7 @@ async function open(options: WeirOptions): Promise<Weir> {
   const { topicPrefix } = settings
   // Loaded for the first decision: it imports the engines of the rules.
   const approvals = async () =>
-    (await import('../services/approval/approvals.ts')).openApprovals({
+    (await import('../services/approval/performer/approvals.ts')).openApprovals({
       bus,
       append: (records) => bus.append(records),
       topicPrefix,

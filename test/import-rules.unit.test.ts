@@ -111,11 +111,11 @@ describe('only below', () => {
   test('reports a source outside the folders of the list, and its importers', () => {
     const files = {
       'shared/clock.ts': '',
-      'services/executor/performer.ts': `import '../../shared/clock.ts'`,
+      'services/executor/performer/performer.ts': `import '../../../shared/clock.ts'`,
     }
     expect(offences(onlyBelow, files)).toEqual([
       'shared/clock.ts stands in no folder of the list',
-      'services/executor/performer.ts imports shared/clock.ts; a folder imports only folders below it',
+      'services/executor/performer/performer.ts imports shared/clock.ts; a folder imports only folders below it',
     ])
   })
 
@@ -240,14 +240,14 @@ describe('drivers behind the bus', () => {
 
   test('reports node:sqlite outside its folder', () => {
     const source = `import { DatabaseSync } from 'node:sqlite'`
-    expect(offences(driversBehindTheBus, { 'shared/bus/embedded/log.ts': source })).toEqual([])
+    expect(offences(driversBehindTheBus, { 'shared/bus/embedded/log/log.ts': source })).toEqual([])
     expect(offences(driversBehindTheBus, { 'shared/bus/embedded-log.ts': source })).toEqual([
-      'shared/bus/embedded-log.ts imports node:sqlite; only shared/bus/sqlite.ts and shared/bus/embedded and shared/bus/bundle and shared/bus/kafka/table-store.ts may',
+      'shared/bus/embedded-log.ts imports node:sqlite; only shared/bus/sqlite.ts and shared/bus/embedded and shared/bus/bundle and shared/bus/kafka/table/table-store.ts may',
     ])
     expect(
       offences(driversBehindTheBus, {
-        'shared/bus/kafka/table-store.ts': source,
-        'shared/bus/kafka/tables.ts': source,
+        'shared/bus/kafka/table/table-store.ts': source,
+        'shared/bus/kafka/table/tables.ts': source,
       }),
     ).toHaveLength(1)
   })
@@ -333,7 +333,7 @@ describe('pure reducers', () => {
   test('lets performers, other services and type-only imports do I/O', () => {
     const files = {
       'services/executor/reducer.ts': `import type { Running } from './performer.ts'; import { due } from '../../shared/due.ts'`,
-      'services/executor/performer.ts': `import { spawn } from 'node:child_process'; export const start = () => Date.now()`,
+      'services/executor/performer/performer.ts': `import { spawn } from 'node:child_process'; export const start = () => Date.now()`,
       'shared/due.ts': `export const due = () => Date.now()`,
     }
     expect(offences(pureReducers, files)).toEqual([])
@@ -432,7 +432,7 @@ function driversBehindTheBus(files: Parsed[]): string[] {
     {
       homes: [
         ...['shared/bus/sqlite.ts', 'shared/bus/embedded', 'shared/bus/bundle'],
-        'shared/bus/kafka/table-store.ts',
+        'shared/bus/kafka/table/table-store.ts',
       ],
       driver: 'node:sqlite',
       seenByTests: false,

@@ -4,7 +4,7 @@
 // printed, so a loop of a shell ends too.
 
 import { basename } from 'node:path'
-import type { Turn } from '../../client/turn.ts'
+import type { Turn } from '../../client/turn/turn.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import type { Settings } from '../../shared/settings/settings.ts'

@@ -1,6 +1,6 @@
 // `weir chat`: a conversation in the terminal. Each message is a turn, shown as in `weir ask`.
 
-import type { Turn } from '../../client/turn.ts'
+import type { Turn } from '../../client/turn/turn.ts'
 import type { Weir } from '../../client/weir.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'

@@ -1,5 +1,5 @@
 // A file of the command line that goes to the model: an image, a PDF or a text. Its type is checked
-// where the question is (client/question-contents.ts).
+// where the question is (client/turn/question-contents.ts).
 
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { limits } from '../../shared/contract/limits.ts'

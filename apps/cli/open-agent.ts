@@ -1,13 +1,13 @@
 // Opens Weir for a command with one agent: on the embedded bus with the stages in the owner of the
 // data folder, which may be this process, otherwise on Kafka.
 
-import { agentsInFiles } from '../../client/agents-in-files.ts'
-import type { StagesChoice } from '../../client/stages-choice.ts'
+import { agentsInFiles } from '../../client/agents/agents-in-files.ts'
+import type { StagesChoice } from '../../client/place/stages-choice.ts'
 import { Weir, type WeirOptions } from '../../client/weir.ts'
 import { optionsOfSettings } from '../../client/weir-options.ts'
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf, busNamesWhere } from '../../shared/bus/kinds.ts'
-import type { AnyGuard } from '../../shared/contract/guard.ts'
+import type { AnyGuard } from '../../shared/contract/guard/guard.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import { isStage, modeOf, registeredGuards } from '../../shared/runtime/guards/guard-registry.ts'

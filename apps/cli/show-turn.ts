@@ -1,7 +1,7 @@
 // Shows a turn on the screen: events as lines, a live line, and the reply.
 
 import { fstatSync } from 'node:fs'
-import type { Turn } from '../../client/turn.ts'
+import type { Turn } from '../../client/turn/turn.ts'
 import type { TurnFinished } from '../../shared/contract/messages.ts'
 import type { Clock } from '../../shared/lib/clock.ts'
 import type { Asker } from '../service/approvals/asker.ts'

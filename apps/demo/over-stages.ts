@@ -3,8 +3,8 @@
 // address is in the agent files, which gateway, executor and this process share.
 
 import { randomBytes } from 'node:crypto'
-import { openEdge } from '../../client/edge.ts'
-import { openBus, partitionCount } from '../../client/open-bus.ts'
+import { openEdge } from '../../client/edge/edge.ts'
+import { openBus, partitionCount } from '../../client/place/open-bus.ts'
 import { loadAgents } from '../../client/weir.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'

@@ -1,6 +1,6 @@
 // Sends the demo's message through Weir, shows each activity as it comes, and returns the end.
 
-import type { Edge } from '../../client/edge.ts'
+import type { Edge } from '../../client/edge/edge.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { question } from './agent.ts'

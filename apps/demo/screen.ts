@@ -2,7 +2,7 @@
 // a terminal, lines break between words. Colours only if the terminal supports them.
 
 import { styleText } from 'node:util'
-import type { Activity } from '../../client/edge.ts'
+import type { Activity } from '../../client/edge/edge.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { onOneLine } from '../../shared/lib/text-cut.ts'
 import { callRejectedText, interventionText, roundStartedText } from '../terminal/activity-texts.ts'

@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs'
 import { endsOf, type ReadableLog } from '../../client/history/readable-log.ts'
-import { openBusReadOnly, partitionCount } from '../../client/open-bus.ts'
+import { openBusReadOnly, partitionCount } from '../../client/place/open-bus.ts'
 import { openBundle } from '../../shared/bus/bundle/bus.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
@@ -37,7 +37,7 @@ export type LogOptions = {
 /**
  * Opens the log for `read` and always closes it. Throws `bus.not-a-database` if the data folder has
  * no log, and `bus.topic-missing` if its topics have another prefix. Throws also the errors of
- * opening a file (shared/bus/embedded/schema.ts, shared/bus/bundle/open.ts) or of Kafka's client.
+ * opening a file (shared/bus/embedded/file/schema.ts, shared/bus/bundle/open.ts) or of Kafka's client.
  */
 export async function withLog<T>(
   settings: Settings,

@@ -1,7 +1,7 @@
 // Opens the registry of guards for a command that changes it, beside running processes. On the
 // embedded bus, a process that owns the data folder does the writing.
 
-import { openBusBeside, partitionCount } from '../../client/open-bus.ts'
+import { openBusBeside, partitionCount } from '../../client/place/open-bus.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'

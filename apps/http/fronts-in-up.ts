@@ -2,7 +2,7 @@
 // of MCP servers. They share one reader of the log.
 
 import { frontsOn } from '../../client/guard/log/fronts.ts'
-import { openApprovals } from '../../services/approval/approvals.ts'
+import { openApprovals } from '../../services/approval/performer/approvals.ts'
 import type { McpServer } from '../../shared/agents/agents.ts'
 import type { Guests } from '../../shared/agents/guest.ts'
 import type { Beside } from '../service/run-stages.ts'

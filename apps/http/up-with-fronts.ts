@@ -14,11 +14,11 @@ import type { Beside } from '../service/run-stages.ts'
 import { serviceSettings } from '../service/service-settings.ts'
 import { type UpOptions, up } from '../service/up.ts'
 import { portOf } from '../terminal/port-flag.ts'
-import { edgeBeside, edgeFlagIn, type MoreRoutes } from './edge/edge-beside.ts'
 import type { EdgeFlags } from './edge/edge-flags.ts'
 import { refuseOpenAddress } from './front-address.ts'
 import { upstreamAt } from './fronts/proxy/upstream.ts'
 import { type FrontsInUp, openFrontsInUp } from './fronts-in-up.ts'
+import { edgeBeside, edgeFlagIn, type MoreRoutes } from './serve/edge-beside.ts'
 import { startHttpServer } from './server.ts'
 
 /** `frontPort`: undefined for no fronts. `upstream`: undefined for fronts without the proxy. */

@@ -1,7 +1,7 @@
 // Finds for each call of a turn the earlier call to compare it with, and its arguments in the form
 // of the loop-detector.
 
-import { readArguments } from '../../services/loop-detector/arguments.ts'
+import { readArguments } from '../../services/loop-detector/evidence/arguments.ts'
 import type { CallId } from '../../shared/contract/ids.ts'
 import type { Declaration } from '../../shared/contract/messages.ts'
 import type { RoundTimeline } from '../history/inspect/timeline.ts'

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { killRunningGroups } from '../../services/executor/tools/tool-process.ts'
+import { killRunningGroups } from '../../services/executor/performer/tools/tool-process.ts'
 import { limits } from '../../shared/contract/limits.ts'
 
 /** Open parts of the service. The last one is closed first. */

@@ -2,7 +2,7 @@
 // started with, so it is bounded.
 
 import type { Registry } from 'prom-client'
-import { guardModes } from '../../shared/contract/guard.ts'
+import { guardModes } from '../../shared/contract/guard/guard.ts'
 import type { GuardVerdict } from '../../shared/contract/messages.ts'
 import type { Clock } from '../../shared/lib/clock.ts'
 import type { GuardInstruments } from '../../shared/runtime/guards/guard-instruments.ts'

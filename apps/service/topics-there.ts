@@ -3,7 +3,11 @@
 // ensureTopics checks their configuration when the stages start.
 
 import type { Logger } from 'pino'
-import { endsOnceAnswered, keepPartitionCount, partitionCount } from '../../client/open-bus.ts'
+import {
+  endsOnceAnswered,
+  keepPartitionCount,
+  partitionCount,
+} from '../../client/place/open-bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { topicSpecs } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'

@@ -6,12 +6,12 @@
 // SERVICE-UP-3. The end has a time limit, even if the bus or a tool hangs.
 
 import type { Logger } from 'pino'
-import { type Agents, agentsInFiles } from '../../client/agents-in-files.ts'
-import { type McpAgents, openMcpAgents } from '../../client/mcp-agents.ts'
+import { type Agents, agentsInFiles } from '../../client/agents/agents-in-files.ts'
+import { type McpAgents, openMcpAgents } from '../../client/agents/mcp-agents.ts'
 import { secretsOf } from '../../shared/agents/secrets.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import type { AnyGuard } from '../../shared/contract/guard.ts'
+import type { AnyGuard } from '../../shared/contract/guard/guard.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'

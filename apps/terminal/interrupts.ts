@@ -2,8 +2,8 @@
 // shell, as an unhandled signal would. And it kills the running tools: they lead their own process
 // groups, so the terminal's signal does not reach them.
 
-import type { Turn } from '../../client/turn.ts'
-import { killRunningGroups } from '../../services/executor/tools/tool-process.ts'
+import type { Turn } from '../../client/turn/turn.ts'
+import { killRunningGroups } from '../../services/executor/performer/tools/tool-process.ts'
 import type { Screen } from './live-screen.ts'
 
 const signals = ['SIGINT', 'SIGTERM'] as const

@@ -1,8 +1,8 @@
 // If stages run elsewhere, maybe no process runs them. After a while without an event, the screen
 // shows once which stages are missing.
 
-import type { Turn } from '../../client/turn.ts'
-import type { TurnEvent } from '../../client/turn-event.ts'
+import type { Turn } from '../../client/turn/turn.ts'
+import type { TurnEvent } from '../../client/turn/turn-event.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import { type StageName, stageNames } from '../../shared/contract/topology.ts'
 import { type Clock, systemClock } from '../../shared/lib/clock.ts'

@@ -5,12 +5,17 @@
 // TERMINAL-TRANSCRIPT-3. Text stands at the margin and events are indented: they differ even
 //     without colours.
 
-import type { Activity } from '../../client/edge.ts'
-import type { ReasoningDelta, TextDelta, TextReset, TurnWaiting } from '../../client/turn-event.ts'
+import type { Activity } from '../../client/edge/edge.ts'
+import type {
+  ReasoningDelta,
+  TextDelta,
+  TextReset,
+  TurnWaiting,
+} from '../../client/turn/turn-event.ts'
+import { questionIn } from '../../shared/contract/call/input-question.ts'
 import { callInTurn } from '../../shared/contract/ids.ts'
-import { questionIn } from '../../shared/contract/input-question.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
-import { reasons } from '../../shared/contract/turn-texts.ts'
+import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import {
   approvalDecidedText,

@@ -4,8 +4,8 @@
 // failures, and with `once` or a bundle if the backend refused spans or was away for a minute.
 
 import type { Logger } from 'pino'
-import { agentsInFiles } from '../../client/agents-in-files.ts'
-import { type Activity, activityIn } from '../../client/edge.ts'
+import { agentsInFiles } from '../../client/agents/agents-in-files.ts'
+import { type Activity, activityIn } from '../../client/edge/edge.ts'
 import { endsOf } from '../../client/history/readable-log.ts'
 import { recordView } from '../../client/history/redacted.ts'
 import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'

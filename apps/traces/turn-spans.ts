@@ -4,7 +4,7 @@
 //     end of the turn, and later results of a cancelled turn still name it.
 // TURN-SPANS-3. Texts of models, tools and users are left out, unless `content` is set.
 
-import type { Activity } from '../../client/edge.ts'
+import type { Activity } from '../../client/edge/edge.ts'
 import { callInTurn, callOfConversation, type TurnId, turnKey } from '../../shared/contract/ids.ts'
 import type { MessageOf } from '../../shared/contract/messages.ts'
 import { callSpanId, placeSpanId, traceIdOf, turnSpanId } from '../../shared/contract/trace-ids.ts'

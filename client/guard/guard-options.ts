@@ -10,10 +10,10 @@ import {
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { alternatives, shown } from '../../shared/settings/mistake.ts'
-import type { KafkaBusChoice } from '../bus-choice.ts'
 import { checkGuards, needLogger, needOneOf, needOptions, needText } from '../given-options.ts'
 import { refuseUnknownKeys } from '../known-keys.ts'
-import { type StagesChoice, stagesChoices } from '../stages-choice.ts'
+import type { KafkaBusChoice } from '../place/bus-choice.ts'
+import { type StagesChoice, stagesChoices } from '../place/stages-choice.ts'
 import type { WeirOptions } from '../weir.ts'
 
 export type GuardOptions = {

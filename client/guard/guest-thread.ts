@@ -12,8 +12,8 @@
 //     such a response after the one before it, and names it in the next request, so each is judged.
 
 import { hash } from 'node:crypto'
-import type { Reservation } from '../../services/llm-gateway/budgets/reservation.ts'
-import type { Failed } from '../../services/llm-gateway/providers/provider.ts'
+import type { Reservation } from '../../services/llm-gateway/performer/budgets/reservation.ts'
+import type { Failed } from '../../services/llm-gateway/performer/providers/provider.ts'
 import type { GuestAgent } from '../../shared/agents/guest.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'

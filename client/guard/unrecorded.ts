@@ -8,10 +8,10 @@
 //     and no honest agent is disturbed.
 
 import { hash } from 'node:crypto'
-import { errorOf } from '../../services/loop-detector/error-text.ts'
-import type { FailureKind } from '../../services/loop-detector/failure-kind.ts'
-import { masked } from '../../services/loop-detector/mask.ts'
-import { errorLine } from '../../shared/contract/error-line.ts'
+import { errorOf } from '../../services/loop-detector/evidence/error-text.ts'
+import type { FailureKind } from '../../services/loop-detector/evidence/failure-kind.ts'
+import { masked } from '../../services/loop-detector/evidence/mask.ts'
+import { errorLine } from '../../shared/contract/call/error-line.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { GuestResult, Response } from '../../shared/contract/messages.ts'
 

@@ -4,8 +4,8 @@
 
 import { guardOfVeto } from '../../services/executor/guards/guard-answer.ts'
 import { refusedBeforeReason } from '../../services/guest/answers.ts'
-import { approvalGuard } from '../../shared/contract/approval-guard.ts'
-import { skippedCall } from '../../shared/contract/call-endings.ts'
+import { skippedCall } from '../../shared/contract/call/call-endings.ts'
+import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 
 /**
  * Empty at `run`. At `wait`: `approval.pending`, a person decides. `guard.pending`, a guard has not

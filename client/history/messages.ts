@@ -2,7 +2,7 @@
 // and notes. They come from the history, so a round appears when it is over.
 
 import { messageOf } from '../../shared/codec/message-of.ts'
-import { isImage } from '../../shared/contract/contents.ts'
+import { isImage } from '../../shared/contract/call/contents.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type {
   Call,
@@ -13,9 +13,9 @@ import type {
 } from '../../shared/contract/messages.ts'
 import { historyPrefix } from '../../shared/contract/topology.ts'
 import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
-import { inputValue } from '../call-input.ts'
-import type { Place } from '../opening.ts'
-import type { CallInput } from '../turn-event.ts'
+import { inputValue } from '../conversation/call-input.ts'
+import type { Place } from '../turn/opening.ts'
+import type { CallInput } from '../turn/turn-event.ts'
 import { reasoningText } from './reasoning-text.ts'
 
 /** A call with its end, as a tool card shows it. `result` is the whole text for the model. */

@@ -16,7 +16,7 @@ import type {
 import { partitionOf } from '../../shared/contract/partition.ts'
 import { guestOf } from '../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { openingOf } from '../opening.ts'
+import { openingOf } from '../turn/opening.ts'
 import type { RoundUsage } from './histories.ts'
 import type { ReadableLog } from './readable-log.ts'
 import {

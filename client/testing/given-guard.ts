@@ -7,12 +7,12 @@ import type {
   GuardedRound,
   JsonObject,
   Verdict,
-} from '../../shared/contract/guard.ts'
+} from '../../shared/contract/guard/guard.ts'
 import type { ArgumentSource, ToolHints } from '../../shared/contract/messages.ts'
 import { answeredBy } from '../../shared/runtime/guards/judgement.ts'
 import { matchesPattern } from '../../shared/runtime/guards/tool-pattern.ts'
 import { kindOf } from '../../shared/settings/mistake.ts'
-import { guardMistakes } from '../guard-mistakes.ts'
+import { guardMistakes } from '../guards/guard-mistakes.ts'
 
 /** A call. `arguments`: default {}. `schema`: that of the tool; default: any object. */
 export type GivenCall = {

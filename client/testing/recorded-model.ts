@@ -5,7 +5,7 @@
 //     refused with the first place that differs.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { httpFetch } from '../../services/llm-gateway/wire/http-fetch.ts'
+import { httpFetch } from '../../services/llm-gateway/performer/wire/http-fetch.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import type { DefinedModel } from '../define/models.ts'
 

@@ -12,7 +12,7 @@
 //     call of the tool that JSON spells whole.
 
 import { canonical } from '../../shared/contract/arguments/compiled-schema.ts'
-import type { AnsweredText, EarlierText } from '../../shared/contract/echo-check.ts'
+import type { AnsweredText, EarlierText } from '../../shared/contract/call/echo-check.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
 import { fenced, withoutThinking, withoutTurnEnd } from './dialects/around-calls.ts'
 import type { WrittenCall } from './dialects/dialect.ts'

@@ -15,6 +15,7 @@
 // ACC-4. The bytes of a round's attempts are bounded together (R7). Over the bound, attempts are
 //     dropped, the longest silent one first. One that is over the bound alone is dropped too.
 
+import { partWeight } from '../../shared/contract/call/part-weight.ts'
 import { roundKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -26,7 +27,6 @@ import type {
   RoundProposed,
   Tick,
 } from '../../shared/contract/messages.ts'
-import { partWeight } from '../../shared/contract/part-weight.ts'
 import { closed, type Output, type Stage, unreachable } from '../../shared/contract/stage.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { emptyResponse, foldResponse } from './response.ts'

@@ -1,10 +1,10 @@
 // A round with calls for the approval guard: the calls that wait for a person, and their decisions.
 // It is the stage's unit. approval-log.ts folds the same records with the same functions.
 
-import { noRuleCode } from '../../shared/contract/approval-guard.ts'
-import type { JsonObject } from '../../shared/contract/guard.ts'
+import { questionIn } from '../../shared/contract/call/input-question.ts'
+import { noRuleCode } from '../../shared/contract/guard/approval-guard.ts'
+import type { JsonObject } from '../../shared/contract/guard/guard.ts'
 import type { RoundId } from '../../shared/contract/ids.ts'
-import { questionIn } from '../../shared/contract/input-question.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   ApprovalAnswered,

@@ -13,9 +13,9 @@
 //     values decide nothing.
 
 import { createHash } from 'node:crypto'
-import { approvedCode, withdrawnCode } from '../../shared/contract/approval-guard.ts'
+import { valuesFor } from '../../shared/contract/call/input-question.ts'
+import { approvedCode, withdrawnCode } from '../../shared/contract/guard/approval-guard.ts'
 import type { RoundId } from '../../shared/contract/ids.ts'
-import { valuesFor } from '../../shared/contract/input-question.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   ApprovalAnswered,

@@ -16,7 +16,7 @@
 // APPROVAL-REDUCER-4. An approval expires before the executor stops waiting. So the model reads
 //     that nobody approved, not that a guard was silent.
 
-import { approvalGuard } from '../../shared/contract/approval-guard.ts'
+import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 import { inputKey } from '../../shared/contract/ids.ts'
 import type {
   ApprovalAnswered,

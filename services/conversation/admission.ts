@@ -3,13 +3,13 @@
 // reason: they are lowered (turn-rules.ts).
 
 import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
-import { contentsFault } from '../../shared/contract/contents.ts'
+import { contentsFault } from '../../shared/contract/call/contents.ts'
 import { conversationIdFault, messageIdFault } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { AgentSettings, Declaration, UserMessage } from '../../shared/contract/messages.ts'
-import { settingsFault } from '../../shared/contract/settings-fault.ts'
 import { isGuest } from '../../shared/contract/topology.ts'
-import { reasons } from '../../shared/contract/turn-texts.ts'
+import { settingsFault } from '../../shared/contract/turn/settings-fault.ts'
+import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 
 /** The reason to refuse the message. Undefined: none. */
 export function refusalOf(message: UserMessage): string | undefined {

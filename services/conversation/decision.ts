@@ -4,8 +4,8 @@
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { Cap, Response, RoundOutcome } from '../../shared/contract/messages.ts'
-import { isReply, reachedCap } from '../../shared/contract/turn-rules.ts'
-import { capNudge, outputNudge, reasons } from '../../shared/contract/turn-texts.ts'
+import { isReply, reachedCap } from '../../shared/contract/turn/turn-rules.ts'
+import { capNudge, outputNudge, reasons } from '../../shared/contract/turn/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import type { Ending } from './ending.ts'
 import { type JudgedOutput, judgedOutput } from './output.ts'

@@ -10,8 +10,8 @@ import type {
   TurnFinished,
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
-import { latestOutcome } from '../../shared/contract/tool-deadline.ts'
-import { reasons } from '../../shared/contract/turn-texts.ts'
+import { latestOutcome } from '../../shared/contract/turn/tool-deadline.ts'
+import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
 import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'

@@ -10,8 +10,8 @@ import { toolRef } from '../../shared/agents/agents.ts'
 import type { MessageId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { QueuedMessage, UserMessage } from '../../shared/contract/messages.ts'
-import { slowestTimeout } from '../../shared/contract/tool-deadline.ts'
-import { reasons } from '../../shared/contract/turn-texts.ts'
+import { slowestTimeout } from '../../shared/contract/turn/tool-deadline.ts'
+import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 
 /**
  * The part of a message that its turn needs: tools by reference, and the timeout of the slowest

@@ -40,8 +40,13 @@ import {
   type Stage,
   unreachable,
 } from '../../shared/contract/stage.ts'
-import { cancelAt, lostEntry, roundEntry, turnEnded } from '../../shared/contract/turn-endings.ts'
-import { brokenIn, notes, reasons } from '../../shared/contract/turn-texts.ts'
+import {
+  cancelAt,
+  lostEntry,
+  roundEntry,
+  turnEnded,
+} from '../../shared/contract/turn/turn-endings.ts'
+import { brokenIn, notes, reasons } from '../../shared/contract/turn/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { refusalOf } from './admission.ts'
 import { decide } from './decision.ts'

@@ -3,7 +3,6 @@
 // CONVERSATION-TURN-1. Neither the state nor the records of a round grow with the turn or the
 //     conversation. The texts are in the history.
 
-import { lowestCaps } from '../../shared/contract/caps.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -15,8 +14,9 @@ import type {
   Totals,
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
-import { userEntry } from '../../shared/contract/turn-endings.ts'
-import { underCeilings } from '../../shared/contract/turn-rules.ts'
+import { lowestCaps } from '../../shared/contract/turn/caps.ts'
+import { userEntry } from '../../shared/contract/turn/turn-endings.ts'
+import { underCeilings } from '../../shared/contract/turn/turn-rules.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 
 /** The position of a record that the conversation reads. */

@@ -5,7 +5,7 @@
 // CLIENT-CALLS-2. The first result that is in the log before the deadline counts. Without one, the
 //     outcome is unknown, and the call is never offered again.
 
-import { type CallEnding, outcomeUnknown } from '../../shared/contract/call-endings.ts'
+import { type CallEnding, outcomeUnknown } from '../../shared/contract/call/call-endings.ts'
 import type { CallId } from '../../shared/contract/ids.ts'
 import type { CallResult, ResultSent } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'

@@ -7,7 +7,7 @@
 // GUEST-CALLS-3. An outcome can overtake its round, because it passes fewer stages. The outcomes of
 //     one round are kept until the round arrives.
 
-import { promisesNeverRan } from '../../shared/contract/call-endings.ts'
+import { promisesNeverRan } from '../../shared/contract/call/call-endings.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   CallResult,

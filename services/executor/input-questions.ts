@@ -6,7 +6,7 @@
 // INPUT-QUESTIONS-3. The first answer counts. It changes no phase: the outcome of the claim or its
 //     deadline still decides the call (keeps EXEC-1).
 
-import { argumentText } from '../../shared/contract/call.ts'
+import { argumentText } from '../../shared/contract/call/call.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { InputGiven, InputRequested } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'

@@ -26,7 +26,7 @@ import {
   noResultInTime,
   outcomeUnknown,
   promisesNeverRan,
-} from '../../shared/contract/call-endings.ts'
+} from '../../shared/contract/call/call-endings.ts'
 import { type TryId, turnKey } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {

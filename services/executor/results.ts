@@ -8,7 +8,7 @@ import {
   outcomeUnknown,
   skippedCall,
   type WhyNotRun,
-} from '../../shared/contract/call-endings.ts'
+} from '../../shared/contract/call/call-endings.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { CallResult } from '../../shared/contract/messages.ts'
 import { cutToBytes, shortened } from '../../shared/lib/text-cut.ts'

@@ -1,11 +1,11 @@
 // The tasks that an open turn has for the executor's performer.
 
-import { approvalGuard } from '../../shared/contract/approval-guard.ts'
-import { argumentText } from '../../shared/contract/call.ts'
+import { argumentText } from '../../shared/contract/call/call.ts'
+import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 import { callKey, type RoundId, type TryId } from '../../shared/contract/ids.ts'
 import type { Declaration, GuardInForce } from '../../shared/contract/messages.ts'
-import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
 import { clientOwner, guestOwner } from '../../shared/contract/topology.ts'
+import { toolTimeout } from '../../shared/contract/turn/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { stopReason } from '../../shared/runtime/stops.ts'
 import { isAsked, needsPrograms } from './guards/approval-asking.ts'

@@ -1,7 +1,7 @@
 // An open turn of the executor, and the result of each of its calls. All state of the reducer is
 // described here.
 
-import type { CallEnding } from '../../shared/contract/call-endings.ts'
+import type { CallEnding } from '../../shared/contract/call/call-endings.ts'
 import type { TurnId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -17,8 +17,8 @@ import type {
 } from '../../shared/contract/messages.ts'
 import { valueCharactersMax } from '../../shared/contract/redaction/value-pattern.ts'
 import type { Output } from '../../shared/contract/stage.ts'
-import { toolTimeout } from '../../shared/contract/tool-deadline.ts'
 import { clientOwner, guestOwner, isGuest } from '../../shared/contract/topology.ts'
+import { toolTimeout } from '../../shared/contract/turn/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
 import type { AwaitedGuard } from './guards/guard-answer.ts'

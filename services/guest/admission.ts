@@ -2,7 +2,7 @@
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { GuestResults, GuestRound, Policy } from '../../shared/contract/messages.ts'
-import { settingsFault } from '../../shared/contract/settings-fault.ts'
+import { settingsFault } from '../../shared/contract/turn/settings-fault.ts'
 
 /** The reason to refuse the record. Undefined: none. */
 export function faultOf(message: GuestRound | GuestResults): string | undefined {

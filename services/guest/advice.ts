@@ -4,7 +4,7 @@
 // GUEST-ADVICE-2. The advice is decided once, when its round is over. A repeated request gets the
 //     same one.
 
-import { promisesNeverRan } from '../../shared/contract/call-endings.ts'
+import { promisesNeverRan } from '../../shared/contract/call/call-endings.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
   Caps,
@@ -15,8 +15,8 @@ import type {
   RefusedCall,
   RoundOutcome,
 } from '../../shared/contract/messages.ts'
-import { reachedCap, type Spent } from '../../shared/contract/turn-rules.ts'
-import { capNudge, reasons } from '../../shared/contract/turn-texts.ts'
+import { reachedCap, type Spent } from '../../shared/contract/turn/turn-rules.ts'
+import { capNudge, reasons } from '../../shared/contract/turn/turn-texts.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 
 export type Advice = Pick<

@@ -4,7 +4,7 @@
 import { limits } from '../../shared/contract/limits.ts'
 import type { RoundOutcome, TurnFinished } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
-import { reasons } from '../../shared/contract/turn-texts.ts'
+import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { stopReason } from '../../shared/runtime/stops.ts'
 import { capsNow, type OpenTurn, type Place, totalsOf } from './turn.ts'

@@ -43,9 +43,14 @@ import {
 } from '../../shared/contract/stage.ts'
 import { tenantOf } from '../../shared/contract/tenant.ts'
 import { isGuest, newestTurn } from '../../shared/contract/topology.ts'
-import { cancelAt, lostEntry, roundEntry, turnEnded } from '../../shared/contract/turn-endings.ts'
-import { isReply } from '../../shared/contract/turn-rules.ts'
-import { brokenIn, notes, reasons } from '../../shared/contract/turn-texts.ts'
+import {
+  cancelAt,
+  lostEntry,
+  roundEntry,
+  turnEnded,
+} from '../../shared/contract/turn/turn-endings.ts'
+import { isReply } from '../../shared/contract/turn/turn-rules.ts'
+import { brokenIn, notes, reasons } from '../../shared/contract/turn/turn-texts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { hashOfKey } from '../../shared/transcript/round-key.ts'
 import { faultOf } from './admission.ts'

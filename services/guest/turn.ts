@@ -5,9 +5,8 @@
 // GUEST-TURN-2. A result counts for the round that it names, and the first one of a call counts.
 
 import { policyOf } from '../../shared/agents/agents.ts'
-import { unseenResult } from '../../shared/contract/call-endings.ts'
-import { lowestCaps } from '../../shared/contract/caps.ts'
-import { errorLine } from '../../shared/contract/error-line.ts'
+import { unseenResult } from '../../shared/contract/call/call-endings.ts'
+import { errorLine } from '../../shared/contract/call/error-line.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -24,10 +23,11 @@ import type {
   Totals,
 } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
-import { latestOutcome, slowestTimeout } from '../../shared/contract/tool-deadline.ts'
 import { guestOwner } from '../../shared/contract/topology.ts'
-import { userEntry } from '../../shared/contract/turn-endings.ts'
-import { underCeilings } from '../../shared/contract/turn-rules.ts'
+import { lowestCaps } from '../../shared/contract/turn/caps.ts'
+import { latestOutcome, slowestTimeout } from '../../shared/contract/turn/tool-deadline.ts'
+import { userEntry } from '../../shared/contract/turn/turn-endings.ts'
+import { underCeilings } from '../../shared/contract/turn/turn-rules.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { stopOfTurn } from '../../shared/runtime/stops.ts'

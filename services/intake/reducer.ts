@@ -15,7 +15,7 @@
 //     copied twice is applied once (R3), in the order of the client's writes.
 // INTAKE-2. A piece that no content can have is dropped, so nothing of it stays in the history.
 
-import { isPossiblePiece } from '../../shared/contract/contents.ts'
+import { isPossiblePiece } from '../../shared/contract/call/contents.ts'
 import type {
   CancelRequested,
   ContentSent,

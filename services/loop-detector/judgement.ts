@@ -16,14 +16,14 @@ import type {
   RoundChecked,
 } from '../../shared/contract/messages.ts'
 import { shortened } from '../../shared/lib/text-cut.ts'
-import type { RoundEvidence } from './evidence.ts'
+import type { RoundEvidence } from './evidence/evidence.ts'
 import { stepDown, weightiest } from './ladder.ts'
-import { emptyNovelty, type Novelty, newsOf } from './novelty.ts'
+import { emptyNovelty, type Novelty, newsOf } from './novelty/novelty.ts'
 import type { Finding, JudgedRound, Rule } from './rule.ts'
 import { schemaFailure, sharpened } from './rules/schema-failure.ts'
 import { rules } from './rules.ts'
 import { isShadow, type Shadows, shadowIntervention } from './shadow.ts'
-import { noWaits, type WaitMemory, withWaits } from './waits-of-turn.ts'
+import { noWaits, type WaitMemory, withWaits } from './waiting/waits-of-turn.ts'
 
 /** The memory of a turn, for the judgement of its next round. Plain data, bounded. */
 export type LoopMemory = {

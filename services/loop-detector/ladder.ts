@@ -9,7 +9,7 @@
 import { limits } from '../../shared/contract/limits.ts'
 import type { EvidenceRef, Rung } from '../../shared/contract/messages.ts'
 import { unreachable } from '../../shared/contract/stage.ts'
-import type { CallEvidence } from './evidence.ts'
+import type { CallEvidence } from './evidence/evidence.ts'
 
 /** The memory of a repetition. */
 export type Streak = {

@@ -3,7 +3,7 @@
 
 import type { LoopThresholds } from '../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { type FailureKind, ignoresValues } from './failure-kind.ts'
+import { type FailureKind, ignoresValues } from './evidence/failure-kind.ts'
 
 /** For a wait: its time without news. */
 export function waitMsMax({ waitMinutes }: LoopThresholds): Milliseconds {

@@ -37,13 +37,13 @@ import {
   type Stage,
   unreachable,
 } from '../../shared/contract/stage.ts'
-import { latestOutcome, slowestTimeout } from '../../shared/contract/tool-deadline.ts'
+import { latestOutcome, slowestTimeout } from '../../shared/contract/turn/tool-deadline.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { modeFor } from '../../shared/runtime/guards/tool-pattern.ts'
 import { redactedActivity } from '../../shared/runtime/redaction/agent-redaction.ts'
 import { callRejected, modelAnswered } from './answer-report.ts'
-import { evidenceOf } from './evidence.ts'
+import { evidenceOf } from './evidence/evidence.ts'
 import { withGuardInterventions } from './guard-interventions.ts'
 import { emptyMemory, judge, type LoopMemory, rejectionsToShow } from './judgement.ts'
 import { allSkipped, completed, decidedOf } from './refusals.ts'

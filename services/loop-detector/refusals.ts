@@ -1,7 +1,11 @@
 // Results of calls that the detector does not let run, or that have no reported result. The texts
 // are for the model.
 
-import { noResultInTime, skippedCall, type WhyNotRun } from '../../shared/contract/call-endings.ts'
+import {
+  noResultInTime,
+  skippedCall,
+  type WhyNotRun,
+} from '../../shared/contract/call/call-endings.ts'
 import type { Call, CallResult, Rejection } from '../../shared/contract/messages.ts'
 
 /** Skips every call of a round. */

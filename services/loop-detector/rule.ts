@@ -5,8 +5,8 @@
 
 import type { EvidenceRef, FailureClass, Policy, Rung } from '../../shared/contract/messages.ts'
 import type { ThresholdKey } from '../../shared/contract/thresholds.ts'
-import type { RoundEvidence } from './evidence.ts'
-import type { News } from './novelty.ts'
+import type { RoundEvidence } from './evidence/evidence.ts'
+import type { News } from './novelty/novelty.ts'
 
 export type JudgedRound = RoundEvidence & { news: News }
 

@@ -14,7 +14,7 @@ import {
   schemaFault,
   schemaHint,
 } from '../../shared/contract/arguments/schema-fault.ts'
-import { argumentText } from '../../shared/contract/call.ts'
+import { argumentText } from '../../shared/contract/call/call.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type { Call } from '../../shared/contract/messages.ts'
 import { withoutOtherBranches } from './branch-faults.ts'

@@ -15,7 +15,7 @@
 import { compiledSchema } from '../../shared/contract/arguments/compiled-schema.ts'
 import { missingFrom, requiredFields } from '../../shared/contract/arguments/required-fields.ts'
 import { nameFault } from '../../shared/contract/arguments/tool-name.ts'
-import { argumentText } from '../../shared/contract/call.ts'
+import { argumentText } from '../../shared/contract/call/call.ts'
 import type {
   Call,
   Rejection,

@@ -5,14 +5,14 @@ import type { Logger } from 'pino'
 import type { Bus, Commit, Offset, TopicSpec } from '../contract/bus.ts'
 import type { Clock, Milliseconds } from '../lib/clock.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { SendRequest } from './embedded/beside.ts'
+import type { SendRequest } from './embedded/beside/beside.ts'
+import type { OwnerLink } from './embedded/beside/link.ts'
+import type { OutsideValues } from './embedded/beside/outside-requests.ts'
+import type { LinkHost } from './embedded/beside/owner-links.ts'
+import type { LockState } from './embedded/file/lock.ts'
 import type { Imported } from './embedded/import.ts'
-import type { OwnerLink } from './embedded/link.ts'
-import type { LockState } from './embedded/lock.ts'
-import type { OutsideValues } from './embedded/outside-requests.ts'
-import type { LinkHost } from './embedded/owner-links.ts'
 import type { GroupPlace, GroupProgress } from './group-progress.ts'
-import type { ClusterSurvey } from './kafka/cluster-survey.ts'
+import type { ClusterSurvey } from './kafka/cluster/cluster-survey.ts'
 
 export type BusSettings = Pick<
   Settings,
@@ -71,7 +71,7 @@ type Capabilities = {
   hasAtomicSteps: boolean
   /** The settings that lead to the log, for the first line of a service's log. */
   describe(settings: Settings): Record<string, string | number>
-  /** Opens the bus for writing. Errors: client/open-bus.ts. */
+  /** Opens the bus for writing. Errors: client/place/open-bus.ts. */
   open(settings: BusSettings, options: OpenOptions): Promise<Bus>
   /** Opens an existing log. Nobody appends through this bus. */
   openReadOnly(settings: BusSettings, options: OpenOptions): Promise<Bus>

@@ -4,7 +4,7 @@
 
 import type { Milliseconds } from '../lib/clock.ts'
 import { limits } from './limits.ts'
-import { latestOutcome } from './tool-deadline.ts'
+import { latestOutcome } from './turn/tool-deadline.ts'
 
 const hourMs: Milliseconds = 3_600_000
 const dayMs: Milliseconds = 24 * hourMs

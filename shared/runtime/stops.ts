@@ -4,7 +4,7 @@
 //     calls. A stop of tools stops calls only, so the turn continues.
 
 import { policyOf } from '../agents/agents.ts'
-import { type CallEnding, outcomeUnknown } from '../contract/call-endings.ts'
+import { type CallEnding, outcomeUnknown } from '../contract/call/call-endings.ts'
 import type { ConversationId } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
 import type { Policy, StopInForce } from '../contract/messages.ts'

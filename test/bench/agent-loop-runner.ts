@@ -3,7 +3,7 @@
 // Code that the measurement does not need is not imported, because it would count as memory.
 
 import { dirname } from 'node:path'
-import type { Synchronous } from '../../shared/bus/embedded/open-file.ts'
+import type { Synchronous } from '../../shared/bus/embedded/file/open-file.ts'
 import type { BenchProvider } from './agent-loop-conversation.ts'
 import type { Loop } from './measured-loop.ts'
 import type { Operation } from './operations-weir.ts'
@@ -83,7 +83,7 @@ async function openFloor({
   inProcess,
 }: RunnerOptions & { kind: 'floor' }): Promise<Loop> {
   const fetch = leanHttp
-    ? (await import('../../services/llm-gateway/wire/http-fetch.ts')).httpFetch
+    ? (await import('../../services/llm-gateway/performer/wire/http-fetch.ts')).httpFetch
     : globalThis.fetch
   if (provider === 'anthropic') return (await import('./agent-loop-floor.ts')).openFloor(url, fetch)
   const { openChatFloor } = await import('./agent-loop-chat-floor.ts')

@@ -1,11 +1,11 @@
 // The agent loop through Weir: all stages and the client in this process, on an embedded bus in a
 // file.
 
-import { openEdge } from '../../client/edge.ts'
+import { openEdge } from '../../client/edge/edge.ts'
 import { startStages } from '../../services/stages.ts'
 import { type Agent, defaultSettings } from '../../shared/agents/agents.ts'
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
-import type { Synchronous } from '../../shared/bus/embedded/open-file.ts'
+import type { Synchronous } from '../../shared/bus/embedded/file/open-file.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { createLog } from '../../shared/lib/log.ts'

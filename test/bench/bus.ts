@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { openEmbeddedBus } from '../../shared/bus/embedded/bus.ts'
-import type { Synchronous } from '../../shared/bus/embedded/open-file.ts'
+import type { Synchronous } from '../../shared/bus/embedded/file/open-file.ts'
 import type { Bus, RecordToAppend } from '../../shared/contract/bus.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import type { Row } from './row.ts'

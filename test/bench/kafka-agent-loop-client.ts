@@ -1,7 +1,7 @@
 // A client of stages in other processes on Kafka: it sends a message and waits for the end of the
 // turn.
 
-import { openEdge } from '../../client/edge.ts'
+import { openEdge } from '../../client/edge/edge.ts'
 import { loadAgents } from '../../client/weir.ts'
 
 import type { Agent } from '../../shared/agents/agents.ts'

@@ -1,7 +1,7 @@
 // Guards as their own process: registered to enforce for every tool, and run until the bench ends.
 // Prints `ready` when all are in their groups.
 
-import type { Guard } from '../../shared/contract/guard.ts'
+import type { Guard } from '../../shared/contract/guard/guard.ts'
 import { startGuards } from '../../shared/runtime/guards/start-guards.ts'
 import { optionsOfParent, send, untilParentEnds } from './kafka-child.ts'
 import { passing } from './kafka-relay-guard.ts'

@@ -2,7 +2,7 @@
 // keeps some memory of each conversation, like a real guard.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Guard } from '../../shared/contract/guard.ts'
+import type { Guard } from '../../shared/contract/guard/guard.ts'
 import { guardTopicSpec } from '../../shared/contract/topology.ts'
 import { runGuard } from '../../shared/runtime/guards/run-guard.ts'
 import { counted } from './kafka-counted-bus.ts'

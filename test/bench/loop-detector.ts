@@ -10,7 +10,7 @@
 // row of 64 KiB shows how much.
 
 import { hash } from 'node:crypto'
-import { readArguments } from '../../services/loop-detector/arguments.ts'
+import { readArguments } from '../../services/loop-detector/evidence/arguments.ts'
 import { loopDetector, type Turn } from '../../services/loop-detector/reducer.ts'
 import { defaultPolicy } from '../../shared/agents/agents.ts'
 import type { RoundChecked, RoundExecuted } from '../../shared/contract/messages.ts'

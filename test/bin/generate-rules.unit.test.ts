@@ -3,7 +3,7 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from '@jest/globals'
 import { ruleFiles } from '../../bin/generate-rules.ts'
-import { providers } from '../../services/llm-gateway/providers/providers.ts'
+import { providers } from '../../services/llm-gateway/performer/providers/providers.ts'
 import { rules } from '../../services/loop-detector/rules.ts'
 
 describe('the files that rules generate', () => {

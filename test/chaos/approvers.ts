@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openApprovals } from '../../services/approval/approvals.ts'
+import { openApprovals } from '../../services/approval/performer/approvals.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type {
   ApprovalAnswer,

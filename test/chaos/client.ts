@@ -3,7 +3,7 @@
 
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { type Edge, openEdge } from '../../client/edge.ts'
+import { type Edge, openEdge } from '../../client/edge/edge.ts'
 import { loadAgents } from '../../client/weir.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'

@@ -3,7 +3,7 @@
 // or a broken connection a client sends the message again with its id.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Edge } from '../../client/edge.ts'
+import type { Edge } from '../../client/edge/edge.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
 import type { Random } from '../simulation/random.ts'
 import { endsWithin } from './ends-within.ts'

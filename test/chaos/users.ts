@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { KafkaConfig } from 'kafkajs'
-import { accessOfAll } from '../../shared/bus/kafka/access-rights.ts'
+import { accessOfAll } from '../../shared/bus/kafka/cluster/access-rights.ts'
 import type { Broker, BrokerOptions } from '../support/kafka/broker-options.ts'
 import {
   brokerWithUsers,

@@ -15,7 +15,7 @@ import {
   type Reply,
   startAnthropicServer,
 } from '../../apps/demo/anthropic-server.ts'
-import { openEdge } from '../../client/edge.ts'
+import { openEdge } from '../../client/edge/edge.ts'
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { type RunningStages, startStages } from '../../services/stages.ts'
 import type { Agent } from '../../shared/agents/agents.ts'

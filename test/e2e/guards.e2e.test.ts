@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { decode } from '../../shared/codec/codec.ts'
-import type { Guard } from '../../shared/contract/guard.ts'
+import type { Guard } from '../../shared/contract/guard/guard.ts'
 import type { GuardMode, GuardVerdict, Message } from '../../shared/contract/messages.ts'
 import { guardKeyPrefix } from '../../shared/contract/topology.ts'
 import { createLog } from '../../shared/lib/log.ts'

@@ -9,7 +9,7 @@ import { pino } from 'pino'
 import type { UserAccess } from '../../apps/service/topics/print-acls.ts'
 import { openKafkaBus } from '../../shared/bus/kafka/bus.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import type { Guard } from '../../shared/contract/guard.ts'
+import type { Guard } from '../../shared/contract/guard/guard.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import {

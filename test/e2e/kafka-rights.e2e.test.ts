@@ -10,22 +10,22 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { type AnthropicServer, startAnthropicServer } from '../../apps/demo/anthropic-server.ts'
 import { topicsThere } from '../../apps/service/topics-there.ts'
-import { type Edge, openEdge } from '../../client/edge.ts'
+import { type Edge, openEdge } from '../../client/edge/edge.ts'
 import { openGuard } from '../../client/guard/guard.ts'
 import { stagesOfGuests } from '../../client/guard/log/bus-front.ts'
-import { openBus } from '../../client/open-bus.ts'
-import { openApprovals } from '../../services/approval/approvals.ts'
-import { setApprovalRules } from '../../services/approval/registration.ts'
+import { openBus } from '../../client/place/open-bus.ts'
+import { openApprovals } from '../../services/approval/performer/approvals.ts'
+import { setApprovalRules } from '../../services/approval/performer/registration.ts'
 import { type RunningStages, startStages } from '../../services/stages.ts'
 import {
   type AccessRight,
   accessOfAll,
   type PrincipalAccess,
-} from '../../shared/bus/kafka/access-rights.ts'
+} from '../../shared/bus/kafka/cluster/access-rights.ts'
 import { topicsSignedBy } from '../../shared/bus/signing/principals.ts'
 import { encode } from '../../shared/codec/codec.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
-import type { Guard } from '../../shared/contract/guard.ts'
+import type { Guard } from '../../shared/contract/guard/guard.ts'
 import { retentionMsOf } from '../../shared/contract/retention.ts'
 import {
   guardTopicName,

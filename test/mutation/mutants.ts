@@ -6,13 +6,13 @@ export type Mutant = { file: string; line: number; was: string; change: string |
 
 const thresholdsInForce = 'shared/contract/thresholds.ts'
 const patience = 'services/loop-detector/patience.ts'
-const masks = 'services/loop-detector/mask.ts'
-const errors = 'services/loop-detector/error-text.ts'
+const masks = 'services/loop-detector/evidence/mask.ts'
+const errors = 'services/loop-detector/evidence/error-text.ts'
 /** Files with a number that a rule compares, as one constant a line. */
 const constants = [
   'services/loop-detector/rules/cycle.ts',
-  'services/loop-detector/random-suffix.ts',
-  'services/loop-detector/temporary-name.ts',
+  'services/loop-detector/evidence/random-suffix.ts',
+  'services/loop-detector/evidence/temporary-name.ts',
 ]
 
 /** `read`: the text of a source file. */

@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { accumulator } from '../../services/accumulator/reducer.ts'
 import { conversation } from '../../services/conversation/reducer.ts'
-import { contextFull } from '../../services/llm-gateway/providers/context-full.ts'
-import type { Failed } from '../../services/llm-gateway/providers/provider.ts'
+import { contextFull } from '../../services/llm-gateway/performer/providers/context-full.ts'
+import type { Failed } from '../../services/llm-gateway/performer/providers/provider.ts'
 import {
   brokenStream,
   connectionFailure,
   httpFailure,
   interruptionOf,
   reportedError,
-} from '../../services/llm-gateway/providers/provider-errors.ts'
+} from '../../services/llm-gateway/performer/providers/provider-errors.ts'
 import { llmGateway } from '../../services/llm-gateway/reducer.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {

@@ -2,9 +2,9 @@
 // which are ten times faster. Every seed must give the same bytes on both (simulation.e2e.test.ts).
 // The arrays are therefore also the model that tests the embedded log.
 
-import { type Log, openLog } from '../../shared/bus/embedded/log.ts'
-import type { GroupCommit } from '../../shared/bus/embedded/log-commits.ts'
-import type { PartitionName } from '../../shared/bus/embedded/log-partition.ts'
+import { type Log, openLog } from '../../shared/bus/embedded/log/log.ts'
+import type { GroupCommit } from '../../shared/bus/embedded/log/log-commits.ts'
+import type { PartitionName } from '../../shared/bus/embedded/log/log-partition.ts'
 import type {
   Appended,
   Commit,

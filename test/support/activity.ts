@@ -1,6 +1,6 @@
 // Activity records of a turn, made from the fields that a test is about.
 
-import type { Activity } from '../../client/edge.ts'
+import type { Activity } from '../../client/edge/edge.ts'
 import type { CallFinished, Part, PartEvent, TurnFinished } from '../../shared/contract/messages.ts'
 
 const place = { conversation: 'c', turn: 7 }

@@ -2,7 +2,7 @@
 // of a conversation.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Activity } from '../../client/edge.ts'
+import type { Activity } from '../../client/edge/edge.ts'
 import type { Agent } from '../../shared/agents/agents.ts'
 import { decode } from '../../shared/codec/codec.ts'
 import type { Appended } from '../../shared/contract/bus.ts'

@@ -2,8 +2,8 @@
 // `started`, prints `ended` with the result, and stays. Usage: kept-executor.ts OPTIONS, a JSON object.
 
 import { pino } from 'pino'
-import { createKeptTools } from '../../services/executor/kept/kept-tools.ts'
-import type { ClaimId } from '../../services/executor/kept/result-files.ts'
+import { createKeptTools } from '../../services/executor/performer/kept/kept-tools.ts'
+import type { ClaimId } from '../../services/executor/performer/kept/result-files.ts'
 import type { CommandTool } from '../../shared/agents/agents.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 

@@ -11,7 +11,7 @@ import {
   type Reply,
   startAnthropicServer,
 } from '../../apps/demo/anthropic-server.ts'
-import { type Activity, type Edge, openEdge } from '../../client/edge.ts'
+import { type Activity, type Edge, openEdge } from '../../client/edge/edge.ts'
 import type { ModelCall } from '../../client/testing/anthropic-stream.ts'
 import { type RunningStages, startStages } from '../../services/stages.ts'
 import {

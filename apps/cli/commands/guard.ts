@@ -1,7 +1,7 @@
 // weir guard run, register, mode, list, remove.
 
 import { Argument, type Command, Option } from 'commander'
-import { guardModes } from '../../../shared/contract/guard.ts'
+import { guardModes } from '../../../shared/contract/guard/guard.ts'
 import { endWith } from '../../terminal/ending.ts'
 import { keeping, listed, notBlank, settingsOf, whichBus, withSettings } from './flags.ts'
 

@@ -1,7 +1,7 @@
 // weir normalize, judge, replay: run the stages offline on recorded data.
 
 import { type Command, Option } from 'commander'
-import { providerNames } from '../../../services/llm-gateway/providers/providers.ts'
+import { providerNames } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { answers } from '../../terminal/ending.ts'
 import { listed, once, settingsBeside, whichBus, withSettings } from './flags.ts'
 

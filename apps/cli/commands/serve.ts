@@ -42,7 +42,7 @@ export function addServe(program: Command): void {
   )
     .option('--json', 'print {"url", "port"} as the first line')
     .action(async (options) =>
-      endWith(await (await import('../../http/edge/serve.ts')).serve(options, process.stdout)),
+      endWith(await (await import('../../http/serve/serve.ts')).serve(options, process.stdout)),
     )
 }
 
@@ -69,7 +69,7 @@ export function addApiKeys(program: Command): void {
     )
     .option('--cancel-on-disconnect', 'cancel a turn when its client disconnects')
     .action(async (name, options) =>
-      (await import('../../http/edge/api-keys-command.ts')).createKey(
+      (await import('../../http/edge/access/api-keys-command.ts')).createKey(
         name,
         options,
         process.stdout,
@@ -82,6 +82,6 @@ export function addApiKeys(program: Command): void {
     .argument('<name>', 'the name of the client')
     .requiredOption('--file <file>', 'the file of keys')
     .action(async (name, options) =>
-      (await import('../../http/edge/api-keys-command.ts')).removeKey(name, options),
+      (await import('../../http/edge/access/api-keys-command.ts')).removeKey(name, options),
     )
 }

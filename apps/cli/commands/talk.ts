@@ -1,8 +1,8 @@
 // weir ask, chat: send messages to an agent.
 
 import { type Command, Option } from 'commander'
-import { stagesChoices } from '../../../client/stages-choice.ts'
-import { guardModes } from '../../../shared/contract/guard.ts'
+import { stagesChoices } from '../../../client/place/stages-choice.ts'
+import { guardModes } from '../../../shared/contract/guard/guard.ts'
 import { listed, ownStages, rawFlag, runImportedFlag, settingsOf, withSettings } from './flags.ts'
 
 const guardText =

@@ -1,7 +1,7 @@
 // weir up: run the stages.
 
 import { type Command, Option } from 'commander'
-import { guardModes } from '../../../shared/contract/guard.ts'
+import { guardModes } from '../../../shared/contract/guard/guard.ts'
 import { settingKeys } from '../../../shared/settings/settings.ts'
 import { endWith } from '../../terminal/ending.ts'
 import { listed, runImportedFlag, withSettings } from './flags.ts'

@@ -6,7 +6,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { providers } from '../../../services/llm-gateway/providers/providers.ts'
+import { providers } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { makeFolders } from '../../../shared/lib/make-folders.ts'
 import { type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'

@@ -7,7 +7,7 @@
 // Exit codes: 0 all are written, now or earlier. 1 one is not, or the user answered no. 2 failed.
 
 import { createInterface } from 'node:readline/promises'
-import { partitionCount } from '../../../client/open-bus.ts'
+import { partitionCount } from '../../../client/place/open-bus.ts'
 import type { Appended } from '../../../shared/contract/bus.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'

@@ -2,7 +2,7 @@
 // A guard's answer is in its own topic, and the executor's reading of it is in the activity. If the
 // two differ, the executor's is the one that counted.
 
-import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
+import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import type { CallVerdict, GuardInForce, PendingCall } from '../../../shared/contract/messages.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
 import { modeFor } from '../../../shared/runtime/guards/tool-pattern.ts'

@@ -1,6 +1,6 @@
 // Prints a timeline as a page for people.
 
-import { contentNote } from '../../../shared/contract/contents.ts'
+import { contentNote } from '../../../shared/contract/call/contents.ts'
 import { count, elapsed, instant } from '../../terminal/quantities.ts'
 import { factTexts } from '../facts-text.ts'
 import { createPage, type Page, type PageOptions } from './page.ts'

@@ -3,7 +3,7 @@
 // only the log can confirm.
 
 import type { Offset } from '../../../shared/contract/bus.ts'
-import { isGuardName } from '../../../shared/contract/guard-registration.ts'
+import { isGuardName } from '../../../shared/contract/guard/guard-registration.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import type { MessageType } from '../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'

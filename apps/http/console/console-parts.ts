@@ -2,7 +2,7 @@
 
 import type { Settings } from '../../../shared/settings/settings.ts'
 import type { OpenLog } from '../../history/open-log.ts'
-import type { ConsoleReader } from './console-reader.ts'
+import type { ConsoleReader } from './state/console-reader.ts'
 
 export type ConsoleParts = {
   reader: ConsoleReader

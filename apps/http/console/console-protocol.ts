@@ -9,8 +9,8 @@ import type { Protocol } from '../edge/edge-context.ts'
 import { openWebhook, type WebhookOptions } from '../webhook/webhook.ts'
 import { webhookFeed } from '../webhook/webhook-feed.ts'
 import type { ConsoleParts } from './console-parts.ts'
-import { type ConsoleReader, openConsoleReader } from './console-reader.ts'
 import { consoleApi, consoleFiles } from './console-routes.ts'
+import { type ConsoleReader, openConsoleReader } from './state/console-reader.ts'
 
 export type Console = { protocol: Protocol; close(): Promise<void> }
 

@@ -1,7 +1,7 @@
 // The changes that operators make in the console, by the last part of their path. Each one calls the
 // function of its command.
 
-import { guardModes } from '../../../shared/contract/guard.ts'
+import { guardModes } from '../../../shared/contract/guard/guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { switchGuard } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { withExistingRegistry } from '../../history/registry.ts'

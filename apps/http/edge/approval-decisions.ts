@@ -4,8 +4,8 @@
 // APPROVAL-DECISIONS-2. A call of another tenant does not exist: 404.
 
 import type { DecisionOutcome, WaitingApproval } from '../../../client/weir.ts'
+import { conversationFor, type Principal, requireRole } from './access/principal.ts'
 import type { EdgeContext } from './edge-context.ts'
-import { conversationFor, type Principal, requireRole } from './principal.ts'
 
 /** As the principal sees them: with its own ids of conversations. */
 export async function waitingFor(

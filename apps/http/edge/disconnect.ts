@@ -2,8 +2,8 @@
 
 import type { SentMessage } from '../../../shared/contract/ids.ts'
 import type { HttpContext } from '../server.ts'
+import type { Principal } from './access/principal.ts'
 import type { EdgeContext } from './edge-context.ts'
-import type { Principal } from './principal.ts'
 
 /** For `onLeave` of a stream. A server that closes cancels nothing. */
 export function leaveHandler(

@@ -5,8 +5,8 @@ import type { Logger } from 'pino'
 import type { Agents, Weir } from '../../../client/weir.ts'
 import type { Clock } from '../../../shared/lib/clock.ts'
 import type { HttpApp } from '../server.ts'
-import type { MessageIds } from './message-ids.ts'
-import type { Principal } from './principal.ts'
+import type { Principal } from './access/principal.ts'
+import type { MessageIds } from './chat/message-ids.ts'
 
 export type EdgeContext = {
   weir: Omit<Weir, 'close' | typeof Symbol.asyncDispose>

@@ -8,8 +8,8 @@ import { portOf } from '../../terminal/port-flag.ts'
 import { printable } from '../../terminal/printable.ts'
 import { isLoopback, type TlsFiles } from '../server.ts'
 import { signerOf, type WebhookOptions } from '../webhook/webhook.ts'
+import type { OidcOptions } from './access/oidc.ts'
 import type { EdgeOptions } from './edge.ts'
-import type { OidcOptions } from './oidc.ts'
 
 export type EdgeFlags = {
   httpPort?: string

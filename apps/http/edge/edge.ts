@@ -18,13 +18,13 @@ import {
   startHttpServer,
   type TlsFiles,
 } from '../server.ts'
-import { type Access, type AccessOptions, accessOf } from './access.ts'
+import { type Access, type AccessOptions, accessOf } from './access/access.ts'
+import type { Principal } from './access/principal.ts'
+import { requestRate } from './access/request-rate.ts'
+import { createMessageIds } from './chat/message-ids.ts'
 import type { EdgeContext, Protocol } from './edge-context.ts'
 import { httpErrorOf } from './edge-errors.ts'
-import { createMessageIds } from './message-ids.ts'
-import type { Principal } from './principal.ts'
 import { protocols } from './protocols.ts'
-import { requestRate } from './request-rate.ts'
 
 export type EdgeOptions = {
   weir: EdgeContext['weir']

@@ -2,8 +2,8 @@
 
 import { decode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
-import type { Guard } from '../../../shared/contract/guard.ts'
-import { registrationFault } from '../../../shared/contract/guard-registration.ts'
+import type { Guard } from '../../../shared/contract/guard/guard.ts'
+import { registrationFault } from '../../../shared/contract/guard/guard-registration.ts'
 import { isSameRound } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardVerdict, Message } from '../../../shared/contract/messages.ts'

@@ -3,7 +3,7 @@
 
 import { extname, resolve as resolvePath } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { namedGuard } from '../../../client/guard-file.ts'
+import { namedGuard } from '../../../client/guards/guard-file.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
 import type { RoundId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'

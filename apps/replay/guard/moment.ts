@@ -1,5 +1,5 @@
 // The two moments at which a replay judges each round of a guard: a time and a chance. A guard must be
-// pure (shared/contract/guard.ts). The verdicts of one that uses time or chance differ between them.
+// pure (shared/contract/guard/guard.ts). The verdicts of one that uses time or chance differ between them.
 // MOMENT-1. Both moments depend only on the round, so all replays have the same time and chance.
 // MOMENT-2. A moment lasts for one call of judge. It does not cover results by callback, CPU times,
 //     performance.mark, other realms (node:vm), keys, primes, signatures and encryption.
@@ -7,7 +7,7 @@
 import crypto, { createHash } from 'node:crypto'
 import os from 'node:os'
 import { performance } from 'node:perf_hooks'
-import type { GuardedRound } from '../../../shared/contract/guard.ts'
+import type { GuardedRound } from '../../../shared/contract/guard/guard.ts'
 import { roundKey } from '../../../shared/contract/ids.ts'
 
 /** `elapsed`: milliseconds since the process began. `bytes`: random ones. */

@@ -12,7 +12,7 @@ import { createHash } from 'node:crypto'
 import { finalCall, type StreamedCall } from '../../../services/accumulator/call.ts'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
 import { validator } from '../../../services/validator/reducer.ts'
-import { errorLine } from '../../../shared/contract/error-line.ts'
+import { errorLine } from '../../../shared/contract/call/error-line.ts'
 import type { RoundId } from '../../../shared/contract/ids.ts'
 import type {
   Call,

@@ -1,9 +1,9 @@
 // Counts the successful calls that repeat a call of the same turn: the same tool, arguments and
 // result. They form loops of successes, so they explain false alarms.
 
-import { readArguments } from '../../../services/loop-detector/arguments.ts'
-import { fingerprint } from '../../../services/loop-detector/fingerprint.ts'
-import { touch } from '../../../services/loop-detector/recency.ts'
+import { readArguments } from '../../../services/loop-detector/evidence/arguments.ts'
+import { fingerprint } from '../../../services/loop-detector/evidence/fingerprint.ts'
+import { touch } from '../../../services/loop-detector/novelty/recency.ts'
 import type { RoundOutcome } from '../../../shared/contract/messages.ts'
 
 /** Open turns. Beyond this number, the first calls of the oldest are forgotten. */

@@ -6,8 +6,8 @@
 // Standard input is read only during a question, so Ctrl-C reaches the process otherwise.
 
 import { createInterface } from 'node:readline/promises'
-import type { Activity } from '../../../client/edge.ts'
-import type { TurnEventBody } from '../../../client/turn-event.ts'
+import type { Activity } from '../../../client/edge/edge.ts'
+import type { TurnEventBody } from '../../../client/turn/turn-event.ts'
 import type { Weir } from '../../../client/weir.ts'
 import { idFrom } from '../../../services/approval/approval.ts'
 import type { MessageOf, PendingCall } from '../../../shared/contract/messages.ts'

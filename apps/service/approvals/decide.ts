@@ -1,9 +1,9 @@
 // `weir approve` and `weir reject`: a person's decision on a waiting call. Exit codes: 0 it counts,
 // 4 the call was decided before; an unknown id is bad usage (2).
 
-import { partitionCount } from '../../../client/open-bus.ts'
-import { openApprovals } from '../../../services/approval/approvals.ts'
-import { personHere } from '../../../services/approval/person.ts'
+import { partitionCount } from '../../../client/place/open-bus.ts'
+import { openApprovals } from '../../../services/approval/performer/approvals.ts'
+import { personHere } from '../../../services/approval/performer/person.ts'
 import type { ApprovalAnswer } from '../../../shared/contract/messages.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { assertLogExists } from '../../history/open-log.ts'

@@ -1,7 +1,10 @@
 // `weir approvals`: the calls that wait for a person, with their exact arguments. Changes nothing,
 // and works beside a running Weir.
 
-import { openApprovals, type WaitingApproval } from '../../../services/approval/approvals.ts'
+import {
+  openApprovals,
+  type WaitingApproval,
+} from '../../../services/approval/performer/approvals.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 import { withLog } from '../../history/open-log.ts'

@@ -1,10 +1,13 @@
 // `weir approvals rules`: the calls that wait for a person. With a file, it sets the rules of the
 // file; without one, it shows the rules in force.
 
-import { personHere } from '../../../services/approval/person.ts'
-import { type ApprovalSettings, setApprovalRules } from '../../../services/approval/registration.ts'
-import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
+import { personHere } from '../../../services/approval/performer/person.ts'
+import {
+  type ApprovalSettings,
+  setApprovalRules,
+} from '../../../services/approval/performer/registration.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
+import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import type { GuardInForce } from '../../../shared/contract/messages.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import {
@@ -22,7 +25,7 @@ import { count, elapsed } from '../../terminal/quantities.ts'
 const rulesBytesMax = 1024 * 1024
 
 /**
- * `file`: JSON, an ApprovalSettings (services/approval/registration.ts). Throws `settings.invalid`,
+ * `file`: JSON, an ApprovalSettings (services/approval/performer/registration.ts). Throws `settings.invalid`,
  * `usage`.
  */
 export async function approvalRules(

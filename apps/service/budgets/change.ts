@@ -1,6 +1,6 @@
 // `weir budget set` and `weir budget remove`: each writes one record to `policies`.
 
-import { personHere } from '../../../services/approval/person.ts'
+import { personHere } from '../../../services/approval/performer/person.ts'
 import { conversationIdFault } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {

@@ -2,8 +2,8 @@
 
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { personHere } from '../../../services/approval/person.ts'
-import { providerNames } from '../../../services/llm-gateway/providers/providers.ts'
+import { personHere } from '../../../services/approval/performer/person.ts'
+import { providerNames } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { ModelPrice } from '../../../shared/contract/messages.ts'
 import { pricesKey } from '../../../shared/contract/topology.ts'

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadAgents } from '../../../client/weir.ts'
-import { startModuleProcess } from '../../../services/executor/tools/module-process.ts'
+import { startModuleProcess } from '../../../services/executor/performer/tools/module/module-process.ts'
 import type { Agent, Agents, ModuleTool, Tool } from '../../../shared/agents/agents.ts'
 import { unreachable } from '../../../shared/contract/stage.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'

@@ -1,7 +1,7 @@
 // Guards: the registered ones, and whether a process answers for each. A guard without a process
 // stays in force, and its silence is a veto.
 
-import { ownerState } from '../../../client/stage-host.ts'
+import { ownerState } from '../../../client/place/stage-host.ts'
 import type { LocalBus } from '../../../shared/bus/kind.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { GuardRegistration } from '../../../shared/contract/messages.ts'

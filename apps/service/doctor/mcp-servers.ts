@@ -1,7 +1,7 @@
 // The MCP servers of the agents: whether each gives its list of tools, and the tools that are left
 // out. A server behind a pipe is started, as for its first call, and ended again. No tool is called.
 
-import { closeMcpOf, type McpReading, mcpToolsOf } from '../../../client/mcp-agents.ts'
+import { closeMcpOf, type McpReading, mcpToolsOf } from '../../../client/agents/mcp-agents.ts'
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import { count } from '../../terminal/quantities.ts'

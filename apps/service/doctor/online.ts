@@ -2,7 +2,7 @@
 // request for the model's description. A tool's server gets OPTIONS without credentials, so nothing
 // happens there.
 
-import { providerNamed } from '../../../services/llm-gateway/providers/providers.ts'
+import { providerNamed } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import type { Agent, Agents } from '../../../shared/agents/agents.ts'
 import { type Check, odd, ok, wrong } from './check.ts'
 

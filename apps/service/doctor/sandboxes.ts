@@ -2,7 +2,7 @@
 
 import { realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { sandboxed } from '../../../services/executor/tools/sandboxed.ts'
+import { sandboxed } from '../../../services/executor/performer/tools/sandbox/sandboxed.ts'
 import type { Agent, Agents, CommandTool, ModuleTool } from '../../../shared/agents/agents.ts'
 import { type Backend, type Found, sandboxBackend } from '../../../shared/lib/sandbox/backend.ts'
 import { agentFileIn, isProgramFolder, ownPaths } from '../../../shared/lib/sandbox/own-paths.ts'

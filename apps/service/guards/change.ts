@@ -1,7 +1,7 @@
 // `weir guard mode` and `weir guard remove`: each writes one record to `policies`, effective from
 // the next model response.
 
-import { personHere } from '../../../services/approval/person.ts'
+import { personHere } from '../../../services/approval/performer/person.ts'
 import type { GuardMode } from '../../../shared/contract/messages.ts'
 import { removeGuard, switchGuard } from '../../../shared/runtime/guards/guard-registry.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'

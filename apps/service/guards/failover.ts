@@ -2,7 +2,7 @@
 // gets its partitions only after the session of the failed one. Until then nobody answers.
 
 import { busKindOf } from '../../../shared/bus/kinds.ts'
-import type { Guard } from '../../../shared/contract/guard.ts'
+import type { Guard } from '../../../shared/contract/guard/guard.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'
 

@@ -2,9 +2,9 @@
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { isModule, moduleEndings } from '../../../client/guard-file.ts'
-import { loadGuard } from '../../../client/load-guard.ts'
-import type { AnyGuard } from '../../../shared/contract/guard.ts'
+import { isModule, moduleEndings } from '../../../client/guards/guard-file.ts'
+import { loadGuard } from '../../../client/guards/load-guard.ts'
+import type { AnyGuard } from '../../../shared/contract/guard/guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 
 /** In the order of the files. Throws `guard.invalid`, and `usage` for a folder without guards. */

@@ -1,8 +1,8 @@
 // A guard named on the command line, loaded into this process.
 
-import { namedGuard } from '../../../client/guard-file.ts'
-import { loadGuard } from '../../../client/load-guard.ts'
-import type { AnyGuard } from '../../../shared/contract/guard.ts'
+import { namedGuard } from '../../../client/guards/guard-file.ts'
+import { loadGuard } from '../../../client/guards/load-guard.ts'
+import type { AnyGuard } from '../../../shared/contract/guard/guard.ts'
 
 /** Errors: as namedGuard and loadGuard. */
 export async function guardNamed(given: string): Promise<AnyGuard> {

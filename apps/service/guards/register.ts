@@ -1,8 +1,8 @@
 // `weir guard register`: registers a guard that runs elsewhere, in any language, and creates its
 // topic. A guard that Weir runs registers itself.
 
-import { partitionCount } from '../../../client/open-bus.ts'
-import { personHere } from '../../../services/approval/person.ts'
+import { partitionCount } from '../../../client/place/open-bus.ts'
+import { personHere } from '../../../services/approval/performer/person.ts'
 import type { GuardMode } from '../../../shared/contract/messages.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'

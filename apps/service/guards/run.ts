@@ -4,11 +4,11 @@
 // there repeats the first.
 
 import type { Logger } from 'pino'
-import { guardFile, guardOptions } from '../../../client/guard-file.ts'
-import { loadGuard } from '../../../client/load-guard.ts'
-import { openBus, partitionCount } from '../../../client/open-bus.ts'
-import { helloOf } from '../../../client/stage-host.ts'
-import type { OwnerLink } from '../../../shared/bus/embedded/link.ts'
+import { guardFile, guardOptions } from '../../../client/guards/guard-file.ts'
+import { loadGuard } from '../../../client/guards/load-guard.ts'
+import { openBus, partitionCount } from '../../../client/place/open-bus.ts'
+import { helloOf } from '../../../client/place/stage-host.ts'
+import type { OwnerLink } from '../../../shared/bus/embedded/beside/link.ts'
 import type { LocalBus } from '../../../shared/bus/kind.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'

@@ -1,7 +1,7 @@
 // Counts, latencies and agreement of guards, from their own topics and the executor's activity. A
 // round counts once for each guard, by its first answer, as it does for the executor.
 
-import { approvalGuard, withdrawnCode } from '../../../shared/contract/approval-guard.ts'
+import { approvalGuard, withdrawnCode } from '../../../shared/contract/guard/approval-guard.ts'
 import { roundKey } from '../../../shared/contract/ids.ts'
 import type {
   GuardVerdict,

@@ -2,7 +2,7 @@
 // the files are written.
 
 import { createKeyFiles } from '../../../shared/bus/signing/keys.ts'
-import { isGuardName } from '../../../shared/contract/guard-registration.ts'
+import { isGuardName } from '../../../shared/contract/guard/guard-registration.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { printable } from '../../terminal/printable.ts'
 

@@ -1,7 +1,7 @@
 // `weir policy set` and `weir policy unset`: each writes one record to `policies`, effective from
 // the next model response.
 
-import { personHere } from '../../../services/approval/person.ts'
+import { personHere } from '../../../services/approval/performer/person.ts'
 import { policyKey, unknownKey } from '../../../shared/agents/policy/entries.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { Settings } from '../../../shared/settings/settings.ts'

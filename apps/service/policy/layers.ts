@@ -1,7 +1,7 @@
 // The layers of an agent's policy for a command: the agent's own values, from its file or from the
 // log, and the operator's records.
 
-import { providers } from '../../../services/llm-gateway/providers/providers.ts'
+import { providers } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { loadAgents, loadGuests } from '../../../shared/agents/file/load-agents.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { defaultTenant } from '../../../shared/contract/tenant.ts'

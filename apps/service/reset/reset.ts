@@ -1,7 +1,7 @@
 // `weir reset`: repairs commits that are outside their log, partition by partition, or deletes
 // everything. Changes nothing without --yes.
 
-import { openBus } from '../../../client/open-bus.ts'
+import { openBus } from '../../../client/place/open-bus.ts'
 import type { SharedBus } from '../../../shared/bus/kind.ts'
 import { busKindOf } from '../../../shared/bus/kinds.ts'
 import type { Assignment, Bus, StoredRecord } from '../../../shared/contract/bus.ts'

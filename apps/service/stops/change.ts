@@ -1,6 +1,6 @@
 // `weir stop` and `weir release`: each writes one record to `policies`.
 
-import { personHere } from '../../../services/approval/person.ts'
+import { personHere } from '../../../services/approval/performer/person.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { OperatorStop, StopMode } from '../../../shared/contract/messages.ts'
 import { stopId, stopKeyPrefix } from '../../../shared/contract/topology.ts'

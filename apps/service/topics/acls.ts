@@ -1,7 +1,7 @@
 // `weir topics acls`: the least rights of each principal. Changes nothing on the cluster.
 
-import { accessOfAll } from '../../../shared/bus/kafka/access-rights.ts'
-import { isGuardName } from '../../../shared/contract/guard-registration.ts'
+import { accessOfAll } from '../../../shared/bus/kafka/cluster/access-rights.ts'
+import { isGuardName } from '../../../shared/contract/guard/guard-registration.ts'
 import { guardTopicName } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import type { SettingFlags } from '../../terminal/command-settings.ts'

@@ -3,8 +3,8 @@
 // turns, the marks of its writers and the commits of its readers are all kept by partition. No copy
 // to another partition keeps them: offsets are part of the ids that readers drop repeats by (R3).
 
-import { partitionCount } from '../../../client/open-bus.ts'
-import { shellWord } from '../../../shared/bus/kafka/topic-plan.ts'
+import { partitionCount } from '../../../client/place/open-bus.ts'
+import { shellWord } from '../../../shared/bus/kafka/cluster/topic-plan.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { commandSettings, type SettingFlags } from '../../terminal/command-settings.ts'
 import { printable } from '../../terminal/printable.ts'

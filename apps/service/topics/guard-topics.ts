@@ -1,6 +1,6 @@
 // The topics of the guards that are registered on a cluster.
 
-import { openBus } from '../../../client/open-bus.ts'
+import { openBus } from '../../../client/place/open-bus.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { guardTopicSpec } from '../../../shared/contract/topology.ts'

@@ -1,7 +1,7 @@
 // The partition count of a plan: the number that a person set, otherwise the log's own. A default must
 // never contradict an existing log.
 
-import { endsOnceAnswered, openBus } from '../../../client/open-bus.ts'
+import { endsOnceAnswered, openBus } from '../../../client/place/open-bus.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log.ts'

@@ -1,7 +1,7 @@
 // Prints access rights: lines of kafka-acls.sh, and a table per principal.
 
-import type { AccessRight } from '../../../shared/bus/kafka/access-rights.ts'
-import { shellWord } from '../../../shared/bus/kafka/topic-plan.ts'
+import type { AccessRight } from '../../../shared/bus/kafka/cluster/access-rights.ts'
+import { shellWord } from '../../../shared/bus/kafka/cluster/topic-plan.ts'
 import { painted } from '../../terminal/paint.ts'
 import { printable } from '../../terminal/printable.ts'
 

@@ -1,7 +1,7 @@
 // Prints the plan of the topics: the topics, each entry of their configuration with its reason, and
 // the lines that create them.
 
-import type { PlannedTopic } from '../../../shared/bus/kafka/topic-plan.ts'
+import type { PlannedTopic } from '../../../shared/bus/kafka/cluster/topic-plan.ts'
 import { columnsOfOutput, painted } from '../../terminal/paint.ts'
 import { printable } from '../../terminal/printable.ts'
 import { count } from '../../terminal/quantities.ts'

@@ -2,7 +2,7 @@
 // `kafka.strimzi.io/v1` needs Strimzi 0.49 or newer.
 
 import { stringify } from 'yaml'
-import type { PlannedTopic } from '../../../shared/bus/kafka/topic-plan.ts'
+import type { PlannedTopic } from '../../../shared/bus/kafka/cluster/topic-plan.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { printable } from '../../terminal/printable.ts'
 import type { UserAccess } from './print-acls.ts'

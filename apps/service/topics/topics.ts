@@ -1,21 +1,21 @@
 // `weir topics`: the plan of the topics, creating missing topics, and checking existing ones. It
 // never changes an existing topic.
 
-import { kafkaClient } from '../../../shared/bus/kafka/client-of-settings.ts'
-import { asAdmin } from '../../../shared/bus/kafka/cluster-survey.ts'
+import { asAdmin } from '../../../shared/bus/kafka/cluster/cluster-survey.ts'
 import {
   createTopics,
   type TopicDifference,
   topicDifferences,
-} from '../../../shared/bus/kafka/topic-admin.ts'
+} from '../../../shared/bus/kafka/cluster/topic-admin.ts'
 import {
   kafkaTopicsLines,
   type PlannedTopic,
   topicPlan,
-} from '../../../shared/bus/kafka/topic-plan.ts'
+} from '../../../shared/bus/kafka/cluster/topic-plan.ts'
+import { kafkaClient } from '../../../shared/bus/kafka/properties/client-of-settings.ts'
 import { busNamesWhere } from '../../../shared/bus/kinds.ts'
 import type { TopicSpec } from '../../../shared/contract/bus.ts'
-import { isGuardName } from '../../../shared/contract/guard-registration.ts'
+import { isGuardName } from '../../../shared/contract/guard/guard-registration.ts'
 import { retentionMsOf } from '../../../shared/contract/retention.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'

@@ -2,7 +2,10 @@
 // they do live. Its calls are shown even if the stream was cut.
 
 import { accumulator } from '../../../services/accumulator/reducer.ts'
-import type { Failed, Finished } from '../../../services/llm-gateway/providers/provider.ts'
+import type {
+  Failed,
+  Finished,
+} from '../../../services/llm-gateway/performer/providers/provider.ts'
 import { validator } from '../../../services/validator/reducer.ts'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'

@@ -2,8 +2,8 @@
 
 import { readFile, stat } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
-import { providerNamed } from '../../../services/llm-gateway/providers/providers.ts'
-import { parseJson } from '../../../services/llm-gateway/wire/exact-json.ts'
+import { providerNamed } from '../../../services/llm-gateway/performer/providers/providers.ts'
+import { parseJson } from '../../../services/llm-gateway/performer/wire/exact-json.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'

@@ -6,10 +6,10 @@ import type {
   Failed,
   Finished,
   ProviderRecord,
-} from '../../../services/llm-gateway/providers/provider.ts'
-import { parseJson } from '../../../services/llm-gateway/wire/exact-json.ts'
+} from '../../../services/llm-gateway/performer/providers/provider.ts'
+import { parseJson } from '../../../services/llm-gateway/performer/wire/exact-json.ts'
 import { defaultSettings } from '../../../shared/agents/agents.ts'
-import { argumentText } from '../../../shared/contract/call.ts'
+import { argumentText } from '../../../shared/contract/call/call.ts'
 import type {
   ArgumentSource,
   Call,

@@ -5,9 +5,9 @@
 import type {
   ProviderRecord,
   RecordingFormat,
-} from '../../../services/llm-gateway/providers/provider.ts'
-import { providers } from '../../../services/llm-gateway/providers/providers.ts'
-import { parseJson } from '../../../services/llm-gateway/wire/exact-json.ts'
+} from '../../../services/llm-gateway/performer/providers/provider.ts'
+import { providers } from '../../../services/llm-gateway/performer/providers/providers.ts'
+import { parseJson } from '../../../services/llm-gateway/performer/wire/exact-json.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 

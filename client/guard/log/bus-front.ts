@@ -1,8 +1,8 @@
 // A front on an open bus, for programs that run the stages already, such as a server with a proxy.
 
 import type { Logger } from 'pino'
-import type { LedgerReader } from '../../../services/llm-gateway/budgets/ledger-reader.ts'
-import { policyInForce } from '../../../services/llm-gateway/policy-in-force.ts'
+import type { LedgerReader } from '../../../services/llm-gateway/performer/budgets/ledger-reader.ts'
+import { policyInForce } from '../../../services/llm-gateway/performer/policy-in-force.ts'
 import type { GuestAgent } from '../../../shared/agents/guest.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type { Policy } from '../../../shared/contract/messages.ts'

@@ -2,14 +2,14 @@
 // stages if no other process does.
 // Owns: opening and closing. Does not own: the records (front.ts), reading histories (history.ts).
 
-import { type Approvals, openApprovals } from '../../../services/approval/approvals.ts'
-import { createLedgerReader } from '../../../services/llm-gateway/budgets/ledger-reader.ts'
+import { type Approvals, openApprovals } from '../../../services/approval/performer/approvals.ts'
+import { createLedgerReader } from '../../../services/llm-gateway/performer/budgets/ledger-reader.ts'
 import type { Guests } from '../../../shared/agents/guest.ts'
 import { withPartitionsOfLog } from '../../../shared/bus/partitions-of-log.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { createLog } from '../../../shared/lib/log.ts'
 import { settingsWithOrigins, valuesOf } from '../../../shared/settings/settings.ts'
-import { flagsOfChoice } from '../../bus-choice.ts'
+import { flagsOfChoice } from '../../place/bus-choice.ts'
 import type { GuardOptions } from '../guard-options.ts'
 import { guestAgent } from '../guest-file.ts'
 import type { BudgetCounting } from '../guest-thread.ts'

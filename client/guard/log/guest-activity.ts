@@ -7,7 +7,7 @@ import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { partitionOf } from '../../../shared/contract/partition.ts'
 import { writeObservation } from '../../../shared/runtime/observation.ts'
 import { toRecord } from '../../../shared/runtime/record.ts'
-import { createFeed, type Feed } from '../../feed.ts'
+import { createFeed, type Feed } from '../../edge/feed.ts'
 import { activityTypes, type FrontLink, type GuestActivity, refuseTooMany } from '../inbox.ts'
 
 /** One for all fronts of a process, because it decodes the records of all guests. */

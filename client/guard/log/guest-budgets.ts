@@ -7,14 +7,14 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { budgetsInForce } from '../../../services/llm-gateway/budgets/in-force.ts'
-import type { LedgerReader } from '../../../services/llm-gateway/budgets/ledger-reader.ts'
+import { budgetsInForce } from '../../../services/llm-gateway/performer/budgets/in-force.ts'
+import type { LedgerReader } from '../../../services/llm-gateway/performer/budgets/ledger-reader.ts'
 import {
   contentTokens,
   type Reservation,
   reserveBound,
-} from '../../../services/llm-gateway/budgets/reservation.ts'
-import type { Failed } from '../../../services/llm-gateway/providers/provider.ts'
+} from '../../../services/llm-gateway/performer/budgets/reservation.ts'
+import type { Failed } from '../../../services/llm-gateway/performer/providers/provider.ts'
 import type { Bus } from '../../../shared/contract/bus.ts'
 import type { ConversationId } from '../../../shared/contract/ids.ts'
 import { limits } from '../../../shared/contract/limits.ts'

@@ -2,12 +2,12 @@
 // and run as on a log.
 
 import type { Logger } from 'pino'
-import { personHere } from '../../../services/approval/person.ts'
-import { keepApprovalRules } from '../../../services/approval/registration.ts'
-import { guardsInForce } from '../../../services/llm-gateway/guards-in-force.ts'
+import { personHere } from '../../../services/approval/performer/person.ts'
+import { keepApprovalRules } from '../../../services/approval/performer/registration.ts'
+import { guardsInForce } from '../../../services/llm-gateway/performer/guards-in-force.ts'
 import { decode, encode } from '../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../shared/contract/bus.ts'
-import type { AnyGuard } from '../../../shared/contract/guard.ts'
+import type { AnyGuard } from '../../../shared/contract/guard/guard.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { GuardInForce, GuardVerdict, RoundCleared } from '../../../shared/contract/messages.ts'
 import { guardTopicName, keyOf } from '../../../shared/contract/topology.ts'

@@ -1,6 +1,6 @@
 // A guard without a log: a front on the in-memory player, with the guards of the program.
 
-import { withGuards } from '../../../services/llm-gateway/guards-in-force.ts'
+import { withGuards } from '../../../services/llm-gateway/performer/guards-in-force.ts'
 import { logJudgements } from '../../../services/validator/log-judgements.ts'
 import type { GuestAgent } from '../../../shared/agents/guest.ts'
 import type { GuardInForce } from '../../../shared/contract/messages.ts'

@@ -5,8 +5,8 @@
 // APPROVAL-ASKING-2. Where a rule lets guards request approvals, the other guards answer first. So a
 //     person sees each request, and no call that a guard has stopped.
 
-import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
-import { argumentText } from '../../../shared/contract/call.ts'
+import { argumentText } from '../../../shared/contract/call/call.ts'
+import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import type { ProgramsHashed } from '../../../shared/contract/messages.ts'
 import type { Output } from '../../../shared/contract/stage.ts'
 import type { OpenCall, Round, Turn } from '../turn.ts'

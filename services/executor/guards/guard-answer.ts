@@ -5,7 +5,7 @@
 // GUARDS-GUARD-ANSWER-2. An unusable answer vetoes (R6): one missing verdict makes the whole answer
 //     unusable. Of two verdicts on one call, the stricter one counts.
 
-import type { CallEnding } from '../../../shared/contract/call-endings.ts'
+import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
   CallVerdict,

@@ -4,7 +4,7 @@
 //     approved, until it has its result. Rules of its tool may allow the others to run.
 // HELD-CALLS-2. A held call is a waiting one: a cancel or the end of the turn skips it (R5).
 
-import { approvedCode, noRuleCode } from '../../../shared/contract/approval-guard.ts'
+import { approvedCode, noRuleCode } from '../../../shared/contract/guard/approval-guard.ts'
 import type { GuardVerdict, Policy } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { type Round, release, type Turn } from '../turn.ts'

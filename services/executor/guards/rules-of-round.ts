@@ -1,6 +1,6 @@
 // The approval rules in a round's policy, unchecked: the stage `approval` judges by them.
 
-import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
+import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import type { Policy } from '../../../shared/contract/messages.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { matchesPattern } from '../../../shared/runtime/guards/tool-pattern.ts'

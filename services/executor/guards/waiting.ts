@@ -7,7 +7,7 @@
 // EXECUTOR-WAITING-3. A call for which a guard requests approval runs only if a person approved it.
 //     Without the approval guard, and without a person's decision, it is vetoed (R6).
 
-import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
+import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
   Call,

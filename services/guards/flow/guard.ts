@@ -12,7 +12,12 @@
 // FLOW-GUARD-4. Only calls of earlier rounds and earlier calls of the round count. So a repeated
 //     round gets the same verdicts.
 
-import type { Guard, GuardedCall, GuardedRound, Verdict } from '../../../shared/contract/guard.ts'
+import type {
+  Guard,
+  GuardedCall,
+  GuardedRound,
+  Verdict,
+} from '../../../shared/contract/guard/guard.ts'
 import { type FlowGuardOptions, type FlowLabel, type FlowRules, flowRules } from './options.ts'
 
 /** For each label, the first call that brought it. */

@@ -1,6 +1,6 @@
 // The operator's options for the flow guard, checked at its start.
 
-import type { GuardedCall } from '../../../shared/contract/guard.ts'
+import type { GuardedCall } from '../../../shared/contract/guard/guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { keyFault } from '../../../shared/runtime/guards/key-fault.ts'
 import { matchesPattern } from '../../../shared/runtime/guards/tool-pattern.ts'

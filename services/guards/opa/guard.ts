@@ -13,13 +13,13 @@ import type {
   GuardedRound,
   JsonObject,
   Verdict,
-} from '../../../shared/contract/guard.ts'
+} from '../../../shared/contract/guard/guard.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { keyFault } from '../../../shared/runtime/guards/key-fault.ts'
-import { type Bundle, readBundle, readData } from './bundle.ts'
-import { loadPolicy, type Policy } from './policy.ts'
+import { type Bundle, readBundle, readData } from './performer/bundle.ts'
+import { loadPolicy, type Policy } from './performer/policy.ts'
 
 export type OpaGuardOptions = {
   /** Default `opa`. */

@@ -10,7 +10,7 @@
 // SHELL-GUARD-3. It judges the text of a command. It sees neither a program's code nor the disk
 //     (limits: README.md).
 
-import type { Guard, GuardedCall, Verdict } from '../../../shared/contract/guard.ts'
+import type { Guard, GuardedCall, Verdict } from '../../../shared/contract/guard/guard.ts'
 import { judgeCommand } from './command.ts'
 import { isPlain, resolved } from './field.ts'
 import { type ShellGuardOptions, type ShellRules, shellRules } from './options.ts'

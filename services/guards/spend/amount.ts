@@ -1,7 +1,7 @@
 // Exact amounts of money: a count of the smallest unit as a bigint, never a sum of floating-point
 // numbers.
 
-import type { JsonValue } from '../../../shared/contract/guard.ts'
+import type { JsonValue } from '../../../shared/contract/guard/guard.ts'
 
 /**
  * The form of an amount in an argument.

@@ -15,7 +15,12 @@
 //     conversation, so this guard has no limit over several conversations.
 
 import { valueAt } from '../../../shared/contract/arguments/argument-path.ts'
-import type { Guard, GuardedCall, GuardedRound, Verdict } from '../../../shared/contract/guard.ts'
+import type {
+  Guard,
+  GuardedCall,
+  GuardedRound,
+  Verdict,
+} from '../../../shared/contract/guard/guard.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'
 import { keyFault } from '../../../shared/runtime/guards/key-fault.ts'
 import { type AmountForm, amountOf, textOfUnits, unitsOf } from './amount.ts'

@@ -8,9 +8,9 @@
 
 import { chanting as words } from '../intervention-text.ts'
 import { climb } from '../ladder.ts'
+import { proseWords } from '../novelty/prose-words.ts'
+import { areReturned, type ReturnedRow, withRowsOf } from '../novelty/returned-rows.ts'
 import { chantMin } from '../patience.ts'
-import { proseWords } from '../prose-words.ts'
-import { areReturned, type ReturnedRow, withRowsOf } from '../returned-rows.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 type Memory = { rung: Finding['rung'] | 'none'; returned: ReturnedRow[] }

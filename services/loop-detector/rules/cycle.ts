@@ -7,7 +7,7 @@
 // CYCLE-3. A different round breaks the laps, not the memory: the count starts again after it.
 
 import type { EvidenceRef, LoopThresholds, Rung } from '../../../shared/contract/messages.ts'
-import { type CallEvidence, isWaiting } from '../evidence.ts'
+import { type CallEvidence, isWaiting } from '../evidence/evidence.ts'
 import { noProgress } from '../intervention-text.ts'
 import { climb, type ShownCall } from '../ladder.ts'
 import { transientRoundsMax } from '../patience.ts'

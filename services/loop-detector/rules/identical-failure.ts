@@ -12,16 +12,16 @@
 
 import { limits } from '../../../shared/contract/limits.ts'
 import type { LoopThresholds } from '../../../shared/contract/messages.ts'
-import type { CallEvidence, Failure } from '../evidence.ts'
+import type { CallEvidence, Failure } from '../evidence/evidence.ts'
 import { identicalFailure as textOf } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, roundsText, type Streak, weightiest } from '../ladder.ts'
+import { remember, touch } from '../novelty/recency.ts'
 import {
   newErrorsRounds,
   sameErrorRoundsMax,
   sameServiceRoundsMax,
   transientRoundsMax,
 } from '../patience.ts'
-import { remember, touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 type FailureStreak = Streak & {

@@ -7,7 +7,7 @@
 // MONOLOGUE-2. A call ends the monologue.
 
 import { limits } from '../../../shared/contract/limits.ts'
-import { fingerprint } from '../fingerprint.ts'
+import { fingerprint } from '../evidence/fingerprint.ts'
 import { monologue as words } from '../intervention-text.ts'
 import { climb, type Streak } from '../ladder.ts'
 import { monologueMin } from '../patience.ts'

@@ -11,16 +11,16 @@
 // NEAR-EQUAL-4. Calls that wait are exempt.
 
 import { limits } from '../../../shared/contract/limits.ts'
-import type { CallEvidence } from '../evidence.ts'
-import { fingerprint } from '../fingerprint.ts'
+import type { CallEvidence } from '../evidence/evidence.ts'
+import { fingerprint } from '../evidence/fingerprint.ts'
+import { masked, withoutEchoes } from '../evidence/mask.ts'
+import { withoutNewIds } from '../evidence/new-ids.ts'
+import { withoutMessageId, withoutStamps } from '../evidence/stamp.ts'
 import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak, weightiest } from '../ladder.ts'
-import { masked, withoutEchoes } from '../mask.ts'
-import { withoutNewIds } from '../new-ids.ts'
+import { remember, touch } from '../novelty/recency.ts'
 import { sameAnswerRoundsMax } from '../patience.ts'
-import { remember, touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
-import { withoutMessageId, withoutStamps } from '../stamp.ts'
 
 type NearStreak = Streak & { rounds: number; calls: Set<string> }
 

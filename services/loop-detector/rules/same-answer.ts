@@ -11,13 +11,13 @@
 // SAME-ANSWER-5. Any answer that is new in the turn, and any change, ends all streaks.
 
 import { limits } from '../../../shared/contract/limits.ts'
-import type { CallEvidence } from '../evidence.ts'
+import type { CallEvidence } from '../evidence/evidence.ts'
+import { subjectOf } from '../evidence/subject.ts'
 import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak, weightiest } from '../ladder.ts'
+import { remember, touch } from '../novelty/recency.ts'
 import { batchRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
-import { remember, touch } from '../recency.ts'
 import type { Finding, Rule } from '../rule.ts'
-import { subjectOf } from '../subject.ts'
 
 /** `lines`: those of the latest answer. */
 type AnswerStreak = Streak & { rounds: number; calls: Set<string>; lines: ReadonlySet<string> }

@@ -8,7 +8,7 @@
 // STILL-WAITING-3. A round without a wait neither counts nor ends it: the agent may look after it
 //     slept. A round with news begins it anew.
 
-import { isWaiting } from '../evidence.ts'
+import { isWaiting } from '../evidence/evidence.ts'
 import { stillWaiting as textOf } from '../intervention-text.ts'
 import { addMatch, emptyStreak, roundsText, type Streak } from '../ladder.ts'
 import { hastyMs, hastyRoundsMax, waitMsMax } from '../patience.ts'

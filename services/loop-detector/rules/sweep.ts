@@ -7,13 +7,13 @@
 //     repeats of one call, same-answer those of one answer.
 
 import { limits } from '../../../shared/contract/limits.ts'
-import type { CallEvidence } from '../evidence.ts'
+import type { CallEvidence } from '../evidence/evidence.ts'
+import { textHash } from '../evidence/text-hash.ts'
 import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak } from '../ladder.ts'
+import { remember } from '../novelty/recency.ts'
 import { sameAnswerRoundsMax } from '../patience.ts'
-import { remember } from '../recency.ts'
 import type { Rule } from '../rule.ts'
-import { textHash } from '../text-hash.ts'
 
 /**
  * `lines`: hashes of the lines in results. `results`: whole results of other calls. A forgotten

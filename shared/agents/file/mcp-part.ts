@@ -1,5 +1,5 @@
 // The MCP servers of an agent: how to reach them, and which of their tools the agent gets. Their
-// lists of tools come later, from the servers (client/mcp-agents.ts).
+// lists of tools come later, from the servers (client/agents/mcp-agents.ts).
 
 import { shown } from '../../settings/mistake.ts'
 import { nearestName } from '../../settings/nearest-name.ts'

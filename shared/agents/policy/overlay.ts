@@ -1,8 +1,8 @@
 // Puts an operator's settings over a policy. They replace thresholds and modes of rules. A cap
 // counts only if it is lower, so no operator's setting can raise one.
 
-import { lowestCaps } from '../../contract/caps.ts'
 import type { Policy } from '../../contract/messages.ts'
+import { lowestCaps } from '../../contract/turn/caps.ts'
 import { policyOf } from '../agents.ts'
 import { shadowedBy } from '../file/settings-part.ts'
 import type { PolicyContent } from './entries.ts'

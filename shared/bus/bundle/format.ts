@@ -14,7 +14,7 @@
 import type { MessageId, TurnId } from '../../contract/ids.ts'
 
 /**
- * "Weib" in ASCII: `PRAGMA application_id`. That of a log (shared/bus/embedded/schema.ts) is
+ * "Weib" in ASCII: `PRAGMA application_id`. That of a log (shared/bus/embedded/file/schema.ts) is
  * "Weir".
  */
 export const bundleApplicationId = 0x57656962

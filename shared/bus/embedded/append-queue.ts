@@ -3,7 +3,7 @@
 import type { Appended, RecordToAppend, StoredRecord } from '../../contract/bus.ts'
 import type { WeirError } from '../../lib/errors.ts'
 import { asBusError } from './failure.ts'
-import type { Log } from './log.ts'
+import type { Log } from './log/log.ts'
 
 /** The bounds of one transaction, so that a long queue does not hold up everything else. */
 const transactionRecordsMax = 4096

@@ -1,7 +1,7 @@
 // Waiters for new records of a partition, and the call that wakes them. Each waiter is woken once
 // and then checks for itself.
 
-import type { PartitionName } from './log-partition.ts'
+import type { PartitionName } from './log/log-partition.ts'
 
 export type Changes = {
   /** Calls `wake` once, at the next change of that partition. Returns a function that stops it. */

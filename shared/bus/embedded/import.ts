@@ -8,10 +8,10 @@ import type { Clock } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { removeEmptyFolders } from '../../lib/make-folders.ts'
 import { asBusError } from './failure.ts'
+import { makeFolder } from './file/open-file.ts'
 import { type ImportNote, writeImportNote } from './imported.ts'
-import { openLog } from './log.ts'
-import type { GroupCommit } from './log-commits.ts'
-import { makeFolder } from './open-file.ts'
+import { openLog } from './log/log.ts'
+import type { GroupCommit } from './log/log-commits.ts'
 
 export type Imported = {
   file: string

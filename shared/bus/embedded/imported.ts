@@ -4,8 +4,8 @@
 
 import type { Offset } from '../../contract/bus.ts'
 import { DatabaseSync } from '../sqlite.ts'
-import { openForReading } from './open-file.ts'
-import { importedTurnsTable } from './schema.ts'
+import { openForReading } from './file/open-file.ts'
+import { importedTurnsTable } from './file/schema.ts'
 
 /**
  * A turn's number is an offset in the inbox `topic`. `from`: the offset in each inbox from which on

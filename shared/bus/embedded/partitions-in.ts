@@ -1,7 +1,7 @@
 // The number of partitions of a topic in the file of a log, before a bus is opened.
 
 import { existsSync } from 'node:fs'
-import { openForReading } from './open-file.ts'
+import { openForReading } from './file/open-file.ts'
 
 /** Undefined: no such topic. Also if the file cannot be read: opening the bus reports the reason. */
 export function partitionsIn(file: string, topic: string): number | undefined {

@@ -4,8 +4,8 @@
 import type { Bus, StoredRecord } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import type { Changes } from './changes.ts'
-import type { Log } from './log.ts'
-import type { PartitionName } from './log-partition.ts'
+import type { Log } from './log/log.ts'
+import type { PartitionName } from './log/log-partition.ts'
 
 /** The bounds of a batch. It holds at least one record. */
 export const batchRecordsMax = 512

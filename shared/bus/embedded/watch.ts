@@ -6,7 +6,7 @@ import { watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
 
 import type { Clock } from '../../lib/clock.ts'
-import type { Log } from './log.ts'
+import type { Log } from './log/log.ts'
 
 /**
  * A notification comes with the write, a moment before the commit is visible. So there is a second

@@ -13,10 +13,10 @@ import type { Appended, RecordToAppend, StoredRecord } from '../../contract/bus.
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { WeirError } from '../../lib/errors.ts'
 import { createAppendQueue, placesOf } from './append-queue.ts'
-import { type Commitment, createCommitQueue, groupCommitOf } from './commit-queue.ts'
-import type { Log } from './log.ts'
-import type { PartitionName } from './log-partition.ts'
-import { createStepQueue, type Step } from './step-queue.ts'
+import { type Commitment, createCommitQueue, groupCommitOf } from './group/commit-queue.ts'
+import { createStepQueue, type Step } from './group/step-queue.ts'
+import type { Log } from './log/log.ts'
+import type { PartitionName } from './log/log-partition.ts'
 
 export type Writer = {
   append(records: RecordToAppend[], options?: { patient?: boolean }): Promise<Appended[]>

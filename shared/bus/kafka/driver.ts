@@ -25,7 +25,7 @@ import protocolErrors from 'kafkajs/src/protocol/error.js'
 // @ts-expect-error
 import { requests } from 'kafkajs/src/protocol/requests/index.js'
 
-import type { KafkajsLog } from './kafkajs-log.ts'
+import type { KafkajsLog } from './properties/kafkajs-log.ts'
 
 // After each response kafkajs sets a timer to check for pending requests, even if there are none,
 // and for a time in the past, of which Node warns. This patch also holds for its admin client.

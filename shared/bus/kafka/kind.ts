@@ -8,7 +8,7 @@ import type { BusSettings, OpenOptions, SharedBus } from '../kind.ts'
 import { readKeys } from '../signing/keys.ts'
 import { acceptsSigned, signedBus } from '../signing/signed-bus.ts'
 import { createSigning } from '../signing/signing.ts'
-import { kafkaClient } from './client-of-settings.ts'
+import { kafkaClient } from './properties/client-of-settings.ts'
 import { tracedBus } from './traced-bus.ts'
 
 export const kafkaKind: SharedBus = {
@@ -25,34 +25,34 @@ export const kafkaKind: SharedBus = {
     await kafkaClient(settings)
   },
   async survey(settings, topics, log) {
-    const { surveyCluster } = await import('./cluster-survey.ts')
-    const { topicPlan } = await import('./topic-plan.ts')
+    const { surveyCluster } = await import('./cluster/cluster-survey.ts')
+    const { topicPlan } = await import('./cluster/topic-plan.ts')
     const { replicationFactor } = settings
     return surveyCluster(await kafkaClient(settings), topicPlan(topics, { replicationFactor }), log)
   },
   async membersOfGroups(settings, groups, log) {
-    const { membersOfGroups } = await import('./cluster-survey.ts')
+    const { membersOfGroups } = await import('./cluster/cluster-survey.ts')
     return membersOfGroups(await kafkaClient(settings), groups, log)
   },
   async progressOfGroups(settings, places, log) {
-    const { progressOfGroups } = await import('./group-admin.ts')
+    const { progressOfGroups } = await import('./group/group-admin.ts')
     return progressOfGroups(await kafkaClient(settings), places, log)
   },
   groups: {
     async commits(settings, place, partitions, log) {
-      const { readCommits } = await import('./group-admin.ts')
+      const { readCommits } = await import('./group/group-admin.ts')
       return readCommits(await kafkaClient(settings), place, partitions, log)
     },
     async setCommits(settings, place, commits, log) {
-      const { writeCommits } = await import('./group-admin.ts')
+      const { writeCommits } = await import('./group/group-admin.ts')
       await writeCommits(await kafkaClient(settings), place, commits, log)
     },
     async names(settings, prefix, log) {
-      const { namesWithPrefix } = await import('./group-admin.ts')
+      const { namesWithPrefix } = await import('./group/group-admin.ts')
       return namesWithPrefix(await kafkaClient(settings), prefix, log)
     },
     async deleteAll(settings, names, log) {
-      const { deleteGroupsAndTopics } = await import('./group-admin.ts')
+      const { deleteGroupsAndTopics } = await import('./group/group-admin.ts')
       await deleteGroupsAndTopics(await kafkaClient(settings), names, log)
     },
   },

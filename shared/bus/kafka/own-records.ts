@@ -6,9 +6,9 @@
 
 import type { Offset, StoredRecord } from '../../contract/bus.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
-import type { Cluster } from './cluster.ts'
-import type { CursorState, FetchCursors } from './fetch-cursors.ts'
-import { partitionName } from './partition-queues.ts'
+import type { Cluster } from './cluster/cluster.ts'
+import type { CursorState, FetchCursors } from './fetch/fetch-cursors.ts'
+import { partitionName } from './write/partition-queues.ts'
 
 /**
  * A partition counts as written by this process alone for `ownMs` after its last write, unless another

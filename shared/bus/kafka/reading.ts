@@ -2,13 +2,13 @@
 
 import type { Bus, Offset, StoredRecord } from '../../contract/bus.ts'
 import { WeirError } from '../../lib/errors.ts'
-import type { Cluster } from './cluster.ts'
+import type { Cluster } from './cluster/cluster.ts'
+import { createLinkCache } from './cluster/link-cache.ts'
 import { protocolError, sendRaw } from './driver.ts'
 import { assertOpen, readOf } from './failure.ts'
-import { fetchRequest } from './fetch-request.ts'
-import type { Fetching } from './fetching.ts'
-import { createLinkCache } from './link-cache.ts'
-import { decodeRecordSet } from './record-batch.ts'
+import { fetchRequest } from './fetch/fetch-request.ts'
+import type { Fetching } from './fetch/fetching.ts'
+import { decodeRecordSet } from './protocol/record-batch.ts'
 
 /**
  * The bytes of one request for a range, and the bytes that a follower holds before fetching pauses.

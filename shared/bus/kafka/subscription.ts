@@ -12,13 +12,13 @@
 import type { Logger } from 'pino'
 import type { RecordToAppend, SubscribeOptions, Subscription } from '../../contract/bus.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
-import type { Cluster } from './cluster.ts'
-import { createCommitSchedule } from './commit-schedule.ts'
+import type { Cluster } from './cluster/cluster.ts'
 import { asBusError, isPartitionDamage, recoveryOf } from './failure.ts'
-import type { Fetching } from './fetching.ts'
-import { joinGroup, type Membership } from './membership.ts'
-import { createClosings, createConsumers } from './partition-consumers.ts'
-import { createPartitionRestore } from './partition-restore.ts'
+import type { Fetching } from './fetch/fetching.ts'
+import { createCommitSchedule } from './group/commit-schedule.ts'
+import { joinGroup, type Membership } from './group/membership.ts'
+import { createClosings, createConsumers } from './group/partition-consumers.ts'
+import { createPartitionRestore } from './group/partition-restore.ts'
 
 export type SubscriptionTimes = {
   /** How long the group waits for a silent member before it reassigns the partitions. */

@@ -2,7 +2,7 @@
 // hints of a tool, `*` in a pointer is any step.
 
 import { isObject } from '../../lib/json/json-object.ts'
-import type { JsonObject, JsonValue } from '../guard.ts'
+import type { JsonObject, JsonValue } from '../guard/guard.ts'
 
 export const anyStep = '*'
 

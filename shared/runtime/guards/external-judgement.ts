@@ -1,7 +1,7 @@
 // Calls an external guard for rounds of one partition, several at a time. Each round gets an answer
 // or a failure; a guard that stops leaves the open ones without.
 
-import type { ExternalGuard, GuardedRound } from '../../contract/guard.ts'
+import type { ExternalGuard, GuardedRound } from '../../contract/guard/guard.ts'
 import { limits } from '../../contract/limits.ts'
 import type { GuardInForce } from '../../contract/messages.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'

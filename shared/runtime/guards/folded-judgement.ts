@@ -3,7 +3,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import type { Offset } from '../../contract/bus.ts'
-import type { Guard, GuardedRound } from '../../contract/guard.ts'
+import type { Guard, GuardedRound } from '../../contract/guard/guard.ts'
 import { limits } from '../../contract/limits.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'
 import { thrownText } from '../../lib/error-place.ts'

@@ -18,7 +18,7 @@ import type {
   RecordToAppend,
   StoredRecord,
 } from '../../contract/bus.ts'
-import type { AnyGuard } from '../../contract/guard.ts'
+import type { AnyGuard } from '../../contract/guard/guard.ts'
 import { limits } from '../../contract/limits.ts'
 import type { GuardInForce, GuardVerdict } from '../../contract/messages.ts'
 import type { Clock, Milliseconds } from '../../lib/clock.ts'

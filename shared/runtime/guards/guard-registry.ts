@@ -5,10 +5,10 @@
 // GUARD-REGISTRY-2. The topic comes first: a guard that is in force must be able to answer.
 
 import { decode } from '../../codec/codec.ts'
-import { approvalGuard } from '../../contract/approval-guard.ts'
 import type { Bus } from '../../contract/bus.ts'
-import type { Guard } from '../../contract/guard.ts'
-import { isGuardName, registrationFault } from '../../contract/guard-registration.ts'
+import { approvalGuard } from '../../contract/guard/approval-guard.ts'
+import type { Guard } from '../../contract/guard/guard.ts'
+import { isGuardName, registrationFault } from '../../contract/guard/guard-registration.ts'
 import { limits } from '../../contract/limits.ts'
 import type {
   GuardedTools,

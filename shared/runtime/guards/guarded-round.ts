@@ -1,8 +1,8 @@
 // The part of a cleared round that a guard sees: the undecided calls of the tools that it was
 // registered for (CONTRACT-GUARD-1 of guard.ts).
 
-import { argumentText } from '../../contract/call.ts'
-import type { GuardedCall, GuardedRound, JsonObject } from '../../contract/guard.ts'
+import { argumentText } from '../../contract/call/call.ts'
+import type { GuardedCall, GuardedRound, JsonObject } from '../../contract/guard/guard.ts'
 import type { GuardInForce, RoundCleared } from '../../contract/messages.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import { modeFor } from './tool-pattern.ts'

@@ -1,7 +1,7 @@
 // The result of a guard's function: its verdicts, or the reason why the answer cannot be used. A
 // guard is foreign code, so all of its answer is checked.
 
-import type { GuardedRound } from '../../contract/guard.ts'
+import type { GuardedRound } from '../../contract/guard/guard.ts'
 import { limits } from '../../contract/limits.ts'
 import type { CallVerdict, GuardWish } from '../../contract/messages.ts'
 import { cutToBytes, onOneLine, shortened } from '../../lib/text-cut.ts'

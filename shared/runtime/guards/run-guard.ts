@@ -3,7 +3,7 @@
 
 import type { Logger } from 'pino'
 import type { Assignment, Bus, Subscription } from '../../contract/bus.ts'
-import type { AnyGuard } from '../../contract/guard.ts'
+import type { AnyGuard } from '../../contract/guard/guard.ts'
 import { limits } from '../../contract/limits.ts'
 import { guardTopicName } from '../../contract/topology.ts'
 import { createInputEnds } from '../input-ends.ts'

@@ -2,7 +2,7 @@
 
 import type { Logger } from 'pino'
 import type { Bus, Subscription } from '../../contract/bus.ts'
-import type { AnyGuard } from '../../contract/guard.ts'
+import type { AnyGuard } from '../../contract/guard/guard.ts'
 import type { GuardInForce, GuardMode } from '../../contract/messages.ts'
 import type { Milliseconds } from '../../lib/clock.ts'
 import type { GuardInstruments } from './guard-instruments.ts'

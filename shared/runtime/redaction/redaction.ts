@@ -210,7 +210,7 @@ function matchesIn(text: string, pattern: ValuePattern): Set<string> {
   return found
 }
 
-/** The key of an intervention, a digest of results (services/loop-detector/fingerprint.ts). */
+/** The key of an intervention, a digest of results (services/loop-detector/evidence/fingerprint.ts). */
 function isDigest(name: string, field: string): boolean {
   return name === 'key' && /^[0-9a-f]{32}$/.test(field)
 }

@@ -70,7 +70,7 @@ const keyCommand = 'shared/bus/encryption/key-command.ts'
 describe('the imports of a replay', () => {
   it('are visible to this test, which finds those of the executor', () => {
     const { files, modules } = graphOf('services/stages.ts')
-    expect(files).toContain('services/executor/performer.ts')
+    expect(files).toContain('services/executor/performer/performer.ts')
     expect(modules.map(({ target }) => target)).toEqual(
       expect.arrayContaining(['node:child_process', '@anthropic-ai/sdk']),
     )

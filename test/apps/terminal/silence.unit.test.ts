@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { noticeOf, watchForSilence } from '../../../apps/terminal/silence.ts'
 import { fakeClock } from '../../../client/testing/fake-clock.ts'
-import type { Turn } from '../../../client/turn.ts'
-import type { TurnEvent } from '../../../client/turn-event.ts'
+import type { Turn } from '../../../client/turn/turn.ts'
+import type { TurnEvent } from '../../../client/turn/turn-event.ts'
 import { stageNames } from '../../../shared/contract/topology.ts'
 
 const waiting: TurnEvent = { v: 1, position: '0', type: 'turn-waiting', conversation: 'c' }

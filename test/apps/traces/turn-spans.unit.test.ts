@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Span } from '../../../apps/traces/span.ts'
 import { createTurnSpans, type SpanOptions } from '../../../apps/traces/turn-spans.ts'
-import type { Activity } from '../../../client/edge.ts'
+import type { Activity } from '../../../client/edge/edge.ts'
 import type { MessageOf } from '../../../shared/contract/messages.ts'
 import { traceparentOf } from '../../../shared/contract/trace-ids.ts'
 import {

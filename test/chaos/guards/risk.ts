@@ -3,7 +3,7 @@
 // whether a guard that was killed restored its memory. Its options are its registration: `weir
 // guard run risk.ts --options ledger-1.json`.
 
-import type { Guard } from '../../../shared/contract/guard.ts'
+import type { Guard } from '../../../shared/contract/guard/guard.ts'
 
 export type RiskOptions = Pick<Guard, 'name' | 'version' | 'tools' | 'deadlineMs' | 'onTimeout'>
 

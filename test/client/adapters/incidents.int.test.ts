@@ -15,7 +15,7 @@ import type {
   Guard as FrontGuard,
   GuestConversation,
 } from '../../../client/guard/guest-conversation.ts'
-import type { Guard } from '../../../shared/contract/guard.ts'
+import type { Guard } from '../../../shared/contract/guard/guard.ts'
 import type { Call, Scripts } from './agent.ts'
 import { runAiSdk } from './ai-sdk-agent.ts'
 import { runLangChain } from './langchain-agent.ts'

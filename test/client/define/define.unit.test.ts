@@ -6,7 +6,7 @@ import { toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type } from 'arktype'
 import * as v from 'valibot'
 import { z } from 'zod'
-import { agentsOfProgram } from '../../../client/agents-in-files.ts'
+import { agentsOfProgram } from '../../../client/agents/agents-in-files.ts'
 import {
   anthropic,
   type DefinedAgent,

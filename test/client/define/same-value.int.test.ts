@@ -1,7 +1,7 @@
 // The same agent as a file and in a program.
 
 import { afterAll, expect, it } from '@jest/globals'
-import { agentsInFiles, agentsOfProgram } from '../../../client/agents-in-files.ts'
+import { agentsInFiles, agentsOfProgram } from '../../../client/agents/agents-in-files.ts'
 import { anthropic, defineAgent, defineTool } from '../../../client/weir.ts'
 import { agentFolder } from '../../shared/agents/file/agent-folder.ts'
 

@@ -12,7 +12,7 @@ import type { Guard, GuestFormat } from '../../../client/guard/guest-conversatio
 import { anthropic, defineAgent, Weir } from '../../../client/weir.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
 import { decode } from '../../../shared/codec/codec.ts'
-import type { Guard as WeirGuard } from '../../../shared/contract/guard.ts'
+import type { Guard as WeirGuard } from '../../../shared/contract/guard/guard.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { topicSpecs } from '../../../shared/contract/topology.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'

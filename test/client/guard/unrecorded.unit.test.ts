@@ -3,8 +3,8 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Scenario, Step } from '../../../apps/replay/judge/scenario.ts'
 import { resultOfCalls, textStandIn } from '../../../client/guard/unrecorded.ts'
-import { errorOf } from '../../../services/loop-detector/error-text.ts'
-import { errorLine } from '../../../shared/contract/error-line.ts'
+import { errorOf } from '../../../services/loop-detector/evidence/error-text.ts'
+import { errorLine } from '../../../shared/contract/call/error-line.ts'
 import { guestConversation } from '../../../shared/contract/topology.ts'
 import { allJudged, corpora, tracesIn } from '../../support/traces.ts'
 

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import { codeOfRefusal, codeOfWait } from '../../../client/guard/verdict-code.ts'
 import { vetoed } from '../../../services/executor/guards/guard-answer.ts'
 import { refusedBeforeReason } from '../../../services/guest/answers.ts'
-import { skippedCall } from '../../../shared/contract/call-endings.ts'
+import { skippedCall } from '../../../shared/contract/call/call-endings.ts'
 
 const vetoBy = (guard: string) =>
   vetoed(guard, { ordinal: 0, verdict: 'reject', code: 'no', text: 'No.', evidence: null }).reason

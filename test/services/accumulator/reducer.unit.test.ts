@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { accumulator, type OpenRound } from '../../../services/accumulator/reducer.ts'
+import { eventWeight } from '../../../shared/contract/call/part-weight.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Part, PartEvent, RoundProposed } from '../../../shared/contract/messages.ts'
-import { eventWeight } from '../../../shared/contract/part-weight.ts'
 import { at, given } from '../../support/given.ts'
 import { callStart, event, finished, opened, part, proposedFor, proposedInParts } from './stream.ts'
 

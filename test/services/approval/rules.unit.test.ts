@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from '@jest/globals'
 import { type ApprovalRule, compiledRules, ruleFor } from '../../../services/approval/rules.ts'
-import type { JsonObject } from '../../../shared/contract/guard.ts'
+import type { JsonObject } from '../../../shared/contract/guard/guard.ts'
 
 function waits(rule: Partial<ApprovalRule>, args: JsonObject, tool = 'pay'): boolean {
   return (

@@ -8,7 +8,7 @@ import { encode } from '../../../shared/codec/codec.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type { Caps, RoundOutcome } from '../../../shared/contract/messages.ts'
 import type { Output } from '../../../shared/contract/stage.ts'
-import { capNudge } from '../../../shared/contract/turn-texts.ts'
+import { capNudge } from '../../../shared/contract/turn/turn-texts.ts'
 import { at, given } from '../../support/given.ts'
 import { all, fallback, intervention, names, only, outcome, says, settingsWith } from './samples.ts'
 

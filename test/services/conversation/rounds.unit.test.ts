@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
 import type { TextCallsHold } from '../../../shared/contract/messages.ts'
-import { capNudge } from '../../../shared/contract/turn-texts.ts'
+import { capNudge } from '../../../shared/contract/turn/turn-texts.ts'
 import { at, given } from '../../support/given.ts'
 import {
   carriedIn,

@@ -2,7 +2,7 @@
 // that offers them.
 
 import { describe, expect, it } from '@jest/globals'
-import { startExecutor } from '../../../services/executor/performer.ts'
+import { startExecutor } from '../../../services/executor/performer/performer.ts'
 import { executor } from '../../../services/executor/reducer.ts'
 import type { Agents, ValueCheck } from '../../../shared/agents/agents.ts'
 import { limits } from '../../../shared/contract/limits.ts'

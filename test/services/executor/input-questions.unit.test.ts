@@ -1,8 +1,8 @@
 // Questions of running tools to a person: as records of the executor, and at the tool.
 
 import { describe, expect, it } from '@jest/globals'
+import { toolQuestions } from '../../../services/executor/performer/tool-questions.ts'
 import { executor } from '../../../services/executor/reducer.ts'
-import { toolQuestions } from '../../../services/executor/tool-questions.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
   InputGiven,

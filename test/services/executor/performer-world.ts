@@ -2,9 +2,13 @@
 // real reducer, tools that end on command. Kinder than the real one: one partition, and every
 // write is read at once by every owner that is awake.
 
+import type {
+  StartTool,
+  ToolCall,
+  ToolEnding,
+} from '../../../services/executor/performer/tools/tool.ts'
 import { executor } from '../../../services/executor/reducer.ts'
 import type { ExecutorTask } from '../../../services/executor/tasks.ts'
-import type { StartTool, ToolCall, ToolEnding } from '../../../services/executor/tools/tool.ts'
 import type { Turn } from '../../../services/executor/turn.ts'
 import { type Agents, defaultSettings } from '../../../shared/agents/agents.ts'
 import type {

@@ -2,7 +2,7 @@
 // table of stops.
 
 import { describe, expect, it } from '@jest/globals'
-import { startExecutor } from '../../../services/executor/performer.ts'
+import { startExecutor } from '../../../services/executor/performer/performer.ts'
 import { executor } from '../../../services/executor/reducer.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from '@jest/globals'
-import { loadGuard } from '../../../client/load-guard.ts'
+import { loadGuard } from '../../../client/guards/load-guard.ts'
 
 const fileOf = (guard: string) =>
   fileURLToPath(new URL(`../../../services/guards/${guard}/guard.ts`, import.meta.url))

@@ -3,8 +3,8 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { judgedRound } from '../../../apps/transcripts/normalize/judged-round.ts'
-import { connect } from '../../../services/llm-gateway/providers/providers.ts'
-import { argumentText } from '../../../shared/contract/call.ts'
+import { connect } from '../../../services/llm-gateway/performer/providers/providers.ts'
+import { argumentText } from '../../../shared/contract/call/call.ts'
 import { type OddStream, oddStreams, oddTools } from './odd-streams.ts'
 import { agentOf, readToEnd } from './samples.ts'
 

@@ -4,7 +4,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { connect } from '../../../services/llm-gateway/providers/providers.ts'
+import { connect } from '../../../services/llm-gateway/performer/providers/providers.ts'
 import { chunk, sse } from '../../support/provider-streams.ts'
 import { agentOf, apiKey, readToEnd } from './samples.ts'
 

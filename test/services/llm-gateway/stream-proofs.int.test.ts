@@ -8,8 +8,8 @@
 import { afterAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { judgedRound } from '../../../apps/transcripts/normalize/judged-round.ts'
-import { connect } from '../../../services/llm-gateway/providers/providers.ts'
-import { argumentText } from '../../../shared/contract/call.ts'
+import { connect } from '../../../services/llm-gateway/performer/providers/providers.ts'
+import { argumentText } from '../../../shared/contract/call/call.ts'
 import type { RoundChecked } from '../../../shared/contract/messages.ts'
 import {
   type Api,

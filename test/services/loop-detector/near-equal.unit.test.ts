@@ -1,7 +1,7 @@
 // Calls that differ only in a stamp: a time, an attempt number, a nonce.
 
 import { describe, expect, it } from '@jest/globals'
-import { withoutStamps } from '../../../services/loop-detector/stamp.ts'
+import { withoutStamps } from '../../../services/loop-detector/evidence/stamp.ts'
 import { declared, ok, one, played, rungs, type Step, toolCall } from './rounds.ts'
 
 const silence = (count: number) => new Array<string>(count).fill('-')

@@ -4,7 +4,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { accumulator } from '../../../services/accumulator/reducer.ts'
-import { argumentText } from '../../../shared/contract/call.ts'
+import { argumentText } from '../../../shared/contract/call/call.ts'
 import type { RoundProposed } from '../../../shared/contract/messages.ts'
 import { given } from '../../support/given.ts'
 import { callStart, event, finished, opened, part } from '../accumulator/stream.ts'

@@ -3,7 +3,7 @@
 // stream can be at fault.
 
 import { describe, expect, it } from '@jest/globals'
-import { connectAnthropic } from '../../../services/llm-gateway/providers/anthropic/connect.ts'
+import { connectAnthropic } from '../../../services/llm-gateway/performer/providers/anthropic/connect.ts'
 import { answering, type StreamCase, streamFixtures } from '../../support/provider-streams.ts'
 import { proposedFor } from '../accumulator/stream.ts'
 import { agentOf, readToEnd } from '../llm-gateway/samples.ts'

@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 const mayNameABus: Record<string, string> = {
   'shared/settings/settings.ts': 'the list of names, and the settings of only one bus',
   'shared/bus/kinds.ts': 'the list of records',
-  'client/bus-choice.ts': 'the public option of each bus',
+  'client/place/bus-choice.ts': 'the public option of each bus',
   'client/guard/guard.ts': 'the same options for guests',
   'client/guard/guard-options.ts': 'the checks of these options',
   'apps/service/topics/topics.ts': "a command for Kafka's topics",
@@ -43,7 +43,7 @@ describe('a bus', () => {
   it("does not load Kafka's client before Kafka is opened", () => {
     const script = `
       import Module from 'node:module'
-      await import(${JSON.stringify(join(root, 'client/open-bus.ts'))})
+      await import(${JSON.stringify(join(root, 'client/place/open-bus.ts'))})
       const loaded = Object.keys(Module._cache).filter((file) => file.endsWith('/kafkajs/index.js') || file.endsWith('/kafkajs/src/index.js'))
       console.log(JSON.stringify(loaded))`
     const out = execFileSync(

@@ -14,7 +14,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from '@jest/globals'
-import { removeLeftSockets } from '../../../shared/bus/embedded/left-sockets.ts'
+import { removeLeftSockets } from '../../../shared/bus/embedded/beside/left-sockets.ts'
 
 let parent: string
 let servers: Server[]
@@ -117,7 +117,7 @@ async function runWithOld(name: string, module: string, code: string): Promise<v
 
 it('happens when a process starts its first sandbox proxy', async () => {
   await leftSocket(join(folder('weir-proxy-a1B2c3'), 'proxy.sock'))
-  const module = 'services/executor/tools/sandbox-proxy.ts'
+  const module = 'services/executor/performer/tools/sandbox/sandbox-proxy.ts'
   await runWithOld('weir-proxy-a1B2c3', module, 'module.proxyOf([])')
   expect(readdirSync(parent)).toEqual([])
 })
@@ -130,6 +130,6 @@ it('happens when the owner of a log needs a short name for its socket', async ()
     const server = createServer()
     const release = await module.listenAt(server, ${JSON.stringify(join(deep, 'requests'))})
     server.close(release)`
-  await runWithOld('weir-a1B2c3', 'shared/bus/embedded/socket-place.ts', code)
+  await runWithOld('weir-a1B2c3', 'shared/bus/embedded/beside/socket-place.ts', code)
   expect(readdirSync(parent)).toEqual(['d'.repeat(110)])
 })

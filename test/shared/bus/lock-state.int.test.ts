@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
-import { lockStateOf } from '../../../shared/bus/embedded/lock.ts'
+import { lockStateOf } from '../../../shared/bus/embedded/file/lock.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { runSql } from '../../support/run-sql.ts'
 

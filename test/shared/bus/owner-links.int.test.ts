@@ -5,13 +5,13 @@ import { createConnection, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { linkToOwner, type OwnerLink } from '../../../shared/bus/embedded/link.ts'
+import { linkToOwner, type OwnerLink } from '../../../shared/bus/embedded/beside/link.ts'
 import {
   type LinkHost,
   listenForLinks,
   type OwnerLinks,
-} from '../../../shared/bus/embedded/owner-links.ts'
-import { makeOwnFolder, socketOf } from '../../../shared/bus/embedded/socket-place.ts'
+} from '../../../shared/bus/embedded/beside/owner-links.ts'
+import { makeOwnFolder, socketOf } from '../../../shared/bus/embedded/beside/socket-place.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 import { WeirError } from '../../../shared/lib/errors.ts'

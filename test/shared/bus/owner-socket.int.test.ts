@@ -21,11 +21,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { openBus, openBusBeside } from '../../../client/open-bus.ts'
-import { openBesideOwner } from '../../../shared/bus/embedded/beside.ts'
+import { openBus, openBusBeside } from '../../../client/place/open-bus.ts'
+import { openBesideOwner } from '../../../shared/bus/embedded/beside/beside.ts'
+import { outsideRecord } from '../../../shared/bus/embedded/beside/outside-requests.ts'
+import {
+  listenForRequests,
+  requestFromOwner,
+} from '../../../shared/bus/embedded/beside/owner-socket.ts'
 import { embeddedKind } from '../../../shared/bus/embedded/kind.ts'
-import { outsideRecord } from '../../../shared/bus/embedded/outside-requests.ts'
-import { listenForRequests, requestFromOwner } from '../../../shared/bus/embedded/owner-socket.ts'
 import type {
   Bus,
   RecordToAppend,
@@ -44,7 +47,7 @@ import { until } from '../../support/inbox.ts'
 import { modelRequest } from '../../support/messages.ts'
 
 const log = createLog({ level: 'silent' })
-const openBusFile = fileURLToPath(new URL('../../../client/open-bus.ts', import.meta.url))
+const openBusFile = fileURLToPath(new URL('../../../client/place/open-bus.ts', import.meta.url))
 let root: string
 const opened: Bus[] = []
 beforeEach(() => {

@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto'
 import { decode } from '../../../shared/codec/codec.ts'
-import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
+import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import type {
   ApprovalAnswered,
   ApprovalPending,

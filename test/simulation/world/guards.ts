@@ -3,7 +3,7 @@
 // processes, and their records go straight to their topics.
 
 import { decode, encode } from '../../../shared/codec/codec.ts'
-import { approvalGuard } from '../../../shared/contract/approval-guard.ts'
+import { approvalGuard } from '../../../shared/contract/guard/approval-guard.ts'
 import type {
   CallVerdict,
   GuardInForce,

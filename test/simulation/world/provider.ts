@@ -6,7 +6,7 @@ import type {
   Provider,
   ProviderRequest,
   Streamed,
-} from '../../../services/llm-gateway/providers/provider.ts'
+} from '../../../services/llm-gateway/performer/providers/provider.ts'
 import type { PartEvent, PartKind } from '../../../shared/contract/messages.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import type { Machine } from '../machine.ts'

@@ -3,7 +3,10 @@
 
 import kafkajs, { Kafka, logLevel } from 'kafkajs'
 import '../../../shared/bus/kafka/driver.ts' // its patch: no timers in the past
-import type { AccessRight, PrincipalAccess } from '../../../shared/bus/kafka/access-rights.ts'
+import type {
+  AccessRight,
+  PrincipalAccess,
+} from '../../../shared/bus/kafka/cluster/access-rights.ts'
 import type { Broker, BrokerOptions } from './broker-options.ts'
 
 export function brokerWithUsers(users: readonly string[]): BrokerOptions {

@@ -1,7 +1,7 @@
 // A process that calls a module's function that never returns: module-parent.ts MODULE ARGUMENTS.
 // For the test that kills it.
 
-import { moduleTools } from '../../../services/executor/tools/module.ts'
+import { moduleTools } from '../../../services/executor/performer/tools/module/module.ts'
 import { systemClock } from '../../../shared/lib/clock.ts'
 
 const [, , file = '', text = ''] = process.argv

@@ -3,10 +3,10 @@
 // AG-FOLD-2. A run ends once, behind the end of its texts, steps and calls: clients refuse others.
 
 import type { TurnEvent } from '../../../../client/weir.ts'
-import { type BlockChunks, createTextBlocks } from '../text-blocks.ts'
-import { callIdOf, createTurnCalls, type Event, type WaitingCall } from '../turn-calls.ts'
-import type { TurnFold } from '../turn-chunks.ts'
-import { createTurnEnd, interventionData } from '../turn-data.ts'
+import { type BlockChunks, createTextBlocks } from '../chat/text-blocks.ts'
+import { callIdOf, createTurnCalls, type Event, type WaitingCall } from '../chat/turn-calls.ts'
+import type { TurnFold } from '../chat/turn-chunks.ts'
+import { createTurnEnd, interventionData } from '../chat/turn-data.ts'
 import {
   type AgEvent,
   type AgInterrupt,

@@ -4,9 +4,9 @@
 
 import { HttpError } from '../../http-error.ts'
 import { textAt } from '../../request-body.ts'
-import type { CallAnswer } from '../call-results.ts'
-import { type Answer, type ChatRequest, listAt, objectAt } from '../chat-request.ts'
-import { messageOfContent, textOfContent, toolNames } from '../request-message.ts'
+import type { CallAnswer } from '../chat/call-results.ts'
+import { type Answer, type ChatRequest, listAt, objectAt } from '../chat/chat-request.ts'
+import { messageOfContent, textOfContent, toolNames } from '../chat/request-message.ts'
 import type { AgMessage } from './ag-event.ts'
 import type { AgRun } from './ag-fold.ts'
 

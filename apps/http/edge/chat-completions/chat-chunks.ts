@@ -2,7 +2,7 @@
 // runs. The last chunk, or the whole answer, has the end of the turn as `weir`.
 
 import type { TurnFinished } from '../../../../client/weir.ts'
-import type { AnswerPiece } from '../answer-pieces.ts'
+import type { AnswerPiece } from '../chat/answer-pieces.ts'
 import { interrupted } from '../edge-errors.ts'
 import type { ServerSentEvent, SseOptions } from '../sse.ts'
 import { toolCallId } from './tool-call-id.ts'

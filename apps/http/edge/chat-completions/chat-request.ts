@@ -1,7 +1,7 @@
 // The body of `POST /v1/chat/completions`.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import type { CallAnswer } from '../call-results.ts'
+import type { CallAnswer } from '../chat/call-results.ts'
 import {
   bad,
   isSwitch,
@@ -11,8 +11,8 @@ import {
   textOfContent,
   toolChoice,
   toolNames,
-} from '../request-message.ts'
-import type { Exchange } from '../resent-history.ts'
+} from '../chat/request-message.ts'
+import type { Exchange } from '../chat/resent-history.ts'
 
 /** A message that the client resends. */
 export type Resent = { role: 'user' | 'assistant'; text: string }

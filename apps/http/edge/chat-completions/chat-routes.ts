@@ -3,21 +3,26 @@
 import { Hono } from 'hono'
 import { answerJson } from '../../direct-answer.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
-import { type AnswerPiece, createAnswerFold } from '../answer-pieces.ts'
-import { type CallAnswer, clientToolsOf, sendResults } from '../call-results.ts'
+import {
+  conversationFor,
+  conversationIn,
+  type Principal,
+  requireRole,
+} from '../access/principal.ts'
+import { type AnswerPiece, createAnswerFold } from '../chat/answer-pieces.ts'
+import { type CallAnswer, clientToolsOf, sendResults } from '../chat/call-results.ts'
+import { bad, type MessageContent, questionFields } from '../chat/request-message.ts'
+import { forkError, isFork } from '../chat/resent-history.ts'
+import { sentTurn } from '../chat/sent-turn.ts'
+import { placeOfCall } from '../chat/turn-calls.ts'
+import { turnChunks } from '../chat/turn-chunks.ts'
+import { outcomeHeader } from '../chat/turn-data.ts'
 import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { answeredHere, interrupted } from '../edge-errors.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
-import { conversationFor, conversationIn, type Principal, requireRole } from '../principal.ts'
 import { jsonBodyOf } from '../request-json.ts'
-import { bad, type MessageContent, questionFields } from '../request-message.ts'
-import { forkError, isFork } from '../resent-history.ts'
-import { sentTurn } from '../sent-turn.ts'
 import { sseResponse } from '../sse.ts'
-import { placeOfCall } from '../turn-calls.ts'
-import { turnChunks } from '../turn-chunks.ts'
-import { outcomeHeader } from '../turn-data.ts'
 import { callsCompletion, chatCompletion, chatStream } from './chat-chunks.ts'
 import {
   type ChatRequest,

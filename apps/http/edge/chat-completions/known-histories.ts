@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { newest } from '../../../../shared/lib/newest.ts'
-import type { Principal } from '../principal.ts'
+import type { Principal } from '../access/principal.ts'
 import type { Resent } from './chat-request.ts'
 
 export type KnownHistories = {

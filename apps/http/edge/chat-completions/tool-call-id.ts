@@ -1,7 +1,7 @@
 // The ids of calls in Chat Completions. They name the conversation, because its clients need not.
 
 import { WeirError } from '../../../../client/weir.ts'
-import type { ResultForm } from '../call-results.ts'
+import type { ResultForm } from '../chat/call-results.ts'
 
 /** `conversation`: as the principal names it. `callId`: see callIdOf. */
 export type NamedCall = { conversation: string; callId: string }

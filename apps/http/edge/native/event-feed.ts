@@ -2,8 +2,8 @@
 // that reconnects with Last-Event-ID continues behind the last one that it read.
 
 import type { HttpContext } from '../../server.ts'
+import { conversationIn, type Principal } from '../access/principal.ts'
 import type { EdgeContext } from '../edge-context.ts'
-import { conversationIn, type Principal } from '../principal.ts'
 import { sseResponse } from '../sse.ts'
 
 const retryMs = 2_000

@@ -2,18 +2,18 @@
 // client runs, and approvals.
 
 import { Hono } from 'hono'
-import { positionIn } from '../../../../client/event-resume.ts'
+import { positionIn } from '../../../../client/turn/event-resume.ts'
 import type { CallPlace } from '../../../../client/weir.ts'
 import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { answerJson } from '../../direct-answer.ts'
 import { errorBody, HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
+import { conversationIn, type Principal, type Role, requireRole } from '../access/principal.ts'
 import { decideFor, waitingFor } from '../approval-decisions.ts'
+import { messageOfFields, questionFields } from '../chat/request-message.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { namedAgent } from '../named-agent.ts'
-import { conversationIn, type Principal, type Role, requireRole } from '../principal.ts'
 import { fieldsOf, optionalText, textIfGiven } from '../request-json.ts'
-import { messageOfFields, questionFields } from '../request-message.ts'
 import { feedOf } from './event-feed.ts'
 
 export const nativeProtocol: Protocol = { name: 'native', routes }

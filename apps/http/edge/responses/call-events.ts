@@ -1,7 +1,7 @@
 // The calls of a response as output items, and their events, which have no numbers yet.
 
 import type { CallPlace } from '../../../../client/weir.ts'
-import type { Event } from '../turn-calls.ts'
+import type { Event } from '../chat/turn-calls.ts'
 import { type CallItem, callId, callItem, functionItem, type OutputItem } from './output-items.ts'
 
 export type Calls = ReturnType<typeof beginCalls>

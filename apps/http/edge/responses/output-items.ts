@@ -2,7 +2,7 @@
 // a call that waits for a person.
 
 import type { CallPlace } from '../../../../client/weir.ts'
-import { callIdOf } from '../turn-calls.ts'
+import { callIdOf } from '../chat/turn-calls.ts'
 
 /** An item with a text that is streamed. */
 export type TextItem = {

@@ -7,9 +7,9 @@
 //     response to their answers has the rest of the turn, with numbers that go on.
 
 import type { TurnEvent } from '../../../../client/weir.ts'
-import { createTurnCalls, type Event } from '../turn-calls.ts'
-import type { TurnFold } from '../turn-chunks.ts'
-import { createTurnEnd } from '../turn-data.ts'
+import { createTurnCalls, type Event } from '../chat/turn-calls.ts'
+import type { TurnFold } from '../chat/turn-chunks.ts'
+import { createTurnEnd } from '../chat/turn-data.ts'
 import {
   beginCalls,
   finishedCall,

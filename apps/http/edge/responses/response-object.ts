@@ -1,7 +1,7 @@
 // The response object of the Responses API.
 
 import type { TurnFinished } from '../../../../client/weir.ts'
-import { outcomeHeader, type TurnData } from '../turn-data.ts'
+import { outcomeHeader, type TurnData } from '../chat/turn-data.ts'
 import type { OutputItem } from './output-items.ts'
 
 /** `createdAt`: seconds since 1970. `conversation`: as the principal names it. */

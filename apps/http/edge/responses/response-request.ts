@@ -1,8 +1,8 @@
 // The body of `POST /v1/responses`.
 
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
-import type { CallAnswer } from '../call-results.ts'
-import type { Answer } from '../chat-request.ts'
+import type { CallAnswer } from '../chat/call-results.ts'
+import type { Answer } from '../chat/chat-request.ts'
 import {
   bad,
   isSwitch,
@@ -12,7 +12,7 @@ import {
   textOfContent,
   toolChoice,
   toolNames,
-} from '../request-message.ts'
+} from '../chat/request-message.ts'
 
 /**
  * `message` undefined: the request answers waiting calls only. `tools`: the names of those that the

@@ -6,20 +6,25 @@ import type { SentMessage } from '../../../../shared/contract/ids.ts'
 import { answerJson } from '../../direct-answer.ts'
 import { HttpError } from '../../http-error.ts'
 import type { HttpApp, HttpContext } from '../../server.ts'
+import {
+  conversationFor,
+  conversationIn,
+  type Principal,
+  requireRole,
+} from '../access/principal.ts'
 import { waitingFor } from '../approval-decisions.ts'
-import { assertClientTools, sendResults } from '../call-results.ts'
-import { decideOfTurn } from '../chat-request.ts'
+import { assertClientTools, sendResults } from '../chat/call-results.ts'
+import { decideOfTurn } from '../chat/chat-request.ts'
+import { bad, questionFields } from '../chat/request-message.ts'
+import { sentTurn } from '../chat/sent-turn.ts'
+import { callIdOf, placeOfCall } from '../chat/turn-calls.ts'
+import { turnChunks } from '../chat/turn-chunks.ts'
 import { leaveHandler, whenLeft } from '../disconnect.ts'
 import type { EdgeContext, Protocol } from '../edge-context.ts'
 import { answeredHere, httpErrorOf, interrupted } from '../edge-errors.ts'
 import { modelPrefix, namedAgent } from '../named-agent.ts'
-import { conversationFor, conversationIn, type Principal, requireRole } from '../principal.ts'
 import { jsonBodyOf } from '../request-json.ts'
-import { bad, questionFields } from '../request-message.ts'
-import { sentTurn } from '../sent-turn.ts'
 import { type ServerSentEvent, sseResponse } from '../sse.ts'
-import { callIdOf, placeOfCall } from '../turn-calls.ts'
-import { turnChunks } from '../turn-chunks.ts'
 import {
   beginOf,
   createResponseFold,

@@ -1,7 +1,7 @@
 // The chunks of the AI SDK's UI message stream v1 that Weir sends. test/apps/http/edge/ui-stream
 // checks them against the package `ai`.
 
-import type { InterventionData, TurnData } from '../turn-data.ts'
+import type { InterventionData, TurnData } from '../chat/turn-data.ts'
 
 /**
  * Tools are `dynamic`: the page does not know them. Weir runs them: `providerExecuted`, unless it is a

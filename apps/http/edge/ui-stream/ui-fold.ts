@@ -4,16 +4,16 @@
 //     call, and only a person's rejection or a guard's veto is a denial.
 
 import type { CallPlace, TurnEvent } from '../../../../client/weir.ts'
-import { type BlockChunks, createTextBlocks } from '../text-blocks.ts'
+import { type BlockChunks, createTextBlocks } from '../chat/text-blocks.ts'
 import {
   callIdOf,
   createTurnCalls,
   type Event,
   type OpenCall,
   type TurnCalls,
-} from '../turn-calls.ts'
-import type { TurnFold } from '../turn-chunks.ts'
-import { createTurnEnd, interventionData } from '../turn-data.ts'
+} from '../chat/turn-calls.ts'
+import type { TurnFold } from '../chat/turn-chunks.ts'
+import { createTurnEnd, interventionData } from '../chat/turn-data.ts'
 import type { UiChunk } from './ui-chunk.ts'
 
 /** Ids of the approvals that stand for the veto of a guard begin with it. */

@@ -4,16 +4,16 @@
 import { isObject } from '../../../../shared/lib/json/json-object.ts'
 import { HttpError } from '../../http-error.ts'
 import { textAt } from '../../request-body.ts'
-import type { CallAnswer } from '../call-results.ts'
+import type { CallAnswer } from '../chat/call-results.ts'
 import {
   type Answer,
   type ChatRequest,
   listAt,
   objectAt,
   type UserMessage,
-} from '../chat-request.ts'
-import { messageOfContent, textOfContent } from '../request-message.ts'
-import type { Exchange } from '../resent-history.ts'
+} from '../chat/chat-request.ts'
+import { messageOfContent, textOfContent } from '../chat/request-message.ts'
+import type { Exchange } from '../chat/resent-history.ts'
 import { guardPrefix } from './ui-fold.ts'
 
 /** `key`: the client's id of the new message; undefined: that of the page. Throws 400. */

@@ -6,7 +6,7 @@
 
 import type { CallToolResult, Progress } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
-import type { Approvals } from '../../../../services/approval/approvals.ts'
+import type { Approvals } from '../../../../services/approval/performer/approvals.ts'
 import type { McpTool } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'

@@ -8,13 +8,13 @@
 
 import type { Client, Tool as ServerTool } from '@modelcontextprotocol/client'
 import type { Logger } from 'pino'
-import { connectionTo } from '../../../../services/executor/tools/mcp/connection.ts'
+import { connectionTo } from '../../../../services/executor/performer/tools/mcp/connection.ts'
 import {
   type Naming,
   prefixed,
   toolsOfServer,
   wantedOf,
-} from '../../../../services/executor/tools/mcp/listed-tools.ts'
+} from '../../../../services/executor/performer/tools/mcp/listed-tools.ts'
 import type { McpServer, McpTool } from '../../../../shared/agents/agents.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { type Clock, systemClock } from '../../../../shared/lib/clock.ts'

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import type { Advice } from '../../../../client/guard/guest-conversation.ts'
-import { formRefusedBy } from '../../../../services/llm-gateway/providers/plain-request.ts'
+import { formRefusedBy } from '../../../../services/llm-gateway/performer/providers/plain-request.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { boundedJson } from '../../../../shared/lib/json/bounded-json.ts'
 import { isObject } from '../../../../shared/lib/json/json-object.ts'

@@ -1,7 +1,7 @@
 // Anthropic's Messages in the terms of the proxy.
 
-import { messageReading } from '../../../../services/llm-gateway/providers/anthropic/reading.ts'
-import { receivedAnswer } from '../../../../services/llm-gateway/wire/streamed-answer.ts'
+import { messageReading } from '../../../../services/llm-gateway/performer/providers/anthropic/reading.ts'
+import { receivedAnswer } from '../../../../services/llm-gateway/performer/wire/streamed-answer.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import { boundedJson } from '../../../../shared/lib/json/bounded-json.ts'
 import { isToolOfClient } from '../../../../shared/transcript/anthropic.ts'

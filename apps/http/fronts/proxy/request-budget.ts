@@ -7,7 +7,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { GuestRequest } from '../../../../client/guard/guest-conversation.ts'
-import type { Reservation } from '../../../../services/llm-gateway/budgets/reservation.ts'
+import type { Reservation } from '../../../../services/llm-gateway/performer/budgets/reservation.ts'
 import type { Usage } from '../../../../shared/contract/messages.ts'
 import { HttpError } from '../../http-error.ts'
 import type { GuestIdentity } from './identity/guest-identity.ts'

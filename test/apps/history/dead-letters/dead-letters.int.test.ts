@@ -17,7 +17,7 @@ import { type RetryOptions, retryDeadLetters } from '../../../../apps/history/de
 import { startDemoProxy } from '../../../../apps/http/demo-proxy.ts'
 import { startStages } from '../../../../services/stages.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
-import { logFileIn } from '../../../../shared/bus/embedded/log-file.ts'
+import { logFileIn } from '../../../../shared/bus/embedded/file/log-file.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
 import type { DeadLetter } from '../../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../../shared/contract/partition.ts'

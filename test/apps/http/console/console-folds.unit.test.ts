@@ -1,19 +1,19 @@
 import { describe, expect, it } from '@jest/globals'
-import { addToInbox, beginInbox, shownInbox } from '../../../../apps/http/console/inbox.ts'
+import { addToInbox, beginInbox, shownInbox } from '../../../../apps/http/console/state/inbox.ts'
 import {
   addToTurns,
   beginTurns,
   shownTurns,
   turnOf,
-} from '../../../../apps/http/console/open-turns.ts'
+} from '../../../../apps/http/console/state/open-turns.ts'
 import {
   addSettledToSpend,
   addToSpend,
   beginSpend,
   shownSpend,
-} from '../../../../apps/http/console/spend.ts'
-import { idleTimes } from '../../../../apps/http/console/stages-data.ts'
-import { addToStops, beginStops, shownStops } from '../../../../apps/http/console/stops.ts'
+} from '../../../../apps/http/console/state/spend.ts'
+import { idleTimes } from '../../../../apps/http/console/state/stages-data.ts'
+import { addToStops, beginStops, shownStops } from '../../../../apps/http/console/state/stops.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type { BudgetSettled, Message, PendingCall } from '../../../../shared/contract/messages.ts'
 import {

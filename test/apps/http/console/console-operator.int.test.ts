@@ -13,8 +13,8 @@ import type {
   StopsData,
   WhatIfData,
 } from '../../../../apps/http/console/page/operator-state.ts'
-import { valuesFor } from '../../../../apps/http/console/what-if-data.ts'
-import { createApiKey } from '../../../../apps/http/edge/api-keys.ts'
+import { valuesFor } from '../../../../apps/http/console/state/what-if-data.ts'
+import { createApiKey } from '../../../../apps/http/edge/access/api-keys.ts'
 import { setBudget } from '../../../../apps/service/budgets/change.ts'
 import { call, says } from '../../../../client/testing/testing.ts'
 import { defineTool, type Guard } from '../../../../client/weir.ts'

@@ -3,7 +3,7 @@
 
 import { withExistingRegistry } from '../../../../apps/history/registry.ts'
 import { openEmbeddedBus } from '../../../../shared/bus/embedded/bus.ts'
-import { logFileIn } from '../../../../shared/bus/embedded/log-file.ts'
+import { logFileIn } from '../../../../shared/bus/embedded/file/log-file.ts'
 import { encode } from '../../../../shared/codec/codec.ts'
 import type { DeadLetter } from '../../../../shared/contract/messages.ts'
 import { partitionOf } from '../../../../shared/contract/partition.ts'

@@ -5,7 +5,7 @@ import { givenBy } from '../../../../apps/replay/judge/overrides.ts'
 import type { Scenario } from '../../../../apps/replay/judge/scenario.ts'
 import { scenarioOf } from '../../../../apps/replay/judge/timeline-scenario.ts'
 import { judge } from '../../../../apps/replay/judge/verdict.ts'
-import { commandEnding } from '../../../../services/executor/tools/command-ending.ts'
+import { commandEnding } from '../../../../services/executor/performer/tools/command/command-ending.ts'
 import type { CallResult, Intervention } from '../../../../shared/contract/messages.ts'
 import { one, played } from '../../../services/loop-detector/rounds.ts'
 

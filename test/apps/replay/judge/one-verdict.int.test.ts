@@ -16,7 +16,7 @@ import {
   type Ending,
   type TranscriptPlayerOptions,
 } from '../../../../apps/transcripts/played.ts'
-import { commandEnding } from '../../../../services/executor/tools/command-ending.ts'
+import { commandEnding } from '../../../../services/executor/performer/tools/command/command-ending.ts'
 import { defaultPolicy, policyOf } from '../../../../shared/agents/agents.ts'
 import { decode } from '../../../../shared/codec/codec.ts'
 import {

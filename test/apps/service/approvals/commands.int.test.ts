@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { withRegistry } from '../../../../apps/history/registry.ts'
 import { decideApproval } from '../../../../apps/service/approvals/decide.ts'
 import { approvalRules } from '../../../../apps/service/approvals/rules.ts'
-import { approvalRegistration } from '../../../../services/approval/registration.ts'
+import { approvalRegistration } from '../../../../services/approval/performer/registration.ts'
 import { switchGuard, writeRegistration } from '../../../../shared/runtime/guards/guard-registry.ts'
 import { readSettings, type Settings } from '../../../../shared/settings/settings.ts'
 

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream'
 import { describe, expect, it } from '@jest/globals'
 import { parseAllDocuments } from 'yaml'
 import { type AclOptions, showAcls } from '../../../../apps/service/topics/acls.ts'
-import { accessOfAll } from '../../../../shared/bus/kafka/access-rights.ts'
+import { accessOfAll } from '../../../../shared/bus/kafka/cluster/access-rights.ts'
 import { topicsSignedBy } from '../../../../shared/bus/signing/principals.ts'
 import { topics } from '../../../../shared/contract/topology.ts'
 

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { type Admin, Kafka, logLevel } from 'kafkajs'
 import '../../../../shared/bus/kafka/driver.ts' // its patch: no timers in the past
 import { pino } from 'pino'
-import { openBus } from '../../../../client/open-bus.ts'
+import { openBus } from '../../../../client/place/open-bus.ts'
 import { decode, encode } from '../../../../shared/codec/codec.ts'
 import type { Bus } from '../../../../shared/contract/bus.ts'
 import { partitionOf } from '../../../../shared/contract/partition.ts'

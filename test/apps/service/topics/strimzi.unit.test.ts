@@ -4,7 +4,7 @@ import { Writable } from 'node:stream'
 import { describe, expect, it } from '@jest/globals'
 import { parseAllDocuments } from 'yaml'
 import { showPlan } from '../../../../apps/service/topics/topics.ts'
-import { topicPlan } from '../../../../shared/bus/kafka/topic-plan.ts'
+import { topicPlan } from '../../../../shared/bus/kafka/cluster/topic-plan.ts'
 import { topicSpecs } from '../../../../shared/contract/topology.ts'
 
 type KafkaTopic = {

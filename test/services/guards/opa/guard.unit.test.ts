@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { given } from '../../../../client/testing/given-guard.ts'
-import { readBundle } from '../../../../services/guards/opa/bundle.ts'
 import opaGuard, { type OpaGuardOptions } from '../../../../services/guards/opa/guard.ts'
-import { loadPolicy } from '../../../../services/guards/opa/policy.ts'
-import type { Guard, JsonObject } from '../../../../shared/contract/guard.ts'
+import { readBundle } from '../../../../services/guards/opa/performer/bundle.ts'
+import { loadPolicy } from '../../../../services/guards/opa/performer/policy.ts'
+import type { Guard, JsonObject } from '../../../../shared/contract/guard/guard.ts'
 
 const policyFile = policy('bundle.tar.gz')
 

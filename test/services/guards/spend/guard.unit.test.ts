@@ -5,7 +5,11 @@ import spendGuard, {
   type SpendGuardOptions,
   type SpendState,
 } from '../../../../services/guards/spend/guard.ts'
-import type { GuardedRound, JsonObject, JsonValue } from '../../../../shared/contract/guard.ts'
+import type {
+  GuardedRound,
+  JsonObject,
+  JsonValue,
+} from '../../../../shared/contract/guard/guard.ts'
 
 const usual: SpendGuardOptions = {
   tools: ['pay'],

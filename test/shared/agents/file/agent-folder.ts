@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { providers } from '../../../../services/llm-gateway/providers/providers.ts'
+import { providers } from '../../../../services/llm-gateway/performer/providers/providers.ts'
 import type { Agent } from '../../../../shared/agents/agents.ts'
 import { loadAgentFile, loadAgents } from '../../../../shared/agents/file/load-agents.ts'
 import { compiledSchema } from '../../../../shared/contract/arguments/compiled-schema.ts'

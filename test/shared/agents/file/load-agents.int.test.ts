@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { providers } from '../../../../services/llm-gateway/providers/providers.ts'
+import { providers } from '../../../../services/llm-gateway/performer/providers/providers.ts'
 import { defaultPolicy, defaultSettings, textCallsOf } from '../../../../shared/agents/agents.ts'
 import { loadAgentFile, loadAgents } from '../../../../shared/agents/file/load-agents.ts'
 import { agentFolder, environment, key, loaded, mistakesIn } from './agent-folder.ts'

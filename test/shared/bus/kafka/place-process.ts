@@ -2,7 +2,7 @@
 // prints its name.
 
 import { pino } from 'pino'
-import { openProcessPlace } from '../../../../shared/bus/kafka/process-place.ts'
+import { openProcessPlace } from '../../../../shared/bus/kafka/table/process-place.ts'
 import { systemClock } from '../../../../shared/lib/clock.ts'
 
 const [path = '', owner = ''] = process.argv.slice(2)

@@ -1,10 +1,10 @@
 // A scripted cluster for tests of one part of the bus. The test changes its topics and answers the
 // requests on its links.
 
-import type { Cluster } from '../../../../shared/bus/kafka/cluster.ts'
-import type { Topic } from '../../../../shared/bus/kafka/cluster-topics.ts'
+import type { Cluster } from '../../../../shared/bus/kafka/cluster/cluster.ts'
+import type { Topic } from '../../../../shared/bus/kafka/cluster/cluster-topics.ts'
+import type { Link } from '../../../../shared/bus/kafka/cluster/link.ts'
 import type { Node } from '../../../../shared/bus/kafka/driver.ts'
-import type { Link } from '../../../../shared/bus/kafka/link.ts'
 import { handClock } from '../hand-clock.ts'
 
 export type Question = {

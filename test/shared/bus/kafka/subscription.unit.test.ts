@@ -4,7 +4,7 @@
 import { expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { memberAssignment, protocolError } from '../../../../shared/bus/kafka/driver.ts'
-import { createFetching } from '../../../../shared/bus/kafka/fetching.ts'
+import { createFetching } from '../../../../shared/bus/kafka/fetch/fetching.ts'
 import { startSubscription } from '../../../../shared/bus/kafka/subscription.ts'
 import type { PartitionReader } from '../../../../shared/contract/bus.ts'
 import { scriptedCluster, turns } from './scripted-cluster.ts'

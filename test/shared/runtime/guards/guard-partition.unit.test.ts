@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { defaultPolicy } from '../../../../shared/agents/agents.ts'
 import { decode, encode } from '../../../../shared/codec/codec.ts'
 import type { Commit, StoredRecord } from '../../../../shared/contract/bus.ts'
-import type { AnyGuard, ExternalGuard, Guard } from '../../../../shared/contract/guard.ts'
+import type { AnyGuard, ExternalGuard, Guard } from '../../../../shared/contract/guard/guard.ts'
 import { limits } from '../../../../shared/contract/limits.ts'
 import type {
   GuardInForce,

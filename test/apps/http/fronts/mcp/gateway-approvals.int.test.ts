@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import type { Client, ElicitResult } from '@modelcontextprotocol/client'
-import type { WaitingApproval } from '../../../../../services/approval/approvals.ts'
+import type { WaitingApproval } from '../../../../../services/approval/performer/approvals.ts'
 import { until } from '../../../../support/inbox.ts'
 import {
   type Era,

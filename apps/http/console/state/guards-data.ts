@@ -1,0 +1,65 @@
+// The registered guards with their verdicts of the last hour, minute by minute.
+// CONSOLE-GUARDS-1. It reads at most `limits.consoleVerdictsMax` records of a partition, the newest.
+
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { Milliseconds } from '../../../../shared/lib/clock.ts'
+import { registeredGuards } from '../../../../shared/runtime/guards/guard-registry.ts'
+import type { OpenLog } from '../../../history/open-log.ts'
+import { listedGuards } from '../../../service/guards/list.ts'
+import type { GuardsData, VerdictsOfMinute } from '../page/operator-state.ts'
+
+const minuteMs = 60_000
+const minutesShown = 60
+
+type Minute = Omit<VerdictsOfMinute, 'p50Ms'> & { tookMs: number[] }
+
+export async function guardsData(log: OpenLog, now: Milliseconds): Promise<GuardsData> {
+  const last = Math.floor(now / minuteMs)
+  const first = last - minutesShown + 1
+  const byGuard = new Map<string, Map<number, Minute>>()
+
+  function minuteOf(guard: string, time: Milliseconds): Minute {
+    const minutes = byGuard.get(guard) ?? new Map<number, Minute>()
+    byGuard.set(guard, minutes)
+    const number = Math.floor(time / minuteMs)
+    const minute = minutes.get(number) ?? emptyMinute(number)
+    minutes.set(number, minute)
+    return minute
+  }
+
+  const listed = await listedGuards(log, {
+    since: first * minuteMs,
+    recordsMax: limits.consoleVerdictsMax,
+    onVerdict(guard, { verdicts, enforces, clearedAt }, time) {
+      const minute = minuteOf(guard, time)
+      if (clearedAt > 0) minute.tookMs.push(Math.max(0, time - clearedAt))
+      for (const { ordinal, verdict } of verdicts)
+        if (verdict === 'pass') minute.passes += 1
+        else minute[enforces.includes(ordinal) ? 'rejects' : 'wouldReject'] += 1
+    },
+    onSilence({ guard }, time) {
+      minuteOf(guard, time).silent += 1
+    },
+  })
+  const registered = new Map((await registeredGuards(log)).map((one) => [one.name, one]))
+  const guards = listed.map((guard) => ({
+    ...guard,
+    rules: registered.get(guard.name)?.rules ?? null,
+    setBy: registered.get(guard.name)?.setBy ?? '',
+    registeredAt: registered.get(guard.name)?.registeredAt ?? now,
+    minutes: Array.from({ length: minutesShown }, (_, place) =>
+      shownMinute(byGuard.get(guard.name)?.get(first + place) ?? emptyMinute(first + place)),
+    ),
+  }))
+  return { guards, now }
+}
+
+function emptyMinute(number: number): Minute {
+  const at = number * minuteMs
+  return { at, passes: 0, rejects: 0, wouldReject: 0, silent: 0, tookMs: [] }
+}
+
+function shownMinute({ tookMs, ...counts }: Minute): VerdictsOfMinute {
+  const sorted = tookMs.toSorted((a, b) => a - b)
+  return { ...counts, p50Ms: sorted[Math.floor(sorted.length / 2)] ?? null }
+}

@@ -1,0 +1,123 @@
+// The calls that wait for a person, the last decisions, and the arguments of the last approved call
+// of each tool. Pure.
+// CONSOLE-INBOX-1. It decides nothing: a call leaves the inbox only by its record, or by the end of
+//     its turn.
+// CONSOLE-INBOX-2. Calls, decisions, approved arguments and the bytes shown have limits. An inbox
+//     shows the arguments of a call as a whole or not at all.
+
+import { inputFields, questionIn } from '../../../../shared/contract/call/input-question.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { Message, PendingCall } from '../../../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../../../shared/lib/clock.ts'
+import type { ConsoleState, Decision, WaitingCall } from '../page/console-state.ts'
+
+/** By `[conversation, turn, round, ordinal]` as JSON. */
+type Waiting = Omit<WaitingCall, 'approved'> & { turn: number }
+
+/**
+ * `bytes`: of the arguments in `waiting`. `more`: calls beyond the limit. `approved`: arguments by
+ * `[agent, tool]`, the oldest first.
+ */
+export type InboxFold = {
+  waiting: Map<string, Waiting>
+  bytes: number
+  more: Map<string, Pick<Waiting, 'conversation' | 'turn'>>
+  decided: Decision[]
+  approved: Map<string, string>
+}
+
+export function beginInbox(): InboxFold {
+  return { waiting: new Map(), bytes: 0, more: new Map(), decided: [], approved: new Map() }
+}
+
+/** Adds a record of the activity. `agent`: of its turn. */
+export function addToInbox(
+  inbox: InboxFold,
+  message: Message,
+  { agent, time }: { agent: string; time: Milliseconds },
+): void {
+  switch (message.type) {
+    case 'approval-pending': {
+      const { conversation, turn, round, until } = message
+      for (const call of message.calls)
+        addCall(inbox, JSON.stringify([conversation, turn, round, call.ordinal]), {
+          ...{ conversation, turn, round, agent, since: time, until },
+          ...shownCall(call),
+        })
+      return
+    }
+    case 'approval-decided': {
+      const { conversation, turn, round, ordinal, name: tool, id, outcome } = message
+      const { by, identity, reason } = message
+      const key = JSON.stringify([conversation, turn, round, ordinal])
+      const call = inbox.waiting.get(key)
+      remove(inbox, key)
+      if (outcome === 'approved' && call?.question === null) keepApproved(inbox, call)
+      inbox.decided.unshift({
+        ...{ id, conversation, agent: call?.agent ?? agent, tool, outcome, by, identity, reason },
+        at: time,
+      })
+      inbox.decided.length = Math.min(inbox.decided.length, limits.consoleDecisionsMax)
+      return
+    }
+    case 'turn-finished':
+      for (const [key, { conversation, turn }] of [...inbox.waiting, ...inbox.more])
+        if (conversation === message.conversation && turn === message.turn) remove(inbox, key)
+      return
+  }
+}
+
+function shownCall(call: PendingCall) {
+  const { name, arguments: text, id, hash, rule, source, program } = call
+  const question = call.question === null ? null : (questionIn(call.question) ?? null)
+  return {
+    ...{ id, hash, tool: name, arguments: text, bytes: Buffer.byteLength(text), rule },
+    ...{ isText: source === 'text', program },
+    question: question && {
+      url: question.mode === 'url' ? question.url : null,
+      fields: inputFields(question),
+    },
+  }
+}
+
+function addCall(inbox: InboxFold, key: string, call: Waiting): void {
+  const { waiting, more } = inbox
+  if (waiting.has(key)) return
+  if (waiting.size >= limits.consoleInboxMax) {
+    if (more.size < limits.consoleInboxMax) more.set(key, call)
+    return
+  }
+  const fits = inbox.bytes + call.bytes <= limits.consoleInboxBytesMax
+  if (fits) inbox.bytes += call.bytes
+  waiting.set(key, fits ? call : { ...call, arguments: null })
+}
+
+function remove(inbox: InboxFold, key: string): void {
+  const call = inbox.waiting.get(key)
+  if (call !== undefined && call.arguments !== null) inbox.bytes -= call.bytes
+  inbox.waiting.delete(key)
+  inbox.more.delete(key)
+}
+
+function keepApproved({ approved }: InboxFold, call: Waiting): void {
+  const key = JSON.stringify([call.agent, call.tool])
+  approved.delete(key)
+  if (call.arguments === null || call.bytes > limits.consoleApprovedBytesMax) return
+  approved.set(key, call.arguments)
+  const [oldest] = approved.keys()
+  if (approved.size > limits.consoleApprovedMax && oldest !== undefined) approved.delete(oldest)
+}
+
+/** The inbox: the next deadline first. A call past its deadline has no place in it. */
+export function shownInbox(inbox: InboxFold, now: Milliseconds): ConsoleState['inbox'] {
+  const open = [...inbox.waiting.values()]
+    .filter(({ until }) => until > now)
+    .sort((a, b) => a.until - b.until || a.since - b.since)
+  let bytes = 0
+  const waiting = open.map(({ turn: _, ...call }): WaitingCall => {
+    const approved = inbox.approved.get(JSON.stringify([call.agent, call.tool])) ?? null
+    bytes += approved?.length ?? 0
+    return { ...call, approved: bytes > limits.consoleInboxBytesMax ? null : approved }
+  })
+  return { waiting, more: inbox.more.size, decided: inbox.decided }
+}

@@ -1,0 +1,99 @@
+// The model's use for rounds without a new result, in the last hour, by agent. Pure.
+// CONSOLE-SPEND-1. A round counts if an intervention names it as evidence, in shadow too. The first
+//     round of a streak had a new result and does not count, so the sums are a lower bound.
+// CONSOLE-SPEND-2. Money is that of settled reservations, by round. Its records and those of the
+//     activity come in any order. Money of at most `limits.consoleRoundsPricedMax` rounds is kept.
+// CONSOLE-SPEND-3. A settled attempt that was written twice counts once.
+
+import { limits } from '../../../../shared/contract/limits.ts'
+import type {
+  BudgetSettled,
+  InterventionRaised,
+  Message,
+} from '../../../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../../../shared/lib/clock.ts'
+import type { ConsoleState, Spend, SpendBy } from '../page/console-state.ts'
+import { entryOf, type Hour, minutesOf, summed, sumsByKey } from './hour.ts'
+import type { OpenTurn } from './open-turns.ts'
+
+/** `to`: the sum of a round that counts. */
+type RoundMoney = { usd: number; isPriced: boolean; attempts: string[]; to: SpendBy | undefined }
+
+export type SpendFold = { hour: Hour<SpendBy>; money: Map<string, RoundMoney> }
+
+export function beginSpend(): SpendFold {
+  return { hour: new Map(), money: new Map() }
+}
+
+const nothing: Spend = { turns: 0, rounds: 0, tokens: 0, usd: 0, priced: 0 }
+
+/** Adds a record of the activity. `turn`: its turn; the rounds that count are marked in it. */
+export function addToSpend(
+  fold: SpendFold,
+  message: Message,
+  { turn, time }: { turn: OpenTurn | undefined; time: Milliseconds },
+): void {
+  if (message.type !== 'intervention-raised' || turn === undefined) return
+  const names = [turn.agent] as const
+  for (const round of idleRoundsOf(message)) {
+    const tokens = turn.roundTokens.get(round)
+    if (tokens === undefined || turn.idle.has(round)) continue
+    const entry = entryOf(fold.hour, { time, names, others: ['others'] as const }, ([agent]) => ({
+      ...{ agent, ...nothing },
+    }))
+    if (turn.idleCount === 0) entry.turns += 1
+    turn.idle.add(round)
+    turn.idleCount += 1
+    entry.rounds += 1
+    entry.tokens += tokens
+    priceInto(moneyOf(fold, { ...turn, round }), entry)
+  }
+}
+
+/** Keeps CONSOLE-SPEND-1. */
+function idleRoundsOf({ intervention }: InterventionRaised): number[] {
+  if (intervention.ordinary || intervention.rule === 'guard') return []
+  const rounds = [...new Set(intervention.evidence.map(({ round }) => round))].sort((a, b) => a - b)
+  return rounds.length > 1 ? rounds.slice(1) : rounds
+}
+
+/** Adds a settled reservation. Keeps CONSOLE-SPEND-2 and CONSOLE-SPEND-3. */
+export function addSettledToSpend(fold: SpendFold, settled: BudgetSettled): void {
+  const money = moneyOf(fold, settled)
+  if (settled.usd === null || money.attempts.includes(settled.attempt)) return
+  money.attempts.push(settled.attempt)
+  money.usd += settled.usd
+  if (money.to !== undefined) {
+    money.to.usd += settled.usd
+    if (!money.isPriced) money.to.priced += 1
+  }
+  money.isPriced = true
+}
+
+function priceInto(money: RoundMoney, entry: SpendBy): void {
+  money.to = entry
+  entry.usd += money.usd
+  if (money.isPriced) entry.priced += 1
+}
+
+type RoundPlace = { conversation: string; turn: number; round: number }
+
+function moneyOf({ money }: SpendFold, { conversation, turn, round }: RoundPlace): RoundMoney {
+  const key = JSON.stringify([conversation, turn, round])
+  const known = money.get(key)
+  if (known !== undefined) return known
+  const made: RoundMoney = { usd: 0, isPriced: false, attempts: [], to: undefined }
+  money.set(key, made)
+  const [oldest] = money.keys()
+  if (money.size > limits.consoleRoundsPricedMax && oldest !== undefined) money.delete(oldest)
+  return made
+}
+
+/** The use in the hour before `now`, the most tokens first. */
+export function shownSpend({ hour }: SpendFold, now: Milliseconds): ConsoleState['spend'] {
+  const all = sumsByKey(minutesOf(hour, now), nothing).sort(
+    (a, b) => b.tokens - a.tokens || b.rounds - a.rounds,
+  )
+  const total = all.reduce<Spend>((sum, one) => summed(sum, one), nothing)
+  return { total, by: all.slice(0, limits.consolePairsMax) }
+}

@@ -1,0 +1,88 @@
+// The calls and turns that were stopped in the last hour, by agent and rule, with an upper bound of
+// the savings. Pure.
+// CONSOLE-STOPS-1. Savings are an upper bound: the rounds up to the turn's limit of calls, each with
+//     the tokens of its last response. Only the first stop of a turn by the loop-detector counts.
+// CONSOLE-STOPS-2. Memory: one entry for each pair of agent and rule in each minute (hour.ts).
+
+import { approvalGuard, withdrawnCode } from '../../../../shared/contract/guard/approval-guard.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { Message } from '../../../../shared/contract/messages.ts'
+import type { Milliseconds } from '../../../../shared/lib/clock.ts'
+import type { ConsoleState, Stops, StopsBy } from '../page/console-state.ts'
+import { entryOf, type Hour, minutesOf, summed, sumsByKey } from './hour.ts'
+import { isStop, type OpenTurn } from './open-turns.ts'
+
+/** By agent and rule. */
+export type StopsFold = Hour<StopsBy>
+
+export function beginStops(): StopsFold {
+  return new Map()
+}
+
+const nothing: Stops = { calls: 0, turns: 0, reminders: 0, rounds: 0, tokens: 0 }
+
+/** Adds a record of the activity. `turn`: its turn before this record. */
+export function addToStops(
+  fold: StopsFold,
+  message: Message,
+  { turn, time }: { turn: OpenTurn | undefined; time: Milliseconds },
+): void {
+  const agent = turn?.agent ?? 'unknown'
+  const add = (rule: string, counts: Partial<Stops>) => addTo(fold, time, { agent, rule, counts })
+  switch (message.type) {
+    case 'call-rejected':
+      return add('validator', { calls: 1 })
+    case 'guard-verdict-given': {
+      for (const { verdict, code } of message.verdicts)
+        if (verdict === 'reject' && code !== withdrawnCode)
+          add(guardText(message, code), { calls: 1 })
+      return
+    }
+    case 'intervention-raised': {
+      const { rule, ordinary } = message.intervention
+      if (message.shadow || ordinary) return
+      if (!isStop(message)) return add(rule, { reminders: 1 })
+      if (turn?.isStopped !== true) add(rule, { turns: 1, ...savingsOf(turn) })
+      return
+    }
+    case 'turn-finished':
+      if (message.cap !== null) add(`limit of ${message.cap}`, { turns: 1 })
+      return
+  }
+}
+
+function guardText({ guard, answer }: { guard: string; answer: string }, code: string): string {
+  if (guard === approvalGuard)
+    return code === 'approval.rejected' ? "a person's no" : 'nobody answered'
+  return answer === 'verdicts' ? `guard ${guard}` : `guard ${guard} (silent)`
+}
+
+/** Keeps CONSOLE-STOPS-1. */
+function savingsOf(turn: OpenTurn | undefined): { rounds: number; tokens: number } {
+  if (turn === undefined) return { rounds: 0, tokens: 0 }
+  const callsOfRound = Math.max(1, turn.calls / Math.max(1, turn.round))
+  const rounds = Math.ceil(turn.callsLeft / callsOfRound)
+  return { rounds, tokens: rounds * turn.tokens }
+}
+
+type Added = { agent: string; rule: string; counts: Partial<Stops> }
+
+function addTo(fold: StopsFold, time: Milliseconds, { agent, rule, counts }: Added): void {
+  const given = { time, names: [agent, rule] as const, others: ['others', 'others'] as const }
+  const entry = entryOf(fold, given, ([agent, rule]) => ({ agent, rule, ...nothing }))
+  Object.assign(entry, summed({ ...nothing, ...counts }, entry))
+}
+
+/** The stops of the hour before `now`. */
+export function shownStops(fold: StopsFold, now: Milliseconds): ConsoleState['stops'] {
+  const hour = minutesOf(fold, now)
+  const minutes = hour.map(({ at, entries }) => {
+    const { calls, turns } = entries.reduce<Stops>((sum, [, one]) => summed(sum, one), nothing)
+    return { at, calls, turns }
+  })
+  const all = sumsByKey(hour, nothing).sort(
+    (a, b) => b.turns - a.turns || b.calls - a.calls || b.reminders - a.reminders,
+  )
+  const total = all.reduce<Stops>((sum, one) => summed(sum, one), nothing)
+  return { total, by: all.slice(0, limits.consolePairsMax), minutes }
+}

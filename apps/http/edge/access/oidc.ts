@@ -1,0 +1,86 @@
+// Tokens of an OpenID Connect issuer: JWTs that are signed with a key of its JWKS.
+// OIDC-1. Only asymmetric algorithms count. Issuer, audience and expiry are required.
+
+import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
+import { isTenant } from '../../../../shared/contract/tenant.ts'
+import { HttpError } from '../../http-error.ts'
+import { type Principal, roles } from './principal.ts'
+
+/** `jwks`: the URL of the issuer's keys. `tenantClaim`, `rolesClaim`: names of claims. */
+export type OidcOptions = {
+  issuer: string
+  audience: string
+  jwks: URL
+  tenantClaim: string
+  rolesClaim: string
+}
+
+const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'EdDSA']
+const skewSeconds = 30
+
+/** Reads a token. Throws 401 for one that does not count, 403 without a tenant or with the name of a
+ * key, 503 without keys. */
+export function oidcTokens({
+  issuer,
+  audience,
+  jwks,
+  tenantClaim,
+  rolesClaim,
+}: OidcOptions): (token: string) => Promise<Principal> {
+  const keys = createRemoteJWKSet(jwks)
+  return async (token) => {
+    const { payload } = await jwtVerify(token, keys, {
+      ...{ issuer, audience, algorithms, clockTolerance: skewSeconds },
+      requiredClaims: ['exp', 'sub'],
+    }).catch((cause: unknown) => {
+      throw refusal(cause)
+    })
+    const tenant = payload[tenantClaim]
+    if (typeof tenant !== 'string' || !isTenant(tenant))
+      throw new HttpError(403, 'edge.tenant', `the token has no usable claim ${tenantClaim}`)
+    const name = String(payload.sub)
+    if (/^(key|certificate):/.test(name))
+      throw new HttpError(403, 'edge.subject', 'the subject of the token looks like a key of Weir')
+    const claimed = payload[rolesClaim]
+    const names: unknown[] = typeof claimed === 'string' ? claimed.split(' ') : asList(claimed)
+    return {
+      ...{ name, identity: 'authenticated', tenant, cancelsOnDisconnect: false },
+      until: (Number(payload.exp) + skewSeconds) * 1000,
+      roles: new Set(roles.filter((role) => names.includes(role))),
+    }
+  }
+}
+
+function asList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** The text names the claim, never a value: the token is hostile. */
+function refusal(cause: unknown): HttpError {
+  const isOfToken =
+    cause instanceof errors.JOSEError &&
+    !(cause instanceof errors.JWKSTimeout || cause instanceof errors.JWKSInvalid) &&
+    cause.code !== 'ERR_JOSE_GENERIC'
+  if (!isOfToken)
+    return new HttpError(503, 'edge.issuer', "the issuer's keys cannot be read: try again", {
+      cause,
+    })
+  const isExpired = cause instanceof errors.JWTExpired
+  return new HttpError(
+    401,
+    'edge.token',
+    isExpired
+      ? 'the token is expired: get a new one'
+      : `the token does not count: ${faultIn(cause)}`,
+    { cause, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } },
+  )
+}
+
+function faultIn(cause: unknown): string {
+  if (!(cause instanceof errors.JWTClaimValidationFailed))
+    return 'its form or its signature is not that of the issuer'
+  const { claim, reason } = cause
+  return reason === 'missing'
+    ? `it has no claim ${claim}`
+    : `its claim ${claim} is not the one that this server accepts`
+}

@@ -1,0 +1,109 @@
+// The turn of a chat request, as the response of its protocol: a new message, the repeat of one, or
+// the answers to waiting calls of the newest turn.
+
+import { limits } from '../../../../shared/contract/limits.ts'
+import { HttpError } from '../../http-error.ts'
+import type { HttpContext } from '../../server.ts'
+import { conversationIn, type Principal } from '../access/principal.ts'
+import { leaveHandler } from '../disconnect.ts'
+import type { EdgeContext } from '../edge-context.ts'
+import { httpErrorOf } from '../edge-errors.ts'
+import { sseResponse } from '../sse.ts'
+import { sendResults } from './call-results.ts'
+import { type ChatRequest, decideAnswers, repeatedTurn } from './chat-request.ts'
+import { questionFields } from './request-message.ts'
+import { forkError } from './resent-history.ts'
+import { sentTurn } from './sent-turn.ts'
+import { type TurnFold, turnChunks } from './turn-chunks.ts'
+
+/** The stream of a protocol. `failed`: the chunk of an error. `end`: the data behind the last one.
+ * `result`: the name of a result of a call in it. */
+export type ChatStream<Chunk> = {
+  fold: TurnFold<Chunk>
+  failed(error: HttpError): Chunk
+  end?: string
+  result: string
+  headers?: Record<string, string>
+}
+
+/** `body`: as it arrived. */
+export type ChatTurn<Chunk> = {
+  principal: Principal
+  agent: string
+  request: ChatRequest
+  body: Uint8Array
+  stream: ChatStream<Chunk>
+}
+
+/** The caller checks the role `ask`. Throws 403, 404, 409 and 422 before anything is written. */
+export async function chatTurn<Chunk>(
+  context: EdgeContext,
+  http: HttpContext,
+  { principal, agent, request, body, stream }: ChatTurn<Chunk>,
+): Promise<Response> {
+  const { weir, messageIds } = context
+  const { conversation, message, answers, abandoned, isAgain } = request
+  const id = conversationIn(principal, conversation)
+  const turns = await weir.conversation(id).turns({ limit: limits.recentMessageIdsMax })
+  const repeated = repeatedTurn(request, turns)
+  const [newest] = turns
+  if (message === undefined && newest === undefined)
+    throw new HttpError(404, 'conversation.unknown', 'there is no such conversation')
+  const { isAbandoned } = await decideAnswers(context, principal, request)
+  if (isAbandoned && newest !== undefined)
+    await weir.cancel({ conversation: id, messageId: newest.messageId })
+  const isOnlyAnswer = message === undefined && answers.length + abandoned.length === 0
+  const rest = message !== undefined && repeated === undefined ? 'new message' : 'other'
+  const sent = await sendResults(context, principal, {
+    ...{ conversation, results: request.results, isHistory: true, form: { name: stream.result } },
+    with: isOnlyAnswer ? 'nothing' : rest,
+  })
+  if (message === undefined) {
+    const answered = new Set([...answers.map((answer) => answer.id), ...abandoned, ...sent])
+    return joinedTurn(context, http, stream, { id, turn: newest?.turn ?? 0, answered })
+  }
+  if (repeated !== undefined) {
+    if (!isAgain) return joinedTurn(context, http, stream, { id, turn: repeated.turn })
+    throw forkError('a message has one answer, so it cannot be regenerated')
+  }
+  const { text, id: key } = message
+  const { message: own } = await messageIds.of({ ...{ principal, conversation, key, body, text } })
+  const events = await sentTurn(weir, { agent, ...questionFields(message), ...own })
+  const leave = leaveHandler(context, principal, own)
+  const items = turnChunks({ weir, events, fold: stream.fold })
+  return streamed(context, http, stream, { items, onLeave: leave })
+}
+
+/** `id`: in the log. `answered`: see turnChunks. */
+export type JoinedTurn = { id: string; turn: number; answered?: ReadonlySet<string> }
+
+/** The stream of a turn that began before this request. */
+export function joinedTurn<Chunk>(
+  context: EdgeContext,
+  http: HttpContext,
+  stream: ChatStream<Chunk>,
+  { id, turn, answered }: JoinedTurn,
+): Response {
+  const { weir } = context
+  const leaving = new AbortController()
+  const events = weir.conversation(id).events({ turn, reasoning: true, signal: leaving.signal })
+  const items = turnChunks({
+    ...{ weir, events, turn, fold: stream.fold },
+    ...(answered !== undefined && { answered }),
+  })
+  return streamed(context, http, stream, { items, onLeave: () => leaving.abort() })
+}
+
+function streamed<Chunk>(
+  context: EdgeContext,
+  http: HttpContext,
+  { headers = {}, failed, end }: ChatStream<Chunk>,
+  { items, onLeave }: { items: AsyncIterable<Chunk[]>; onLeave: () => void },
+): Response {
+  const eventsOf = (chunks: Chunk[]) => chunks.map((chunk) => ({ data: JSON.stringify(chunk) }))
+  return sseResponse(context, http.env.outgoing, {
+    ...{ items, eventsOf, headers, onLeave },
+    failed: (error) => eventsOf([failed(httpErrorOf(error))]),
+    ...(end !== undefined && { end: [{ data: end }] }),
+  })
+}

@@ -1,0 +1,123 @@
+// The id of a message that a request brings, so that a repeated request is the same message. Clients
+// repeat a request after a broken connection, and most of them send no id with it.
+// MESSAGE-IDS-1. The id depends on the request and the log only: any process finds the same message.
+//     A conversation that no request named is found for an hour after its start.
+// MESSAGE-IDS-2. An equal message behind a later one is another message, unless that one waited for
+//     its turn.
+
+import { hash } from 'node:crypto'
+import type { ConversationTurn, Weir } from '../../../../client/weir.ts'
+import type { SentMessage } from '../../../../shared/contract/ids.ts'
+import { limits } from '../../../../shared/contract/limits.ts'
+import type { Clock } from '../../../../shared/lib/clock.ts'
+import { newest } from '../../../../shared/lib/newest.ts'
+import { HttpError } from '../../http-error.ts'
+import { conversationIn, type Principal } from '../access/principal.ts'
+
+/**
+ * `conversation`: as the principal names it; undefined: a new one. `key`: the client's own id of the
+ * message. `body`: the bytes of the request that the message depends on. `text`: the message.
+ */
+export type MessageRequest = {
+  principal: Principal
+  conversation: string | undefined
+  key: string | undefined
+  body: Uint8Array
+  text: string
+  /** The body names the message or the answer before it, so an equal one is a repeat at any time. */
+  isPlaced?: boolean
+}
+
+/** `earlier`: the turn of the same message, if the log has it. */
+export type FoundMessage = { message: SentMessage; earlier: ConversationTurn | undefined }
+
+export type MessageIds = {
+  /** Throws 422 for a key that had another message. */
+  of(request: MessageRequest): Promise<FoundMessage>
+}
+
+/** Stretches of `limits.edgeRepeatMs` in which an unnamed conversation is searched. */
+const stretches = 6
+
+export function createMessageIds(weir: Pick<Weir, 'conversation'>, clock: Clock): MessageIds {
+  const sent = newest<SentMessage>(limits.edgeMessagesMax)
+  const isOld = ({ end }: ConversationTurn): boolean =>
+    end !== undefined && end.at < clock.now() - limits.edgeRepeatMs
+
+  /** A message came behind the end of the turn, so its client has the end. */
+  const wentOn = ({ end }: ConversationTurn, later: readonly ConversationTurn[]): boolean =>
+    end !== undefined && later.some(({ since }) => since >= end.at)
+
+  async function withKey(request: MessageRequest, key: string): Promise<FoundMessage> {
+    const { principal, text } = request
+    const { conversation = `new-${digest(principal.name, key)}` } = request
+    const message = { conversation: conversationIn(principal, conversation), messageId: key }
+    const turns = await weir.conversation(message.conversation).turns({ limit: 64, ends: false })
+    const earlier = turns.find(({ messageId }) => messageId === key)
+    if (earlier === undefined || earlier.text === text) return { message, earlier }
+    throw new HttpError(
+      422,
+      'edge.key-reused',
+      'another message had this Idempotency-Key: give each message its own',
+    )
+  }
+
+  async function inConversation(
+    { principal, body, isPlaced = false }: MessageRequest,
+    given: string,
+  ): Promise<FoundMessage> {
+    const conversation = conversationIn(principal, given)
+    const base = `h-${digest(principal.name, conversation, body)}`
+    const find = async (ends: boolean) => {
+      const turns = await weir.conversation(conversation).turns({ limit: 8, ends })
+      const at = turns.findIndex(({ messageId }) => messageId.startsWith(`${base}-`))
+      const turn = turns[at]
+      return (
+        turn && { turn, isOver: isOld(turn) || (!isPlaced && wentOn(turn, turns.slice(0, at))) }
+      )
+    }
+    // The ends cost more to read, and most messages are new.
+    const same = (await find(false)) && (await find(true))
+    const numbered = (number: number): SentMessage => ({
+      conversation,
+      messageId: `${base}-${number}`,
+    })
+    if (same === undefined) return { message: numbered(1), earlier: undefined }
+    const number = Number(same.turn.messageId.slice(base.length + 1))
+    return same.isOver
+      ? { message: numbered(number + 1), earlier: undefined }
+      : { message: numbered(number), earlier: same.turn }
+  }
+
+  async function unnamed({ principal, body }: MessageRequest): Promise<FoundMessage> {
+    const base = digest(principal.name, body)
+    const known = sent.get(base)
+    const stretch = Math.floor(clock.now() / limits.edgeRepeatMs)
+    const candidates = Array.from({ length: stretches }, (_, back) => ({
+      conversation: conversationIn(principal, `new-${base}-${stretch - back}`),
+      messageId: `h-${base}`,
+    }))
+    for (const message of known === undefined ? candidates : [known, ...candidates]) {
+      const [turn] = (await weir.conversation(message.conversation).turns({ limit: 64 })).slice(-1)
+      const isSame = turn === undefined ? message === known : !isOld(turn)
+      if (isSame) return { message, earlier: turn }
+    }
+    const [fresh] = candidates
+    if (fresh === undefined) throw new Error('there is no stretch')
+    sent.set(base, fresh)
+    return { message: fresh, earlier: undefined }
+  }
+
+  return {
+    async of(request) {
+      const { key, conversation } = request
+      if (key !== undefined) return withKey(request, key)
+      return conversation === undefined ? unnamed(request) : inConversation(request, conversation)
+    },
+  }
+}
+
+function digest(...parts: (string | Uint8Array)[]): string {
+  const hashes = parts.map((part) => hash('sha256', part))
+  return hash('sha256', hashes.join(' ')).slice(0, 32)
+}

@@ -1,0 +1,61 @@
+// The facts of a turn that only Weir has, as chat protocols send them beside the model's messages.
+// TURN-DATA-1. The end of a turn has the same fields and values in every protocol.
+
+import type { TurnEvent, TurnFinished } from '../../../../client/weir.ts'
+import type { Event } from './turn-calls.ts'
+
+/** An intervention of the loop-detector. `shadow`: it only would have one. */
+export type InterventionData = {
+  round: number
+  rung: string
+  rule: string
+  reason: string
+  class: string | null
+  shadow: boolean
+}
+
+/**
+ * The end of a turn. `class`: null for an answered one. `rule`: the last rule that removed the tools
+ * or ended the turn; `guard` for a guard. Null: none did.
+ */
+export type TurnData = Pick<TurnFinished, 'turn' | 'outcome' | 'class' | 'cap' | 'reason'> & {
+  rule: string | null
+}
+
+export function interventionData(event: Event<'intervention-raised'>): InterventionData {
+  const { rung, rule, reason, class: failure } = event.intervention
+  return { round: event.round, rung, rule, reason, class: failure, shadow: event.shadow }
+}
+
+/** Gets the events of a turn from its start, in order. */
+export type TurnEnd = {
+  see(event: TurnEvent): void
+  of(finished: TurnFinished): TurnData
+}
+
+export function createTurnEnd(): TurnEnd {
+  let rule: string | null = null
+  return {
+    see(event) {
+      if (event.type !== 'intervention-raised' || event.shadow) return
+      if (event.intervention.rung !== 'nudge') rule = event.intervention.rule
+    },
+    of({ turn, outcome, class: failure, cap, reason }) {
+      return { turn, outcome, class: failure, cap, rule, reason }
+    },
+  }
+}
+
+type EndField = string | null | undefined
+type EndFields = { outcome: string; class?: EndField; cap?: EndField; rule?: EndField }
+
+/** For the answer to a request that is not streamed: `failed; class=stopped`. */
+export function outcomeHeader({ outcome, class: failure, cap, rule }: EndFields): {
+  'x-weir-outcome': string
+} {
+  const given = Object.entries({ class: failure, cap, rule })
+  const parts = given.flatMap(([name, value]) =>
+    value == null ? [] : `${name}=${encodeURIComponent(value)}`,
+  )
+  return { 'x-weir-outcome': [outcome, ...parts].join('; ') }
+}

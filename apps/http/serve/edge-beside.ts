@@ -1,0 +1,89 @@
+// The HTTP edge in the process of `weir up`.
+
+import { WeirError } from '../../../shared/lib/errors.ts'
+import type { Beside } from '../../service/run-stages.ts'
+import { serviceSettings } from '../../service/service-settings.ts'
+import type { UpOptions } from '../../service/up.ts'
+import { type EdgeFlags, edgeOptionsOf } from '../edge/edge-flags.ts'
+import { openEdgeWeir } from '../edge/edge-weir.ts'
+import type { HttpApp } from '../server.ts'
+import { startEdgeWithConsole } from './edge-with-console.ts'
+
+/** Routes for the server of the edge, from the parts of the process. */
+export type MoreRoutes = Pick<Beside, 'secrets'> & {
+  /** `close` comes after the server's. */
+  open(place: Parameters<Beside['start']>[0]): Promise<{
+    routes: ((app: HttpApp) => void)[]
+    close(): Promise<void>
+  }>
+}
+
+/** Undefined: no `--http-port`. Throws `usage` for flags of the edge that cannot be used. */
+export function edgeBeside(options: UpOptions & EdgeFlags, more?: MoreRoutes): Beside | undefined {
+  if (options.httpPort === undefined) {
+    const alone = edgeFlagIn(options)
+    if (alone === undefined) return undefined
+    throw new WeirError(
+      'usage',
+      `${alone} needs the HTTP edge: give its port with --http-port (0: any free port)`,
+    )
+  }
+  const edgeOptions = edgeOptionsOf(options)
+  const settings = serviceSettings(options)
+  return {
+    name: 'the HTTP edge',
+    ...(more?.secrets && { secrets: more.secrets }),
+    async start(parts) {
+      const { log, agents } = parts
+      const weir = await openEdgeWeir(settings, {
+        ...{ stages: 'elsewhere', log },
+        ...(agents.size > 0 && { agents }),
+      })
+      try {
+        const { routes: before, close } = (await more?.open(parts)) ?? noRoutes
+        const serving = { ...edgeOptions, weir, log, before }
+        const server = await startEdgeWithConsole(settings, serving).catch(
+          async (error: unknown) => {
+            await close()
+            throw error
+          },
+        )
+        log.info({ edge: server.url }, 'the HTTP edge is started')
+        return {
+          async close() {
+            await server.close()
+            await close()
+            await weir.close()
+          },
+        }
+      } catch (error) {
+        await weir.close()
+        throw error
+      }
+    },
+  }
+}
+
+/** A flag that only the edge has. */
+export function edgeFlagIn(options: EdgeFlags): string | undefined {
+  return edgeFlags.find(([key]) => options[key] !== undefined)?.[1]
+}
+
+const noRoutes = { routes: [], close: async () => {} }
+
+const edgeFlags = [
+  ['httpHost', '--http-host'],
+  ['apiKeys', '--api-keys'],
+  ['oidcIssuer', '--oidc-issuer'],
+  ['oidcAudience', '--oidc-audience'],
+  ['oidcJwks', '--oidc-jwks'],
+  ['oidcTenantClaim', '--oidc-tenant-claim'],
+  ['oidcRolesClaim', '--oidc-roles-claim'],
+  ['tlsCert', '--tls-cert'],
+  ['tlsKey', '--tls-key'],
+  ['tlsClientCa', '--tls-client-ca'],
+  ['corsOrigin', '--cors-origin'],
+  ['requestsPerMinute', '--requests-per-minute'],
+  ['webhookUrl', '--webhook-url'],
+  ['webhookSecretFile', '--webhook-secret-file'],
+] as const

@@ -1,0 +1,71 @@
+// The contexts of this process's questions, for the tools that it runs. They stay in memory. Only a
+// question with `record` has its context in the log too.
+// CONTEXTS-1. A tool gets the context of the message that opened its turn, or none. The log knows
+//     that message.
+
+import type { Context, ContextOf } from '../../services/executor/performer/tools/checked-start.ts'
+import { type SentMessage, type TurnId, turnKey } from '../../shared/contract/ids.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import type { Opening } from '../turn/opening.ts'
+
+export type Contexts = {
+  of: ContextOf
+  /** Keeps the context of a message. Returns the function that drops it. */
+  keep(message: SentMessage, value: unknown): () => void
+  /** Those of now. */
+  kept(): readonly KeptContext[]
+}
+
+export type KeptContext = { message: SentMessage; value: unknown }
+
+/**
+ * `read`: the message that opened a turn; undefined: the log has it no more. `othersBring`: resolves
+ * when no other process can still bring the context of a turn that was opened at that time.
+ */
+export function createContexts(
+  read: (turn: TurnId) => Promise<Opening | undefined>,
+  othersBring: (time: Milliseconds) => Promise<void> = async () => {},
+): Contexts {
+  const kept = new Set<KeptContext>()
+  const openings = new Map<string, ReturnType<typeof read>>()
+
+  function openingOf(turn: TurnId): ReturnType<typeof read> {
+    const key = turnKey(turn)
+    const known = openings.get(key)
+    if (known !== undefined) return known
+    const opening = read(turn)
+    opening.catch(() => openings.delete(key)) // the next call reads it again
+    openings.set(key, opening)
+    for (const oldest of openings.keys()) {
+      if (openings.size <= limits.openingsMax) break
+      openings.delete(oldest)
+    }
+    return opening
+  }
+
+  return {
+    async of(turn): Promise<Context | undefined> {
+      const opening = await openingOf(turn)
+      if (opening === undefined) return undefined
+      const { context } = opening.settings
+      const own = () =>
+        [...kept].findLast(
+          ({ message: { conversation, messageId } }) =>
+            conversation === turn.conversation && messageId === opening.messageId,
+        )
+      if (own() === undefined && context === null) await othersBring(opening.time)
+      const found = own()
+      if (found !== undefined) return { value: found.value }
+      return context === null ? undefined : { value: JSON.parse(context) }
+    },
+
+    keep(message, value) {
+      const entry = { message, value }
+      kept.add(entry)
+      return () => kept.delete(entry)
+    },
+
+    kept: () => [...kept],
+  }
+}

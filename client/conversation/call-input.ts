@@ -1,0 +1,22 @@
+// The arguments of a call as a value.
+
+import type { AnsweredCall } from '../../shared/contract/messages.ts'
+import type { CallInput } from '../turn/turn-event.ts'
+
+/** Null: the text is no JSON object, or it is cut. */
+export function inputValue({
+  arguments: sent,
+  argumentsBytes,
+  problem,
+}: Pick<AnsweredCall, 'arguments' | 'argumentsBytes' | 'problem'>): CallInput['input'] {
+  if (problem !== null && problem !== 'no_arguments') return null
+  if (sent === '') return {}
+  if (Buffer.byteLength(sent) < argumentsBytes) return null
+  try {
+    const value: unknown = JSON.parse(sent)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? (value as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,99 @@
+// The newest turns of a conversation: the message that opened each, and its end.
+// Reads: the history for the turns, conversation-events for their openings, activity for their ends.
+
+import { batchesOf, firstOffsetSince, leadersApartMs } from '../../shared/bus/range.ts'
+import { decode } from '../../shared/codec/codec.ts'
+import type { ConversationId, MessageId } from '../../shared/contract/ids.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { TurnFinished } from '../../shared/contract/messages.ts'
+import { historyPrefix, historyTurn } from '../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import { shown } from '../../shared/settings/mistake.ts'
+import { needOptions } from '../given-options.ts'
+import { refuseUnknownKeys } from '../known-keys.ts'
+import { openingOf, type Place } from '../turn/opening.ts'
+
+/** `agent`, `text`: of the message. Times are those of the log. `end` undefined: it is open. */
+export type ConversationTurn = {
+  turn: number
+  messageId: MessageId
+  agent: string
+  text: string
+  since: Milliseconds
+  end: (TurnFinished & { at: Milliseconds }) | undefined
+}
+
+/**
+ * `limit`: 20 by default. `ends` false: without the ends, which are read from the activity since the
+ * oldest of these turns.
+ */
+export type TurnsOptions = { limit?: number; ends?: boolean }
+
+/**
+ * The newest first, at most `limit` and `limits.recentMessageIdsMax`. Empty: no such conversation.
+ * Throws `usage` for bad options.
+ */
+export async function turnsOf(
+  place: Place,
+  conversation: ConversationId,
+  options: TurnsOptions = {},
+): Promise<ConversationTurn[]> {
+  const asked = { code: 'usage', subject: 'turns' } as const
+  needOptions(options, { ...asked, example: '{ limit: 20 }' })
+  refuseUnknownKeys(options, ['limit', 'ends'], asked)
+  const { limit = 20, ends: withEnds = true } = options
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new WeirError('usage', `limit is ${shown(limit)}; must be a whole number from 1 on`)
+  const numbers = await newestTurns(place, conversation)
+  const turns: ConversationTurn[] = []
+  for (const turn of numbers.slice(0, limit)) {
+    const opening = await openingOf(place, turn)
+    if (opening === undefined) continue
+    const { messageId, agent, text, time: since } = opening
+    turns.push({ turn, messageId, agent, text, since, end: undefined })
+  }
+  if (!withEnds) return turns
+  const ends = await endsSince(place, conversation, turns)
+  return turns.map((one) => ({ ...one, end: ends.get(one.turn) }))
+}
+
+/**
+ * Newest first, as many as the conversation remembers message ids. A turn that ended before now has
+ * its first entry in a list up to now.
+ */
+export async function newestTurns(
+  { bus, topicPrefix, partition }: Place,
+  conversation: ConversationId,
+): Promise<number[]> {
+  const entries = await bus.list({
+    topic: `${topicPrefix}history`,
+    partition,
+    prefix: historyPrefix(conversation),
+    upToNow: true,
+  })
+  const turns = new Set(entries.flatMap(({ key }) => historyTurn(key)?.turn ?? []))
+  return [...turns].sort((a, b) => b - a).slice(0, limits.recentMessageIdsMax)
+}
+
+async function endsSince(
+  { bus, topicPrefix, partition }: Place,
+  conversation: ConversationId,
+  turns: readonly ConversationTurn[],
+): Promise<Map<number, TurnFinished & { at: Milliseconds }>> {
+  const found = new Map<number, TurnFinished & { at: Milliseconds }>()
+  if (turns.length === 0) return found
+  const since = Math.min(...turns.map((one) => one.since))
+  const topic = `${topicPrefix}activity`
+  const ends = (await bus.ends(topic)).find((one) => one.partition === partition)
+  const range = { topic, partition, from: ends?.begin ?? 0, to: ends?.end ?? 0 }
+  const from = await firstOffsetSince(bus, range, since - leadersApartMs)
+  for await (const records of batchesOf(bus, { ...range, from }))
+    for (const { key, value, time } of records) {
+      if (key !== conversation || value === null) continue
+      const activity = decode(value)
+      if (activity.type === 'turn-finished' && !found.has(activity.turn))
+        found.set(activity.turn, { ...activity, at: time })
+    }
+  return found
+}

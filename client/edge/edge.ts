@@ -1,0 +1,294 @@
+// The edge: a client of the stages. It writes a user's message to client-messages and reads activity
+// until that message's turn is over. It decides nothing. A program in any language that may write
+// client-messages and read activity can be a client.
+
+import type { Agent } from '../../shared/agents/agents.ts'
+import { batchesOf } from '../../shared/bus/range.ts'
+import { refuseWithoutSpace } from '../../shared/bus/space.ts'
+import { decode } from '../../shared/codec/codec.ts'
+import type { Bus, Offset } from '../../shared/contract/bus.ts'
+import { piecesOf, type WholeContent } from '../../shared/contract/call/contents.ts'
+import type { ConversationId, SentMessage } from '../../shared/contract/ids.ts'
+import type {
+  CancelRequested,
+  ContentSent,
+  MessageOf,
+  MessageType,
+  Part,
+  ResultSent,
+  TurnFinished,
+  UserMessage,
+} from '../../shared/contract/messages.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
+import { toRecord } from '../../shared/runtime/record.ts'
+import { wholeCall } from '../conversation/whole-call.ts'
+import { type EarlierAnswer, findEarlierAnswer } from '../turn/earlier-answer.ts'
+import type { CallPlace, WholeCall } from '../turn/turn-event.ts'
+import { createFeed, type Feed, type Listener, type Listening, type Received } from './feed.ts'
+
+const activityTypes = [
+  'turn-started',
+  'round-started',
+  'model-retry',
+  'budget-reached',
+  'model-answered',
+  'call-rejected',
+  'intervention-raised',
+  'calls-waiting',
+  'guard-verdict-given',
+  'approval-pending',
+  'approval-decided',
+  'tool-started',
+  'call-offered',
+  'call-finished',
+  'turn-finished',
+] as const
+
+const activitySet: ReadonlySet<MessageType> = new Set(activityTypes)
+
+/** For a listener that waits for the end of a turn only: other records are not decoded. */
+export const endOnly: ReadonlySet<MessageType> = new Set(['turn-finished'])
+
+/** The records of a stream: its parts, and its end. */
+export type Streamed = Part | MessageOf<'model-finished'>
+
+const streamedSet: ReadonlySet<MessageType> = new Set(['part', 'model-finished'] as const)
+
+export type Activity = MessageOf<(typeof activityTypes)[number]>
+
+/**
+ * `messageId`: the client's own id; the same id again in the same conversation is the same message
+ * and changes nothing.
+ */
+export type Question = SentMessage & {
+  agent: Agent
+  text: string
+  /** The bytes of the contents that the agent's settings name. */
+  contents?: readonly WholeContent[]
+}
+
+export type Edge = {
+  /**
+   * Sends a user's message and yields the activity of its conversation, up to and including the
+   * `turn-finished` of this message. Repeated records are skipped. When `signal` aborts, it throws
+   * the signal's reason, and the turn continues.
+   */
+  ask(question: Question, signal?: AbortSignal): AsyncGenerator<Activity, void>
+  /** Like `ask`, but resolves to the end of the turn. */
+  reply(question: Question, signal?: AbortSignal): Promise<TurnFinished>
+  /** Writes a user's message. Listeners receive its activity. */
+  send(question: Question): Promise<void>
+  /**
+   * Requests the end of a message's turn, or the removal of the message from the queue. The turn's
+   * activity shows the effect.
+   */
+  cancel(message: SentMessage): Promise<void>
+  /** Writes the result of a call that the client ran. */
+  sendResult(result: ResultSent): Promise<void>
+  /**
+   * Delivers the activity of a conversation from now on, until `stop` is called. A record may come
+   * twice. `types`: only these; default: all.
+   */
+  onActivity(
+    conversation: ConversationId,
+    listener: Listener<Activity>,
+    types?: ReadonlySet<MessageType>,
+  ): Promise<Listening>
+  /**
+   * Delivers the parts that models stream in a conversation, and the end of each stream. They are read
+   * only meanwhile.
+   */
+  onParts(conversation: ConversationId, listener: Listener<Streamed>): Promise<Listening>
+  /** Reads the activity of a conversation from one offset of its partition to another. */
+  readActivity(
+    conversation: ConversationId,
+    range: { from: Offset; to: Offset },
+  ): AsyncGenerator<Received<Activity>, void>
+  /** The turn of a message that was sent before. Undefined: it opened none. */
+  earlierAnswer(message: SentMessage): Promise<EarlierAnswer | undefined>
+  /** See whole-call.ts. */
+  wholeCall(conversation: ConversationId, place: CallPlace): Promise<WholeCall | undefined>
+  /** Ends all listening. The bus stays open. */
+  close(): void
+}
+
+type Log = { bus: Bus; topicPrefix: string; partitions: number }
+
+/** A client of the stages that run with the same topic prefix and partition count. */
+export function openEdge(log: Log): Edge {
+  const { bus, topicPrefix, partitions } = log
+  const activity = createFeeds<Activity>(log, 'activity', activitySet)
+  const parts = createFeeds<Streamed>(log, 'model-deltas', streamedSet)
+
+  async function* ask(question: Question, signal?: AbortSignal): AsyncGenerator<Activity, void> {
+    const { conversation, messageId } = question
+    const mailbox = createMailbox(signal)
+    const { stop } = await activity.of(conversation).listen(conversation, mailbox)
+    try {
+      await sendQuestion(question)
+      const seen = new Set<string>()
+      for (;;) {
+        const { id, message } = await mailbox.next()
+        if (id !== undefined && seen.has(id)) continue
+        if (id !== undefined) seen.add(id)
+        yield message
+        if (message.type === 'turn-finished' && message.messageId === messageId) return
+      }
+    } finally {
+      stop()
+    }
+  }
+
+  /** The images and files go ahead of their message, each piece as one record. */
+  async function sendQuestion(question: Question): Promise<void> {
+    const { conversation, contents = [] } = question
+    refuseWithoutSpace(bus)
+    for (const content of contents)
+      for (const piece of piecesOf(content))
+        await send({ type: 'content-sent', conversation, ...piece })
+    await send(userMessage(question))
+  }
+
+  async function send(
+    message: UserMessage | CancelRequested | ContentSent | ResultSent,
+  ): Promise<void> {
+    await bus.append([
+      toRecord({
+        topic: `${topicPrefix}client-messages`,
+        partition: partitionOf(message.conversation, partitions),
+        message,
+      }),
+    ])
+  }
+
+  async function* readActivity(
+    conversation: ConversationId,
+    { from, to }: { from: Offset; to: Offset },
+  ): AsyncGenerator<Received<Activity>, void> {
+    const range = {
+      topic: `${topicPrefix}activity`,
+      partition: partitionOf(conversation, partitions),
+      from,
+      to,
+    }
+    for await (const records of batchesOf(bus, range))
+      for (const { key, value, id, offset } of records)
+        if (key === conversation && value !== null) {
+          const message = activityIn(value)
+          if (message !== undefined) yield { id, offset, message }
+        }
+  }
+
+  return {
+    ask,
+
+    async reply(question, signal) {
+      const { conversation, messageId } = question
+      const mailbox = createMailbox(signal)
+      const { stop } = await activity.of(conversation).listen(conversation, mailbox, endOnly)
+      try {
+        await sendQuestion(question)
+        for (;;) {
+          const { message } = await mailbox.next()
+          if (message.type === 'turn-finished' && message.messageId === messageId) return message
+        }
+      } finally {
+        stop()
+      }
+    },
+
+    send: sendQuestion,
+    cancel: ({ conversation, messageId }) =>
+      send({ type: 'cancel-requested', conversation, messageId }),
+    sendResult: send,
+    onActivity: (conversation, listener, types) =>
+      activity.of(conversation).listen(conversation, listener, types),
+    onParts: (conversation, listener) => parts.of(conversation).listen(conversation, listener),
+    readActivity,
+    wholeCall: (conversation, place) =>
+      wholeCall(
+        { bus, topicPrefix, partition: partitionOf(conversation, partitions) },
+        conversation,
+        place,
+      ),
+    earlierAnswer: (message) =>
+      findEarlierAnswer(
+        { bus, topicPrefix, partition: partitionOf(message.conversation, partitions) },
+        message,
+      ),
+
+    close() {
+      activity.close()
+      parts.close()
+    },
+  }
+}
+
+/** One feed for each partition with a listener. */
+function createFeeds<M extends Activity | Streamed>(
+  { bus, topicPrefix, partitions }: Log,
+  topic: 'activity' | 'model-deltas',
+  types: ReadonlySet<MessageType>,
+) {
+  const feeds = new Map<number, Feed<M>>()
+  return {
+    of(conversation: ConversationId): Feed<M> {
+      const partition = partitionOf(conversation, partitions)
+      const feed = feeds.get(partition) ?? createFeed(bus, topicPrefix + topic, partition, types)
+      feeds.set(partition, feed)
+      return feed
+    },
+    close() {
+      for (const feed of feeds.values()) feed.close()
+    },
+  }
+}
+
+function userMessage({ agent, conversation, messageId, text }: Question): UserMessage {
+  return {
+    type: 'user-message',
+    conversation,
+    messageId,
+    text,
+    agent: agent.name,
+    settings: agent.settings,
+    declarations: agent.tools.map((tool) => tool.declaration),
+  }
+}
+
+/** Undefined: it is no activity of a turn of this version. Throws if it cannot be decoded. */
+export function activityIn(value: Uint8Array): Activity | undefined {
+  const message = decode(value)
+  return activitySet.has(message.type) ? (message as Activity) : undefined
+}
+
+/** The records that no call of `next` has returned yet. At the end `next` throws its reason. */
+function createMailbox(signal: AbortSignal | undefined) {
+  const waiting: Received<Activity>[] = []
+  let wake = (): void => {}
+  let ended: { error: unknown } | undefined
+  const end = (error: unknown): void => {
+    ended ??= { error }
+    wake()
+  }
+  signal?.addEventListener('abort', () => end(signal.reason), { once: true })
+  if (signal?.aborted) end(signal.reason)
+
+  return {
+    onRecord(received: Received<Activity>): void {
+      waiting.push(received)
+      wake()
+    },
+    onFailure: end,
+    async next(): Promise<Received<Activity>> {
+      for (;;) {
+        const first = waiting.shift()
+        if (first !== undefined) return first
+        if (ended !== undefined) throw ended.error
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+  }
+}

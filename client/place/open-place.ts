@@ -1,0 +1,133 @@
+// Opens the log of a Weir: a data folder that processes share, or Kafka. It runs the stages in this
+// process if they belong here.
+
+import type { Logger } from 'pino'
+import type { RunningStages } from '../../services/stages.ts'
+import type { LocalBus } from '../../shared/bus/kind.ts'
+import type { Bus } from '../../shared/contract/bus.ts'
+import { partitionOf } from '../../shared/contract/partition.ts'
+import { retentionMsOf } from '../../shared/contract/retention.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+import type { Settings } from '../../shared/settings/settings.ts'
+import { tenantWeightsOf } from '../../shared/settings/tenant-weights.ts'
+import type { Agents } from '../agents/agents-in-files.ts'
+import { type Contexts, createContexts } from '../agents/contexts.ts'
+import { openingOf } from '../turn/opening.ts'
+import type { WeirOptions } from '../weir-options.ts'
+import { clockOfChoice } from './bus-choice.ts'
+import { keepPartitionCount, openBus, openBusForStages, partitionCount } from './open-bus.ts'
+import { runBeside, runHere } from './run-here.ts'
+import { createSharedFolder, type SharedFolder } from './shared-folder.ts'
+import type { StagesChoice } from './stages-choice.ts'
+
+export type OpenParts = { options: WeirOptions; settings: Settings; agents: Agents; log: Logger }
+
+/** The log as this process uses it. `folder`: it shares the log's folder with others. */
+export type Place = {
+  bus: Bus
+  partitions: number
+  contexts: Contexts
+  running: Pick<RunningStages, 'failed' | 'close'>
+  folder?: SharedFolder
+}
+
+export async function openFolder({
+  options,
+  settings,
+  agents,
+  log,
+  kind,
+  stages,
+}: OpenParts & { kind: LocalBus; stages: StagesChoice }): Promise<Place> {
+  const { topicPrefix, partitions, dataFolder } = settings
+  const retentionMs = retentionMsOf(settings.retention)
+  const weightOf = tenantWeightsOf(settings)
+  const parts = { agents, topicPrefix, partitions, retentionMs, log, dataFolder, weightOf }
+  const folder = createSharedFolder({
+    ...{ kind, settings, stages, agents, log, runImported: options.runImported },
+    clock: clockOfChoice(options.bus),
+    guards: options.guards?.guards.map(({ name }) => name) ?? [],
+    runStages: (bus) => runHere({ ...parts, bus, contextOf: contexts.of }, options),
+    runBeside: (bus) => runBeside({ ...parts, bus }, options),
+  })
+  const { bus } = folder
+  const contexts = createContexts(
+    ({ conversation, turn }) =>
+      openingOf({ bus, topicPrefix, partition: partitionOf(conversation, partitions) }, turn),
+    (time) => folder.contextsArrive(time),
+  )
+  try {
+    await folder.join(contexts)
+  } catch (error) {
+    await bus.close().catch(() => {}) // the first error explains more
+    throw error
+  }
+  return {
+    ...{ bus, partitions, contexts, folder },
+    running: { failed: folder.failed, close: folder.stop },
+  }
+}
+
+export async function openShared({
+  options,
+  settings,
+  agents,
+  log,
+  stages,
+}: OpenParts & { stages: StagesChoice }): Promise<Place> {
+  const { topicPrefix } = settings
+  const retentionMs = retentionMsOf(settings.retention)
+  const isHere = stages === 'here'
+  const bus = isHere
+    ? await openBusForStages(settings, log, { runImported: options.runImported })
+    : await openBus(settings, log, { connectMs: askConnectMs })
+  try {
+    const partitions = await partitionsOf(bus, isHere, options, settings)
+    const contexts = createContexts(({ conversation, turn }) =>
+      openingOf({ bus, topicPrefix, partition: partitionOf(conversation, partitions) }, turn),
+    )
+    const parts = {
+      bus,
+      agents,
+      topicPrefix,
+      partitions,
+      retentionMs,
+      log,
+      dataFolder: settings.dataFolder,
+      weightOf: tenantWeightsOf(settings),
+    }
+    const running = isHere
+      ? await runHere({ ...parts, contextOf: contexts.of }, options)
+      : { failed: new Promise<never>(() => {}), close: async () => {} }
+    if (isHere) await keepPartitionCount({ bus, topicPrefix, partitions, log })
+    return { bus, partitions, contexts, running }
+  } catch (error) {
+    await bus.close()
+    throw error
+  }
+}
+
+/** Short, because a person may wait. */
+const askConnectMs = 15_000
+
+/**
+ * With a wrong number, a message would go to a partition that is not its conversation's. Stages
+ * that run here create missing topics, so the number of a new log is the option's.
+ */
+async function partitionsOf(
+  bus: Bus,
+  isHere: boolean,
+  { partitions }: WeirOptions,
+  settings: Settings,
+): Promise<number> {
+  const found = await partitionCount(bus, settings.topicPrefix).catch((error: unknown) => {
+    const isNew = error instanceof WeirError && error.code === 'bus.topic-missing'
+    if (isNew && isHere && partitions !== undefined) return partitions
+    throw error
+  })
+  if (partitions === undefined || partitions === found) return found
+  throw new WeirError(
+    'bus.topic-differs',
+    `the topics have ${found} partitions, and the option partitions is ${partitions}: leave it out`,
+  )
+}

@@ -1,0 +1,224 @@
+// The process that holds the command tools of this executor (keeper-child.ts), as the executor sees
+// it. It starts with the first call, and again if it ends. An idle one does not keep us alive.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { extname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Logger } from 'pino'
+import type { CommandTool } from '../../../../shared/agents/agents.ts'
+import { makeFolders } from '../../../../shared/lib/make-folders.ts'
+import { withoutInherited } from '../../../../shared/lib/sandbox/inherited-descriptors.ts'
+import { commandLaunch } from '../tools/command/command.ts'
+import { runCommand } from '../tools/command/command-run.ts'
+import type { RunningTool, ToolCall, ToolEnding } from '../tools/tool.ts'
+import { neverStarted, notStarted, stopped } from '../tools/tool-endings.ts'
+import { groupRuns } from '../tools/tool-process.ts'
+import { nodeArgv } from '../tools/tool-program.ts'
+import { type KeeperAnswer, type KeeperRequest, machineMs } from './keeper-protocol.ts'
+import { processMark } from './process-mark.ts'
+import {
+  type ClaimId,
+  claimName,
+  markRunning,
+  removeClaim,
+  removeIfEmpty,
+  writeProcesses,
+} from './result-files.ts'
+
+export type Keeper = {
+  /** As StartTool. `leftMs`: how long the claim allows a start. */
+  start(run: CommandTool, call: ToolCall, of: { claim: ClaimId; leftMs: number }): RunningTool
+  /** The log has the outcome of this claim. */
+  forget(claim: ClaimId): void
+  close(): void
+}
+
+type OpenCall = {
+  started: PromiseWithResolvers<boolean>
+  ended: PromiseWithResolvers<ToolEnding>
+  groupIsGone: () => void
+}
+
+type Running = { child: ChildProcess; folder: string; calls: Map<string, OpenCall> }
+
+export type KeeperOptions = {
+  /** The folder for the folders of all executors of a data folder. */
+  root: string
+  /** No file has one of them. */
+  secrets: string[]
+  log: Pick<Logger, 'warn' | 'error'>
+}
+
+/** Beside this file, with its extension: .ts in a checkout, .js in the package. */
+const keeperChild = fileURLToPath(
+  new URL(`keeper-child${extname(import.meta.filename)}`, import.meta.url),
+)
+
+export function createKeeper(options: KeeperOptions): Keeper {
+  const { root, log } = options
+  const folders = new Map<string, string>()
+  let current: Running | undefined
+  let isRefused = false
+
+  return {
+    start(run, call, { claim, leftMs }) {
+      const name = claimName(claim)
+      const keeper = keeperFor(name) // first: a sandbox hides only a folder that is there
+      const launch = commandLaunch(run, call)
+      if ('status' in launch) {
+        forget(claim)
+        return neverStarted(launch)
+      }
+      if (keeper === undefined) return runCommand(launch, call)
+      const { arguments: text, timeoutMs, graceMs } = call
+      const open: OpenCall = {
+        started: Promise.withResolvers(),
+        ended: Promise.withResolvers(),
+        groupIsGone: () => {},
+      }
+      keeper.calls.set(name, open)
+      hold(keeper)
+      send(keeper, {
+        type: 'start',
+        claim,
+        launch: { ...launch, cwd: resolve(launch.cwd ?? '.') },
+        arguments: text,
+        timeoutMs,
+        graceMs,
+        leftMs,
+        sentAt: { wall: Date.now(), monotonic: machineMs() },
+      })
+      return {
+        started: open.started.promise,
+        ended: open.ended.promise,
+        stop: (grace, why) => send(keeper, { type: 'stop', name, graceMs: grace, why }),
+      }
+    },
+
+    forget,
+
+    close() {
+      const ended = current
+      current = undefined
+      if (ended === undefined) return
+      if (ended.child.connected) ended.child.disconnect()
+      removeIfEmpty(ended.folder)
+    },
+  }
+
+  function forget(claim: ClaimId): void {
+    const name = claimName(claim)
+    const folder = folders.get(name)
+    folders.delete(name)
+    if (folder === undefined) return
+    removeClaim(folder, name)
+    if (folder !== current?.folder) removeIfEmpty(folder)
+  }
+
+  function onEnd(keeper: Running): void {
+    if (current === keeper) current = undefined
+  }
+
+  /** With the claim marked as running. Undefined: no file can be written, so the call runs here. */
+  function keeperFor(name: string): Running | undefined {
+    try {
+      current ??= startKeeper(options, onEnd)
+      markRunning(current.folder, name)
+      folders.set(name, current.folder)
+      return current
+    } catch (error) {
+      if (!isRefused)
+        log.warn(
+          { err: error, folder: root },
+          'results of running tools cannot be kept: if this process dies, their outcome is unknown',
+        )
+      isRefused = true
+      return undefined
+    }
+  }
+}
+
+function startKeeper(
+  { root, secrets, log }: KeeperOptions,
+  onEnd: (keeper: Running) => void,
+): Running {
+  const folder = join(root, randomUUID())
+  makeFolders(root, 0o700)
+  makeFolders(folder, 0o700)
+  const [node, ...flags] = nodeArgv
+  // Its own session: a signal to our group does not reach it. Our outputs may be pipes whose
+  // readers wait for their end.
+  const child = spawn(node, [...flags, keeperChild, folder], {
+    cwd: '/',
+    env: {},
+    detached: true,
+    stdio: withoutInherited(['ignore', 'ignore', 'ignore', 'ipc']),
+  })
+  const keeper: Running = { child, folder, calls: new Map() }
+  child.on('message', (answer: KeeperAnswer) => onAnswer(keeper, answer, log))
+  const end = (error?: Error) => {
+    onEnd(keeper)
+    endCalls(keeper, error)
+  }
+  child.on('error', end)
+  child.once('exit', () => end())
+  try {
+    const { pid } = child
+    if (pid !== undefined)
+      writeProcesses(folder, { executor: processMark(process.pid), keeper: processMark(pid) })
+  } catch (error) {
+    child.disconnect()
+    throw error
+  }
+  send(keeper, { type: 'secrets', secrets })
+  hold(keeper)
+  return keeper
+}
+
+function onAnswer(keeper: Running, answer: KeeperAnswer, log: KeeperOptions['log']): void {
+  if (answer.type === 'failed') {
+    log.error({ stack: answer.stack }, 'the process that holds the command tools failed')
+    return
+  }
+  const open = keeper.calls.get(answer.name)
+  if (answer.type === 'started') {
+    if (answer.pid !== undefined && open !== undefined) open.groupIsGone = groupRuns(answer.pid)
+    open?.started.resolve(answer.started)
+    return
+  }
+  open?.groupIsGone()
+  open?.started.resolve(answer.ending.isGivenBack !== true)
+  open?.ended.resolve(answer.ending)
+  keeper.calls.delete(answer.name)
+  hold(keeper)
+}
+
+/** Its calls may have run, unless the system never started it. */
+function endCalls(keeper: Running, error?: NodeJS.ErrnoException): void {
+  const neverRan = keeper.child.pid === undefined
+  const event = 'the process that holds the tools could not be started'
+  const fault = `${event}: ${error?.message}`
+  for (const open of keeper.calls.values()) {
+    open.groupIsGone()
+    open.started.resolve(!neverRan)
+    open.ended.resolve(
+      neverRan
+        ? notStarted({ code: error?.code ?? 'unknown', event, fault })
+        : stopped('the process that held it ended'),
+    )
+  }
+  keeper.calls.clear()
+}
+
+function send({ child }: Running, request: KeeperRequest): void {
+  if (child.connected) child.send(request, () => {}) // a broken channel also ends the process
+}
+
+/** We stay alive for its calls. */
+function hold({ child, calls }: Running): void {
+  if (calls.size > 0) child.ref()
+  else child.unref()
+  if (calls.size > 0) child.channel?.ref()
+  else child.channel?.unref()
+}

@@ -1,0 +1,238 @@
+// Executor, performer: claims calls, runs their tools, and writes the outcomes into the executor's
+// own inbox. Owns: the jobs of each unit. Does not own: any decision; the reducer decides (R4).
+// EXECUTOR-PERFORMER-1. A tool starts only from a claim that this owner sent and the log accepted,
+//     not cancelled, not stopped, younger than startWithin. A claim starts at most one tool.
+// EXECUTOR-PERFORMER-2. A claim is sent only with a place to run the call, once for each (call,
+//     try). Its place comes back exactly once.
+// EXECUTOR-PERFORMER-3. A claim that does not start is given back (an outcome without a result).
+//     Its tool then never starts.
+// EXECUTOR-PERFORMER-4. The end of a tool is always reported, also after the partition is lost: the
+//     reducer of the new owner knows the claim.
+// EXECUTOR-PERFORMER-5. After a refused write nothing more starts here: the bus has failed. The
+//     deadlines in the log decide.
+
+import type { Agents } from '../../../shared/agents/agents.ts'
+import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
+import { tryIdOf } from '../../../shared/contract/ids.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type {
+  Performer,
+  PerformerContext,
+  StartPerformer,
+} from '../../../shared/contract/performer.ts'
+import { unreachable } from '../../../shared/contract/stage.ts'
+import type { WeightOf } from '../../../shared/contract/tenant.ts'
+import { guardKeyPrefix, stopKeyPrefix } from '../../../shared/contract/topology.ts'
+import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
+import type { Slots } from '../../../shared/lib/slots.ts'
+import { stopOfCall, stoppedCall, stopsInForce } from '../../../shared/runtime/stops.ts'
+import { byPart, type ExecutorTask, type OfferTask, type ToolTask } from '../tasks.ts'
+import { absentGuardVeto, unreadableGuardsVeto } from './absent-guards.ts'
+import { createClaims } from './claims.ts'
+import { createJobEnds, releaseClaims } from './job-ends.ts'
+import { type Claimed, type Instant, type Jobs, nameOf, type RunTask } from './jobs.ts'
+import type { KeptTools } from './kept/kept-tools.ts'
+import { createLeftClaims, type LeftClaims } from './left-claims.ts'
+import { createOffers } from './offers.ts'
+import { type ProgramHash, programHasher } from './program/program-hash.ts'
+import { createProgramHashes } from './program/program-hashes.ts'
+import { watchStops } from './stopped-calls.ts'
+import { createToolRuns } from './tool-runs.ts'
+import type { ContextOf } from './tools/checked-start.ts'
+import type { StartTool } from './tools/tool.ts'
+import { createToolSlots, toolPlaces } from './tools/tool-slots.ts'
+import { createRelay } from './verdict-relay.ts'
+import { createWrites } from './writes.ts'
+
+type Parts = {
+  agents: Agents
+  run: StartTool
+  contextOf?: ContextOf | undefined
+  programHash: ProgramHash
+  slotsOf: (agent: string, tool: string) => Slots
+  kept?: KeptTools | undefined
+}
+
+type ExecutorOptions = Pick<Parts, 'agents' | 'run' | 'contextOf' | 'kept'> & {
+  programHash?: ProgramHash
+  slots?: Slots
+  weightOf?: WeightOf | undefined
+}
+
+/**
+ * `agents`: with the commands, which only this process knows. `run` starts tools, and `kept` those
+ * that outlive this process. `contextOf`: the contexts of this process's questions. `slots`: the
+ * places for running tools, shared by all partitions of a process. So are the places of a tool with
+ * a `concurrency`. `weightOf`: the weights of tenants that wait for those. Default: all are equal.
+ */
+export function startExecutor({
+  agents,
+  run,
+  contextOf,
+  kept,
+  programHash = programHasher(agents),
+  weightOf,
+  slots = toolPlaces(limits.runningToolsMax, weightOf),
+}: ExecutorOptions): StartPerformer<ExecutorTask> {
+  const slotsOf = createToolSlots(agents, slots, weightOf)
+  return (context) => performerOf({ agents, run, contextOf, kept, programHash, slotsOf }, context)
+}
+
+function performerOf(
+  { agents, run, contextOf, kept, programHash, slotsOf }: Parts,
+  context: PerformerContext,
+): Performer<ExecutorTask> {
+  const { log, owner, machineClock: clock = context.clock } = context
+  const units = new Map<string, Jobs>()
+  const writes = createWrites(context, () => stopWork(drop))
+  const { write, track } = writes
+  const relay = createRelay(context, (verdicts) => track(write('self', verdicts)))
+  const claims = createClaims({ clock, owner, slotsOf, writes })
+  const runs = createToolRuns({ context, clock, agents, run, contextOf, kept, programHash, writes })
+  const left = createLeftClaims({ context, clock, kept, runs, writes })
+  const programs = createProgramHashes({ agents, programHash }, (message) =>
+    track(write('self', [message])),
+  )
+  const vetoOf = createVeto(context)
+  const offers = createOffers({ agents, contextOf, clock, owner, writes, vetoOf })
+  const { drop, giveBack } = createJobEnds({ owner, writes, runs })
+  const stops = watchStops({ context, clock, writes })
+  let closing = false
+
+  return {
+    reconcile(unit, tasks) {
+      if (closing) return
+      stops.want(unit, tasks)
+      const { verdicts, hashes, offered, tools } = byPart(tasks)
+      relay.reconcile(unit, verdicts)
+      programs.reconcile(unit, hashes)
+      offers.reconcile(unit, offered)
+      claims.collect(() => reconcileJobs(unit, tools))
+    },
+
+    async close(how) {
+      stopWork(giveBack)
+      if (how === 'shutdown') runs.releaseAgents()
+      const cancelStop =
+        how === 'shutdown'
+          ? clock.after(limits.shutdownGraceMs, () => runs.stopAll('the executor shut down'))
+          : () => {}
+      await writes.finished()
+      cancelStop()
+    },
+  }
+
+  function stopWork(release: (jobs: Jobs, name: string, job: Claimed) => void): void {
+    closing = true
+    stops.close()
+    relay.close()
+    offers.close()
+    left.close()
+    releaseClaims(units, { drop, release })
+  }
+
+  function reconcileJobs(unit: string, tasks: ToolTask[]): void {
+    const jobs: Jobs = units.get(unit) ?? new Map()
+    units.set(unit, jobs)
+    const names = new Set(tasks.map(nameOf))
+    for (const name of [...jobs.keys()]) if (!names.has(name)) drop(jobs, name)
+    for (const task of tasks) {
+      if (task.kind === 'claim') claims.request(unit, jobs, task)
+      else if (task.owner === owner) runOwn(jobs, task)
+      else leaveToOther(jobs, task, { left, drop })
+    }
+    if (jobs.size === 0) units.delete(unit)
+  }
+
+  /**
+   * The log has accepted this owner's claim: starts the tool, gives the claim back, or stops it.
+   */
+  function runOwn(jobs: Jobs, task: RunTask): void {
+    const name = nameOf(task)
+    const job = jobs.get(name)
+    switch (job?.phase) {
+      case 'claimed':
+        if (task.cancelled || isLate(clock, job.sentAt, task.startWithinMs))
+          giveBack(jobs, name, job)
+        else if (job.isChecked !== true) {
+          job.isChecked = true
+          track(startUnlessVetoed(jobs, task, job))
+        }
+        return
+      case 'running':
+        if (task.answer !== undefined) job.questions.apply(task.answer)
+        if (task.cancelled && !job.stopping)
+          runs.stop(job, task.graceMs, task.stopReason ?? 'the turn was cancelled')
+        return
+      case 'queued':
+      case undefined:
+        log.warn(
+          tryIdOf(task),
+          'a claim names this owner, which did not send it; its deadline decides',
+        )
+        job?.leaveLine()
+        jobs.set(name, { phase: 'over' })
+        return
+      case 'left':
+      case 'over':
+        return
+      default:
+        return unreachable(job)
+    }
+  }
+
+  /** Starts the tool, unless a guard is missing, an operator stopped it or the claim ended. */
+  async function startUnlessVetoed(jobs: Jobs, task: RunTask, job: Claimed): Promise<void> {
+    const veto = await vetoOf(task)
+    if (jobs.get(nameOf(task)) !== job) return // dropped, given back or cancelled
+    if (closing || isLate(clock, job.sentAt, task.startWithinMs))
+      return giveBack(jobs, nameOf(task), job)
+    if (veto === undefined) return runs.start(jobs, task, job)
+    log.warn({ ...tryIdOf(task), reason: veto.reason }, 'a call was refused before its start')
+    runs.refuse(jobs, task, veto, job.free)
+  }
+}
+
+/** Another owner's claim won, perhaps that of a dead one (left-claims.ts). */
+function leaveToOther(
+  jobs: Jobs,
+  task: RunTask,
+  { left, drop }: { left: LeftClaims; drop: (jobs: Jobs, name: string) => void },
+): void {
+  const name = nameOf(task)
+  const job = jobs.get(name)
+  if (job?.phase === 'left') {
+    if (task.cancelled) job.stop()
+    return
+  }
+  if (job?.phase === 'over') return
+  drop(jobs, name)
+  jobs.set(name, { phase: 'over' }) // a write may reconcile before it returns
+  jobs.set(name, left.follow(task))
+}
+
+/** Finds the reason why a call may not start now: a missing guard, or an operator's stop. */
+function createVeto({ policies, log }: PerformerContext) {
+  return async (task: RunTask | OfferTask): Promise<CallEnding | undefined> => {
+    try {
+      const { declaration, clearedAt, guards } = task
+      const records = await policies(guardKeyPrefix, stopKeyPrefix)
+      const stops = stopsInForce(records, task)
+      if (typeof stops === 'string') return unreadableGuardsVeto()
+      const stop = stopOfCall(stops, declaration.name)
+      if (stop !== undefined) return stoppedCall(stop, false)
+      const registered = records.filter(({ key }) => key.startsWith(guardKeyPrefix))
+      return absentGuardVeto(registered, { tool: declaration.name, clearedAt, guards })
+    } catch (error) {
+      log.error({ err: error, ...tryIdOf(task) }, 'the guards and stops in policies cannot be read')
+      return unreadableGuardsVeto()
+    }
+  }
+}
+
+function isLate(clock: Clock, sentAt: Instant, startWithinMs: Milliseconds): boolean {
+  const passed = [clock.monotonic() - sentAt.monotonic, clock.now() - sentAt.wall]
+  // Two clocks: the monotonic one stands still while the machine sleeps, the wall clock may be set.
+  // A clock that went back proves nothing, so the claim counts as late.
+  return passed.some((duration) => duration < 0 || duration >= startWithinMs)
+}

@@ -1,0 +1,275 @@
+// The tools that this owner of a partition runs, from the start to the report of the end
+// (EXECUTOR-PERFORMER-4). Owns: the running tools.
+// TOOL-RUNS-1. No result, question and log line contains a secret of an agent file, in any of its
+//     spellings, from any tool.
+// TOOL-RUNS-2. A call that a person may have decided starts only the program that the question had
+//     (program/program-hash.ts).
+
+import { type Agents, findDeclared, type ToolRun } from '../../../shared/agents/agents.ts'
+import { secretsOf } from '../../../shared/agents/secrets.ts'
+import type { CallEnding } from '../../../shared/contract/call/call-endings.ts'
+import { contentRef, piecesOf } from '../../../shared/contract/call/contents.ts'
+import { tryIdOf } from '../../../shared/contract/ids.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { PerformerContext } from '../../../shared/contract/performer.ts'
+import { traceparentOf } from '../../../shared/contract/trace-ids.ts'
+import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
+import { secretMask } from '../../../shared/lib/secret-mask.ts'
+import { bounded, rejected } from '../results.ts'
+import {
+  type Claimed,
+  type Instant,
+  type Jobs,
+  nameOf,
+  type Running,
+  type RunTask,
+} from './jobs.ts'
+import type { KeptTools } from './kept/kept-tools.ts'
+import type { KeptResult } from './kept/result-files.ts'
+import type { ProgramHash } from './program/program-hash.ts'
+import { toolQuestions } from './tool-questions.ts'
+import { type ContextOf, startChecked } from './tools/checked-start.ts'
+import { releasable } from './tools/released-agent.ts'
+import type { AskPerson, RunningTool, StartTool, ToolCall, ToolEnding } from './tools/tool.ts'
+import { neverStarted } from './tools/tool-endings.ts'
+import type { Writes } from './writes.ts'
+
+export type ToolRuns = {
+  /** Starts the tool of an accepted claim. `free` gives the place back when it ends. */
+  start(jobs: Jobs, task: RunTask, claimed: Pick<Claimed, 'sentAt' | 'free'>): void
+  /** Reports a call that must not start. */
+  refuse(jobs: Jobs, task: RunTask, ending: CallEnding, free: () => void): void
+  /** Reports the end of a tool that outlived its owner. True when the log has it. */
+  reportLeft(task: RunTask, result: KeptResult): Promise<boolean>
+  stop(job: Running, graceMs: Milliseconds, why: string): void
+  stopAll(why: string): void
+  /** Gives back the calls that run a turn of another agent. */
+  releaseAgents(): void
+}
+
+export type ToolRunsOptions = {
+  context: Pick<PerformerContext, 'clock' | 'log'>
+  /** For the time that a claim has left. */
+  clock: Clock
+  agents: Agents
+  run: StartTool
+  contextOf?: ContextOf | undefined
+  kept?: KeptTools | undefined
+  programHash: ProgramHash
+  writes: Writes
+}
+
+export function createToolRuns({
+  context,
+  clock: machineClock,
+  agents,
+  run,
+  contextOf,
+  kept,
+  programHash,
+  writes,
+}: ToolRunsOptions): ToolRuns {
+  const { clock, log } = context
+  const { write, track } = writes
+  const hideSecrets = secretMask(secretsOf(agents))
+  const jobsRunning = new Set<Running>()
+
+  async function follow(jobs: Jobs, job: Running): Promise<void> {
+    const { task } = job
+    const startedAt = clock.monotonic()
+    const { ending: whole, started } = await endOf(job, writes, clock)
+    const ending = withoutSecrets(whole, hideSecrets)
+    const durationMs = started ? Math.max(0, Math.round(clock.monotonic() - startedAt)) : 0
+    jobsRunning.delete(job)
+    if (jobs.get(nameOf(task)) === job) jobs.set(nameOf(task), { phase: 'over' })
+    job.free()
+    if (ending.fault !== undefined)
+      log.error({ ...tryIdOf(task), agent: task.agent, tool: task.declaration.name }, ending.fault)
+    if (ending.printed !== undefined)
+      log.debug({ ...tryIdOf(task), printed: ending.printed }, 'the tool printed beside its result')
+    if (await report(writes, task, ending, durationMs)) kept?.forget(task)
+  }
+
+  function stop(job: Running, graceMs: Milliseconds, why: string): void {
+    job.stopping = true
+    job.tool.stop(graceMs, why)
+  }
+
+  return {
+    start(jobs, task, { sentAt, free }) {
+      const name = nameOf(task)
+      jobs.set(name, { phase: 'over' })
+      const tool = findDeclared(agents, task.agent, task.declaration)
+      if (tool === undefined) {
+        free()
+        log.warn(
+          { ...tryIdOf(task), agent: task.agent },
+          'the agent files of this executor have no tool with this declaration; the call is rejected',
+        )
+        track(report(writes, task, noSuchTool, 0))
+        return
+      }
+      const { arguments: text, idempotencyKey, timeoutMs, graceMs, program } = task
+      const traceparent = tool.traceparent === true ? traceparentOf(task) : undefined
+      const questions = toolQuestions(task, clock, (message) => track(write('self', [message])))
+      const ask: AskPerson = (question, waitMs) => questions.ask(hideSecrets(question), waitMs)
+      const call = { arguments: text, idempotencyKey, traceparent, timeoutMs, graceMs, clock, ask }
+      // Nothing happens between the check of the program and the start (keeps TOOL-RUNS-2).
+      const start = (checked: ToolCall) =>
+        program === undefined || program === programHash(tool.run)
+          ? begin(tool.run, program === undefined ? checked : { ...checked, isBound: true })
+          : neverStarted(changedProgram(tool.run.kind, program))
+      const begin = (toolRun: ToolRun, checked: ToolCall) =>
+        kept === undefined || toolRun.kind !== 'command'
+          ? run(toolRun, checked)
+          : kept.start(toolRun, checked, {
+              claim: task,
+              leftMs: leftOf(machineClock, sentAt, task),
+            })
+      const started = startSafely(() =>
+        startChecked({
+          tool,
+          call,
+          turn: task,
+          contextOf,
+          start: (it) => startSafely(() => start(it)),
+        }),
+      )
+      const running = releasable(tool.run, started)
+      const job: Running = {
+        phase: 'running',
+        task,
+        tool: running,
+        questions,
+        stopping: false,
+        free,
+      }
+      jobs.set(name, job)
+      jobsRunning.add(job)
+      track(follow(jobs, job))
+    },
+
+    refuse(jobs, task, ending, free) {
+      jobs.set(nameOf(task), { phase: 'over' })
+      free()
+      track(report(writes, task, ending, 0))
+    },
+
+    reportLeft(task, { ending, durationMs }) {
+      return report(writes, task, withoutSecrets(ending, hideSecrets), durationMs)
+    },
+
+    stop,
+
+    stopAll(why) {
+      for (const job of jobsRunning) stop(job, 0, why)
+    },
+
+    releaseAgents() {
+      for (const { tool } of jobsRunning) tool.release?.()
+    },
+  }
+}
+
+/** Reports `tool-started` when the tool has run for a moment, or when it ends before that. */
+async function endOf(
+  { task, tool }: Running,
+  { write, track }: Writes,
+  clock: Clock,
+): Promise<{ ending: ToolEnding; started: boolean }> {
+  let isReported = false
+  let cancelReport = (): void => {}
+  const reportStart = (): void => {
+    if (isReported) return
+    isReported = true
+    cancelReport()
+    track(
+      write('activity', [{ type: 'tool-started', ...tryIdOf(task), name: task.declaration.name }]),
+    )
+  }
+  const hasStarted = tool.started.then((started) => {
+    if (started) cancelReport = clock.after(limits.toolStartedHoldMs, reportStart)
+    return started
+  })
+  const ending = await tool.ended
+  const started = await hasStarted
+  if (started) reportStart()
+  return { ending, started }
+}
+
+/** Keeps TOOL-RUNS-1. */
+function withoutSecrets(ending: ToolEnding, hideSecrets: (text: string) => string): ToolEnding {
+  const { text, reason, fault, printed } = ending
+  return {
+    ...ending,
+    text: hideSecrets(text),
+    reason: hideSecrets(reason),
+    ...(fault !== undefined && { fault: hideSecrets(fault) }),
+    ...(printed !== undefined && { printed: hideSecrets(printed) }),
+  }
+}
+
+async function report(
+  { write }: Writes,
+  task: RunTask,
+  { status, text, reason, isGivenBack, contents: whole = [], tokens }: ToolEnding,
+  durationMs: Milliseconds,
+): Promise<boolean> {
+  const { owner } = task
+  if (isGivenBack)
+    return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result: null }])
+  // Before the outcome: the next request waits for no piece.
+  const { conversation } = task
+  for (const content of whole)
+    for (const piece of piecesOf(content))
+      if (!(await write('history', [{ type: 'content-kept', conversation, ...piece }])))
+        return false
+  const contents = whole.map(contentRef)
+  const { ordinal } = task
+  const result = bounded({
+    ordinal,
+    status,
+    text,
+    reason,
+    durationMs,
+    contents,
+    tokens: tokens ?? null,
+  })
+  return write('self', [{ type: 'outcome', ...tryIdOf(task), owner, result }])
+}
+
+/** How long the claim allows a start, by the clock that has less left. */
+function leftOf(clock: Clock, sentAt: Instant, { startWithinMs }: RunTask): Milliseconds {
+  const passed = Math.max(clock.now() - sentAt.wall, clock.monotonic() - sentAt.monotonic)
+  return startWithinMs - passed
+}
+
+/** The call never ran. `program`: the hash of the approved one. */
+function changedProgram(kind: ToolRun['kind'], program: string): ToolEnding {
+  return {
+    status: 'vetoed',
+    text: 'Tool call vetoed before execution: the program of this tool changed after the call was shown for approval, so the approval does not hold for it. Call the tool again if you still need it: the call is then shown with the new program.',
+    reason: 'its program changed after the question',
+    fault: `the program of this ${kind} tool is not the approved one (${program.slice(0, 12)}): a file of it changed, or this executor has other files than the one that asked. Compare them, then let the model call it again`,
+  }
+}
+
+const noSuchTool = rejected(
+  'the executor has no tool with this declaration.',
+  'no tool with this declaration',
+)
+
+/** StartTool must not throw. If one does, the other tools of this process go on. */
+function startSafely(start: () => RunningTool): RunningTool {
+  try {
+    return start()
+  } catch (error) {
+    const ending: ToolEnding = {
+      status: 'error',
+      text: 'The tool could not be started.',
+      reason: 'could not be started',
+      fault: `starting the tool threw: ${error instanceof Error ? error.message : String(error)}`,
+    }
+    return { started: Promise.resolve(false), ended: Promise.resolve(ending), stop: () => {} }
+  }
+}

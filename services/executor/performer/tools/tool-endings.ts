@@ -1,0 +1,129 @@
+// Endings that the kinds of tools share, so that the model reads the same text for the same event.
+
+import { outcomeUnknown } from '../../../../shared/contract/call/call-endings.ts'
+import type { Output } from './kept-output.ts'
+import type { RunningTool, ToolEnding } from './tool.ts'
+
+/** The cause of the end: the tool itself, or Weir. */
+export type Cause =
+  | { kind: 'itself' }
+  | { kind: 'timeout'; timeoutMs: number }
+  | { kind: 'stop'; why: string }
+  /** `bound`: of its sandbox, as `512 MiB of memory`. */
+  | { kind: 'bound'; bound: string }
+
+const setupAdvice =
+  'This is a fault of the set-up, not of the arguments: do not retry, continue without this tool or tell the user.'
+
+/** `output`: the output so far, beginning on a new line, or nothing. */
+export function timedOut(timeoutMs: number, output = ''): ToolEnding {
+  const event = `The tool was stopped because it did not finish within ${timeoutMs} ms.`
+  const advice = 'It may have done a part of its work; check before doing it again.'
+  return {
+    status: 'timed_out',
+    text: `${event} ${advice}${output}`,
+    reason: `timed out after ${timeoutMs} ms`,
+  }
+}
+
+export function outOfBounds(bound: string, output = ''): ToolEnding {
+  const event = `The tool was killed because it used more than ${bound}.`
+  const advice = 'It may have done a part of its work; check before doing it again.'
+  return {
+    status: 'error',
+    text: `${event} ${advice}${output}`,
+    reason: `used more than ${bound}`,
+  }
+}
+
+export function stopped(why: string, output = ''): ToolEnding {
+  const unknown = outcomeUnknown(`The tool was stopped while it ran: ${why}.`, `stopped: ${why}`)
+  return { ...unknown, text: unknown.text + output }
+}
+
+/** A function that ignores its signal: nothing can kill it. */
+export function stillRunning(
+  cause: Extract<Cause, { kind: 'timeout' | 'stop' }>,
+  graceMs: number,
+): ToolEnding {
+  const fault = `the tool ignores its signal: it still ran ${graceMs} ms after it was asked to stop. Its late result is dropped, and it may still take effect. Let it end when the signal aborts, or set isolated`
+  if (cause.kind === 'stop') return { ...stopped(cause.why), fault }
+  const { timeoutMs } = cause
+  const event = `The tool did not finish within ${timeoutMs} ms, and it does not stop.`
+  const advice = 'It may still be running and take effect; check before doing it again.'
+  return {
+    status: 'timed_out',
+    text: `${event} ${advice}`,
+    reason: `timed out after ${timeoutMs} ms`,
+    fault,
+  }
+}
+
+/**
+ * The call never ran. `fault` has the cause for the operator; the model can only continue without
+ * the tool.
+ */
+export function notStarted({
+  code,
+  event,
+  fault,
+}: {
+  code: string
+  event: string
+  fault: string
+}): ToolEnding {
+  return {
+    status: 'error',
+    text: `The tool could not be started: ${event} (${code}). ${setupAdvice}`,
+    reason: `could not be started: ${code}`,
+    fault,
+  }
+}
+
+/** `fault`: the cause, for the operator. */
+export function notInSandbox(fault: string): ToolEnding {
+  const event = 'its sandbox could not be made'
+  return notStarted({ code: 'SANDBOX', event, fault: `the tool did not start: ${fault}` })
+}
+
+/**
+ * The preparation was too slow, so the call itself never ran. `event` is a whole sentence.
+ */
+export function notReady({
+  event,
+  timeoutMs,
+  fault,
+}: {
+  event: string
+  timeoutMs: number
+  fault: string
+}): ToolEnding {
+  return {
+    status: 'error',
+    text: `${event} The call was not run.`,
+    reason: `not ready within ${timeoutMs} ms`,
+    fault,
+  }
+}
+
+/** Weir stopped it before the call ran. */
+export function stoppedBefore(why: string): ToolEnding {
+  return {
+    status: 'skipped',
+    text: `This call was not run: before it began it was stopped: ${why}.`,
+    reason: `stopped before it began: ${why}`,
+  }
+}
+
+/** A tool that has ended before its start. */
+export function neverStarted(ending: ToolEnding): RunningTool {
+  return { started: Promise.resolve(false), ended: Promise.resolve(ending), stop: () => {} }
+}
+
+/** Notes for the model on the differences between the shown and the sent text. */
+export function notes({ bytes, cut, replaced }: Output): string {
+  return (
+    (cut ? `\n[cut: this is the beginning of ${bytes} bytes]` : '') +
+    (replaced ? '\n[some bytes were not UTF-8 and are shown as \uFFFD]' : '')
+  )
+}

@@ -1,0 +1,217 @@
+// Streams the answer of one attempt, within bounds on silence, size and repetition.
+// Owns: reading the provider's stream no faster than its parts can be written, and leaving it.
+// Does not own: the records before and after the parts (attempt.ts), the meaning of the provider's
+// bytes (providers/).
+//
+// MODEL-ANSWER-1. While a record's worth of parts waits for a write, the stream is not read: the
+//     provider's socket fills, and its server waits. That does not count as silence.
+// MODEL-ANSWER-2. If anything ends the reading before the provider does (a stop, a limit, a failed
+//     write), the request is aborted.
+
+import type { Agent } from '../../../shared/agents/agents.ts'
+import { eventWeight } from '../../../shared/contract/call/part-weight.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { PartEvent, PartKind } from '../../../shared/contract/messages.ts'
+import type { Clock, Milliseconds } from '../../../shared/lib/clock.ts'
+import type { WorkLog } from '../../../shared/lib/lazy-log.ts'
+import { AnswerWatch } from '../degenerate/answer-watch.ts'
+import type { PartWriter } from './part-writer.ts'
+import type { Connect, Failed, Finished, ProviderRequest, Streamed } from './providers/provider.ts'
+import { inItsWords } from './providers/text-calling.ts'
+import { noLongerWanted, orStopped, stopped, waitingUntil } from './wire/abortable-wait.ts'
+import { type SilenceWatch, watchSilence } from './wire/silence.ts'
+
+/**
+ * The request, its provider, and the destination of its parts. `stallMs`, `firstByteMs`: the agent's
+ * settings.
+ * `stop` aborts when the answer is no longer needed.
+ */
+export type AnswerOptions = {
+  connect: Connect
+  agent: Agent
+  request: ProviderRequest
+  stallMs: Milliseconds
+  /** Null: stallMs. */
+  firstByteMs: Milliseconds | null
+  clock: Clock
+  parts: PartWriter
+  stop: AbortSignal
+  log: WorkLog
+}
+
+/**
+ * `mentions`: whether a name occurs in the answer, in a call or in visible text. Visible text may
+ * contain calls to recover (I2). `text`: all visible text. `isReply`: it has such text and no call.
+ */
+export type Answer = Finished & {
+  mentions: (name: string) => boolean
+  text: string
+  isReply: boolean
+}
+
+/** Rejects if the parts cannot be written. */
+export async function streamAnswer(
+  options: AnswerOptions,
+): Promise<Answer | Failed | typeof stopped> {
+  const { request, stallMs, firstByteMs, clock, parts, stop } = options
+  const names: string[] = []
+  let hasCalls = false
+  const text: string[] = []
+  let bytes = 0
+  const watch = new AnswerWatch(() => resultsOfTurn(request))
+
+  const leave = new AbortController()
+  let stall: Failed | undefined
+  let isOver = false
+  const wordlessMs = stallMs * limits.wordlessStallsMax
+  const firstMs = firstByteMs ?? stallMs
+  const silences = { first: firstMs, silent: stallMs, wordless: wordlessMs }
+  const silence = watchSilence(clock, silences, (limit) => {
+    stall = {
+      first: () => silent(firstMs, 'firstByteMs'),
+      silent: () => silent(stallMs, 'stallMs'),
+      wordless: () => wordless(wordlessMs),
+    }[limit]()
+    leave.abort(noLongerWanted)
+  })
+  // Not AbortSignal.any: it is slower, and a late stop would abort a finished request.
+  const { signal } = leave
+  const leaveNow = (): void => leave.abort(noLongerWanted)
+  stop.addEventListener('abort', leaveNow, { once: true })
+  if (stop.aborted) leaveNow()
+  const events = guarded(options, signal, silence)
+  const waiting = waitingUntil(signal)
+  try {
+    for (;;) {
+      const next = await waiting.for(events.next())
+      if (next === stopped) return stop.aborted ? stopped : (stall ?? stopped)
+      isOver = next.value.kind !== 'events'
+      if (next.value.kind === 'failed') return next.value
+      if (next.value.kind === 'finished') {
+        const visible = text.join('')
+        const isReply = !hasCalls && visible.trim() !== ''
+        // A name may come in pieces, and only the accumulator knows their calls. An extra
+        // declaration does no harm.
+        const called = names.join('')
+        return {
+          ...next.value,
+          text: visible,
+          isReply,
+          mentions: (name) =>
+            names.includes(name) || called.includes(name) || visible.includes(name),
+        }
+      }
+
+      for (const event of next.value.events) {
+        bytes += eventWeight(event)
+        if (isOfCall(event)) hasCalls = true
+        if (isOfCall(event) && event.name !== null && event.name !== names.at(-1))
+          names.push(event.name)
+        if (event.kind === 'text' || event.kind === 'refusal') text.push(event.text)
+      }
+      silence.onAnswer()
+      if (bytes > limits.roundPartsBytesMax) return tooLarge(bytes)
+      const degenerate = watch.add(next.value.events)
+      if (degenerate !== undefined) return degenerate
+      const room = parts.add(next.value.events)
+      if (room === undefined) continue
+      silence.pause()
+      if ((await orStopped(stop, room)) === stopped) return stopped
+      silence.resume()
+    }
+  } finally {
+    silence.stop()
+    waiting.end()
+    stop.removeEventListener('abort', leaveNow)
+    if (!isOver) leaveNow() // a finished stream closes its connection itself
+    events.return(noEnding).catch(() => undefined)
+  }
+}
+
+/** The texts that the model may repeat: the results of this turn's tools. */
+function resultsOfTurn({ history }: ProviderRequest): string[] {
+  const turn = history.at(-1)?.turn
+  return history.flatMap((entry) => {
+    if (entry.turn !== turn || entry.round === 0) return []
+    // A request in plain text has the results in a user's message.
+    return [...entry.results.map(({ text }) => text), ...(entry.user === null ? [] : [entry.user])]
+  })
+}
+
+const callKinds = new Set<PartKind>([
+  'call_start',
+  'call_whole',
+  'call_arguments',
+  'call_done',
+  'call_piece',
+  'call_piece_beside',
+])
+
+function isOfCall({ kind }: PartEvent): boolean {
+  return callKinds.has(kind)
+}
+
+/**
+ * The provider's stream, with an ending in every case. Errors of our code are failures of the
+ * attempt too.
+ */
+async function* guarded(
+  { connect, agent, request, log }: AnswerOptions,
+  signal: AbortSignal,
+  silence: SilenceWatch,
+): AsyncGenerator<Streamed, Failed> {
+  try {
+    silence.pause() // our code loads here
+    const provider = await connect(agent)
+    silence.resume()
+    yield* provider.stream(inItsWords(agent, request), signal, silence.onBytes)
+    return noEnding
+  } catch (error) {
+    const reason = `the gateway failed on the stream of the provider (${error instanceof Error ? error.name : typeof error})`
+    if (!signal.aborted) log.error({ err: error }, reason)
+    return { ...noEnding, reason }
+  }
+}
+
+const noEnding: Failed = {
+  kind: 'failed',
+  code: 'provider.stream',
+  class: 'internal',
+  reason: 'the stream of the provider had no ending',
+  retryable: true,
+  retryAfterMs: null,
+}
+
+function silent(ms: Milliseconds, setting: 'stallMs' | 'firstByteMs'): Failed {
+  return stalled(`no byte from the provider for ${ms} ms (the agent's setting ${setting})`)
+}
+
+function wordless(ms: Milliseconds): Failed {
+  const rule = `${limits.wordlessStallsMax} times the agent's setting stallMs`
+  return stalled(
+    `nothing of an answer from the provider for ${ms} ms, only signs of life (${rule})`,
+  )
+}
+
+function stalled(reason: string): Failed {
+  return {
+    kind: 'failed',
+    code: 'provider.stalled',
+    class: 'transient',
+    reason,
+    retryable: true,
+    retryAfterMs: null,
+  }
+}
+
+function tooLarge(bytes: number): Failed {
+  const reason = `the response has ${bytes} bytes and is not over; at most ${limits.roundPartsBytesMax} are taken`
+  return {
+    kind: 'failed',
+    code: 'provider.stream',
+    class: 'deterministic',
+    reason,
+    retryable: false,
+    retryAfterMs: null,
+  }
+}

@@ -1,0 +1,56 @@
+// Reads the images and files of a history, for one request.
+// LLM-GATEWAY-CONTENTS-1. A content goes to the provider only if its pieces make its hash: a client
+//     or a tool may write any pieces.
+
+import { hash } from 'node:crypto'
+import { contentsFault } from '../../../shared/contract/call/contents.ts'
+import type { ConversationId } from '../../../shared/contract/ids.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { Content, HistoryEntry } from '../../../shared/contract/messages.ts'
+import type { PerformerContext } from '../../../shared/contract/performer.ts'
+import { contentKey } from '../../../shared/contract/topology.ts'
+
+/** The bytes of the contents of a history, by hash. */
+export type Contents = ReadonlyMap<string, Uint8Array>
+
+/** The contents that the history names, in its order, with repeats. */
+export function contentsIn(history: readonly HistoryEntry[]): Content[] {
+  return history.flatMap(({ contents, results }) => [
+    ...contents,
+    ...results.flatMap((result) => result.contents),
+  ])
+}
+
+/** A text is the reason why they cannot be read. Rejects if the table cannot be read. */
+export async function readContents(
+  { kept }: Pick<PerformerContext, 'kept'>,
+  conversation: ConversationId,
+  history: readonly HistoryEntry[],
+): Promise<Contents | string> {
+  const read = new Map<string, Uint8Array>()
+  for (const content of contentsIn(history)) {
+    if (read.has(content.hash)) continue
+    const fault = contentsFault('the history', [content])
+    if (fault !== undefined) return fault
+    const data = await wholeContent(kept, conversation, content)
+    if (data === undefined || hash('sha256', data) !== content.hash)
+      return `the image or file ${content.hash.slice(0, 16)} is not in the history with these bytes; send the message again with its images and files`
+    read.set(content.hash, data)
+  }
+  return read
+}
+
+async function wholeContent(
+  kept: PerformerContext['kept'],
+  conversation: ConversationId,
+  content: Content,
+): Promise<Uint8Array | undefined> {
+  const pieces: Uint8Array[] = []
+  for (let piece = 0; piece < content.pieces; piece++) {
+    const key = contentKey({ conversation, hash: content.hash, piece })
+    const message = await kept(key, limits.historyWaitMs)
+    if (message?.type !== 'content-kept') return undefined
+    pieces.push(message.data)
+  }
+  return Buffer.concat(pieces)
+}

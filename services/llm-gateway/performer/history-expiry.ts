@@ -1,0 +1,123 @@
+// History expiry: removes idle conversations from the table `history`, on one assigned partition.
+// Owns: which conversation is old, and the time of the next step.
+// Does not own: the contents of an entry (conversation), the time at which the bus frees removed
+// entries.
+//
+// HISTORY-EXPIRY-1. A conversation is removed as a whole, once its newest entry is older than
+//     `idleMs`. All entries are checked again before that, and one young entry keeps them all.
+// HISTORY-EXPIRY-2. No open turn loses its history: `idleMs` is longer than the longest turn, or
+//     Weir does not start (shared/contract/retention.ts).
+// HISTORY-EXPIRY-3. A step checks a bounded number of keys and reads no values. The first pass
+//     begins at a random place, so that short processes do their share.
+// HISTORY-EXPIRY-4. Age is measured in the log's time (R2): a machine clock a week ahead would
+//     remove everything. Without a record since the assignment nothing is old.
+// HISTORY-EXPIRY-5. Two owners may sweep the same partition: a tombstone over a tombstone changes
+//     nothing.
+
+import type { ConversationId } from '../../../shared/contract/ids.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { PerformerContext } from '../../../shared/contract/performer.ts'
+import { historyConversation, historyPrefix } from '../../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
+
+/** The conversation of the current keys. Its keys are adjacent. */
+type Passing = { conversation: ConversationId; newest: Milliseconds }
+
+/**
+ * Starts the slow sweep. `stop` resolves once it no longer writes, and does not wait for a read
+ * from an unreachable broker.
+ */
+export function startHistoryExpiry(
+  context: PerformerContext,
+  idleMs: Milliseconds,
+): { stop(): Promise<void> } {
+  const { clock, log, historyTable } = context
+  let after: string | undefined = historyPrefix(context.owner)
+  let isFirstPass = true
+  let passing: Passing | undefined
+  let isStopped = false
+  let writing: Promise<void> = Promise.resolve()
+  let cancelNext = clock.after(limits.historySweepStepMs, sweep)
+
+  function sweep(): void {
+    step().then(
+      (isPassOver) => plan(isPassOver ? limits.historySweepEveryMs : limits.historySweepStepMs),
+      (error: unknown) => {
+        if (!isStopped) log.warn({ err: error }, 'history expiry failed; it runs again in an hour')
+        passing = undefined
+        plan(limits.historySweepEveryMs)
+      },
+    )
+  }
+
+  function plan(afterMs: Milliseconds): void {
+    if (!isStopped) cancelNext = clock.after(afterMs, sweep)
+  }
+
+  /**
+   * Reads one page of keys. Returns true after a whole pass. The first pass begins in the middle
+   * and does not count.
+   */
+  async function step(): Promise<boolean> {
+    const keys = await historyTable.keys(after, limits.historySweepKeysMax)
+    const over: Passing[] = []
+    for (const { key, time } of keys) {
+      const conversation = historyConversation(key)
+      if (passing !== undefined && passing.conversation === conversation)
+        passing.newest = Math.max(passing.newest, time)
+      else {
+        if (passing !== undefined) over.push(passing)
+        passing = conversation === undefined ? undefined : { conversation, newest: time }
+      }
+    }
+    const isEnd = keys.length < limits.historySweepKeysMax
+    if (isEnd && passing !== undefined) over.push(passing)
+    if (isEnd) passing = undefined
+    after = isEnd ? undefined : keys.at(-1)?.key
+    for (const { conversation, newest } of over)
+      if (isOld(newest)) await removeConversation(conversation)
+    const isPassOver = isEnd && !isFirstPass
+    if (isEnd) isFirstPass = false
+    return isPassOver
+  }
+
+  /**
+   * Checks all keys of the conversation again (HISTORY-EXPIRY-1) and removes as many as fit into
+   * one write.
+   */
+  async function removeConversation(conversation: ConversationId): Promise<void> {
+    const prefix = historyPrefix(conversation)
+    const old: string[] = []
+    for (let from = prefix; ; ) {
+      const page = await historyTable.keys(from, limits.historySweepKeysMax)
+      const own = page.filter(({ key }) => key.startsWith(prefix))
+      if (isStopped || own.some(({ time }) => !isOld(time))) return
+      old.push(...own.map(({ key }) => key))
+      const last = own.at(-1)
+      if (
+        last === undefined ||
+        own.length < page.length ||
+        page.length < limits.historySweepKeysMax
+      )
+        break
+      if (old.length >= limits.historyForgottenMax) break
+      from = last.key
+    }
+    writing = historyTable.forget(old)
+    await writing
+    log.info({ conversation, entries: old.length }, 'removed the history of an idle conversation')
+  }
+
+  function isOld(time: Milliseconds): boolean {
+    const now = historyTable.logTime()
+    return now !== undefined && time < now - idleMs
+  }
+
+  return {
+    async stop() {
+      isStopped = true
+      cancelNext()
+      await writing.catch(() => {}) // the step logs the error
+    },
+  }
+}

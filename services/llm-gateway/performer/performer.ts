@@ -1,0 +1,91 @@
+// Runs the attempts of open rounds on one assigned partition, and the expiry of old histories
+// (history-expiry.ts).
+// LLM-GATEWAY-PERFORMER-1. Each round has one attempt at a time, and each task runs at most once.
+//     After its result, the reducer wants the next key or nothing.
+// LLM-GATEWAY-PERFORMER-2. A task that is no longer wanted is aborted and writes nothing more. So
+//     if another owner's attempt fails, ours ends too, and both wait for the same retry.
+
+import { limits } from '../../../shared/contract/limits.ts'
+import type { PolicyRecord, StartPerformer } from '../../../shared/contract/performer.ts'
+import { retentionMsOf } from '../../../shared/contract/retention.ts'
+import { createSlots } from '../../../shared/lib/slots.ts'
+import { createStopWatch } from '../../../shared/runtime/stop-watch.ts'
+import { stopOfTurn, stopsInForce } from '../../../shared/runtime/stops.ts'
+import type { AttemptTask } from '../reducer.ts'
+import { createAcceptedForms } from './accepted-form.ts'
+import { type Gateway, type GatewayOptions, runAttempt } from './attempt.ts'
+import { createLedgerReader } from './budgets/ledger-reader.ts'
+import { startHistoryExpiry } from './history-expiry.ts'
+import { StoppedByOperator } from './operator-stops.ts'
+import { noLongerWanted } from './wire/abortable-wait.ts'
+
+/** `task`: the newest of this round. `stop`: stops its attempt, while it runs. */
+type RoundAtWork = { task: AttemptTask; stop: AbortController | undefined }
+
+/**
+ * The gateway's side effects. `close` aborts in every case, because a grace period is too short for
+ * a model's answer.
+ */
+export function startGateway(options: GatewayOptions): StartPerformer<AttemptTask> {
+  const gateway: Gateway = {
+    streams: createSlots(limits.modelStreamsMax),
+    forms: createAcceptedForms(),
+    summaries: new Map(),
+    ledgers: createLedgerReader(),
+    ...options,
+  }
+  return (context) => {
+    const expiry = startHistoryExpiry(context, options.historyIdleMs ?? retentionMsOf())
+    const rounds = new Map<string, RoundAtWork>()
+    const running = new Set<Promise<void>>()
+    const watch = createStopWatch({
+      context,
+      clock: context.machineClock ?? context.clock,
+      hasWork: () => running.size > 0,
+      found: stopNow,
+    })
+    const ledgers = gateway.ledgers.join()
+    let isClosed = false
+
+    /** Ends the attempts that a stop at `now` concerns. */
+    function stopNow(records: PolicyRecord[]): undefined {
+      for (const { task, stop } of rounds.values()) {
+        const { agent, conversation } = task.request
+        const stops = stopsInForce(records, { agent, conversation })
+        const byOperator = typeof stops === 'string' ? undefined : stopOfTurn(stops)
+        if (byOperator?.mode === 'now') stop?.abort(new StoppedByOperator(byOperator))
+      }
+    }
+
+    function start(task: AttemptTask): RoundAtWork {
+      const stop = new AbortController()
+      const round: RoundAtWork = { task, stop }
+      const attempt = runAttempt(gateway, context, task, stop.signal).finally(() => {
+        running.delete(attempt)
+        round.stop = undefined
+      })
+      running.add(attempt)
+      watch.begin()
+      return round
+    }
+
+    return {
+      reconcile(unit, [task]) {
+        const round = rounds.get(unit)
+        if (isClosed || round?.task.key === task?.key) return
+        round?.stop?.abort(noLongerWanted)
+        if (task === undefined) rounds.delete(unit)
+        else rounds.set(unit, start(task))
+      },
+
+      async close() {
+        isClosed = true
+        watch.close()
+        for (const { stop } of rounds.values()) stop?.abort(noLongerWanted)
+        rounds.clear()
+        await Promise.all([expiry.stop(), ...running])
+        ledgers.leave()
+      },
+    }
+  }
+}

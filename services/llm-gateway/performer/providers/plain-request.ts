@@ -1,0 +1,79 @@
+// Requests that forbid tool calls, for servers that cannot express this. Some refuse `tool_choice:
+// none` (Bedrock lacks it, and so do its gateways). Some refuse calls in a history without declared
+// tools. For them the calls become text and the tools are left out. Owns: the form of such a
+// request, and which refusals may need it. Does not own: when it is sent (accepted-form.ts), how
+// often (reducer.ts), the lessons from refusals (lessons.ts).
+//
+// PLAIN-REQUEST-1. The text describes calls in a form that no parser of calls accepts: the model
+//     should answer and not write calls.
+// PLAIN-REQUEST-2. Equal entries give equal texts, and more entries only append (UTTERANCES-2).
+
+import type { Agent } from '../../../../shared/agents/agents.ts'
+import type { Call, HistoryEntry } from '../../../../shared/contract/messages.ts'
+import { argumentsOf, callsAsText } from './calls-as-text.ts'
+import type { Failed, ProviderRequest } from './provider.ts'
+
+/**
+ * The part that a server refuses: declared tools that must not be called, or calls without declared
+ * tools.
+ */
+export type Obstacle = 'no-choice' | 'no-declarations'
+
+/**
+ * The obstacle in a request that forbids calls; undefined: none. A model with text calls has none.
+ */
+export function obstacleIn(
+  { model }: Agent,
+  { textOnly, tools, history }: ProviderRequest,
+): Obstacle | undefined {
+  if (model.toolCalls === 'text') return undefined
+  if (tools.length > 0) return textOnly ? 'no-choice' : undefined
+  return history.some(({ response }) => response !== null && response.calls.length > 0)
+    ? 'no-declarations'
+    : undefined
+}
+
+/**
+ * The same request in plain text, without tools. Thinking belongs to the calls that followed it and
+ * is left out with them.
+ */
+export function inPlainText(request: ProviderRequest): ProviderRequest {
+  return {
+    ...request,
+    tools: [],
+    history: request.history.flatMap((entry) => callsAsText(withoutThinking(entry), asSentences)),
+  }
+}
+
+function withoutThinking(entry: HistoryEntry): HistoryEntry {
+  const { response } = entry
+  return response === null || response.calls.length === 0
+    ? entry
+    : { ...entry, response: { ...response, reasoning: '' } }
+}
+
+function asSentences(calls: Call[]): string[] {
+  return calls.map(
+    (call) => `I called the tool ${call.name} with the arguments ${argumentsOf(call)}.`,
+  )
+}
+
+/**
+ * Whether the provider may have refused the content of the request and not its sender. Any 400 may
+ * be about tools: wordings vary, and the request is sent at most once more. `tools`: the message
+ * mentions them. `status`: undefined if the error came inside the answer.
+ */
+export function formRefusedBy({
+  status,
+  statement,
+}: {
+  status: number | undefined
+  statement: string
+}): Failed['formRefused'] {
+  const speaksOfTools = /tool|function/i.test(statement)
+  if (status === 400 || status === 422) return speaksOfTools ? 'tools' : 'unsaid'
+  // OpenRouter: 404, No endpoints found that support the provided 'tool_choice' value.
+  return speaksOfTools && (status === undefined || status === 404 || status === 501)
+    ? 'tools'
+    : undefined
+}

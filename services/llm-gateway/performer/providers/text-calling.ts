@@ -1,0 +1,90 @@
+// Tool calls as text, for models without native calls (`toolCalls: text` in an agent file). The
+// instructions explain the form, and the history shows calls and results as text. Changes the
+// request before the provider maps it, so it works for every provider. Owns: these instructions.
+// Does not own: parsing the calls (accumulator).
+//
+// TEXT-CALLING-1. One form, shown with an example (I2): a JSON object with name and arguments, or
+//     an array of them. The history uses the same form.
+// TEXT-CALLING-2. Equal tools and entries give equal texts, and more entries only append
+//     (UTTERANCES-2), so the provider's prompt cache holds.
+
+import type { Agent } from '../../../../shared/agents/agents.ts'
+import type { Call, Declaration } from '../../../../shared/contract/messages.ts'
+import { argumentsOf, callsAsText } from './calls-as-text.ts'
+import type { ProviderRequest } from './provider.ts'
+
+/** The request in the form that this agent's model accepts. */
+export function inItsWords({ model, system }: Agent, request: ProviderRequest): ProviderRequest {
+  if (model.toolCalls !== 'text') return request
+  const instructions = request.tools.length === 0 ? [] : [callingInstructions(request.tools)]
+  const own = request.system ?? system
+  const texts = [...(own.trim() === '' ? [] : [own]), ...instructions]
+  return {
+    ...request,
+    system: texts.join('\n\n'),
+    tools: [],
+    history: request.history.flatMap((entry) => callsAsText(entry, inOneShape)),
+  }
+}
+
+function inOneShape(calls: Call[]): string[] {
+  const written = calls.map((call) => shapeOf(call.name, argumentsOf(call)))
+  return written.length === 1 ? written : [`[${written.join(',\n')}]`]
+}
+
+function callingInstructions(tools: Declaration[]): string {
+  const [first] = tools
+  return [
+    'You can call tools. To call one, make your whole response one JSON object of this form, and nothing else:',
+    '{"name": "<the name of the tool>", "arguments": {<its arguments>}}',
+    ...(first === undefined
+      ? []
+      : ['For example:', shapeOf(first.name, JSON.stringify(exampleOf(first)))]),
+    'To call several tools at once, write a JSON array of such objects.',
+    'Do not write the arguments beside the name, as in {"tool": "<name>", "<argument>": "<value>"}.',
+    'Do not put it into a code fence, and write nothing before it or after it: then it is not a call, and nothing is run.',
+    'The next message brings you the result. When you need no tool, answer in plain text.',
+    'These are the tools, each with the JSON Schema of its arguments:',
+    ...tools.map(
+      ({ name, description, schema }) =>
+        `- ${name}: ${description}\n  ${JSON.stringify(JSON.parse(schema))}`,
+    ),
+  ].join('\n')
+}
+
+function shapeOf(name: string, args: string): string {
+  return `{"name": ${JSON.stringify(name)}, "arguments": ${args}}`
+}
+
+// ── An example ──
+
+type Schema = Record<string, unknown>
+
+/** A value for each required argument, of its type if the schema names one. */
+function exampleOf({ schema }: Declaration): Schema {
+  const { required, properties } = JSON.parse(schema) as Schema
+  if (!Array.isArray(required)) return {}
+  const described = (isSchema(properties) ? properties : {}) as Record<string, unknown>
+  return Object.fromEntries(
+    required.map((name) => [String(name), exampleValue(described[String(name)])]),
+  )
+}
+
+function exampleValue(schema: unknown): unknown {
+  if (!isSchema(schema)) return '...'
+  if (Array.isArray(schema.enum)) return schema.enum[0]
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
+  const examples: Record<string, unknown> = {
+    integer: 1,
+    number: 1,
+    boolean: true,
+    array: [],
+    object: {},
+    null: null,
+  }
+  return typeof type === 'string' && type in examples ? examples[type] : '...'
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

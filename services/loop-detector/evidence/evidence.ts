@@ -1,0 +1,354 @@
+// The evidence of a finished round: the identity, purpose and result of each different call. Rules
+// read only this.
+//
+// EVIDENCE-1. Siblings that are the same call with the same result count once: the model had read
+//     no result when it wrote them.
+// EVIDENCE-2. A call that was skipped for lack of time, budget or turn is omitted, because it shows
+//     nothing. So is one whose result nobody saw, even if it repeats: its results may differ.
+
+import { limits } from '../../../shared/contract/limits.ts'
+import type {
+  Call,
+  CallResult,
+  Declaration,
+  EvidenceRef,
+  Rejection,
+  RoundChecked,
+  TextCallsHold,
+  ToolHints,
+} from '../../../shared/contract/messages.ts'
+import { isGuest } from '../../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
+import { isInputEmpty, namesThing, progressIn, type Wait, waitOf } from '../waiting/waiting.ts'
+import { echoesOf, readArguments } from './arguments.ts'
+import { type Effect, isStatusTool, type Operation, operationOf } from './effect.ts'
+import { errorOf } from './error-text.ts'
+import type { FailureKind } from './failure-kind.ts'
+import { fingerprint } from './fingerprint.ts'
+import { masked, withoutEchoes } from './mask.ts'
+import { randomWordsIn, withoutRandom } from './random-suffix.ts'
+import { serviceIn, serviceOf } from './service-name.ts'
+import { mayBeStamped } from './stamp.ts'
+import { textHash } from './text-hash.ts'
+
+export type RoundEvidence = {
+  round: number
+  /** When its results were known: the time of the record (R1). */
+  time: Milliseconds
+  /** Its agent is a guest: nobody declares the tools. */
+  isGuest: boolean
+  /** No tool could be called in it. */
+  textOnly: boolean
+  /** Its visible text, and whether it has any. */
+  text: string
+  spoke: boolean
+  /** The reason why its text, built like a call, did not run (I2). Null: it is no such text. */
+  unread: string | null
+  /** Why a readable call in that text was held. Null: it could not run, or there is none. */
+  held: TextCallsHold | null
+  /** It has calls, with any result. */
+  called: boolean
+  /** The length limit cut it. */
+  cut: boolean
+  calls: CallEvidence[]
+  /** The key of the whole round: its calls with their results, in any order. */
+  print: string
+  rejections: Rejection[]
+}
+
+export type CallEvidence = {
+  ref: EvidenceRef
+  /** Its name, bounded, because a model may invent any name. */
+  tool: string
+  /** The service that its name states (service-name.ts), otherwise empty. */
+  service: string
+  /** The key of (tool, arguments). */
+  key: string
+  /** The key of (tool, masked result or error). */
+  result: string
+  /** The key of this call with this result, computed once for all rules. */
+  outcome: string
+  effect: Effect
+  /** It succeeded, and it sleeps: alone, or before a look at a thing that is not over. */
+  sleeps: boolean
+  operation: string
+  freeText: boolean
+  /** Its arguments. Undefined: their text is not JSON. */
+  value: unknown
+  /** Its declaration states that it changes something. */
+  mutates: boolean
+  /** It succeeded, and the arguments may hold a stamp (stamp.ts). */
+  mayBeStamped: boolean
+  /** It waits for something that runs elsewhere. Made of `wait` when the round is judged. */
+  poll: boolean
+  wait: Wait
+  /** It was started, so its arguments had the right shape. */
+  ran: boolean
+  /** A guard vetoed it: evidence of a loop, and never news. */
+  vetoed: boolean
+  /** Undefined: it succeeded. */
+  failure: Failure | undefined
+  /** The text of its result, as the model reads it. */
+  text: string
+  /**
+   * The beginning of the masked result of a success, long enough to distinguish it from an
+   * acknowledgement.
+   */
+  answer: string
+  /** For people and models: on one line, bounded. */
+  shown: { arguments: string; outcome: string }
+}
+
+export type Failure = {
+  kind: FailureKind
+  /** The key of (tool, error). Undefined: the error gives no reason. */
+  key: string | undefined
+  /**
+   * The error regardless of the tool: its key, and the service by the names of tools, empty if the
+   * error names it. Undefined: other tools may fail alike by chance.
+   */
+  service: { key: string; name: string } | undefined
+  /** The hash of the whole masked error, without the values of the call. */
+  whole: number
+  /**
+   * The hash of the values of the call that the error repeats, without random suffixes, and of
+   * nothing else in the error, such as a clock. These values may be its cause. Undefined: none.
+   */
+  echoed: number | undefined
+  /** The short reason, bounded. */
+  reason: string
+}
+
+/** `time`: when its results were known. */
+export function evidenceOf(
+  checked: RoundChecked,
+  results: CallResult[],
+  time: Milliseconds,
+): RoundEvidence {
+  const { response, rejections, declarations, round } = checked
+  const calls = distinct(callsOf(round, response.calls, results, declarations, rejections))
+  return {
+    round,
+    time,
+    isGuest: isGuest(checked.conversation),
+    textOnly: checked.callsLeft <= 0,
+    text: response.text,
+    spoke: response.text.trim() !== '',
+    unread: response.textCalls?.fault ?? null,
+    held: response.textCalls?.held ?? null,
+    called: response.calls.length > 0,
+    cut: response.stop === 'length',
+    calls,
+    print: printOf(calls),
+    rejections,
+  }
+}
+
+function printOf(calls: CallEvidence[]): string {
+  const [first] = calls
+  if (first !== undefined && calls.length === 1) return first.outcome
+  return fingerprint('round', ...calls.map(({ outcome }) => outcome).sort())
+}
+
+function callsOf(
+  round: number,
+  calls: Call[],
+  results: CallResult[],
+  declarations: Declaration[],
+  rejections: Rejection[],
+): CallEvidence[] {
+  const declared = finder(declarations, ({ name }) => name, calls.length)
+  const rejected = finder(rejections, ({ ordinal }) => ordinal, calls.length)
+  const outcomes = finder(results, ({ ordinal }) => ordinal, calls.length)
+  const evidence: CallEvidence[] = []
+  for (const call of calls) {
+    const result = outcomes(call.ordinal)
+    if (result === undefined || result.status === 'skipped' || result.status === 'unseen') continue
+    evidence.push(callEvidence(round, call, result, declared(call.name), rejected(call.ordinal)))
+  }
+  return evidence
+}
+
+/**
+ * Finds the last item of a key. Most rounds have one or two calls, for which a list is faster than
+ * a map.
+ */
+function finder<Item, Key>(
+  items: Item[],
+  keyOf: (item: Item) => Key,
+  lookups: number,
+): (key: Key) => Item | undefined {
+  if (lookups <= 2) return (key) => items.findLast((item) => keyOf(item) === key)
+  const byKey = new Map(items.map((item) => [keyOf(item), item]))
+  return (key) => byKey.get(key)
+}
+
+function callEvidence(
+  round: number,
+  call: Call,
+  result: CallResult,
+  declaration: Declaration | undefined,
+  rejection: Rejection | undefined,
+): CallEvidence {
+  const read = readArguments(call.raw, declaration?.hints)
+  const tool = toolOf(call)
+  const mutates = declaration?.hints?.mutates ?? null
+  const { effect, waits, operation, freeText } = operationOf(tool, read.value, mutates)
+  const seen =
+    result.status === 'ok' || result.status === 'error'
+      ? result.text || result.reason
+      : result.reason
+  const text = masked(seen)
+  const failure =
+    result.status === 'ok'
+      ? undefined
+      : failureOf(call, result, { value: read.value, rejection, seen, text })
+  const key = fingerprint('arguments', call.name, read.canonical)
+  const progress = failure === undefined ? progressIn(read.value, result.text) : 'over'
+  const wait = waitOf(read.value, progress, {
+    isPoller: declaration?.poll === true,
+    looks: () => mayLook(tool, read.value, { effect, freeText, mutates }),
+  })
+  const resultKey = fingerprint('result', tool, failure === undefined ? 'ok' : 'failed', text)
+  return {
+    ref: { round, ordinal: call.ordinal },
+    tool,
+    service: serviceOf(call.name),
+    key,
+    result: resultKey,
+    outcome: key + resultKey,
+    effect,
+    sleeps:
+      failure === undefined && (waits === 'only' || (waits === 'look' && progress !== 'over')),
+    operation: operation ?? key,
+    freeText,
+    mutates: mutates === true,
+    value: read.value,
+    mayBeStamped: failure === undefined && mayBeStamped(call.raw),
+    ...{ poll: false, wait },
+    ran: result.status !== 'rejected' && result.status !== 'vetoed',
+    vetoed: result.status === 'vetoed',
+    failure,
+    text: result.text,
+    answer: failure === undefined ? text.slice(0, answerCharsMax) : '',
+    shown: {
+      arguments: quoted(call.raw),
+      outcome: failure === undefined ? returned(quoted(result.text)) : `error: ${failure.reason}`,
+    },
+  }
+}
+
+/** Whether its answer may be about another thing: a look, and no action that was queued. */
+function mayLook(
+  tool: string,
+  value: unknown,
+  {
+    effect,
+    freeText,
+    mutates,
+  }: Pick<Operation, 'effect' | 'freeText'> & Pick<ToolHints, 'mutates'>,
+): boolean {
+  if (effect === 'reads' || effect === 'waits') return true
+  if (mutates === true) return false
+  if (freeText || isStatusTool(tool)) return true
+  return effect === 'opaque' && (namesThing(value) || isInputEmpty(value))
+}
+
+/** It waits: for something that runs, or for a time. */
+export function isWaiting({ poll, sleeps }: CallEvidence): boolean {
+  return poll || sleeps
+}
+
+/** The name under which rules count a call. Bounded, because a model may invent any name. */
+export function toolOf({ name }: Call): string {
+  return quoted(name)
+}
+
+/** Longer answers are no acknowledgements, so only this much is kept. */
+const answerCharsMax = 128
+
+/** `seen`: the text that identifies its result. `text`: the same, masked. */
+type FailedCall = {
+  value: unknown
+  rejection: Rejection | undefined
+  seen: string
+  text: string
+}
+
+function failureOf(
+  call: Call,
+  result: CallResult,
+  { value, rejection, seen, text }: FailedCall,
+): Failure {
+  const reason = quoted(result.reason || result.text)
+  const { error, kind: kindOfText } = errorOf(result)
+  const kind = kindOf(kindOfText, call, result, rejection)
+  const values = echoesOf(value)
+  const unechoed = withoutEchoes(seen, values)
+  const whole = textHash(unechoed === seen ? text : masked(unechoed))
+  if (kind === 'bare')
+    return { kind, key: undefined, service: undefined, whole, echoed: undefined, reason }
+
+  // An invented tool fails in the same way under any name, so the name is no part of that failure.
+  const isUnknown = kind === 'unknown_tool'
+  const own = isUnknown && call.name !== '' ? error.replaceAll(call.name, '<tool>') : error
+  // Echoes before volatile parts: a date from the arguments is no clock.
+  const echoes = values.filter((echo) => own.includes(echo))
+  const plain = masked(
+    withoutEchoes(own, [...echoes, ...(isUnknown ? wordsOf(value) : randomWordsIn(values, own))]),
+  )
+  const key = fingerprint('error', isUnknown ? '' : call.name, plain)
+  const named = serviceIn(call.name, kind, plain)
+  const service =
+    named === undefined
+      ? undefined
+      : { key: fingerprint('error', 'service', named, plain), name: named }
+  // Sorted, because the order of members has no meaning.
+  const echoed =
+    echoes.length === 0 ? undefined : textHash(echoes.map(withoutRandom).sort().join('\n'))
+  return { kind, key, service, whole, echoed, reason }
+}
+
+/** An unknown command may be any word of the arguments. */
+function wordsOf(value: unknown): string[] {
+  return echoesOf(value).flatMap((text) => text.split(/\s+/).filter((word) => word.length >= 2))
+}
+
+function kindOf(
+  kindOfText: FailureKind,
+  { problem }: Call,
+  { status }: CallResult,
+  rejection: Rejection | undefined,
+): FailureKind {
+  if (problem === 'stream_error') return 'transient' // a failure of the provider, not of the model
+  if (rejection !== undefined) return rejection.code === 'unknown_tool' ? 'unknown_tool' : 'shape'
+  switch (status) {
+    case 'vetoed':
+      return 'denied'
+    case 'timed_out':
+    case 'outcome_unknown':
+      // The tool hangs, or its owner died with it: no sign of a network that recovers.
+      return 'other'
+    default:
+      return kindOfText
+  }
+}
+
+function distinct(calls: CallEvidence[]): CallEvidence[] {
+  if (calls.length < 2) return calls
+  const seen = new Set<string>()
+  return calls.filter(({ outcome }) => !seen.has(outcome) && seen.add(outcome))
+}
+
+function returned(text: string): string {
+  return text === '' ? 'returned nothing' : `returned: ${text}`
+}
+
+/** The text on one line, bounded, as interventions quote it. */
+function quoted(text: string): string {
+  return shortened(
+    onOneLine(text.slice(0, 4 * limits.interventionQuoteBytesMax)),
+    limits.interventionQuoteBytesMax,
+  )
+}

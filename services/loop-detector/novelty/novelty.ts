@@ -1,0 +1,148 @@
+// The news of a round: progress that ends streaks. The memory is that of one turn, bounded. A
+// forgotten entry seems new again, which errs on the harmless side.
+//
+// NOVELTY-1. A successful call that changes something is a change if the call is new, or if its
+//     result differs in words. Such rewordings count up to repeatedChangesMax.
+// NOVELTY-2. A new successful call of a tool with unknown effect is a change, with any result. A
+//     call that waits, or that is new only by its stamps, is not.
+// NOVELTY-3. A result that only reports no change ("already up to date") is no change.
+
+import { limits } from '../../../shared/contract/limits.ts'
+import type { CallEvidence } from '../evidence/evidence.ts'
+import { masked } from '../evidence/mask.ts'
+import { withoutStamps } from '../evidence/stamp.ts'
+import { textHash } from '../evidence/text-hash.ts'
+import { remember, touch } from './recency.ts'
+
+export type Novelty = {
+  /**
+   * Results of calls, results of tools, successful calls, and texts of changing calls without their
+   * numbers.
+   */
+  outcomes: Set<string>
+  texts: Set<string>
+  calls: Set<string>
+  words: Set<number>
+  /** Stamped calls of tools with unknown effect, without their stamps. */
+  plain: Set<number>
+  /** By changing call: its rewordings since the latest new change. */
+  reworded: Map<string, number>
+}
+
+export type News = {
+  /** A call had a result that it, with these arguments, did not have before. */
+  outcome: boolean
+  /**
+   * A tool returned a text that it did not return before, for any arguments, or something changed.
+   */
+  text: boolean
+  /**
+   * A call succeeded and may have changed something for the first time in the turn (NOVELTY-1), so
+   * a failed call is worth another try.
+   */
+  change: boolean
+  /** Every call of the round had its result before in the turn. */
+  known: boolean
+}
+
+export function emptyNovelty(): Novelty {
+  return {
+    outcomes: new Set(),
+    texts: new Set(),
+    calls: new Set(),
+    words: new Set(),
+    plain: new Set(),
+    reworded: new Map(),
+  }
+}
+
+/** Adds the calls of the round to the memory. Returns their news. */
+export function newsOf(novelty: Novelty, calls: CallEvidence[]): News {
+  const news: News = { outcome: false, text: false, change: false, known: calls.length > 0 }
+  for (const call of calls) {
+    const isNewOutcome = remember(novelty.outcomes, call.outcome, limits.loopSeenMax)
+    if (isNewOutcome) news.known = false
+    // A wait, a failure without a reason and a vetoed call bring no news, in any words.
+    if (call.effect === 'waits' || call.vetoed || call.failure?.kind === 'bare') continue
+    const isNewText = remember(novelty.texts, call.result, limits.loopSeenMax)
+    if (isNewText) news.text = true
+    // The same error for other arguments is no news. The same answer may be: two questions can have
+    // one answer.
+    if (call.failure === undefined ? isNewOutcome : isNewText) news.outcome = true
+    if (call.failure !== undefined || call.poll) continue
+    const isNewCall = remember(novelty.calls, call.key, limits.loopSeenMax)
+    const isNewChange =
+      call.effect === 'changes'
+        ? isChange(novelty, call, isNewCall)
+        : call.effect === 'opaque' && isNewCall && isNewWithoutStamps(novelty, call)
+    if (isNewChange) news.change = true
+  }
+  if (news.change) news.text = true
+  return news
+}
+
+function isNewWithoutStamps(
+  { plain }: Novelty,
+  { tool, value, mayBeStamped }: CallEvidence,
+): boolean {
+  if (!mayBeStamped) return true
+  const text = withoutStamps(value)
+  return text === undefined || remember(plain, textHash(`${tool} ${text}`), limits.loopSeenMax)
+}
+
+/**
+ * A repeated call is a change if its result differs in words: the next commit of a bisection, the
+ * next step of a migration. Another number or id may be a process, a revision or a deployment,
+ * which any repetition brings. Rewordings are limited because random names and another order of
+ * lines look like rewordings.
+ */
+function isChange(
+  { words, reworded }: Novelty,
+  { key, text }: CallEvidence,
+  isNewCall: boolean,
+): boolean {
+  const beginning = text.slice(0, wordsCharsMax)
+  const isReworded = remember(
+    words,
+    textHash(key + beginning.replace(numbers, '#')),
+    limits.loopSeenMax,
+  )
+  if (saysNothingChanged(text)) return false
+  if (isNewCall) {
+    reworded.clear()
+    return true
+  }
+  if (!isReworded) return false
+  const times = (reworded.get(key) ?? 0) + 1
+  touch(reworded, key, times, limits.loopSeenMax)
+  return times <= repeatedChangesMax
+}
+
+/**
+ * A bisection halves its range at each step. The first verdict and eight more of one kind leave one
+ * of 500 commits, eight more of both kinds one of 250,000. Later steps still have the limits of the
+ * rules.
+ */
+const repeatedChangesMax = 8
+
+/** The part of a result that is compared: a difference shows at its beginning. */
+const wordsCharsMax = 256
+
+/** Words with a digit: revisions and ids have letters too. */
+const numbers = /(?<![a-z\d])[a-z\d]*\d[a-z\d]*/gi
+
+/**
+ * Whether the result is one line that reports no change, without any other count. "0 files changed
+ * in docs, 3 files changed in src" reports a change. In doubt it is a change.
+ */
+function saysNothingChanged(text: string): boolean {
+  if (text.length > wordsCharsMax || !nothingChanged.test(text) || text.trim().includes('\n'))
+    return false
+  return !someCount.test(masked(text))
+}
+
+const nothingChanged =
+  /^(?:no changes?\b(?! ?(?:requests?|sets?|logs?|orders?)\b)|nothing (?:to (?:do|change|commit)|(?:was |has )?changed)\b|already up[ -]to[ -]date|0 (?:replacements?|changes|rows? affected|files? changed)\b)/i
+
+/** A positive whole number that is no part of a name, a version or a time of day. */
+const someCount = /(?<![\w.#]|\w-|\d:)0*[1-9]\d*(?!\w|-\w|[.:]\d)/

@@ -1,0 +1,244 @@
+// The progress of the thing in question, as an answer states it.
+//
+// WAITING-ANSWER-1. Only a statement counts: a member for the status, a leading line of a known
+//     form, or a short answer. A word in a longer text (a log, a document) is none.
+// WAITING-ANSWER-2. A running thing has priority over a finished one: a finished command may report
+//     a run that goes on. A member outside has priority over those inside it.
+// WAITING-ANSWER-3. Linear in the beginning of the answer. Most answers fail the first test.
+
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+
+/** `empty`: it has no text. `other`: it states nothing. */
+export type Progress = 'running' | 'over' | 'empty' | 'other'
+
+/**
+ * `isOfCommand`: the call itself runs a command, whose exit code tells nothing about the thing.
+ */
+export function progressOf(text: string, isOfCommand: boolean): Progress {
+  const head = text.slice(0, headCharsMax).trim()
+  if (head === '' || emptyAnswer.test(head)) return 'empty'
+  const first = head.charCodeAt(0)
+  const hasNoContent = first === openBrace && emptyContent.test(head) && hasBlankContents(text)
+  if (!hint.test(head)) return hasNoContent ? 'empty' : 'other'
+  if (first === openBrace || first === openBracket) {
+    const inMembers =
+      text.length <= jsonCharsMax ? progressInJson(text, isOfCommand) : firstMember(head)
+    if (inMembers !== undefined) return inMembers
+    if (hasNoContent) return 'empty'
+  }
+  return progressInLines(
+    head,
+    text.length > headCharsMax ? text.slice(-tailCharsMax) : '',
+    isOfCommand,
+  )
+}
+
+const headCharsMax = 1024
+const tailCharsMax = 512
+const jsonCharsMax = 16_384
+const openBrace = 0x7b
+const openBracket = 0x5b
+const emptyAnswer =
+  /^(?:<system-reminder>)?(?:null|""|\{\}|\[\]|[([<]?(?:no|empty) (?:output|content|result)[)\]>]?\.?|(?:warning: )?the file (?:exists but the contents are|is) empty\.?)(?:<\/system-reminder>)?$/i
+
+/** A member of an answer in JSON that holds its text. */
+const contentName = /^(?:content|output|stdout|stderr|text|error)$/
+const emptyContent = /"(?:content|output|stdout|text)"\s*:\s*""/
+
+/** Words without which no answer states a progress. */
+const hint =
+  /status|state|phase|running|executing|pending|queue|progress|ready|wait|output|exist|found|such|unknown|invalid|exit|complete|finish|fail|error|done|end|cancel|kill|terminat|expire|stop|abort|clos|gone|delet|denied|refus|forbid|authori|no longer|no active|success|succee|process/i
+
+// ── Members ──
+
+const runningValue =
+  /^(?:(?:still|currently) )?(?:running|pending|queued|in progress|processing|working|executing|started|starting|waiting|not ready|not started|not finished|enqueued|in queue|submitted|initializing|creating|provisioning|building|deploying|containercreating)$/
+const overValue =
+  /^(?:completed?|done|finished|ended|success(?:ful)?|succeeded|passed|failed|failure|errore?d?|exited|exit|killed|terminated|cancell?ed|aborted|expired|stopped|timed out|timeout|dead|gone|not found|notfound|missing|unknown|closed|deleted|rejected|refused|denied|skipped|ready|crashed)$/
+/** Values of an envelope around the answer: the inner status counts. */
+const envelope = /^success(?:ful)?$/
+
+const statusName = /(?:^|[a-z_-])(?:status|state|phase)$/i
+const runs = /^(?:is_?)?(?:running|pending|queued|in_?progress|still_?running)$/i
+const isOverName = /^(?:is_?)?(?:ready|finished|done)$/i
+const exitCode = /^(?:exit_?code|return_?code)$/i
+const things =
+  /^(?:jobs|tasks|runs|agents|processes|builds|pods|checks|sessions|executions|deployments|workflow_runs|check_runs)$/i
+const thingsMax = 32
+const depthMax = 3
+
+function progressInJson(text: string, isOfCommand: boolean): Progress | undefined {
+  try {
+    return progressIn(JSON.parse(text), 0, isOfCommand)
+  } catch {
+    return firstMember(text.slice(0, headCharsMax))
+  }
+}
+
+function progressIn(value: unknown, depth: number, isOfCommand: boolean): Progress | undefined {
+  if (Array.isArray(value))
+    return value.length === 1 ? progressIn(value[0], depth + 1, isOfCommand) : undefined
+  if (!isObject(value) || depth > depthMax) return undefined
+  const own = ofMembers(value, isOfCommand)
+  if (own === 'running' || (own === 'over' && !isEnvelope(value))) return own
+  for (const [name, member] of Object.entries(value)) {
+    if (typeof member !== 'object' || member === null) continue
+    const inner =
+      Array.isArray(member) && things.test(name)
+        ? ofThings(member, depth, isOfCommand)
+        : progressIn(member, depth + 1, isOfCommand)
+    if (inner !== undefined) return inner
+  }
+  return own
+}
+
+function ofMembers(value: Record<string, unknown>, isOfCommand: boolean): Progress | undefined {
+  let found: Progress | undefined
+  for (const [name, member] of Object.entries(value)) {
+    const progress = ofMember(name, member)
+    if (isOfCommand && exitCode.test(name)) continue
+    if (progress === 'running') return progress
+    found ??= progress
+  }
+  return found
+}
+
+function ofMember(name: string, member: unknown): Progress | undefined {
+  if (typeof member === 'string') {
+    if (statusName.test(name)) return ofValue(member)
+    return name === 'error' && member !== '' ? 'over' : undefined
+  }
+  if (typeof member === 'boolean') {
+    if (runs.test(name)) return member ? 'running' : 'over'
+    return isOverName.test(name) ? (member ? 'over' : 'running') : undefined
+  }
+  if (exitCode.test(name) && typeof member === 'number') return 'over'
+  return name === 'error' && isObject(member) ? 'over' : undefined
+}
+
+/** A list of jobs runs while one of them runs. */
+function ofThings(list: unknown[], depth: number, isOfCommand: boolean): Progress | undefined {
+  const all = list.slice(0, thingsMax).map((item) => progressIn(item, depth + 1, isOfCommand))
+  if (all.includes('running')) return 'running'
+  return all.length > 0 && all.every((progress) => progress === 'over') ? 'over' : undefined
+}
+
+/** Whether an answer in JSON has members for its text, and all of them are blank. */
+function hasBlankContents(text: string): boolean {
+  if (text.length > jsonCharsMax) return false
+  try {
+    return contentsOf(JSON.parse(text), 0).every((content) => content.trim() === '')
+  } catch {
+    return false
+  }
+}
+
+function contentsOf(value: unknown, depth: number): string[] {
+  if (!isObject(value) || depth > depthMax) return []
+  return Object.entries(value).flatMap(([name, member]) => {
+    if (typeof member === 'string') return contentName.test(name) ? [member] : []
+    return contentsOf(member, depth + 1)
+  })
+}
+
+function isEnvelope(value: Record<string, unknown>): boolean {
+  return Object.entries(value).some(
+    ([name, member]) =>
+      statusName.test(name) && typeof member === 'string' && envelope.test(plain(member)),
+  )
+}
+
+function ofValue(value: string): Progress | undefined {
+  const word = plain(value)
+  return runningValue.test(word) ? 'running' : overValue.test(word) ? 'over' : undefined
+}
+
+function plain(value: string): string {
+  return value.length > 32
+    ? ''
+    : value
+        .trim()
+        .toLowerCase()
+        .replace(/[\s_-]+/g, ' ')
+}
+
+/** Of JSON that is cut off or too long to parse: its first status decides. */
+function firstMember(head: string): Progress | undefined {
+  const value = /"\w{0,24}(?:status|state|phase)"\s*:\s*"([^"]{1,32})"/i.exec(head)?.[1]
+  return value === undefined ? undefined : ofValue(value)
+}
+
+// ── Lines ──
+
+const shortCharsMax = 512
+const leadLinesMax = 4
+const shortLinesMax = 16
+
+function progressInLines(head: string, tail: string, isOfCommand: boolean): Progress {
+  const isShort = tail === '' && head.length <= shortCharsMax
+  const lines = head.split('\n', isShort ? shortLinesMax : leadLinesMax)
+  const last = isShort ? '' : (tail || head).trimEnd().split('\n').slice(-2).join('\n')
+  let isOver = false
+  for (const line of lines) {
+    const progress = ofLine(line.trim().slice(0, lineCharsMax), isShort)
+    if (progress === 'running') return progress
+    if (progress === 'over' && !(isOfCommand && exitLine.test(line))) isOver = true
+  }
+  if (noNewOutput.test(last)) return 'running'
+  return isOver ? 'over' : 'other'
+}
+
+const exitLine = /\bexit(?:ed)?\b.{0,12}\bcode\b/i
+const lineCharsMax = 200
+
+function ofLine(line: string, isShort: boolean): Progress | undefined {
+  if (line === '') return undefined
+  if (negation.test(line)) return 'over'
+  const named =
+    /^\W{0,4}(?:[\w.#-]{1,24} ){0,2}<?(?:\w{0,16}[ _-])?(?:status|state|phase)>?["']?\s{0,4}[:=>]?\s{0,4}["'`(]{0,2}([a-z]+(?:[ _-][a-z]+)?)/i.exec(
+      line,
+    )?.[1]
+  const byName =
+    named === undefined ? undefined : (ofValue(named) ?? ofValue(named.split(/[ _-]/)[0] ?? ''))
+  if (byName !== undefined) return byName
+  const whole = ofValue(line.replace(/^\W+|\W+$/g, ''))
+  if (whole === 'running' ? whole !== undefined && wholeLine.test(line) : whole === 'over')
+    return whole
+  if (noNewOutput.test(line) || frame.test(line)) return 'running'
+  if (isShort && (statement.test(line) || table(line))) return 'running'
+  return overLine.test(line) && !share.test(line) ? 'over' : undefined
+}
+
+/** As the only words of a line. `processing` or `working` alone says too little. */
+const wholeLine =
+  /^\W*(?:(?:still|currently) )?(?:running|pending|queued|in[ _-]progress|not (?:yet )?ready|waiting)\W*$/i
+const noNewOutput = /\bno new output\b/i
+/** The lines with which hosts and clients begin such an answer. */
+const frame =
+  /^\W{0,4}(?:(?:the )?(?:process|command|session|shell|task|job|agent)\b[^.]{0,80}? (?:is )?(?:still |currently )?running\b(?! (?:on|at|if|when|until)\b)|waiting for \S)/i
+/** One line that says of a thing that it still runs. */
+const statement =
+  /^[^.:;]{1,80}? (?:is|are|remains?) (?:still |currently |now )?(?:running|executing|pending|queued|in progress|not (?:yet )?(?:ready|finished|complete|done)|being processed)(?: (?:yet|now))?(?:\s*$|\s*[.,;!)(\]…]|\s+(?:with|for \d|since|after|under|\d))|^\W*(?:still|not yet) (?:running|pending|queued|in progress|ready|finished|complete|done|waiting)\b|^\W*not ready\b|^\W{0,4}\[[^\]]{0,24}\d\] running\b/i
+/** A state that the thing no longer has, or never had. */
+const negation =
+  /\b(?:not|isn't|no longer|already|never) (?:running|active|alive|exist|available|completed|finished|exited|terminated|closed|cancell?ed)\b|\bno (?:longer|active|running|background|previous|such|matching) (?:[\w-]{1,24} ){0,2}(?:process|session|job|task|shell|command|run|agent|terminal|build|execution|deployment|id)(?:e?s)?\b|\bno longer (?:exists?|runs?|available)\b/i
+const overLine =
+  /\b(?:not found|no such|(?:does|do|did) ?n[o']t exist|(?:access|permission) (?:is |was )?denied|not authori[sz]ed|unauthori[sz]ed|forbidden|refused)\b|\b(?:unknown|invalid|expired|closed|stale) (?:[\w-]{1,24} ){0,2}(?:process|session|job|task|shell|command|run|agent|terminal|build|execution|id)s?\b|\b(?:exited|terminated|killed|failed|finished|completed|ended) (?:with|by|at|on)\b|\bexit(?:ed)? ?(?:code|status)\b|^\W*(?:error|failed|failure|fatal)\b|\b(?:process|session|job|task|command|shell|run|build|agent|pipeline|workflow|deployment|execution|operation|container|it)\b[^.:\n]{0,48}? (?:(?:has|have|had) (?:been )?|(?:was|is|were) )?(?:already )?(?:exited|completed|finished|ended|failed|succeeded|terminated|stopped|killed|cancell?ed|aborted|expired|closed|gone|deleted|removed|crashed)\b/i
+/** A share is progress: `3 of 10 tasks completed`. */
+const share = /\d ?(?:\/|of) ?\d|\d ?%/
+
+/** A row of a table: not all parts are ready, or a cell is a state. */
+function table(line: string): boolean {
+  const cells = line.split(/\t| {2,}| (?=\d+\/\d+ )|(?<=\d\/\d+) /)
+  if (cells.length < 2) return false
+  const states = cells.map(plain)
+  if (
+    states.some((cell) =>
+      /^(?:pending|queued|in progress|containercreating|podinitializing)$/.test(cell),
+    )
+  )
+    return true
+  const isRunning = states.includes('running')
+  const ready = /\b(\d{1,4})\/(\d{1,4})\b/.exec(line)
+  return isRunning && ready !== null && Number(ready[1]) < Number(ready[2])
+}

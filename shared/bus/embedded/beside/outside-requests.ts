@@ -1,0 +1,188 @@
+// The requests that a process beside the writer may send to it: the few writes that an operator, a
+// client, a front or a guard does by itself on Kafka. Another request is a member of `OutsideRequest`, its
+// parser, and its case in `answerOf`.
+// OUTSIDE-REQUESTS-1. An outsider may write no more than on Kafka: the records of an edge, a front,
+//     an operator or a guard. Ids of reducers are refused: they would hide records of a stage (R3).
+// OUTSIDE-REQUESTS-2. The owner writes, with its own times and order: so there is one writer.
+
+import { decode, typeIn } from '../../../codec/codec.ts'
+import type { Appended, Bus, RecordToAppend } from '../../../contract/bus.ts'
+import { isGuardName } from '../../../contract/guard/guard-registration.ts'
+import type { MessageType } from '../../../contract/messages.ts'
+import {
+  guardTopic,
+  guardTopicName,
+  guardTopicSpec,
+  keyOf,
+  nameWithoutPrefix,
+  topics,
+  type Writer,
+} from '../../../contract/topology.ts'
+import { WeirError } from '../../../lib/errors.ts'
+import type { Encryption } from '../../encryption/encryption.ts'
+import { refuseWithoutSpace } from '../../space.ts'
+
+export type OutsideRequest =
+  /** The answer is `Appended[]`. */
+  | { type: 'append'; topicPrefix: string; records: OutsideRecord[] }
+  /**
+   * Creates the topic of a guard, with as many partitions as the topics have. The answer is null.
+   */
+  | {
+      type: 'guard-topic'
+      topicPrefix: string
+      guard: string
+      partitions: number
+      retentionMs: number
+    }
+
+/** `value`: base64; null: a tombstone. */
+export type OutsideRecord = {
+  topic: string
+  partition: number
+  key: string
+  value: string | null
+  id?: string | undefined
+}
+
+/**
+ * The values of the log: those of another process are encrypted or readable, and must be readable
+ * here to be checked. Errors: shared/bus/encryption/encryption.ts.
+ */
+export type OutsideValues = Pick<Encryption, 'encryptedForOthers' | 'decrypted'>
+
+const plainValues: OutsideValues = {
+  encryptedForOthers: (record) => record,
+  decrypted: (record) => record,
+}
+
+/**
+ * Answers a request from outside. Throws `message.invalid` for a request that is not allowed, and
+ * the errors of the bus.
+ */
+export async function answerOf(
+  bus: Pick<Bus, 'append' | 'ensureTopics' | 'space'>,
+  received: unknown,
+  values = plainValues,
+): Promise<Appended[] | null> {
+  const request = requestIn(received)
+  switch (request.type) {
+    case 'append': {
+      const records = request.records.map((record) => checked(record, request.topicPrefix, values))
+      if (records.some(({ value }) => value !== null && typeIn(value) === 'user-message'))
+        refuseWithoutSpace(bus)
+      return bus.append(records.map(values.encryptedForOthers))
+    }
+    case 'guard-topic': {
+      const { topicPrefix, guard, partitions, retentionMs } = request
+      if (!isGuardName(guard))
+        throw unusable(`no guard can have the name ${JSON.stringify(guard.slice(0, 80))}`)
+      await bus.ensureTopics([guardTopicSpec(topicPrefix, guard, partitions, retentionMs)])
+      return null
+    }
+    default:
+      return request satisfies never
+  }
+}
+
+/** Whether it is for `answerOf`, by its type alone. */
+export function isOutsideRequest(received: unknown): boolean {
+  const types: readonly unknown[] = ['append', 'guard-topic'] satisfies OutsideRequest['type'][]
+  return types.includes((received as { type?: unknown } | null)?.type)
+}
+
+export function outsideRecord({ value, ...record }: RecordToAppend): OutsideRecord {
+  return { ...record, value: value === null ? null : Buffer.from(value).toString('base64') }
+}
+
+function requestIn(received: unknown): OutsideRequest {
+  const fields = objectIn(received)
+  const topicPrefix = textIn(fields, 'topicPrefix')
+  switch (fields.type) {
+    case 'append':
+      if (!Array.isArray(fields.records)) throw unusable('records is not a list')
+      return { type: 'append', topicPrefix, records: fields.records.map(outsideRecordIn) }
+    case 'guard-topic':
+      return {
+        ...{ type: 'guard-topic', topicPrefix, guard: textIn(fields, 'guard') },
+        ...{
+          partitions: numberIn(fields, 'partitions'),
+          retentionMs: numberIn(fields, 'retentionMs'),
+        },
+      }
+    default:
+      throw unusable(
+        `its type is ${JSON.stringify(fields.type)?.slice(0, 80)}; this Weir knows append and guard-topic`,
+      )
+  }
+}
+
+function outsideRecordIn(given: unknown): OutsideRecord {
+  const fields = objectIn(given)
+  const value = fields.value === null ? null : textIn(fields, 'value')
+  const id = fields.id === undefined ? undefined : textIn(fields, 'id')
+  return {
+    topic: textIn(fields, 'topic'),
+    partition: numberIn(fields, 'partition'),
+    key: textIn(fields, 'key'),
+    value,
+    id,
+  }
+}
+
+const outsiders: ReadonlySet<Writer> = new Set([
+  ...(['edge', 'front', 'approver', 'operator', 'guard'] as const),
+])
+
+/** Keeps OUTSIDE-REQUESTS-1. */
+function checked(
+  { topic, partition, key, value, id }: OutsideRecord,
+  topicPrefix: string,
+  values: OutsideValues,
+): RecordToAppend {
+  const name = nameWithoutPrefix(topic, topicPrefix) ?? ''
+  const guard = name.startsWith(guardTopicName(''))
+    ? name.slice(guardTopicName('').length)
+    : undefined
+  const found =
+    Object.entries(topics).find(([known]) => known === name)?.[1] ??
+    (guard === undefined ? undefined : guardTopic)
+  if (found === undefined)
+    throw unusable(`${JSON.stringify(topic.slice(0, 80))} is not a topic of Weir`)
+  if (id !== undefined && !(guard !== undefined && id.startsWith(`guard.${guard}/`)))
+    throw unusable(`the id ${id} belongs to a stage`)
+  if (value === null) {
+    if (!found.tombstones?.includes('operator'))
+      throw unusable(`an operator may not delete keys of ${name}`)
+    return { topic, partition, key, value }
+  }
+  const record = { topic, partition, key, value: Buffer.from(value, 'base64'), id }
+  const message = decode(values.decrypted(record, 'throw').value)
+  const writers = found.records[message.type as MessageType] ?? []
+  if (!writers.some((writer) => outsiders.has(writer)))
+    throw unusable(`only a stage may write a ${message.type} to ${name}`)
+  if (keyOf(message) !== key)
+    throw unusable(`the key of a ${message.type} is not ${JSON.stringify(key.slice(0, 80))}`)
+  return record
+}
+
+function objectIn(value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  throw unusable('an object is missing')
+}
+
+function textIn(fields: Record<string, unknown>, name: string): string {
+  const value = fields[name]
+  if (typeof value === 'string') return value
+  throw unusable(`${name} is not a text`)
+}
+
+function numberIn(fields: Record<string, unknown>, name: string): number {
+  const value = fields[name]
+  if (Number.isSafeInteger(value)) return value as number
+  throw unusable(`${name} is not a whole number`)
+}
+
+function unusable(why: string): WeirError {
+  return new WeirError('message.invalid', `a request of another process cannot be answered: ${why}`)
+}

@@ -1,0 +1,114 @@
+// The storage of the embedded bus: a partitioned log in one SQLite file (schema.ts has its shape).
+// All functions are synchronous; bus.ts makes a bus of them. Owns: offsets, times, transactions.
+// Does not own: the permission and the moment to read or write.
+// EMBEDDED-LOG-1. A write is one transaction: the file gets all its records and commits, or none.
+//     Only `readAhead` returns records that are not committed.
+// EMBEDDED-LOG-2. Offsets of a partition begin at 0 and grow by one. No offset is used twice, also
+//     not after retention.
+// EMBEDDED-LOG-3. Times never go back within the file, even if the clock does.
+// EMBEDDED-LOG-4. `stage` gives a record its offset and time, and `write` keeps that order. After
+//     `unstage`, readers must drop all that came from records read ahead.
+
+import type { Offset, TopicSpec } from '../../../contract/bus.ts'
+import type { Clock, Milliseconds } from '../../../lib/clock.ts'
+import { createOwnFileCheck } from '../file/own-file.ts'
+import { isImported } from '../imported.ts'
+import { createCommitTable, type LogCommits } from './log-commits.ts'
+import { type DatabaseOptions, openDatabase } from './log-database.ts'
+import { endsOf, type PartitionName } from './log-partition.ts'
+import { createReads, type LogReads } from './log-reads.ts'
+import { loadTopics } from './log-topics.ts'
+import { createWrites, type LogWrites } from './log-writes.ts'
+import { trimPartition } from './trim.ts'
+
+export type Log = LogReads &
+  LogWrites &
+  LogCommits & {
+    readonly file: string
+    /** Made from a bundle, so its records are another person's. */
+    readonly isImported: boolean
+    /** The newest time in the file; 0 in a new one. */
+    readonly timeNewest: Milliseconds
+    /** Of the file, without the pages that deleted records left free. */
+    usedBytes(): number
+    ensureTopics(topics: TopicSpec[]): void
+    /** Throws `bus.topic-missing` if there is no topic of that name. */
+    topic(name: string): TopicSpec
+    topics(): TopicSpec[]
+    /** The same object for every equal name: the identity of a partition. */
+    placeOf(name: PartitionName): PartitionName
+    /**
+     * Deletes old records of one stretch of a partition (trim.ts). Returns where to go on, or
+     * undefined when this partition is done.
+     */
+    trim(
+      stretch: PartitionName & { from: Offset; keepFrom: Offset; olderThan: Milliseconds },
+    ): Offset | undefined
+    /**
+     * True if another connection has written since the last call. For a reader beside a writing
+     * process.
+     */
+    changed(): boolean
+    close(): void
+  }
+
+export type LogOptions = DatabaseOptions & {
+  clock: Clock
+  /** For tests of a full disk: gets the open database. */
+  onDatabase?: ((database: TestedDatabase) => void) | undefined
+}
+
+export type TestedDatabase = { exec(sql: string): void }
+
+/**
+ * Opens (and for writing creates) the file. Every function throws WeirErrors only. schema.ts lists
+ * the errors of opening.
+ */
+export function openLog({ clock, onDatabase, ...options }: LogOptions): Log {
+  const database = openDatabase(options)
+  const topics = loadTopics(database)
+  const commits = createCommitTable(database)
+  onDatabase?.(database.db)
+
+  return {
+    file: database.file,
+    isImported: database.guarded(() => isImported(database.db)),
+    get timeNewest() {
+      return topics.timeNewest()
+    },
+    usedBytes: database.usedBytes,
+    ensureTopics: topics.ensure,
+    topic: (name) => topics.topic(name).spec,
+    topics: () => topics.all().map(({ spec }) => spec),
+    placeOf: topics.partition,
+    ...createReads(database, topics),
+    ...createWrites({
+      ...{ database, topics, commits, clock },
+      checkOwnFile: createOwnFileCheck(database.file, clock),
+    }),
+    committed: commits.committed,
+    commitsOf: commits.commitsOf,
+    offsetsOf: commits.offsetsOf,
+
+    trim({ from, keepFrom, olderThan, ...name }) {
+      const partition = topics.partition(name)
+      const { kind } = topics.topic(name.topic).spec
+      const { begin, next } = database.transaction(() =>
+        trimPartition(database.db, {
+          ...name,
+          kind,
+          ends: endsOf(partition),
+          from,
+          keepFrom,
+          olderThan,
+        }),
+      )
+      partition.begin = begin
+      partition.tail.clear()
+      return next
+    },
+
+    changed: database.changed,
+    close: database.close,
+  }
+}

@@ -1,0 +1,56 @@
+// The texts that the model reads for a call that never ran, or whose end is unknown. Every stage
+// uses the same words.
+
+import type { CallResult, ResultStatus } from '../messages.ts'
+
+/** A result without its place and time. */
+export type CallEnding = Pick<CallResult, 'status' | 'text' | 'reason'>
+
+/**
+ * The reason why a call that has not started must not run: the turn was cancelled or its time is
+ * over.
+ */
+export type WhyNotRun = 'cancelled' | 'expired'
+
+export function skippedCall(why: WhyNotRun): CallEnding {
+  return why === 'cancelled'
+    ? {
+        status: 'skipped',
+        text: 'This call was not run: the turn was cancelled before it started.',
+        reason: 'cancelled before it started',
+      }
+    : {
+        status: 'skipped',
+        text: 'This call was not run: the time for this turn was over.',
+        reason: 'the turn was over before it started',
+      }
+}
+
+/** `sentence` is for the model. `reason` is the short form. */
+export function outcomeUnknown(sentence: string, reason: string): CallEnding {
+  return {
+    status: 'outcome_unknown',
+    text: `${sentence} It may have run, or may still take effect; check before doing it again.`,
+    reason,
+  }
+}
+
+/** A call of a guest that went on without its result. It is no evidence of a failure or a success. */
+export function unseenResult(reason: string): CallEnding {
+  return {
+    status: 'unseen',
+    text: 'The agent went on without a result of this call. It may have run.',
+    reason,
+  }
+}
+
+/** A call that may have started, and whose end was not reported. */
+export const noResultInTime: CallEnding = outcomeUnknown(
+  'No result of this call came back in time.',
+  'no result in time',
+)
+
+/** Statuses that promise that a call never ran in any try. */
+export function promisesNeverRan(status: ResultStatus): boolean {
+  return status === 'rejected' || status === 'vetoed' || status === 'skipped'
+}

@@ -1,0 +1,86 @@
+// A service asks a broker that is just starting for the ends of a topic.
+
+import { describe, expect, it } from '@jest/globals'
+import type { Logger } from 'pino'
+import { endsOnceAnswered, keepPartitionCount } from '../../../client/place/open-bus.ts'
+import type { PartitionEnds, RecordToAppend } from '../../../shared/contract/bus.ts'
+import type { Clock } from '../../../shared/lib/clock.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+
+const known: PartitionEnds[] = [{ partition: 0, begin: 0, end: 7 }]
+
+/** A clock that ends every wait at once, and moves by its length. */
+function quickClock(): Clock {
+  let now = 0
+  return {
+    now: () => now,
+    monotonic: () => now,
+    after(ms, done) {
+      now += ms
+      queueMicrotask(done)
+      return () => {}
+    },
+  } as Clock
+}
+
+/** A bus whose requests fail with the error of `failure` until that is undefined. */
+function busThat(failure: (time: number) => WeirError | undefined) {
+  const clock = quickClock()
+  const ends = async () => {
+    const error = failure(clock.monotonic())
+    if (error !== undefined) throw error
+    return known
+  }
+  return { clock, ends }
+}
+
+const away = new WeirError('bus.unreachable', 'no broker answers', { retryable: true })
+const leaderless = new WeirError('bus.refused', 'there is no leader', { retryable: true })
+
+describe('the ends of a topic', () => {
+  it('are retried while the broker leads no partition yet', async () => {
+    expect(
+      await endsOnceAnswered(
+        busThat((time) => (time < 40_000 ? leaderless : undefined)),
+        'a',
+      ),
+    ).toBe(known)
+  })
+
+  it('are retried for a bounded time', async () => {
+    await expect(
+      endsOnceAnswered(
+        busThat(() => leaderless),
+        'a',
+      ),
+    ).rejects.toBe(leaderless)
+  })
+
+  it('are not retried after an error that is not retryable', async () => {
+    const missing = new WeirError('bus.topic-missing', 'there is no topic a')
+    await expect(
+      endsOnceAnswered(
+        busThat((time) => (time === 0 ? missing : undefined)),
+        'a',
+      ),
+    ).rejects.toBe(missing)
+  })
+})
+
+describe('the partition count of a log that has none', () => {
+  it('is kept although a broker that is away for half a minute lets the first reads fail', async () => {
+    const appended: RecordToAppend[] = []
+    const bus = {
+      ...busThat((time) => (time < 30_000 ? away : undefined)),
+      list: async () => [],
+      read: async () => [],
+      append: async (records: RecordToAppend[]) => {
+        appended.push(...records)
+        return []
+      },
+    }
+    const log = { info: () => {} } as unknown as Logger
+    await keepPartitionCount({ bus, topicPrefix: 'weir.', partitions: 1, log })
+    expect(appended).toMatchObject([{ topic: 'weir.policies' }])
+  })
+})

@@ -1,0 +1,265 @@
+// Approval as a program uses it: real stages on a real file, a scripted model behind real HTTP, and
+// real processes as tools. The tools record their own starts.
+
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { pino } from 'pino'
+import {
+  type AnthropicServer,
+  startAnthropicServer,
+} from '../../../../apps/demo/anthropic-server.ts'
+import { type ApprovalSettings, type Turn, type TurnEvent, Weir } from '../../../../client/weir.ts'
+import { until } from '../../../support/inbox.ts'
+import { recordedTool, testAgent } from '../../../support/pipeline.ts'
+import { call, resultsOf, says, script, text } from '../../../support/script.ts'
+
+const agent = 'test-agent'
+const log = pino({ level: 'silent' })
+const rules = [{ name: 'production', tools: ['act'], pattern: { path: 'env', matches: '^prod' } }]
+
+let folder: string
+let server: AnthropicServer
+let weir: Weir
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-approvals-'))
+  server = await startAnthropicServer(
+    script(
+      says(call('act', '{"env":"prod",  "n":1}'), call('act', { env: 'test' })),
+      says(text('Done.')),
+    ),
+  )
+})
+
+afterEach(async () => {
+  await weir.close()
+  await server.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function open(approvals?: ApprovalSettings): Promise<void> {
+  const tools = (file: string) => [recordedTool({ name: 'act', schema: { type: 'object' } }, file)]
+  const agents = new Map([
+    [agent, testAgent(server.url, { tools, settings: {} }, join(folder, 'starts'))],
+  ])
+  weir = await Weir.open({
+    agents,
+    dataFolder: join(folder, 'data'),
+    log,
+    ...(approvals && { approvals }),
+  })
+}
+
+/** A turn that waits for a person, and the call's id. */
+async function untilPending(message = { agent, text: 'go', conversation: 'c', messageId: 'm' }) {
+  const turn = weir.ask(message)
+  const events: TurnEvent[] = []
+  const iterator = turn[Symbol.asyncIterator]()
+  for (;;) {
+    const { value, done } = await iterator.next()
+    if (done === true) throw new Error(`nothing waited: ${JSON.stringify(events)}`)
+    events.push(value)
+    if (value.type === 'approval-pending')
+      return { turn, pending: value, id: value.calls[0]?.id ?? '', rest: () => restOf(iterator) }
+  }
+}
+
+async function restOf(iterator: AsyncIterator<TurnEvent>): Promise<TurnEvent[]> {
+  const events: TurnEvent[] = []
+  for (;;) {
+    const { value, done } = await iterator.next()
+    if (done === true) return events
+    events.push(value)
+  }
+}
+
+async function starts(): Promise<string[]> {
+  const lines = await readFile(join(folder, 'starts'), 'utf8').catch(() => '')
+  return lines
+    .split('\n')
+    .flatMap((line) => (line === '' ? [] : [JSON.parse(line).arguments as string]))
+}
+
+const ended = async ({ finished }: Turn) => (await finished).outcome
+const toolResults = () => resultsOf(server.requests[1]).join('\n')
+
+describe('a call that waits for a person', () => {
+  it('is listed with its exact arguments, runs after an approval, and ignores a second decision', async () => {
+    await open({ rules })
+    const { turn, id, pending, rest } = await untilPending()
+    expect(pending.calls).toMatchObject([
+      { ordinal: 0, name: 'act', arguments: '{"env":"prod",  "n":1}', rule: 'production' },
+    ])
+    expect(await weir.approvals()).toMatchObject([
+      {
+        id,
+        conversation: 'c',
+        tool: 'act',
+        arguments: '{"env":"prod",  "n":1}',
+        agent,
+        rule: 'production',
+        until: pending.until,
+      },
+    ])
+    expect(await starts()).toEqual([])
+
+    const typed = id.replaceAll('-', '').toUpperCase()
+    expect(await weir.approve(typed, { by: 'ann' })).toMatchObject({
+      counted: true,
+      outcome: 'approved',
+    })
+    expect(await weir.approve(id, { by: 'bob' })).toMatchObject({
+      counted: false,
+      text: expect.stringContaining('was approved by ann (claimed) at'),
+    })
+    expect(await weir.reject(id)).toMatchObject({ counted: false, outcome: 'approved' })
+
+    expect(await ended(turn)).toBe('answered')
+    expect((await starts()).toSorted()).toEqual(['{"env":"prod",  "n":1}', '{"env":"test"}'])
+    expect(await rest()).toContainEqual(
+      expect.objectContaining({ type: 'approval-decided', id, outcome: 'approved', by: 'ann' }),
+    )
+    expect(await weir.approvals()).toEqual([])
+  })
+
+  it('does not run after a rejection, and the model reads the reason', async () => {
+    await open({ rules })
+    const { turn, id } = await untilPending()
+    expect(await weir.reject(id, { reason: 'not on a Friday' })).toMatchObject({
+      counted: true,
+      outcome: 'rejected',
+    })
+    expect(await ended(turn)).toBe('answered')
+    expect(toolResults()).toContain(
+      'Tool call vetoed before execution: the guard "approval" says: a person rejected this call of act.',
+    )
+    expect(toolResults()).toContain('not on a Friday')
+    expect(await starts()).toEqual(['{"env":"test"}'])
+    expect(await weir.approve(id)).toMatchObject({
+      counted: false,
+      text: expect.stringContaining('was rejected by'),
+    })
+  })
+
+  it('is rejected if nobody decides in time, with the text of approval, not of a silent guard', async () => {
+    await open({ rules, waitMs: 4_000 })
+    const { turn, id } = await untilPending()
+    expect(await ended(turn)).toBe('answered')
+    expect(toolResults()).toContain(
+      "act needs a person's approval for these arguments, and nobody gave it in time.",
+    )
+    expect(await starts()).toEqual(['{"env":"test"}'])
+    expect(await weir.approve(id)).toMatchObject({ counted: false, outcome: 'expired' })
+  })
+
+  it('still waits under the same id after a restart with other rules', async () => {
+    await open({ rules })
+    const { id } = await untilPending()
+    await weir.close()
+    await open({ rules: [{ name: 'nothing', tools: ['none'] }] })
+    expect(await weir.approvals()).toMatchObject([{ id, rule: 'production' }])
+    expect(await weir.approve(id)).toMatchObject({ counted: true })
+    expect(await ended(weir.ask({ agent, text: 'go', conversation: 'c', messageId: 'm' }))).toBe(
+      'answered',
+    )
+    expect(await starts()).toHaveLength(2)
+  })
+
+  it('is not approved by a decision on other arguments or under an unknown id', async () => {
+    await open({ rules })
+    const { turn, id, pending } = await untilPending()
+    expect(await weir.approve(id, { hash: 'of something else' })).toMatchObject({
+      counted: false,
+      outcome: 'pending',
+      text: expect.stringContaining('other arguments'),
+    })
+    await expect(weir.approve('0000-0000-0000')).rejects.toMatchObject({ code: 'approval.unknown' })
+    await expect(weir.reject(id, { reason: 'x'.repeat(5_000) })).rejects.toMatchObject({
+      code: 'message.invalid',
+    })
+    expect(await starts()).toEqual([])
+    const { hash } = pending.calls[0] ?? {}
+    expect(await weir.approve(id, { ...(hash && { hash }) })).toMatchObject({ counted: true })
+    expect(await ended(turn)).toBe('answered')
+  })
+
+  it('has one decision if two people decide at once, and both get the same outcome', async () => {
+    await open({ rules })
+    const { turn, id } = await untilPending()
+    const both = await Promise.all([
+      weir.approve(id, { by: 'ann' }),
+      weir.reject(id, { by: 'bob' }),
+    ])
+    expect(both.map(({ counted }) => counted).toSorted()).toEqual([false, true])
+    expect(both[0]?.outcome).toBe(both[1]?.outcome)
+    expect(await ended(turn)).toBe('answered')
+    expect(await starts()).toHaveLength(both[0]?.outcome === 'approved' ? 2 : 1)
+  })
+
+  it('waits no longer after its turn is cancelled, and a later approval gets that outcome', async () => {
+    await open({ rules })
+    const { turn, id } = await untilPending()
+    await turn.cancel()
+    expect(await ended(turn)).toBe('cancelled')
+    await until(async () => (await weir.approvals()).length === 0)
+    expect(await weir.approve(id)).toMatchObject({ counted: false, outcome: 'withdrawn' })
+    expect(await starts()).toEqual([])
+  })
+})
+
+describe('calls that no rule names', () => {
+  it('wait for nobody, like calls of tools without a rule', async () => {
+    await open({ rules: [{ name: 'large', tools: ['act'], arguments: { required: ['amount'] } }] })
+    const turn = weir.ask({ agent, text: 'go' })
+    const types: string[] = []
+    for await (const { type } of turn) types.push(type)
+    expect(types).not.toContain('approval-pending')
+    expect(await starts()).toHaveLength(2)
+  })
+})
+
+it('another guard cannot have the name of the approval guard', async () => {
+  await open()
+  await weir.close()
+  const judge = () => ({ state: undefined, verdicts: [] })
+  const guard = {
+    name: 'approval',
+    version: '1',
+    tools: ['*'],
+    deadlineMs: 1_000,
+    onTimeout: 'reject' as const,
+    judge,
+  }
+  const options = {
+    agents: weir.agents,
+    dataFolder: join(folder, 'data'),
+    log,
+    guards: { guards: [guard] },
+  }
+  await expect(Weir.open(options)).rejects.toMatchObject({
+    code: 'guard.invalid',
+    message: expect.stringContaining("Weir's own guard"),
+  })
+})
+
+describe('rules that cannot be used', () => {
+  it.each<[string, ApprovalSettings, RegExp]>([
+    ['none', { rules: [] }, /a list of 1 to 64/],
+    ['an unknown key', { rules, wait: 5 } as ApprovalSettings, /there is no key "wait"/],
+    ['a wait without end', { rules, waitMs: 1e12 }, /its deadline is 1000000000000 ms/],
+    [
+      'too much text',
+      { rules: [{ name: 'x'.repeat(20_000), tools: ['act'] }] },
+      /at most 16384 are allowed/,
+    ],
+  ])('with %s keep Weir from starting, with the reason in the error', async (_, settings, why) => {
+    await open()
+    await weir.close()
+    await expect(open(settings)).rejects.toMatchObject({
+      code: 'settings.invalid',
+      message: expect.stringMatching(why),
+    })
+  })
+})
