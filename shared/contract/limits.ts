@@ -55,6 +55,8 @@ export const limits = {
   guestRoundsSentCharsMax: 1 * MiB,
   /** How long a log in memory keeps records that no open turn needs. */
   memoryLogMs: 60 * minute,
+  /** Records of a unit that a player without a log keeps before it copies the unit's state. */
+  memoryRecordsKeptMax: 256,
   /** How long the executor keeps the outcomes of a guest's round that has not arrived. */
   guestEarlyMs: 1 * minute,
   /** Messages that may wait while a turn is open, and their bytes together. */
