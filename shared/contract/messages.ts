@@ -1830,8 +1830,8 @@ export type CallProgram = {
   /** the call */
   ordinal: number
   /**
-   * SHA-256, in hex, of the program that would run (services/executor/performer/program/program-hash.ts);
-   * empty: this executor has no such tool
+   * SHA-256, in hex, of the program that would run
+   * (services/executor/performer/program/program-hash.ts); empty: this executor has no such tool
    */
   hash: string
 }
