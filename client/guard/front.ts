@@ -29,7 +29,7 @@ import { partitionOf } from '../../shared/contract/partition.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { writeObservation } from '../../shared/runtime/observation.ts'
 import { toRecord } from '../../shared/runtime/record.ts'
-import { hashOfKey, idsOfKey, roundKey } from '../../shared/transcript/round-key.ts'
+import { hashOfKey, idsOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-key.ts'
 import { type Activity, type Inbox, openInbox } from './guest-activity.ts'
 import { responseOfCalls, resultOfCalls, textStandIn } from './unrecorded.ts'
 import { roundOver } from './verdict-code.ts'
@@ -307,11 +307,16 @@ export function hiddenCountsOf(hidden: GuestAdvice['hidden']): HiddenCounts {
   return new Map(hidden.map(({ hash, count }) => [hash, count]))
 }
 
+/** The numbers in keys of rounds that are over, by their words. */
+export function overCountsOf(over: GuestAdvice['over']): HiddenCounts {
+  return new Map(over.map((key) => [hashOfKey(key), numberOfKey(key)]))
+}
+
 /** The key with the hidden rounds of the same words counted. */
 export function finalKey(key: string, counts: HiddenCounts): string {
   const words = hashOfKey(key)
   const hidden = counts.get(words) ?? 0
-  return hidden === 0 ? key : roundKey(words, Number(key.slice(words.length + 1)) + hidden)
+  return hidden === 0 ? key : roundKey(words, numberOfKey(key) + hidden)
 }
 
 /**

@@ -760,6 +760,11 @@ export type GuestAdvice = {
   /** refused rounds of the turn that the guest never saw */
   hidden: HiddenRounds[]
   /**
+   * keys of rounds that are over, the newest of their words, where the request shows fewer with
+   * these words: the next one counts on
+   */
+  over: string[]
+  /**
    * whether the record counted; false: its turn is over, or the record is refused with the reason
    */
   isOpen: boolean
@@ -1830,8 +1835,8 @@ export type CallProgram = {
   /** the call */
   ordinal: number
   /**
-   * SHA-256, in hex, of the program that would run (services/executor/performer/program/program-hash.ts);
-   * empty: this executor has no such tool
+   * SHA-256, in hex, of the program that would run
+   * (services/executor/performer/program/program-hash.ts); empty: this executor has no such tool
    */
   hash: string
 }
