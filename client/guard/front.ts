@@ -24,7 +24,7 @@ import type {
   Policy,
 } from '../../shared/contract/messages.ts'
 import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
-import { hashOfKey, idsOfKey, roundKey } from '../../shared/transcript/round-key.ts'
+import { hashOfKey, idsOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-key.ts'
 import { type FrontLink, type Inbox, openInbox } from './inbox.ts'
 import { responseOfCalls, resultOfCalls, textStandIn } from './unrecorded.ts'
 import { roundOver } from './verdict-code.ts'
@@ -290,11 +290,16 @@ export function hiddenCountsOf(hidden: GuestAdvice['hidden']): HiddenCounts {
   return new Map(hidden.map(({ hash, count }) => [hash, count]))
 }
 
+/** The numbers in keys of rounds that are over, by their words. */
+export function overCountsOf(over: GuestAdvice['over']): HiddenCounts {
+  return new Map(over.map((key) => [hashOfKey(key), numberOfKey(key)]))
+}
+
 /** The key with the hidden rounds of the same words counted. */
 export function finalKey(key: string, counts: HiddenCounts): string {
   const words = hashOfKey(key)
   const hidden = counts.get(words) ?? 0
-  return hidden === 0 ? key : roundKey(words, Number(key.slice(words.length + 1)) + hidden)
+  return hidden === 0 ? key : roundKey(words, numberOfKey(key) + hidden)
 }
 
 /**

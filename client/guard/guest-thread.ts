@@ -10,6 +10,8 @@
 //     opened a newer one. Otherwise a record means the newest turn.
 // GUEST-THREAD-5. Some histories do not show an empty response, others no calls at all. A front counts
 //     such a response after the one before it, and names it in the next request, so each is judged.
+// GUEST-THREAD-6. A history may show fewer rounds with the words of an answer than there were, because
+//     its host drops or rewrites them. A front that hides counts on behind those that are over.
 
 import { hash } from 'node:crypto'
 import type { Reservation } from '../../services/llm-gateway/performer/budgets/reservation.ts'
@@ -41,6 +43,7 @@ import {
   type GuestTurn,
   type HiddenCounts,
   hiddenCountsOf,
+  overCountsOf,
   type ReceivedAdvice,
   type RoundVerdicts,
   type SentRound,
@@ -151,6 +154,7 @@ export function createThreads({
 
   return (id, { turn, hides = false, isUnshown = false }) => {
     let hidden: HiddenCounts = new Map()
+    let over: HiddenCounts = new Map()
     const hiddenKeys: string[] = []
     /** The turn of a record without a history (GUEST-THREAD-4). */
     let lastTurn: GuestTurn = {
@@ -268,6 +272,7 @@ export function createThreads({
           )
           if (received === undefined) return unjudged(request, 'Weir did not answer in time')
           hidden = hiddenCountsOf(received.advice.hidden)
+          over = overCountsOf(received.advice.over)
           const { turn: open, round } = received.advice
           current = open < 0 ? undefined : { turn: open, round: round + 1 }
           const advice = adviceFrom(request, received, agent.settings.fallback)
@@ -291,7 +296,9 @@ export function createThreads({
         const { spoken, words, n } = answeredRound(answer, history)
         await settle(answer.request, spoken.usage)
         const place = turnIn(history)
-        const shown = n + (hidden.get(words) ?? 0)
+        // A front that hides refuses the answer of a round that is over (GUEST-THREAD-6).
+        const least = hides ? (over.get(words) ?? 0) + 1 : 1
+        const shown = Math.max(n + (hidden.get(words) ?? 0), least)
         const isUnseen = isUnshown || isSilent(spoken)
         const key = roundKey(words, isUnseen ? silenceAfter(place, words, shown) : shown)
         const before = history.rounds.at(-1)?.key ?? ''
@@ -300,7 +307,7 @@ export function createThreads({
         const round: SentRound = {
           key,
           // Its place does not identify a round that the next request does not show.
-          after: hides || isUnshown ? null : finalKey(before, hidden),
+          after: isUnshown ? null : (hiddenKeys.at(-1) ?? finalKey(before, hidden)),
           response: asHostReads(response, offer.declarations, answer.request.host),
           ...offer,
         }

@@ -19,7 +19,16 @@ type Conversation = Pick<Place, 'conversation'>
 
 const nothing = {
   ...{ turn: -1, turnKey: '', round: 0, key: '', rung: 'none', text: '', reason: '' },
-  ...{ rule: null, cap: null, unknown: [], refused: [], hidden: [], isOpen: true, requestId: '' },
+  ...{
+    rule: null,
+    cap: null,
+    unknown: [],
+    refused: [],
+    hidden: [],
+    over: [],
+    isOpen: true,
+    requestId: '',
+  },
 } satisfies Fields
 
 /** The advice of an open turn: that of its newest round that is over, or a stop's. */
@@ -40,13 +49,13 @@ export function adviceOfEnded(
   { conversation }: Conversation,
   { turn, hidden, stopped, cap }: EndedTurn,
   { turnKey, requestId, policy }: GuestResults,
-  unknown: string[],
+  { unknown, over }: Pick<Fields, 'unknown' | 'over'>,
 ): Output {
   const fields = { ...nothing, turn, turnKey, hidden, requestId }
   return answer(
     { conversation },
     stopped === ''
-      ? { ...fields, unknown, ...endBy(stopOfTurn(policy.stops)) }
+      ? { ...fields, unknown, over, ...endBy(stopOfTurn(policy.stops)) }
       : { ...fields, rung: 'end', reason: stopped, cap, isOpen: false },
   )
 }

@@ -1,6 +1,6 @@
 // The identity of rounds that a host shows in other words than its model had. Most hosts rewrite
 // arguments in their histories and keep the ids of calls. A live answer has the model's own words.
-// test/models/guests_rewrites.py has a counterexample for each rule.
+// test/models/guests_rewrites.py has a counterexample for each of the first three rules.
 //
 // ROUND-IDENTITY-1. A round of a history is the known round with its words. Otherwise it is the one
 //     known round with its call ids.
@@ -8,10 +8,13 @@
 //     at a place with two requests: fixed ids may have two answers there.
 // ROUND-IDENTITY-3. A live answer is a round from a history only at the same place, because its own
 //     record may come later.
+// ROUND-IDENTITY-4. A request with the rounds of the request before it and one more shows the
+//     outstanding answer to that one, if the words or the call ids are the same. Only fronts that
+//     hide rounds need it: their live answers count on where their history does not.
 
 import { limits } from '../../shared/contract/limits.ts'
-import type { GuestRound } from '../../shared/contract/messages.ts'
-import { idsOfKey } from '../../shared/transcript/round-key.ts'
+import type { GuestResults, GuestRound } from '../../shared/contract/messages.ts'
+import { hashOfKey, idsOfKey } from '../../shared/transcript/round-key.ts'
 
 export type Identities = {
   /** The round that a key names, for the newest keys in other words. */
@@ -20,6 +23,18 @@ export type Identities = {
   asked: Map<string, string>
   /** The places of rounds that were taken from a history. */
   taken: Map<string, string>
+  /** The newest request of the guest. */
+  newest: AskedRequest | undefined
+}
+
+export type AskedRequest = {
+  name: string
+  /** The visible rounds, as its front counts them. */
+  keys: readonly string[]
+  /** The last round in it. */
+  place: string
+  /** Another request has come with the same rounds. */
+  isRepeated: boolean
 }
 
 type Known = ReadonlyMap<string, unknown>
@@ -28,17 +43,21 @@ type Known = ReadonlyMap<string, unknown>
 const severalRequests = ''
 
 export function noIdentities(): Identities {
-  return { aliases: new Map(), asked: new Map(), taken: new Map() }
+  return { aliases: new Map(), asked: new Map(), taken: new Map(), newest: undefined }
 }
 
 /** Notes a request of the guest. The front's own repeats of it have the same name before the dot. */
 export function noteRequest(
-  { asked }: Identities,
-  keys: readonly string[],
-  requestId: string,
+  identities: Identities,
+  shown: readonly string[],
+  { requestId, keys }: Pick<GuestResults, 'requestId' | 'keys'>,
 ): void {
-  const place = keys.at(-1) ?? ''
+  const { asked, newest } = identities
+  const place = shown.at(-1) ?? ''
   const [request = ''] = requestId.split('.')
+  if (newest === undefined || newest.place !== place || !areEqual(newest.keys, keys))
+    identities.newest = { name: request, keys, place, isRepeated: false }
+  else if (newest.name !== request) newest.isRepeated = true
   const before = asked.get(place)
   const isOne = before === undefined || before === request
   keepNewest(asked, place, isOne ? request : severalRequests, limits.guestKeysMax)
@@ -65,14 +84,37 @@ export function recogniseShown(
   }
 }
 
+/** Whether a request shows the answer to the one before it (ROUND-IDENTITY-4). */
+export function showsAnswer(
+  { keys: before, isRepeated }: AskedRequest,
+  answer: string,
+  keys: readonly string[],
+): boolean {
+  const last = keys.at(-1)
+  if (isRepeated || last === undefined) return false
+  const isFull = keys.length === limits.guestKeysMax && before.length === keys.length
+  if (!areEqual(isFull ? before.slice(1) : before, keys.slice(0, -1))) return false
+  const ids = idsOfKey(answer)
+  return hashOfKey(last) === hashOfKey(answer) || (ids !== '' && idsOfKey(last) === ids)
+}
+
+/** A key that means another round already keeps its meaning for other requests. */
+export function recogniseAnswer(
+  identities: Identities,
+  known: Known,
+  { key, own }: { key: string; own: string },
+): void {
+  if (isStrange(identities, known, key)) identities.aliases.set(key, own)
+}
+
 /** Finds the known round that a record of a front means. */
 export function recogniseRound(
   identities: Identities,
   known: Known,
-  { key, isShown, after }: Pick<GuestRound, 'key' | 'isShown' | 'after'>,
+  { key, isShown, after, hides }: Pick<GuestRound, 'key' | 'isShown' | 'after' | 'hides'>,
 ): void {
   const ids = idsOfKey(key)
-  if (after === null || ids === '' || !isStrange(identities, known, key)) return
+  if (after === null || hides || ids === '' || !isStrange(identities, known, key)) return
   const twin = byIds(known).get(ids)
   if (twin === undefined || isAskedTwice(identities, after)) return
   if (isShown || identities.taken.get(twin) === after) addAlias(identities, key, twin)
@@ -98,6 +140,10 @@ export function ownKey({ aliases }: Identities, key: string): string {
 /** The key as a front of an older version made it, in a turn that is open across the upgrade. */
 function withoutIds(key: string): string {
   return key.replace(`${idsOfKey(key)}.`, '.')
+}
+
+function areEqual(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((key, at) => key === other[at])
 }
 
 function isStrange({ aliases }: Identities, known: Known, key: string): boolean {

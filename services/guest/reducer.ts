@@ -74,15 +74,19 @@ import {
   expiresAtOf,
   extend,
   goOn,
+  keysOver,
   latestOutcomeOf,
   noteRecord,
   type OpenTurn,
   openTurn,
+  overOf,
   type Place,
   propose,
   report,
+  requestOf,
   roundStarted,
   shifted,
+  shownAnswer,
   totalsOf,
   withName,
 } from './turn.ts'
@@ -335,6 +339,7 @@ function repeatedAnswer(place: Place, turn: OpenTurn, message: GuestRound): Outp
   const { key, turnKey } = message
   const { outstanding, last, known } = turn
   if (outstanding?.key === key) {
+    outstanding.request = requestOf(turn, message) ?? outstanding.request
     const round = { conversation: place.conversation, turn: turn.turn, round: outstanding.round }
     return [
       roundStarted(place, turn, outstanding, message.turnKey),
@@ -370,11 +375,14 @@ function onResults(step: Step, message: GuestResults): boolean {
   if (of === 'open' || isRequest) noteRecord(turn, message, place.time)
 
   const shown = isOpened ? keysOf(state, message) : named // each turn has its hidden rounds
-  if (isRequest) noteRequest(turn.identities, shown, requestId)
+  if (isRequest) noteRequest(turn.identities, shown, message)
   if (phase !== 'running') recogniseShown(turn.identities, turn.known, shown)
-  const keys = shown.map((key) => ownKey(turn.identities, key))
   const { outstanding } = turn
-  records.push(...report(place, turn, resultsOf(turn, message)))
+  const answer = isRequest ? shownAnswer(turn, message) : undefined
+  const own = (key: string) =>
+    outstanding !== undefined && key === answer ? outstanding.key : ownKey(turn.identities, key)
+  const keys = shown.map(own)
+  records.push(...report(place, turn, resultsOf(turn, message, own)))
   if (phase === 'running') {
     if (requestId !== '') records.push(advice(place, turn, { turnKey, requestId }))
     return false
@@ -384,7 +392,8 @@ function onResults(step: Step, message: GuestResults): boolean {
     records.push(...goOn(place, turn)) // keeps GUEST-5
     if (!isRequest || unknown.length === 0) return true
   }
-  if (requestId !== '') records.push(advice(place, turn, { turnKey, unknown, requestId }))
+  const over = message.blocking ? overOf(keysOver(turn), shown) : []
+  if (requestId !== '') records.push(advice(place, turn, { turnKey, unknown, requestId, over }))
   if (!isRequest) {
     const isRefused = message.refusal !== ''
     end(
@@ -407,7 +416,9 @@ function onRequestOfEnded({ place, state, records }: Step, message: GuestResults
   state.newest = { ...newest, names, reopens: newest.stopped === '' }
   const known = new Set(newest.known.map(({ key }) => key))
   const unknown = keysOf(state, message).filter((key) => !known.has(key))
-  if (message.requestId !== '') records.push(adviceOfEnded(place, newest, message, unknown))
+  const over = message.blocking ? overOf(known, keysOf(state, message)) : []
+  if (message.requestId !== '')
+    records.push(adviceOfEnded(place, newest, message, { unknown, over }))
   return false
 }
 
@@ -441,10 +452,14 @@ function keysOf({ turn, newest }: Guest, { keys, hiddenKeys, phase }: GuestResul
   return [...keys.map((key) => shifted(hidden, key)), ...hiddenKeys]
 }
 
-function resultsOf({ hidden, identities }: OpenTurn, { results, phase }: GuestResults) {
+function resultsOf(
+  { hidden }: OpenTurn,
+  { results, phase }: GuestResults,
+  own: (key: string) => string,
+) {
   return results.map((result) => {
     const key = phase === 'running' ? result.key : shifted(hidden, result.key)
-    return { ...result, key: ownKey(identities, key) }
+    return { ...result, key: own(key) }
   })
 }
 

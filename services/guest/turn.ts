@@ -31,9 +31,15 @@ import { underCeilings } from '../../shared/contract/turn/turn-rules.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { stopOfTurn } from '../../shared/runtime/stops.ts'
-import { hashOfKey } from '../../shared/transcript/round-key.ts'
+import { hashOfKey, numberOfKey, roundKey } from '../../shared/transcript/round-key.ts'
 import { type Advice, noAdvice } from './advice.ts'
-import { type Identities, noIdentities } from './identity.ts'
+import {
+  type AskedRequest,
+  type Identities,
+  noIdentities,
+  recogniseAnswer,
+  showsAnswer,
+} from './identity.ts'
 
 /** The position of a record that the stage reads. */
 export type Place = { conversation: ConversationId; offset: number; time: Milliseconds }
@@ -78,6 +84,8 @@ export type OutstandingRound = {
   callsLeft: number
   /** Whether the front hides it from the guest if a call of it is refused. */
   hides: boolean
+  /** The request that it answers, if its front hides rounds. Undefined: it is not known. */
+  request: AskedRequest | undefined
   /** The advice that the guest had when it made the round. */
   nudge: string | null
   calls: { ordinal: number; id: string; reported: CallResult['status'] | undefined }[]
@@ -178,6 +186,7 @@ export function propose({ conversation }: Place, turn: OpenTurn, message: GuestR
     turnKey: message.turnKey,
     callsLeft,
     hides,
+    request: requestOf(turn, message),
     nudge: turn.last.text === '' ? null : turn.last.text,
     calls: response.calls.map(({ ordinal, id }) => ({ ordinal, id, reported: undefined })),
     expiresAt,
@@ -200,6 +209,31 @@ export function propose({ conversation }: Place, turn: OpenTurn, message: GuestR
     },
     roundStarted(place, turn, turn.outstanding, message.turnKey),
   ]
+}
+
+/**
+ * The key under which a request shows the outstanding round as the answer to the request before it
+ * (ROUND-IDENTITY-4). Undefined: it does not.
+ */
+export function shownAnswer(
+  { outstanding, hidden, identities, known }: OpenTurn,
+  { keys }: GuestResults,
+): string | undefined {
+  const last = keys.at(-1)
+  if (last === undefined || outstanding?.request === undefined) return undefined
+  if (!showsAnswer(outstanding.request, outstanding.key, keys)) return undefined
+  const key = shifted(hidden, last)
+  recogniseAnswer(identities, known, { key, own: outstanding.key })
+  return key
+}
+
+/** The newest request, if this is the answer to it and its front hides rounds. */
+export function requestOf(
+  { identities }: OpenTurn,
+  { hides, after }: GuestRound,
+): AskedRequest | undefined {
+  const { newest } = identities
+  return hides && newest?.place === after ? newest : undefined
 }
 
 /**
@@ -325,7 +359,32 @@ export function shifted(hidden: ReadonlyMap<string, number>, key: string): strin
   if (hidden.size === 0) return key
   const hash = hashOfKey(key)
   const count = hidden.get(hash) ?? 0
-  return count === 0 ? key : `${hash}.${Number(key.slice(hash.length + 1)) + count}`
+  return count === 0 ? key : roundKey(hash, numberOfKey(key) + count)
+}
+
+/**
+ * The newest rounds by their words, where a request shows fewer with these words. `known`: the
+ * rounds of the turn that are over. `shown`: the keys of the request, in the words of its host.
+ */
+export function overOf(known: Iterable<string>, shown: readonly string[]): string[] {
+  const numbers = new Map<string, number>()
+  for (const key of shown) raise(numbers, key)
+  const over = new Map<string, string>()
+  for (const key of known) if (raise(numbers, key)) over.set(hashOfKey(key), key)
+  return [...over.values()].slice(-limits.guestKeysMax)
+}
+
+/** The keys of the rounds that are over. */
+export function keysOver({ known, outstanding }: OpenTurn): string[] {
+  return [...known.keys()].filter((key) => key !== outstanding?.key)
+}
+
+/** Whether the number of this key is the highest of its words. */
+function raise(numbers: Map<string, number>, key: string): boolean {
+  const hash = hashOfKey(key)
+  const isHigher = numberOfKey(key) > (numbers.get(hash) ?? 0)
+  if (isHigher) numbers.set(hash, numberOfKey(key))
+  return isHigher
 }
 
 export function hiddenOf({ hidden }: OpenTurn): HiddenRounds[] {

@@ -760,6 +760,11 @@ export type GuestAdvice = {
   /** refused rounds of the turn that the guest never saw */
   hidden: HiddenRounds[]
   /**
+   * keys of rounds that are over, the newest of their words, where the request shows fewer with
+   * these words: the next one counts on
+   */
+  over: string[]
+  /**
    * whether the record counted; false: its turn is over, or the record is refused with the reason
    */
   isOpen: boolean

@@ -50,6 +50,11 @@ export function hashOfKey(key: string): string {
   return key.slice(0, Math.max(0, key.lastIndexOf('.')))
 }
 
+/** The number in a key. */
+export function numberOfKey(key: string): number {
+  return Number(key.slice(key.lastIndexOf('.') + 1))
+}
+
 /** The hash of the call ids in a key. Empty: they do not identify the round. */
 export function idsOfKey(key: string): string {
   return hashOfKey(key).slice(wordsDigits)

@@ -104,7 +104,16 @@ async function follow(bus: Bus, signal: AbortSignal, take: (message: Written) =>
 
 const advice = (fields: Partial<GuestAdvice>): GuestAdvice => ({
   ...{ type: 'guest-advice', conversation, turn: 0, turnKey: '', round: 1, key: '', rung: 'none' },
-  ...{ text: '', reason: '', rule: null, cap: null, unknown: [], refused: [], hidden: [] },
+  ...{
+    text: '',
+    reason: '',
+    rule: null,
+    cap: null,
+    unknown: [],
+    refused: [],
+    hidden: [],
+    over: [],
+  },
   ...{ isOpen: true, requestId: '' },
   ...fields,
 })

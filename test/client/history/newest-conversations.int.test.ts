@@ -319,7 +319,15 @@ describe.each([
   it('show a turn of a guest as ended once Weir advises its end, until the guest goes on', async () => {
     const conversation = 'guest:coder:c1'
     const place = { conversation, turn: 0, round: 1, turnKey: 'm1' }
-    const advice = { key: 'a.1', text: '', unknown: [], refused: [], hidden: [], requestId: '' }
+    const advice = {
+      key: 'a.1',
+      text: '',
+      unknown: [],
+      refused: [],
+      hidden: [],
+      over: [],
+      requestId: '',
+    }
     const adviseEnd = () =>
       write('activity', {
         ...{ type: 'guest-advice', ...place, ...advice, isOpen: true },

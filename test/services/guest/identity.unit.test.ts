@@ -7,7 +7,7 @@ import { limits } from '../../../shared/contract/limits.ts'
 import type { GuestAdvice } from '../../../shared/contract/messages.ts'
 import { roundKey, wordsHash } from '../../../shared/transcript/round-key.ts'
 import { given } from '../../support/given.ts'
-import { conversation, only, outcome, request, result, results, round } from './samples.ts'
+import { all, conversation, only, outcome, request, result, results, round } from './samples.ts'
 
 const keyOf = (command: string, ids = ['id-0'], n = 1) =>
   roundKey(
@@ -117,5 +117,84 @@ describe("a round in the model's own words", () => {
     expect(records.map(({ message }) => message.type)).toEqual(['guest-advice'])
     const elsewhere = fed.when(outcome(0, 1)).when(round(sent, { after: shown }))
     expect(only(elsewhere.records, 'round-proposed').round).toBe(2)
+  })
+})
+
+describe('an answer that its front counts on, because the history does not show all rounds', () => {
+  const live = { hides: true, after: '' }
+  const over = asked
+    .when(round(sent, live))
+    .when(request('r1', [shown]))
+    .when(outcome(0, 1))
+  const next = keyOf('{"cmd":"cd /w && ls"}', ['id-0'], 2)
+  const again = keyOf('{"cmd":"ls"}', ['id-0'], 2)
+  const overIn = (records: typeof over.records) =>
+    all(records, 'guest-advice').map((advice) => advice.over)
+
+  it('has the newest round that is over in the advice, in the words of the model', () => {
+    expect(overIn(over.records).at(-1)).toEqual([sent])
+  })
+
+  it('counts no round that its request shows, and none of a front that only observes', () => {
+    expect(overIn(over.when(request('r2', [shown, sent])).records)).toEqual([[]])
+    expect(overIn(over.when(request('r2', [shown], { blocking: false })).records)).toEqual([[]])
+  })
+
+  it('does not count on behind the outstanding round: a retry joins it', () => {
+    const retried = asked.when(round(sent, live)).when(request('r1'))
+    expect(overIn(retried.records)).toEqual([[]])
+    const joined = retried.when(round(sent, live))
+    expect(all(joined.records, 'round-proposed')).toEqual([])
+    expect(all(joined.records, 'verdicts-requested')).toHaveLength(1)
+  })
+
+  it('counts on in a turn that is over and opens again', () => {
+    const ended = over.when(results('turn_end', { keys: [shown] }))
+    expect(overIn(ended.when(request('r3', [shown])).records)).toEqual([[sent]])
+  })
+
+  it('is shown by the request with one round more', () => {
+    const second = over.when(round(next, { ...live, after: shown }))
+    const keys = [shown, again]
+    const { records } = second.when(request('r2', keys, { results: [result(again)] }))
+    expect(unknownIn(records)).toEqual([])
+    expect(only(records, 'outcome')).toMatchObject({ round: 2, result: { status: 'ok' } })
+  })
+
+  it('is shown under the key of an earlier round, if its host has dropped that one', () => {
+    const dropped = over.when(request('r2')).when(round(next, live))
+    const { records } = dropped.when(request('r3', [sent], { results: [result(sent)] }))
+    expect(unknownIn(records)).toEqual([])
+    expect(only(records, 'outcome')).toMatchObject({ round: 2, result: { status: 'ok' } })
+  })
+
+  it('is shown by the request after the newest one that it has answered', () => {
+    const keys = [shown, keyOf('{"cmd":"ls"}', ['id-0'], 2)]
+    const joined = over
+      .when(request('r2', [other]))
+      .when(round(next, { ...live, after: other }))
+      .when(request('r3', [shown]))
+      .when(round(next, { ...live, after: shown }))
+    const { records } = joined.when(request('r4', keys, { results: [result(again)] }))
+    expect(unknownIn(records)).toEqual([])
+    expect(only(records, 'outcome')).toMatchObject({ round: 2, result: { status: 'ok' } })
+  })
+
+  it('is not shown by a late copy of an earlier request', () => {
+    const keys = [sent, next]
+    const second = over.when(request('r2', [sent])).when(round(next, { ...live, after: sent }))
+    const third = second.when(request('r3', keys)).when(outcome(0, 2))
+    const newest = keyOf('{"cmd":"cd /w && ls"}', ['id-0'], 3)
+    const waiting = third.when(round(newest, { ...live, after: next }))
+    const late = waiting.when(request('r2', [sent], { results: [result(sent)] }))
+    expect(all(late.records, 'outcome')).toEqual([])
+  })
+
+  it('is not shown by a request with another round, or if its own request came twice', () => {
+    const second = over.when(round(next, { ...live, after: shown }))
+    const strange = keyOf('{"cmd":"ls"}', ['id-7'])
+    expect(unknownIn(second.when(request('r2', [shown, strange])).records)).toEqual([strange])
+    const twice = second.when(request('r2', [shown])).when(request('r3', [shown, again]))
+    expect(unknownIn(twice.records)).toEqual([again])
   })
 })

@@ -247,3 +247,42 @@ describe('a host that changes calls behind the proxy, further', () => {
     })
   })
 })
+
+/** Drops the older half of the history each time it has 6 rounds. */
+function dropsHalf(messages: unknown[]): unknown[] {
+  if (messages.length >= 13) messages.splice(1, messages.length - 7)
+  return messages
+}
+
+describe('a model whose call ids repeat, behind the veto', () => {
+  const fixed = { idOf: (_: number, at: number) => `call_${at}`, headers: strange, isVeto: true }
+
+  it.each(cases)('gets the advice of a host that changes no calls: %s', async (_, one) => {
+    const plain = await run({ ...one, ...fixed, rewrite: asSent })
+    for (const rewrite of [asClaudeCode, asStranger]) {
+      const changed = await run({ ...one, ...fixed, rewrite })
+      expect(changed.same).toEqual(plain.same)
+    }
+  })
+
+  const reads = upTo(20, (n) => [bash(n % 3 === 0 ? 'npm test' : `cat ${n}.ts`)])
+  const texts = (n: number) => ({ text: `Tests: ${40 - n} failed` })
+
+  it('gets no advice if its host drops older rounds, and the log has each answer once', async () => {
+    const one = { ...fixed, script: reads, resultOf: (_: unknown, n: number) => texts(n) }
+    const plain = await run({ ...one, rewrite: asSent })
+    for (const rewrite of [asSent, asClaudeCode]) {
+      const { seen, rounds } = await run({ ...one, rewrite, shown: dropsHalf })
+      expect(seen).toEqual(plain.seen)
+      expect(rounds.map(({ calls }) => calls)).toEqual(plain.rounds.map(({ calls }) => calls))
+    }
+  })
+
+  it('is ended in a loop if its host drops older rounds', async () => {
+    const loop = { ...fixed, ...equal, script: () => [bash('cd /w && cat b')] }
+    for (const rewrite of [asSent, asClaudeCode]) {
+      const { seen } = await run({ ...loop, rewrite, shown: dropsHalf })
+      expect(seen.requests).toBeLessThan(12)
+    }
+  })
+})
