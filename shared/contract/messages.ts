@@ -1830,8 +1830,8 @@ export type CallProgram = {
   /** the call */
   ordinal: number
   /**
-   * SHA-256, in hex, of the program that would run (services/executor/performer/program/program-hash.ts);
-   * empty: this executor has no such tool
+   * SHA-256, in hex, of the program that would run
+   * (services/executor/performer/program/program-hash.ts); empty: this executor has no such tool
    */
   hash: string
 }
@@ -2177,7 +2177,7 @@ export type LoopThresholds = {
   identicalFailures: number
   /** rounds with the same call and the same result */
   identicalSuccesses: number
-  /** laps of a cycle of 2 to 6 rounds without anything new */
+  /** laps of a cycle of 2 to 12 rounds without anything new */
   cycleLaps: number
   /** consecutive schema failures of one tool (I5.2) */
   schemaFailures: number

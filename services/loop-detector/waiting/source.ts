@@ -8,7 +8,7 @@ import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { programsIn, wordsOf } from '../evidence/effect.ts'
 
 /** `names`: a list of names, a search, or the call's own words: never a wait. */
-export type Source = 'thing' | 'document' | 'names'
+type Source = 'thing' | 'document' | 'names'
 
 export function sourceOf(tool: string, value: unknown, text: string): Source {
   const command = commandIn(value)

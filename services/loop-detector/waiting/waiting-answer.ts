@@ -12,7 +12,8 @@ import { isObject } from '../../../shared/lib/json/json-object.ts'
 export type Progress = 'running' | 'over' | 'empty' | 'other'
 
 /**
- * `isOfCommand`: the call itself runs a command, whose exit code tells nothing about the thing.
+ * `isOfCommand`: the call itself runs a command. Its own end, or that it runs, says nothing about the
+ * thing.
  */
 export function progressOf(text: string, isOfCommand: boolean): Progress {
   const head = text.slice(0, headCharsMax).trim()
@@ -91,11 +92,12 @@ function progressInJson(text: string, isOfCommand: boolean): Progress | undefine
 }
 
 function progressIn(value: unknown, depth: number, isOfCommand: boolean): Progress | undefined {
+  if (depth > depthMax) return undefined
   if (Array.isArray(value))
     return value.length === 1
       ? progressIn(value[0], depth + 1, isOfCommand)
       : ofStages(value, depth, isOfCommand)
-  if (!isObject(value) || depth > depthMax) return undefined
+  if (!isObject(value)) return undefined
   const own = ofMembers(value, isOfCommand)
   if (own === 'running' || (own === 'over' && !isEnvelope(value))) return own
   for (const [name, member] of Object.entries(value)) {
@@ -218,7 +220,7 @@ function progressInLines(head: string, tail: string, isOfCommand: boolean): Prog
   if (lines.length === 1 && soleWord.test(head)) return 'running'
   for (const whole of lines) {
     const line = whole.trim().slice(0, lineCharsMax)
-    const progress = ofLine(line, isShort)
+    const progress = ofLine(line, { isShort, isOfCommand })
     if (progress === 'running') return progress
     if (progress === 'over' && !(isOfCommand && exitLine.test(line))) isOver = true
     else if (noNewOutput.test(line)) isSilent = true
@@ -231,7 +233,10 @@ function progressInLines(head: string, tail: string, isOfCommand: boolean): Prog
 const exitLine = /\bexit(?:ed)?\b.{0,12}\bcode\b/i
 const lineCharsMax = 200
 
-function ofLine(line: string, isShort: boolean): Progress | undefined {
+function ofLine(
+  line: string,
+  { isShort, isOfCommand }: { isShort: boolean; isOfCommand: boolean },
+): Progress | undefined {
   if (line === '') return undefined
   if (negation.test(line)) return 'over'
   const named =
@@ -244,7 +249,9 @@ function ofLine(line: string, isShort: boolean): Progress | undefined {
   const whole = ofValue(line.replace(/^\W+|\W+$/g, ''))
   if (whole === 'running' ? whole !== undefined && wholeLine.test(line) : whole === 'over')
     return whole
-  if (frame.test(line)) return 'running'
+  if (waitingFor.test(line)) return 'running'
+  // Of a call with a command, the frame is about that command: each repeat starts another one.
+  if (!isOfCommand && frame.test(line)) return 'running'
   const state = thingWithState.exec(line)?.[1]
   if (state !== undefined && ofValue(state) !== undefined) return ofValue(state)
   if (isShort && (statement.test(line) || table(line))) return 'running'
@@ -258,12 +265,11 @@ const wholeLine =
 const soleWord =
   /^\W*(?:creating|starting|initializing|provisioning|building|deploying|\w{1,40}_in_progress)\W*$/i
 const noNewOutput = /\bno (?:new output|output yet)\b/i
-/** The lines with which hosts and clients begin such an answer. */
-const frame = anyOf([
-  /^\W{0,4}(?:the )?(?:process|command|session|shell|task|job|agent)\b[^.]{0,80}? (?:is )?(?:still |currently )?running\b(?! (?:on|at|if|when|until)\b)/,
-  /^\W{0,4}waiting for \S/,
-  /^HTTP\/[\d.]{1,4} 202\b/,
-])
+/** The line with which a host begins the answer about a thing that it runs. */
+const frame =
+  /^\W{0,4}(?:the )?(?:process|command|session|shell|task|job|agent)\b[^.]{0,80}? (?:is )?(?:still |currently )?running\b(?! (?:on|at|if|when|until)\b)/i
+/** The lines with which a client begins such an answer. */
+const waitingFor = /^\W{0,4}waiting for \S|^HTTP\/[\d.]{1,4} 202\b/i
 /** `Agent a77: working`. */
 const thingWithState =
   /^\W{0,4}(?:process|session|task|job|agent|build|run|pipeline|deployment) [\w.#-]{1,40}\s?[:=-] ?([\w -]{1,32})$/i

@@ -2,7 +2,7 @@
 // CALL-LIKE-1. A call has a member with the name or the `type` of a call. A text, a number and an
 //     empty value are none: a client that reads calls in texts reads them in `content` too.
 
-import { isObject } from '../../../../../shared/lib/json/json-object.ts'
+import { isObject } from '../../../../../../shared/lib/json/json-object.ts'
 
 /** Nested as deeply as `limits.jsonDepthMax` allows. */
 export function couldBeCall(value: unknown): boolean {
