@@ -5,6 +5,7 @@
 // something: that can miss a loop, but never raises a false alarm.
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { isLook, isPause, sleepsFor } from '../waiting/sleep.ts'
 import { textHash } from './text-hash.ts'
 
 /** `opaque`: unknown. A new successful call of it counts as a change. */
@@ -63,11 +64,8 @@ const actionMembers = ['command', 'action', 'operation', 'op', 'method']
 
 function waitsAs(isWait: boolean, isAlone: boolean, command = ''): Operation['waits'] {
   if (isWait && isAlone) return 'only'
-  return isWait || sleep.test(command) ? 'look' : 'no'
+  return isWait || isPause(command) ? 'look' : 'no'
 }
-
-/** In any language: `sleep 5`, `time.sleep(5)`, `Start-Sleep -Seconds 5`. */
-const sleep = /\bsleep(?: ?\(|\s+(?:-[a-z]+\s+)?["']?(?!0+(?:\.0+)?\b)[\d.$])/i
 
 /** A wait for a thing names it. A time alone is no name. */
 function namesThing(value: unknown): boolean {
@@ -160,16 +158,13 @@ function shellOperation(tool: string, command: string): Operation {
   const effects = new Set<Effect>()
   const programs: string[] = []
   let sleepsAlone = true
-  // Redirections between file descriptors or to /dev/null write no file.
-  const plain = command.replace(/\d?>&\d|[&\d]?> ?\/dev\/null/g, ' ')
-  for (const part of plain.split(/&&|\|\||[;|\n&]/)) {
-    const argv = part.trim().split(/\s+/)
-    while (argv[0] !== undefined && (wrappers.has(argv[0]) || /^\w+=/.test(argv[0]))) argv.shift()
-    const program = (argv.shift() ?? '').replace(/^.*\//, '').slice(0, programCharsMax)
-    if (program === '' || program === 'cd') continue
+  let onlyLooks = true
+  for (const { program, argv, part } of programsIn(command)) {
+    const own = part.includes('>') ? 'changes' : programEffect(program, argv)
     if (programs.length < programsMax) programs.push(programWithPart(program, argv))
     if (!besideSleep.has(program)) sleepsAlone = false
-    effects.add(part.includes('>') ? 'changes' : programEffect(program, argv))
+    if (part.includes('>') || !looks([program, ...argv])) onlyLooks = false
+    effects.add(own)
   }
   const effect: Effect =
     effects.has('changes') || effects.size === 0
@@ -180,10 +175,37 @@ function shellOperation(tool: string, command: string): Operation {
   return {
     effect,
     // A program that only reads may name a sleep in its arguments: `grep "sleep 5" run.sh`.
-    waits: waitsAs(effect === 'waits', sleepsAlone, effect === 'changes' ? command : ''),
+    waits: waitsAs(
+      effect === 'waits',
+      sleepsAlone,
+      effect === 'changes' && onlyLooks ? command : '',
+    ),
     operation: `${tool} ${programs.join(' ')}`,
     freeText: true,
   }
+}
+
+/** Whether a part of a command only looks or waits: `until curl -sf localhost; do sleep 5; done`. */
+function looks(argv: string[]): boolean {
+  const at = argv.findIndex((word) => !keywords.has(word) && !/^\d/.test(word))
+  const program = argv[at]
+  if (program === undefined || argv[0] === 'for') return true
+  const rest = argv.slice(at + 1)
+  return programEffect(program, rest) !== 'changes' || isLook(program, rest)
+}
+
+const keywords = words('while until do done if then else fi break ! [[ timeout')
+
+/** The programs of a command, with their arguments and their part of it. Ignores quotes. */
+export function programsIn(command: string): { program: string; argv: string[]; part: string }[] {
+  // Redirections between file descriptors or to /dev/null write no file.
+  const plain = command.replace(/\d?>&\d|[&\d]?> ?\/dev\/null/g, ' ')
+  return plain.split(/&&|\|\||[;|\n&]/).flatMap((part) => {
+    const argv = part.trim().split(/\s+/)
+    while (argv[0] !== undefined && (wrappers.has(argv[0]) || /^\w+=/.test(argv[0]))) argv.shift()
+    const program = (argv.shift() ?? '').replace(/^.*\//, '').slice(0, programCharsMax)
+    return program === '' || program === 'cd' ? [] : [{ program, argv, part }]
+  })
 }
 
 /**
@@ -243,8 +265,8 @@ const readSubcommands: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 ])
 
 function programEffect(program: string, argv: string[]): Effect {
-  if (program === 'wait' || (program === 'sleep' && !/^0+(?:\.0+)?$/.test(argv[0] ?? '')))
-    return 'waits'
+  if (program === 'wait') return 'waits'
+  if (program === 'sleep') return sleepsFor(argv[0]) ? 'waits' : 'reads'
   if (program === 'find' && argv.some((word) => /^-(?:delete|exec|ok)/.test(word))) return 'changes'
   if (readPrograms.has(program)) return 'reads'
   if (program === 'sed')

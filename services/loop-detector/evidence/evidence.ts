@@ -20,7 +20,15 @@ import type {
 import { isGuest } from '../../../shared/contract/topology.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import { onOneLine, shortened } from '../../../shared/lib/text-cut.ts'
-import { isInputEmpty, namesThing, progressIn, type Wait, waitOf } from '../waiting/waiting.ts'
+import {
+  isInputEmpty,
+  looksAtSession,
+  namesThing,
+  progressIn,
+  type Wait,
+  waitOf,
+  waitsByInput,
+} from '../waiting/waiting.ts'
 import { echoesOf, readArguments } from './arguments.ts'
 import { type Effect, isStatusTool, type Operation, operationOf } from './effect.ts'
 import { errorOf } from './error-text.ts'
@@ -83,6 +91,8 @@ export type CallEvidence = {
   /** It waits for something that runs elsewhere. Made of `wait` when the round is judged. */
   poll: boolean
   wait: Wait
+  /** Its answer states that something runs. */
+  runs: boolean
   /** It was started, so its arguments had the right shape. */
   ran: boolean
   /** A guard vetoed it: evidence of a loop, and never news. */
@@ -194,7 +204,8 @@ function callEvidence(
   const read = readArguments(call.raw, declaration?.hints)
   const tool = toolOf(call)
   const mutates = declaration?.hints?.mutates ?? null
-  const { effect, waits, operation, freeText } = operationOf(tool, read.value, mutates)
+  const guess = operationOf(tool, read.value, mutates)
+  const { waits, operation } = guess
   const seen =
     result.status === 'ok' || result.status === 'error'
       ? result.text || result.reason
@@ -206,10 +217,19 @@ function callEvidence(
       : failureOf(call, result, { value: read.value, rejection, seen, text })
   const key = fingerprint('arguments', call.name, read.canonical)
   const progress = failure === undefined ? progressIn(read.value, result.text) : 'over'
-  const wait = waitOf(read.value, progress, {
+  const wait = waitOf(tool, read.value, {
+    ...{ progress, text: result.text },
     isPoller: declaration?.poll === true,
-    looks: () => mayLook(tool, read.value, { effect, freeText, mutates }),
+    looks: () => mayLook(tool, read.value, { ...guess, mutates }),
   })
+  const sleeps =
+    failure === undefined && (waits === 'only' || (waits === 'look' && progress !== 'over'))
+  // A look at a thing that is over is no wait, so its answer counts like any other.
+  // The name of a tool for input says nothing about a call without one, which reads a text.
+  const isVainInput = failure === undefined && progress === 'over' && waitsByInput(read.value)
+  const isVainSleep = guess.effect === 'waits' && waits === 'look' && !sleeps
+  const effect = isVainInput || isVainSleep ? 'reads' : guess.effect
+  const freeText = guess.freeText || isVainInput
   const resultKey = fingerprint('result', tool, failure === undefined ? 'ok' : 'failed', text)
   return {
     ref: { round, ordinal: call.ordinal },
@@ -219,14 +239,13 @@ function callEvidence(
     result: resultKey,
     outcome: key + resultKey,
     effect,
-    sleeps:
-      failure === undefined && (waits === 'only' || (waits === 'look' && progress !== 'over')),
+    sleeps,
     operation: operation ?? key,
     freeText,
     mutates: mutates === true,
     value: read.value,
     mayBeStamped: failure === undefined && mayBeStamped(call.raw),
-    ...{ poll: false, wait },
+    ...{ poll: false, wait, runs: progress === 'running' },
     ran: result.status !== 'rejected' && result.status !== 'vetoed',
     vetoed: result.status === 'vetoed',
     failure,
@@ -243,15 +262,13 @@ function callEvidence(
 function mayLook(
   tool: string,
   value: unknown,
-  {
-    effect,
-    freeText,
-    mutates,
-  }: Pick<Operation, 'effect' | 'freeText'> & Pick<ToolHints, 'mutates'>,
+  { effect, operation, freeText, mutates }: Operation & Pick<ToolHints, 'mutates'>,
 ): boolean {
   if (effect === 'reads' || effect === 'waits') return true
   if (mutates === true) return false
+  // A tool for input without an input looks at the session.
   if (freeText || isStatusTool(tool)) return true
+  if (operation === undefined && looksAtSession(value)) return true
   return effect === 'opaque' && (namesThing(value) || isInputEmpty(value))
 }
 

@@ -39,8 +39,12 @@ const tailCharsMax = 512
 const jsonCharsMax = 16_384
 const openBrace = 0x7b
 const openBracket = 0x5b
-const emptyAnswer =
-  /^(?:<system-reminder>)?(?:null|""|\{\}|\[\]|[([<]?(?:no|empty) (?:output|content|result)[)\]>]?\.?|(?:warning: )?the file (?:exists but the contents are|is) empty\.?)(?:<\/system-reminder>)?$/i
+const emptyAnswer = wholeOf([
+  /(?:null|none|""|\{\}|\[\]|\.{3}|…|output:)/,
+  /[([<]?(?:no|empty) (?:output|content|result)[)\]>]?\.?/,
+  /\(?(?:\w{1,24} ){1,2}(?:completed|finished|succeeded|ran) (?:with no|without(?: any)?) output(?: or errors?)?\.?\)?/,
+  /(?:<system-reminder>)?(?:warning: )?the file (?:exists but the contents are|is) empty\.?(?:<\/system-reminder>)?/,
+])
 
 /** A member of an answer in JSON that holds its text. */
 const contentName = /^(?:content|output|stdout|stderr|text|error)$/
@@ -48,20 +52,31 @@ const emptyContent = /"(?:content|output|stdout|text)"\s*:\s*""/
 
 /** Words without which no answer states a progress. */
 const hint =
-  /status|state|phase|running|executing|pending|queue|progress|ready|wait|output|exist|found|such|unknown|invalid|exit|complete|finish|fail|error|done|end|cancel|kill|terminat|expire|stop|abort|clos|gone|delet|denied|refus|forbid|authori|no longer|no active|success|succee|process/i
+  /status|state|phase|running|executing|pending|queue|progress|ready|wait|output|exist|found|such|unknown|invalid|exit|complete|finish|fail|error|done|end|cancel|kill|terminat|expire|stop|abort|clos|gone|delet|denied|refus|forbid|authori|no longer|no active|success|succee|process|working|missing|starting|creating|provisioning|building|deploying|initializing|\b202\b|jobid|\bPD\b/i
 
 // ── Members ──
 
-const runningValue =
-  /^(?:(?:still|currently) )?(?:running|pending|queued|in progress|processing|working|executing|started|starting|waiting|not ready|not started|not finished|enqueued|in queue|submitted|initializing|creating|provisioning|building|deploying|containercreating)$/
-const overValue =
-  /^(?:completed?|done|finished|ended|success(?:ful)?|succeeded|passed|failed|failure|errore?d?|exited|exit|killed|terminated|cancell?ed|aborted|expired|stopped|timed out|timeout|dead|gone|not found|notfound|missing|unknown|closed|deleted|rejected|refused|denied|skipped|ready|crashed)$/
+const runningValue = wholeOf([
+  /(?:(?:still|currently) )?(?:running|pending|queued|in progress|processing|working|executing)/,
+  /started|starting|waiting(?: for [\w ]+)?|not (?:ready|started|finished)|enqueued|in queue|submitted/,
+  /initializing|creating|provisioning|building|deploying|containercreating/,
+  /(?:\w+ ){1,4}in progress/,
+])
+const overValue = wholeOf([
+  /completed?|done|finished|ended|success(?:ful)?|succeeded|passed|ready|skipped|exited|exit/,
+  /failed|failure|errore?d?|crashed|killed|terminated|cancell?ed|aborted|stopped|rejected|refused|denied/,
+  /expired|timed out|timeout|dead|gone|not found|notfound|missing|unknown|closed|deleted/,
+  /(?:\w+ ){1,4}(?:complete|failed)/,
+])
 /** Values of an envelope around the answer: the inner status counts. */
 const envelope = /^success(?:ful)?$/
 
-const statusName = /(?:^|[a-z_-])(?:status|state|phase)$/i
+const statusName =
+  /^(?!(?:prev|previous|last|old|former|next|target|desired|expected|initial)(?:[_-]|[A-Z]))(?:.{0,32}[a-z_-])?(?:[sS]tatus|[sS]tate|[pP]hase|STATUS|STATE|PHASE)$/
 const runs = /^(?:is_?)?(?:running|pending|queued|in_?progress|still_?running)$/i
-const isOverName = /^(?:is_?)?(?:ready|finished|done)$/i
+const isOverName = /^(?:is_?)?(?:ready|finished|done|completed?)$/i
+const overTime = /^(?:finished|completed|ended)_?at$/i
+const idName = /^(?:id|\w{1,24}(?:_id|Id|ID))$/
 const exitCode = /^(?:exit_?code|return_?code)$/i
 const things =
   /^(?:jobs|tasks|runs|agents|processes|builds|pods|checks|sessions|executions|deployments|workflow_runs|check_runs)$/i
@@ -79,7 +94,9 @@ function progressInJson(text: string, isOfCommand: boolean): Progress | undefine
 function progressIn(value: unknown, depth: number, isOfCommand: boolean): Progress | undefined {
   if (depth > depthMax) return undefined
   if (Array.isArray(value))
-    return value.length === 1 ? progressIn(value[0], depth + 1, isOfCommand) : undefined
+    return value.length === 1
+      ? progressIn(value[0], depth + 1, isOfCommand)
+      : ofStages(value, depth, isOfCommand)
   if (!isObject(value)) return undefined
   const own = ofMembers(value, isOfCommand)
   if (own === 'running' || (own === 'over' && !isEnvelope(value))) return own
@@ -97,7 +114,10 @@ function progressIn(value: unknown, depth: number, isOfCommand: boolean): Progre
 function ofMembers(value: Record<string, unknown>, isOfCommand: boolean): Progress | undefined {
   let found: Progress | undefined
   for (const [name, member] of Object.entries(value)) {
-    const progress = ofMember(name, member)
+    const progress =
+      member === null && overTime.test(name) && Object.keys(value).some((key) => idName.test(key))
+        ? 'running'
+        : ofMember(name, member)
     if (isOfCommand && exitCode.test(name)) continue
     if (progress === 'running') return progress
     found ??= progress
@@ -123,6 +143,20 @@ function ofThings(list: unknown[], depth: number, isOfCommand: boolean): Progres
   const all = list.slice(0, thingsMax).map((item) => progressIn(item, depth + 1, isOfCommand))
   if (all.includes('running')) return 'running'
   return all.length > 0 && all.every((progress) => progress === 'over') ? 'over' : undefined
+}
+
+/** The stages of one job: some are over, and another runs. The tickets of a list do not run. */
+function ofStages(list: unknown[], depth: number, isOfCommand: boolean): Progress | undefined {
+  const all = list.slice(0, thingsMax).map((item) => progressIn(item, depth + 1, isOfCommand))
+  const runs = list.some(
+    (item) =>
+      isObject(item) &&
+      Object.entries(item).some(
+        ([name, member]) =>
+          statusName.test(name) && typeof member === 'string' && plain(member) === 'running',
+      ),
+  )
+  return runs && all.includes('over') ? 'running' : undefined
 }
 
 /** Whether an answer in JSON has members for its text, and all of them are blank. */
@@ -156,7 +190,7 @@ function ofValue(value: string): Progress | undefined {
 }
 
 function plain(value: string): string {
-  return value.length > 32
+  return value.length > 48
     ? ''
     : value
         .trim()
@@ -166,8 +200,9 @@ function plain(value: string): string {
 
 /** Of JSON that is cut off or too long to parse: its first status decides. */
 function firstMember(head: string): Progress | undefined {
-  const value = /"\w{0,24}(?:status|state|phase)"\s*:\s*"([^"]{1,32})"/i.exec(head)?.[1]
-  return value === undefined ? undefined : ofValue(value)
+  for (const [, name = '', value = ''] of head.matchAll(/"(\w{1,32})"\s*:\s*"([^"]{1,48})"/g))
+    if (statusName.test(name)) return ofValue(value)
+  return undefined
 }
 
 // ── Lines ──
@@ -181,12 +216,17 @@ function progressInLines(head: string, tail: string, isOfCommand: boolean): Prog
   const lines = head.split('\n', isShort ? shortLinesMax : leadLinesMax)
   const last = isShort ? '' : (tail || head).trimEnd().split('\n').slice(-2).join('\n')
   let isOver = false
-  for (const line of lines) {
-    const progress = ofLine(line.trim().slice(0, lineCharsMax), { isShort, isOfCommand })
+  let isSilent = noNewOutput.test(last)
+  if (lines.length === 1 && soleWord.test(head)) return 'running'
+  for (const whole of lines) {
+    const line = whole.trim().slice(0, lineCharsMax)
+    const progress = ofLine(line, { isShort, isOfCommand })
     if (progress === 'running') return progress
     if (progress === 'over' && !(isOfCommand && exitLine.test(line))) isOver = true
+    else if (noNewOutput.test(line)) isSilent = true
   }
-  if (noNewOutput.test(last)) return 'running'
+  // A silent thing may be over, which another line states.
+  if (isSilent && !(isShort && isOver)) return 'running'
   return isOver ? 'over' : 'other'
 }
 
@@ -209,9 +249,11 @@ function ofLine(
   const whole = ofValue(line.replace(/^\W+|\W+$/g, ''))
   if (whole === 'running' ? whole !== undefined && wholeLine.test(line) : whole === 'over')
     return whole
-  if (noNewOutput.test(line) || waitingFor.test(line)) return 'running'
+  if (waitingFor.test(line)) return 'running'
   // Of a call with a command, the frame is about that command: each repeat starts another one.
   if (!isOfCommand && frame.test(line)) return 'running'
+  const state = thingWithState.exec(line)?.[1]
+  if (state !== undefined && ofValue(state) !== undefined) return ofValue(state)
   if (isShort && (statement.test(line) || table(line))) return 'running'
   return overLine.test(line) && !share.test(line) ? 'over' : undefined
 }
@@ -219,20 +261,41 @@ function ofLine(
 /** As the only words of a line. `processing` or `working` alone says too little. */
 const wholeLine =
   /^\W*(?:(?:still|currently) )?(?:running|pending|queued|in[ _-]progress|not (?:yet )?ready|waiting)\W*$/i
-const noNewOutput = /\bno new output\b/i
+/** As the only word of the answer. */
+const soleWord =
+  /^\W*(?:creating|starting|initializing|provisioning|building|deploying|\w{1,40}_in_progress)\W*$/i
+const noNewOutput = /\bno (?:new output|output yet)\b/i
 /** The line with which a host begins the answer about a thing that it runs. */
 const frame =
   /^\W{0,4}(?:the )?(?:process|command|session|shell|task|job|agent)\b[^.]{0,80}? (?:is )?(?:still |currently )?running\b(?! (?:on|at|if|when|until)\b)/i
-/** The line with which a client begins such an answer. */
-const waitingFor = /^\W{0,4}waiting for \S/i
+/** The lines with which a client begins such an answer. */
+const waitingFor = /^\W{0,4}waiting for \S|^HTTP\/[\d.]{1,4} 202\b/i
+/** `Agent a77: working`. */
+const thingWithState =
+  /^\W{0,4}(?:process|session|task|job|agent|build|run|pipeline|deployment) [\w.#-]{1,40}\s?[:=-] ?([\w -]{1,32})$/i
 /** One line that says of a thing that it still runs. */
-const statement =
-  /^[^.:;]{1,80}? (?:is|are|remains?) (?:still |currently |now )?(?:running|executing|pending|queued|in progress|not (?:yet )?(?:ready|finished|complete|done)|being processed)(?: (?:yet|now))?(?:\s*$|\s*[.,;!)(\]…]|\s+(?:with|for \d|since|after|under|\d))|^\W*(?:still|not yet) (?:running|pending|queued|in progress|ready|finished|complete|done|waiting)\b|^\W*not ready\b|^\W{0,4}\[[^\]]{0,24}\d\] running\b/i
+const statement = anyOf([
+  /^[^.:;]{1,80}? (?:is|are|remains?) (?:still |currently |now )?(?:running|executing|pending|queued|in progress|not (?:yet )?(?:ready|finished|complete|done)|being processed)(?: (?:yet|now))?(?:\s*$|\s*[.,;!)(\]…]|\s+(?:with|for \d|since|after|under|\d))/,
+  /^\W*(?:still|not yet) (?:running|pending|queued|in progress|ready|finished|complete|done|waiting)\b/,
+  /^\W*(?:[\w-]{1,24} ){0,2}not (?:yet )?ready\b/,
+  /^\W{0,4}\[[^\]]{0,24}\d\][-+]?\s{1,4}running\b/,
+  // A row of `squeue`: it waits for its nodes.
+  /^\s*\d+ .{1,80} (?:PD|CF) +[\d:-]{4,12} /,
+])
 /** A state that the thing no longer has, or never had. */
-const negation =
-  /\b(?:not|isn't|no longer|already|never) (?:running|active|alive|exist|available|completed|finished|exited|terminated|closed|cancell?ed)\b|\bno (?:longer|active|running|background|previous|such|matching) (?:[\w-]{1,24} ){0,2}(?:process|session|job|task|shell|command|run|agent|terminal|build|execution|deployment|id)(?:e?s)?\b|\bno longer (?:exists?|runs?|available)\b/i
-const overLine =
-  /\b(?:not found|no such|(?:does|do|did) ?n[o']t exist|(?:access|permission) (?:is |was )?denied|not authori[sz]ed|unauthori[sz]ed|forbidden|refused)\b|\b(?:unknown|invalid|expired|closed|stale) (?:[\w-]{1,24} ){0,2}(?:process|session|job|task|shell|command|run|agent|terminal|build|execution|id)s?\b|\b(?:exited|terminated|killed|failed|finished|completed|ended) (?:with|by|at|on)\b|\bexit(?:ed)? ?(?:code|status)\b|^\W*(?:error|failed|failure|fatal)\b|\b(?:process|session|job|task|command|shell|run|build|agent|pipeline|workflow|deployment|execution|operation|container|it)\b[^.:\n]{0,48}? (?:(?:has|have|had) (?:been )?|(?:was|is|were) )?(?:already )?(?:exited|completed|finished|ended|failed|succeeded|terminated|stopped|killed|cancell?ed|aborted|expired|closed|gone|deleted|removed|crashed)\b/i
+const negation = anyOf([
+  /\b(?:not|isn't|no longer|already|never) (?:running|active|alive|exist|available|completed|finished|exited|terminated|closed|cancell?ed)\b/,
+  /\bno (?:longer|active|running|background|previous|such|matching) (?:[\w-]{1,24} ){0,2}(?:process|session|job|task|shell|command|run|agent|terminal|build|execution|deployment|id)(?:e?s)?\b/,
+  /^\W*no (?:process|session|job|task|shell|command|run|agent|terminal|build|execution|deployment)(?:e?s)? (?:was |were )?(?:found|with|matching|named|exists?)\b/,
+  /\bno longer (?:exists?|runs?|available)\b/,
+])
+const overLine = anyOf([
+  /\b(?:not found|no such|(?:does|do|did) ?n[o']t exist|(?:access|permission) (?:is |was )?denied|not authori[sz]ed|unauthori[sz]ed|forbidden|refused)\b/,
+  /\b(?:unknown|invalid|expired|closed|stale) (?:[\w-]{1,24} ){0,2}(?:process|session|job|task|shell|command|run|agent|terminal|build|execution|id)s?\b/,
+  /\b(?:exited|terminated|killed|failed|finished|completed|ended) (?:with|by|at|on)\b/,
+  /\bexit(?:ed)? ?(?:code|status)\b|^\W*(?:error|failed|failure|fatal)\b/,
+  /\b(?:process|session|job|task|command|shell|run|build|agent|pipeline|workflow|deployment|execution|operation|container|it)\b[^.:\n]{0,48}? (?:(?:has|have|had) (?:been )?|(?:was|is|were) )?(?:already )?(?:exited|completed|finished|ended|failed|succeeded|terminated|stopped|killed|cancell?ed|aborted|expired|closed|gone|deleted|removed|crashed)\b/,
+])
 /** A share is progress: `3 of 10 tasks completed`. */
 const share = /\d ?(?:\/|of) ?\d|\d ?%/
 
@@ -250,4 +313,13 @@ function table(line: string): boolean {
   const isRunning = states.includes('running')
   const ready = /\b(\d{1,4})\/(\d{1,4})\b/.exec(line)
   return isRunning && ready !== null && Number(ready[1]) < Number(ready[2])
+}
+
+/** One regular expression for a list of alternatives, whatever the case. */
+function anyOf(alternatives: RegExp[]): RegExp {
+  return new RegExp(alternatives.map(({ source }) => source).join('|'), 'i')
+}
+
+function wholeOf(alternatives: RegExp[]): RegExp {
+  return new RegExp(`^(?:${anyOf(alternatives).source})$`, 'i')
 }

@@ -6,9 +6,13 @@
 // WAITING-2. A failure is no wait, and no answer that says that the thing is over, gone or refused.
 //     Neither is an action that reports that it was queued.
 // WAITING-3. An empty answer is a wait only if the call has an id that an earlier call returned. The
-//     path of a file for the output of an earlier call counts as such an id.
+//     path of a file for the output of an earlier call counts as such an id. An input without an
+//     id needs an earlier answer that something runs.
+// WAITING-4. What a document, a search, a list of names or the call itself says is no statement of a
+//     thing that runs (source.ts).
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { pathName, sourceOf } from './source.ts'
 import { type Progress, progressOf } from './waiting-answer.ts'
 
 /**
@@ -16,6 +20,9 @@ import { type Progress, progressOf } from './waiting-answer.ts'
  * `unknown`: its answer is empty, so it waits if an earlier call returned one of these ids.
  */
 export type Wait = { kind: 'no' | 'own' | 'answer' } | { kind: 'unknown'; ids: string[] }
+
+/** Stands for a thing that runs and has no id: the command of a terminal. */
+export const unnamed = 'the running command'
 
 const no: Wait = { kind: 'no' }
 const own: Wait = { kind: 'own' }
@@ -31,15 +38,24 @@ export function progressIn(value: unknown, text: string): Progress {
  * it may be a look at something, and no action.
  */
 export function waitOf(
+  tool: string,
   value: unknown,
-  progress: Progress,
-  { isPoller, looks }: { isPoller: boolean; looks: () => boolean },
+  {
+    progress,
+    text,
+    isPoller,
+    looks,
+  }: { progress: Progress; text: string; isPoller: boolean; looks: () => boolean },
 ): Wait {
   if (progress === 'over' || sendsInput(value)) return no
-  if (isPoller || waitsByInput(value)) return own
+  if (isPoller || namesWait(value)) return own
+  if (waitsByInput(value) && progress !== 'empty') return own
   if (progress === 'other' || !looks()) return no
-  if (progress === 'running') return byAnswer
+  const source = sourceOf(tool, value, text)
+  if (progress === 'running' && source === 'thing') return byAnswer
+  if (source === 'names') return no
   const ids = [...idsIn(value), ...pathsIn(value)]
+  if (ids.length === 0 && isInputEmpty(value)) return { kind: 'unknown', ids: [unnamed] }
   return ids.length > 0 ? { kind: 'unknown', ids } : no
 }
 
@@ -76,17 +92,20 @@ export function isInputEmpty(value: unknown): boolean {
 }
 
 /** Its input to a running session is empty, or names its own wait. */
-function waitsByInput(value: unknown): boolean {
-  if (!isObject(value)) return false
-  let isEmptyOrWaits = false
-  for (const name in value) {
-    const member = value[name]
-    if (inputs.has(name) || commands.has(name)) {
-      if (!isBlank(member)) return false
-      isEmptyOrWaits = true
-    } else if (isWaitMember(name, member)) isEmptyOrWaits = true
-  }
-  return isEmptyOrWaits && (isTrue(value.is_input) || idsIn(value).length > 0)
+export function waitsByInput(value: unknown): boolean {
+  return namesWait(value) || (isInputEmpty(value) && looksAtSession(value))
+}
+
+/** It names its own wait for a running session. */
+function namesWait(value: unknown): boolean {
+  if (!isObject(value) || !looksAtSession(value)) return false
+  return Object.entries(value).some(([name, member]) => isWaitMember(name, member))
+}
+
+/** It names a session or has an empty input for one, and no command. */
+export function looksAtSession(value: unknown): boolean {
+  if (!isObject(value) || hasCommand(value) || sendsInput(value)) return false
+  return isTrue(value.is_input) || idsIn(value).length > 0
 }
 
 function isWaitMember(name: string, member: unknown): boolean {
@@ -102,7 +121,6 @@ function idsIn(value: unknown): string[] {
   )
 }
 
-const pathName = /^(?:(?:absolute_?|target_?)?(?:file_?)?path|file_?name|file)$/i
 const pathsMax = 8
 const pathTextCharsMax = 4_096
 

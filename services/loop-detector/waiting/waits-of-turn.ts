@@ -10,7 +10,7 @@ import type { Milliseconds } from '../../../shared/lib/clock.ts'
 import type { CallEvidence, RoundEvidence } from '../evidence/evidence.ts'
 import { remember } from '../novelty/recency.ts'
 import { hastyMs } from '../patience.ts'
-import type { Wait } from './waiting.ts'
+import { unnamed, type Wait } from './waiting.ts'
 
 /** The memory of a turn: the time of its last round, and the ids that calls returned. */
 export type WaitMemory = { time: Milliseconds | undefined; ids: Set<string> }
@@ -31,7 +31,10 @@ export function withWaits(
     if (call.wait.kind === 'no') return call
     return isPoll(memory, call.wait, hasClock) ? { ...call, poll: true } : call
   })
-  for (const { failure, text } of calls) if (failure === undefined) rememberIds(memory.ids, text)
+  for (const { failure, text, runs } of calls) {
+    if (failure === undefined) rememberIds(memory.ids, text)
+    if (runs) remember(memory.ids, unnamed, limits.loopIdsMax)
+  }
   return all
 }
 

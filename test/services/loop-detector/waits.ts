@@ -42,6 +42,103 @@ const background = call(
   `Command running in background with ID: b7f. Output is being written to: ${backgroundOutput}. You will be notified.`,
 )
 
+const startJob = call('start_job', { name: 'b' }, '{"job_id":"j-12"}')
+/** One look at a job that an earlier call started, with its answer. */
+const job = (id: string, answer: string): WaitCase => ({
+  ...{ id, first: startJob, lap: [call('get_job', { job_id: 'j-12' }, answer)] },
+})
+const bash = (id: string, command: string, answer: string): WaitCase =>
+  one(id, call('bash', { command }, answer))
+const codexStart = call('exec_command', { cmd: 'make' }, 'Process running with session ID 7')
+
+/** Words of real hosts and services, which say little. */
+const quietLooks: WaitCase[] = [
+  bash('claude-sleep-no-output', 'sleep 1; cat empty.txt', '(Bash completed with no output)'),
+  bash('claude-sleep-alone', 'sleep 5', '(Bash completed with no output)'),
+  {
+    id: 'claude-background-no-output',
+    first: background,
+    lap: [call('Bash', { command: `cat ${backgroundOutput}` }, '(Bash completed with no output)')],
+  },
+  bash('sleep-two-looks', 'sleep 30 && git status && ls', 'clean'),
+  bash('sleep-after-look', 'tail -1 b.log; sleep 30', 'compiling'),
+  bash('sleep-describe', 'sleep 9; aws rds describe-db-instances --query x', 'a'),
+  bash('sleep-query', 'sleep 9; psql -c "select state from jobs"', 'a'),
+  bash('sleep-in-a-loop', 'until curl -sf localhost:80; do sleep 5; done', 'a'),
+  bash('sleep-of-python', 'python3 -c "import time; time.sleep(30)"', ''),
+  job('job-not-ready-yet', 'Result not ready yet, try again later'),
+  job('job-not-complete', '{"isComplete": false}'),
+  job('job-not-done', '{"id":"j-12","done":false}'),
+  job('job-not-finished', '{"id":"j-12","started_at":"2026-01-01","finished_at":null}'),
+  job('job-resource', '{"id":"j-12","status":"waiting_for_resource","stages":[]}'),
+  job('job-resource-line', 'status: waiting_for_resource'),
+  job('job-dots', '...'),
+  job('job-none', 'None'),
+  job('job-update', '{"id":"j-12","StackStatus":"UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"}'),
+  one(
+    'pipeline-stages',
+    call(
+      'get_pipeline',
+      { id: 9 },
+      '[{"name":"build","status":"success"},{"name":"test","status":"running"},{"name":"ship","status":"created"}]',
+    ),
+  ),
+  one('agent-works', call('poll_agent', { agent_id: 'a77' }, 'Agent a77: working')),
+  one(
+    'http-accepted',
+    call('http_get', { url: 'http://x/jobs/1' }, 'HTTP/1.1 202 Accepted\nRetry-After: 10\n\n'),
+  ),
+  bash('stack-created', 'aws cloudformation describe-stacks --query x', 'CREATE_IN_PROGRESS'),
+  bash('database-created', 'aws rds describe-db-instances --query x', '"creating"'),
+  bash('container-starts', 'docker inspect -f "{{.State.Health.Status}}" db', 'starting'),
+  bash('shell-jobs', 'jobs', '[1]+  Running                 make &'),
+  bash(
+    'squeue-pending',
+    'squeue -j 4711',
+    'JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n4711 debug a root PD 0:00 1 (Priority)',
+  ),
+  // What a running build writes into its own state file: a wait, unlike any other document.
+  bash('state-file', 'cat build.status', 'running'),
+  one('state-file-read', call('Read', { file_path: '/w/job-7/state' }, 'pending')),
+  one(
+    'state-file-with-id',
+    call('Read', { file_path: '/w/job.json' }, '{"id":7,"status":"running"}'),
+  ),
+  {
+    id: 'state-file-of-a-known-job',
+    first: startJob,
+    lap: [call('Read', { file_path: '/w/j-12.json' }, '{"status":"running"}')],
+  },
+  {
+    id: 'codex-no-chars',
+    first: codexStart,
+    lap: [call('write_stdin', { session_id: 7 }, 'Output:\n')],
+  },
+  {
+    id: 'codex-empty-chars',
+    first: codexStart,
+    lap: [call('write_stdin', { session_id: 7, chars: '' }, '')],
+  },
+  {
+    id: 'terminal-empty-input',
+    first: call('terminal', { input: 'make' }, '[no new output]'),
+    lap: [call('terminal', { input: '' }, '')],
+  },
+  {
+    id: 'process-log',
+    first: call('bash', { command: 'make' }, 'Command still running (session quick-lake, pid 12)'),
+    lap: [call('process', { action: 'log', sessionId: 'quick-lake' }, '(no output yet)')],
+  },
+  one(
+    'process-poll',
+    call(
+      'process',
+      { action: 'poll', sessionId: 'quick-lake' },
+      '(no new output)\n\nProcess still running.',
+    ),
+  ),
+]
+
 export const silentWaits: WaitCase[] = [
   // Claude Code
   {
@@ -329,6 +426,7 @@ export const silentWaits: WaitCase[] = [
     call('get_job', { id: 'b' }, '{"status":"running"}'),
   ),
   one('slurm', call('bash', { command: 'sacct -j 5 -n -o state' }, '   PENDING')),
+  ...quietLooks,
 ]
 
 /** The thing is gone, over or refused, so each must be noticed within eight calls. */
@@ -530,4 +628,57 @@ export const fakeWaits: WaitCase[] = [
     ),
   ),
   one('wait-member-of-a-read', call('read_file', { path: 'a.txt', wait: true }, 'text of a')),
+  one(
+    'task-never-was',
+    poller('TaskOutput', { task_id: 'b1', block: true }, 'No task found with ID: b1'),
+  ),
+  one(
+    'silent-and-exited',
+    call(
+      'process',
+      { action: 'poll', sessionId: 'q' },
+      '(no new output)\n\nProcess exited with code 0.',
+    ),
+  ),
+  one(
+    'silent-and-killed',
+    call(
+      'process',
+      { action: 'poll', sessionId: 'q' },
+      '(no new output)\n\nProcess exited with signal SIGKILL.',
+    ),
+  ),
+  one(
+    'mcp-was-running',
+    call('get_job', { id: 'j' }, '{"status":"cancelled","previous_status":"running"}'),
+  ),
+  one(
+    'mcp-was-running-first',
+    call('get_job', { id: 'j' }, '{"previous_status":"running","status":"cancelled"}'),
+  ),
+  one('mcp-none-runs', call('get_job', { job_id: 'j' }, 'No job with id j is running.')),
+  one('stack-failed', call('get_stack', { id: 1 }, '{"StackStatus":"ROLLBACK_COMPLETE"}')),
+  one('codex-no-session', call('write_stdin', { session_id: 0, chars: '' }, '')),
+  one('terminal-nothing-runs', call('terminal', { input: '' }, '')),
+  one(
+    'sleeps-grow',
+    ...Array.from({ length: 8 }, (_, n) =>
+      call('bash', { command: `sleep ${n + 1}; cat /nope` }, 'cat: /nope: No such file'),
+    ),
+  ),
+  // The repeated thing is the command, and the sleep beside it changes nothing.
+  bash('sleep-and-test', 'sleep 1 && npm test', 'Tests: 1 failed, 3 passed'),
+  bash('test-and-sleep', 'npm test; sleep 1', 'Tests: 1 failed, 3 passed'),
+  bash('sleep-and-commit', 'sleep 1; git commit -m x', 'nothing to commit'),
+  bash('sleep-in-a-test-loop', 'while true; do npm test; sleep 5; done', 'Tests: 1 failed'),
+  bash('sleep-for-the-missing', 'sleep 2; cat nope 2>/dev/null || echo missing', 'missing'),
+  bash('short-sleep', 'sleep 0.1; ls', 'a b'),
+  // The answer is in the arguments, in a name, or in a text that nobody changes.
+  bash('echo', 'echo running', 'running'),
+  bash('names', 'ls', 'running\npending'),
+  one('names-of-a-tool', call('list_directory', { path: '/w' }, 'running\npending')),
+  bash('state-of-a-document', 'cat state.json', '{"status":"running"}'),
+  bash('state-in-a-document', 'grep status a.txt', 'status: running'),
+  one('read-of-a-document', call('read', { path: 'doc.md' }, '{"status":"running"}')),
+  one('search', call('search', { q: 'x' }, 'pending')),
 ]

@@ -104,6 +104,18 @@ describe('a fake wait', () => {
 })
 
 describe('a model that loops', () => {
+  it('is noticed at its sixteenth invented session, because different ids may be a batch', () => {
+    const calls = Array.from(
+      { length: 16 },
+      (_, n): WaitCall => ({
+        tool: 'write_stdin',
+        args: { session_id: n, chars: '' },
+        answer: 'Unknown process id',
+      }),
+    )
+    expect(rungsOf(calls, 30 * second).indexOf('nudge')).toBe(15)
+  })
+
   const written = (n: number): WaitCall => ({
     ...{ tool: 'get_thing', args: { id: 5, wait: true, n }, answer: 'blue' },
   })

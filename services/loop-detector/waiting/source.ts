@@ -1,0 +1,60 @@
+// Where the answer of a look comes from: from a thing that may run, or from a text about it.
+//
+// SOURCE-1. A file states the progress of a thing if an earlier call returned its path or an id in
+//     it, if its name tells of a run and its whole answer is the state, or if it names an id. The
+//     `status` of any other document is a text that nothing changes.
+
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { programsIn, wordsOf } from '../evidence/effect.ts'
+
+/** `names`: a list of names, a search, or the call's own words: never a wait. */
+type Source = 'thing' | 'document' | 'names'
+
+export function sourceOf(tool: string, value: unknown, text: string): Source {
+  const command = commandIn(value)
+  if (command !== undefined) return sourceOfCommand(command, text)
+  if (wordsOf(tool).some((word) => listers.has(word))) return 'names'
+  const path = pathIn(value)
+  return path === undefined ? 'thing' : sourceOfFile(path, text)
+}
+
+function sourceOfCommand(command: string, text: string): Source {
+  const programs = programsIn(command.slice(0, commandCharsMax))
+  const isOf = (list: ReadonlySet<string>) => programs.every(({ program }) => list.has(program))
+  if (programs.length === 0) return 'thing'
+  if (isOf(speakers) || isOf(namers)) return 'names'
+  return isOf(readers) ? sourceOfFile(command, text) : 'thing'
+}
+
+function sourceOfFile(path: string, text: string): Source {
+  const isState = nameOfRun.test(path) && /^\s*[a-z][a-z _-]{0,40}\s*$/i.test(text)
+  return isState || /"\w{0,16}id"\s*:/i.test(text.slice(0, textCharsMax)) ? 'thing' : 'document'
+}
+
+function commandIn(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined
+  const command = value.command ?? value.cmd
+  return typeof command === 'string' && command.trim() !== '' ? command : undefined
+}
+
+function pathIn(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined
+  for (const [name, member] of Object.entries(value))
+    if (pathName.test(name) && typeof member === 'string') return member
+  return undefined
+}
+
+export const pathName = /^(?:(?:absolute_?|target_?)?(?:file_?)?path|file_?name|file)$/i
+
+const commandCharsMax = 4096
+const textCharsMax = 1024
+const words = (list: string): ReadonlySet<string> => new Set(list.split(' '))
+
+const speakers = words('echo printf true :')
+const namers = words('ls find fd tree du')
+const readers = words(
+  'cat head tail less more bat grep egrep fgrep rg jq yq sed awk cut tr sort uniq wc nl tac',
+)
+const listers = words('search grep glob ls dir directory tree')
+/** `build.status`, `/tmp/job-7/state`, `deploy.log`. */
+const nameOfRun = /(?:status|state|progress|phase|log|out|output|pid|lock|job|run|build|task)\b/i
