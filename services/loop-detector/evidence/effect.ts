@@ -171,12 +171,7 @@ function shellOperation(tool: string, command: string): Operation {
     if (!besideSleep.has(program)) sleepsAlone = false
     effects.add(part.includes('>') ? 'changes' : programEffect(program, argv))
   }
-  const effect: Effect =
-    effects.has('changes') || effects.size === 0
-      ? 'changes'
-      : effects.has('waits')
-        ? 'waits'
-        : 'reads'
+  const effect = effectOfAll(effects)
   return {
     effect,
     // A program that only reads may name a sleep in its arguments: `grep "sleep 5" run.sh`.
@@ -184,6 +179,12 @@ function shellOperation(tool: string, command: string): Operation {
     operation: `${tool} ${programs.join(' ')}`,
     freeText: true,
   }
+}
+
+/** Without a program nothing shows that the command changes nothing. */
+function effectOfAll(effects: ReadonlySet<Effect>): Effect {
+  if (effects.size === 0 || effects.has('changes')) return 'changes'
+  return effects.has('waits') ? 'waits' : 'reads'
 }
 
 /**
@@ -197,11 +198,8 @@ function programWithPart(program: string, argv: string[]): string {
   const at = argv.findIndex((word) => isPart(word, isInterpreter))
   const word = argv[at]
   if (word === undefined) return program
-  const part = /^-[ce]$/.test(word)
-    ? textHash(argv.slice(at).join(' '))
-    : partPrefixes.has(word)
-      ? `${word} ${argv[at + 1] ?? ''}`
-      : word
+  const named = partPrefixes.has(word) ? `${word} ${argv[at + 1] ?? ''}` : word
+  const part = /^-[ce]$/.test(word) ? textHash(argv.slice(at).join(' ')) : named
   return `${program} ${part}`.slice(0, programCharsMax)
 }
 
