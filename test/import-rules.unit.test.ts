@@ -10,12 +10,12 @@ import { describe, expect, test } from '@jest/globals'
 import { parseSync } from '@swc/core'
 
 type Source = { file: string; source: string }
-type Parsed = { file: string; imports: Import[]; statements: Node[] }
+type Parsed = { file: string; lines: number; imports: Import[]; statements: Node[] }
 /**
  * `target` is a path from the root of the checkout, or a package. `atRuntime` is false if only a
- * type is imported.
+ * type is imported. `isLate`: a call imports it.
  */
-type Import = { target: string; atRuntime: boolean }
+type Import = { target: string; atRuntime: boolean; isLate?: true }
 type Node = { type: string; [key: string]: unknown }
 type Rule = (files: Parsed[]) => string[]
 
@@ -65,6 +65,32 @@ describe('the tree', () => {
   test('has no barrels', () => expect(noBarrels(tree)).toEqual([]))
   test('names files by nouns of the domain', () => expect(domainNames(tree)).toEqual([]))
   test('keeps reducers pure', () => expect(pureReducers(tree)).toEqual([]))
+  test('guards an agent in memory without a bus, a database, a logger or files', () => {
+    const [guard, memory] = ['client/guard/guard.ts', 'client/guard/memory/open-memory.ts']
+    const loaded = closureOf([guard, memory], tree)
+    expect(loaded.filter((target) => heavy.some((one) => isUnder(one, target)))).toEqual([])
+  })
+  test('loads at most 12,000 lines to import a guard', () => {
+    const files = new Set(closureOf(['client/guard/guard.ts'], tree))
+    const lines = tree.filter(({ file }) => files.has(file)).map(({ lines }) => lines)
+    expect(lines.reduce((sum, one) => sum + one, 0)).toBeLessThanOrEqual(12_000)
+  })
+})
+
+describe('the closure of a file', () => {
+  test('has all that it imports at runtime and at once, also for a type between braces', () => {
+    const files = {
+      'client/a.ts': `import { b } from './b.ts'; import type { T } from './t.ts'; import('./late.ts')`,
+      'client/b.ts': `import { type T } from './t.ts'; import { DatabaseSync } from 'node:sqlite'; export * from './c.ts'`,
+      'client/c.ts': `import './a.ts'`,
+      'client/t.ts': '',
+      'client/late.ts': '',
+    }
+    const parsed = Object.entries(files).map(([file, source]) => parse({ file, source }))
+    expect(closureOf(['client/a.ts'], parsed)).toEqual([
+      ...['client/a.ts', 'client/b.ts', 'client/t.ts', 'node:sqlite', 'client/c.ts'],
+    ])
+  })
 })
 
 describe('only below', () => {
@@ -467,6 +493,12 @@ function pureReducers(files: Parsed[]): string[] {
   })
 }
 
+/** A guard in memory needs none of them. */
+const heavy = [
+  ...['shared/bus', 'shared/agents/file', 'shared/codec', 'client/guard/log'],
+  ...['node:sqlite', 'node:fs', 'node:net', 'node:child_process', 'pino', 'yaml'],
+]
+
 // ── Names that reducers may not use ──
 
 const worldlyModules = new Set(
@@ -593,6 +625,7 @@ function parse({ file, source }: Source): Parsed {
     .body as unknown as Node[]
   return {
     file,
+    lines: source.split('\n').length - 1,
     statements,
     imports: importsIn(statements).map((found) => ({
       ...found,
@@ -628,7 +661,7 @@ function importBy(node: Node): Import | undefined {
       const [first] = node.arguments as { expression: Node }[]
       const loads = isNode(callee) && (callee.type === 'Import' || nameOf(callee) === 'require')
       return loads && first?.expression.type === 'StringLiteral'
-        ? { target: String(first.expression.value), atRuntime: true }
+        ? { target: String(first.expression.value), atRuntime: true, isLate: true }
         : undefined
     }
     default:
@@ -654,6 +687,16 @@ function withOwnImports(start: Parsed[], files: Parsed[]): Set<Parsed> {
       reached.add(imported)
   }
   return reached
+}
+
+/** The files, and the files and packages that they load at once, directly or not. */
+function closureOf(start: readonly string[], files: Parsed[]): string[] {
+  const byName = new Map(files.map((parsed) => [parsed.file, parsed]))
+  const reached = new Set(start)
+  for (const file of reached)
+    for (const { target, atRuntime, isLate } of byName.get(file)?.imports ?? [])
+      if (atRuntime && isLate !== true) reached.add(target)
+  return [...reached]
 }
 
 function serviceOf(file: string): string {

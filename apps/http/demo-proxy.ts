@@ -1,6 +1,6 @@
 // The proxy of `weir demo`: `weir proxy` in this process, with its log in memory.
 
-import { openFronts } from '../../client/guard/guard.ts'
+import { openFronts } from '../../client/guard/log/fronts.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import type { StartProxy } from '../demo/demo.ts'
 import { startFrontServer } from './front-server.ts'

@@ -3,7 +3,7 @@
 // `weir proxy` and `weir up`, which can also have their routes on the server of the HTTP edge.
 
 import type { Logger } from 'pino'
-import type { FrontsOn } from '../../client/guard/guard.ts'
+import type { FrontsOn } from '../../client/guard/log/fronts.ts'
 import { defaultGuestSettings } from '../../shared/agents/guest.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { hookRoutes } from './fronts/hooks/hook-routes.ts'

@@ -1,7 +1,7 @@
 // The routes of the fronts in the process of `weir up`: guests, hooks, the model proxy, and the gateway
 // of MCP servers. They share one reader of the log.
 
-import { frontsOn } from '../../client/guard/guard.ts'
+import { frontsOn } from '../../client/guard/log/fronts.ts'
 import { openApprovals } from '../../services/approval/performer/approvals.ts'
 import type { McpServer } from '../../shared/agents/agents.ts'
 import type { Guests } from '../../shared/agents/guest.ts'

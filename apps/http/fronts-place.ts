@@ -1,6 +1,6 @@
 // The log of a command that serves fronts, from its flags.
 
-import type { FrontsPlace } from '../../client/guard/guest-log.ts'
+import type { FrontsPlace } from '../../client/guard/log/guest-log.ts'
 import { busKindOf } from '../../shared/bus/kinds.ts'
 import type { Settings } from '../../shared/settings/settings.ts'
 import { commandSettingsWithOrigins, type SettingFlags } from '../terminal/command-settings.ts'

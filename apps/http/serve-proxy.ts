@@ -2,7 +2,7 @@
 // stages run elsewhere.
 
 import type { Writable } from 'node:stream'
-import { openFronts } from '../../client/guard/guard.ts'
+import { openFronts } from '../../client/guard/log/fronts.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { createLog } from '../../shared/lib/log.ts'
 import type { SettingFlags } from '../terminal/command-settings.ts'

@@ -17,6 +17,7 @@ import type { ToolTask } from '../../services/executor/tasks.ts'
 import { type AttemptTask, llmGateway } from '../../services/llm-gateway/reducer.ts'
 import { loopDetector } from '../../services/loop-detector/reducer.ts'
 import { validator } from '../../services/validator/reducer.ts'
+import { codec } from '../../shared/codec/codec.ts'
 import { unseenResult } from '../../shared/contract/call/call-endings.ts'
 import { errorLine } from '../../shared/contract/call/error-line.ts'
 import { roundIdOf, type SentMessage, tryIdOf } from '../../shared/contract/ids.ts'
@@ -92,7 +93,7 @@ function playOf(
   log: PlayedLog,
   { topicPrefix, pause, settings, ending }: Required<Omit<TranscriptPlayerOptions, 'startAt'>>,
 ): TranscriptPlayer['play'] {
-  const player = createPlayer({ log, topicPrefix, isLog: true })
+  const player = createPlayer({ log, topicPrefix, codec })
   const conversations = player.add(conversationStage)
   const gateway = player.add(llmGateway)
   player.add(accumulator)

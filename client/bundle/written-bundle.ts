@@ -3,6 +3,7 @@
 
 import { bundlePartitionsMax } from '../../shared/bus/bundle/bounds.ts'
 import type { BundleWriter } from '../../shared/bus/bundle/writer.ts'
+import { letterCodec } from '../../shared/codec/message-of.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import { systemClock } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
@@ -106,7 +107,7 @@ async function copied({ log, selection, bundle, tally, rules, signal }: Copied):
     await copySelection({ log, selection, sink: plainSink(bundle, tally), signal })
     return 0
   }
-  const redaction = createRedaction(rules)
+  const redaction = createRedaction(rules, { letters: letterCodec })
   const learning = learningSink(redaction)
   const still = ending(log)
   await copySelection({ log: still, selection, sink: learning, signal })

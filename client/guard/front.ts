@@ -10,9 +10,7 @@
 //     their results and in their order.
 
 import { randomUUID } from 'node:crypto'
-import type { Logger } from 'pino'
 import type { RecordedParts } from '../../shared/agents/guest.ts'
-import type { Bus } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
 import type {
@@ -25,12 +23,9 @@ import type {
   PendingCall,
   Policy,
 } from '../../shared/contract/messages.ts'
-import { partitionOf } from '../../shared/contract/partition.ts'
-import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { writeObservation } from '../../shared/runtime/observation.ts'
-import { toRecord } from '../../shared/runtime/record.ts'
+import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
 import { hashOfKey, idsOfKey, roundKey } from '../../shared/transcript/round-key.ts'
-import { type Activity, type Inbox, openInbox } from './guest-activity.ts'
+import { type FrontLink, type Inbox, openInbox } from './inbox.ts'
 import { responseOfCalls, resultOfCalls, textStandIn } from './unrecorded.ts'
 import { roundOver } from './verdict-code.ts'
 
@@ -67,17 +62,13 @@ export type RoundVerdicts = {
 }
 
 export type FrontOptions = {
-  bus: Bus
-  activity: Activity
-  topicPrefix: string
-  partitions: number
+  link: FrontLink
   agent: { name: string; settings: AgentSettings; record?: RecordedParts }
   blocking: boolean
   /** The policy in force now for this conversation. */
   policy: (conversation: ConversationId) => Promise<Policy>
   /** Names a request. Default: a random UUID. */
   randomId?: () => string
-  log: Logger
 }
 
 export type Front = {
@@ -113,14 +104,12 @@ export type Front = {
 export type Wait = { waitMs: Milliseconds; signal?: AbortSignal | undefined }
 
 export function createFront(options: FrontOptions): Front {
-  const { bus, activity, topicPrefix, partitions, agent, blocking, log } = options
-  const { randomId = randomUUID } = options
-  const topic = `${topicPrefix}guest-events`
+  const { link, agent, blocking, randomId = randomUUID } = options
   const hasTexts = agent.record !== 'calls'
 
   /** Keeps FRONT-2. The caller closes the inbox. */
   async function begin({ conversation }: GuestTurn): Promise<{ inbox: Inbox; policy: Policy }> {
-    const opening = openInbox(activity, conversation, bus.clock)
+    const opening = openInbox(link, conversation)
     try {
       const [inbox, policy] = await Promise.all([opening, options.policy(conversation)])
       return { inbox, policy }
@@ -135,13 +124,7 @@ export function createFront(options: FrontOptions): Front {
 
   async function write(messages: (GuestRound | GuestResults)[]): Promise<void> {
     if (messages.length === 0) return
-    await writeObservation(
-      bus,
-      messages.map((message) =>
-        toRecord({ topic, partition: partitionOf(message.conversation, partitions), message }),
-      ),
-      log,
-    )
+    await link.write(messages)
   }
 
   function roundRecord(
@@ -246,7 +229,7 @@ export function createFront(options: FrontOptions): Front {
       const { inbox, policy } = await begin(turn)
       try {
         await write([roundRecord(turn, round, { policy, hides, isShown: false })])
-        return await verdictsOn({ ...round, ...turn }, { inbox, waitMs, signal, clock: bus.clock })
+        return await verdictsOn({ ...round, ...turn }, { inbox, waitMs, signal, clock: link.clock })
       } finally {
         inbox.close()
       }
@@ -320,7 +303,7 @@ export function finalKey(key: string, counts: HiddenCounts): string {
  */
 async function verdictsOn(
   { key, turnKey, response }: Pick<SentRound, 'key' | 'response'> & Pick<GuestTurn, 'turnKey'>,
-  { inbox, waitMs, signal, clock }: Wait & { inbox: Inbox; clock: Bus['clock'] },
+  { inbox, waitMs, signal, clock }: Wait & { inbox: Inbox; clock: Clock },
 ): Promise<RoundVerdicts | undefined> {
   const until = clock.monotonic() + waitMs
   const seen = new Map<string, readonly GuestCallVerdict[]>()

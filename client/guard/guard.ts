@@ -1,22 +1,13 @@
-// Guards an agent that runs elsewhere: the package's `weir-agents/guard`. It opens a log and the
-// stages, and makes a front of this process for each conversation.
-// Owns: opening and closing. Does not own: the records (front.ts), reading histories (history.ts).
+// Guards an agent that runs elsewhere: the package's `weir-agents/guard`.
+// GUARD-1. Without a log it loads no bus and no file of a database. A log and the stages are loaded
+//     when a guard is opened.
 
-import { type Approvals, openApprovals } from '../../services/approval/performer/approvals.ts'
-import { createLedgerReader } from '../../services/llm-gateway/performer/budgets/ledger-reader.ts'
-import { defaultGuestSettings, type GuestAgent, type Guests } from '../../shared/agents/guest.ts'
-import { withPartitionsOfLog } from '../../shared/bus/partitions-of-log.ts'
+import { defaultGuestSettings, type GuestAgent } from '../../shared/agents/guest.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
-import { createLog } from '../../shared/lib/log.ts'
-import { settingsWithOrigins, valuesOf } from '../../shared/settings/settings.ts'
-import { flagsOfChoice } from '../place/bus-choice.ts'
-import { type FrontOn, type FrontOnOptions, frontOn } from './bus-front.ts'
 import { checkGuardOptions, checkThread, type GuardOptions } from './guard-options.ts'
-import { openActivity } from './guest-activity.ts'
-import { guestAgent } from './guest-agent.ts'
+import { wholeGuest } from './guest-agent.ts'
 import type { Guard } from './guest-conversation.ts'
-import { type FrontsPlace, openGuestLog } from './guest-log.ts'
-import type { BudgetCounting } from './guest-thread.ts'
+import type { GuestThread, ThreadOptions } from './guest-thread.ts'
 
 export type {
   Advice,
@@ -38,112 +29,43 @@ export { defaultGuestSettings, WeirError }
  */
 export async function openGuard(options: GuardOptions): Promise<Guard> {
   checkGuardOptions(options)
-  const guest = guestAgent(options.agent) // before anything is opened
+  const guest = await guestOf(options.agent) // before anything is opened
   const agent = { ...guest, record: options.record ?? guest.record }
-  const fronts = await openFronts(frontsPlace(options), options)
-  const front = fronts.front({ ...options, agent })
+  const { conversation, failed, close } = await openFront({ ...options, agent })
   return {
     conversation(id, options = {}) {
       checkThread(id, options)
-      return front.conversation(id, { turn: options.turn })
+      return conversation(id, { turn: options.turn })
     },
-    failed: fronts.failed,
-    close: fronts.close,
-    [Symbol.asyncDispose]: fronts.close,
+    failed,
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 
-export type Fronts = FrontsOn & {
-  /** For a front that shows a waiting call to its person. */
-  approvals: Pick<Approvals, 'decide'>
-  /** Rejects with the first stage that cannot go on; never resolves. */
-  readonly failed: Promise<never>
-  close(): Promise<void>
+type OpenFront = Pick<Guard, 'failed' | 'close'> & {
+  conversation(id: string, options: ThreadOptions): GuestThread
 }
 
-/** Opens the log for any number of fronts and guests, and runs the stages if nobody else does. */
-export async function openFronts(
-  place: FrontsPlace,
-  options: Pick<GuardOptions, 'guards' | 'approvals' | 'stages' | 'log'>,
-): Promise<Fronts> {
-  const { topicPrefix } = place.settings
-  const log = options.log ?? createLog({ level: 'warn', secrets: [] })
-  const { bus, partitions, running } = await openGuestLog(place, { ...options, log })
-  const fronts = frontsOn({ bus, topicPrefix, partitions, log })
-  let closing: Promise<void> | undefined
-  const close = async () => {
-    try {
-      await running.close()
-    } finally {
-      fronts.close()
-      await bus.close()
-    }
+async function openFront(
+  options: GuardOptions & { agent: Required<GuestAgent> },
+): Promise<OpenFront> {
+  const { dataFolder, kafka, stages } = options
+  if (dataFolder === undefined && kafka === undefined && stages === undefined) {
+    const { openInMemory } = await import('./memory/open-memory.ts')
+    return openInMemory(options)
   }
-  return {
-    front: fronts.front,
-    approvals: openApprovals({
-      ...{ bus, topicPrefix, partitions },
-      append: (records) => bus.append(records),
-    }),
-    failed: running.failed,
-    close() {
-      closing ??= close()
-      return closing
-    },
-  }
+  const { frontsPlace, openFronts } = await import('./log/fronts.ts')
+  const fronts = await openFronts(frontsPlace(options), options)
+  const { conversation } = fronts.front(options)
+  return { conversation, failed: fronts.failed, close: fronts.close }
 }
 
-/** Options of one front: a guest, and whether its calls are held. */
-export type FrontOptions = Pick<
-  GuardOptions,
-  'agent' | 'mode' | 'onUnavailable' | 'answerWithinMs'
-> & { counting?: BudgetCounting }
-
-/** Throws `agent.invalid` for a name that no guest can have. */
-export type FrontsOn = { front(options: FrontOptions): Pick<FrontOn, 'conversation'> }
-
-/**
- * Fronts on an open log, with one reader of it. Stages that judge guests must run on it. `guests`:
- * those of agent files. The file of another name is searched.
- */
-export function frontsOn({
-  guests = new Map(),
-  ...place
-}: Pick<FrontOnOptions, 'bus' | 'topicPrefix' | 'partitions' | 'log'> & {
-  guests?: Guests
-}): FrontsOn & { close(): void } {
-  const activity = openActivity(place)
-  const ledgers = createLedgerReader()
-  const reading = ledgers.join()
-  return {
-    front({ agent, mode, onUnavailable, answerWithinMs, counting }) {
-      const choice = { mode, onUnavailable, answerWithinMs, counting }
-      const known = typeof agent === 'string' ? guests.get(agent) : undefined
-      return frontOn({ ...place, ...choice, activity, ledgers, agent: known ?? guestAgent(agent) })
-    },
-    close() {
-      activity.close()
-      reading.leave()
-    },
-  }
-}
-
-function frontsPlace({ dataFolder, kafka, stages }: GuardOptions): FrontsPlace {
-  if (kafka !== undefined && dataFolder !== undefined)
-    throw new WeirError('settings.invalid', 'give dataFolder or kafka, not both')
-  if (stages !== undefined && dataFolder === undefined)
-    throw new WeirError('settings.invalid', 'stages needs dataFolder: processes share a folder')
-  const { topicPrefix, ...choice } = kafka ?? {}
-  const values = settingsWithOrigins(
-    {
-      ...(dataFolder !== undefined && { dataFolder }),
-      ...(topicPrefix !== undefined && { topicPrefix }),
-      ...flagsOfChoice(kafka === undefined ? { kind: 'embedded' } : { kind: 'kafka', ...choice }),
-    },
-    {},
-  )
-  if (kafka !== undefined) return { kind: 'shared', settings: valuesOf(values) }
-  return dataFolder === undefined
-    ? { kind: 'memory', settings: valuesOf(values) }
-    : { kind: 'folder', settings: valuesOf(withPartitionsOfLog(values)) }
+async function guestOf(given: string | GuestAgent): Promise<Required<GuestAgent>> {
+  if (typeof given !== 'string') return wholeGuest(given)
+  const { fileOfGuest } = await import('./guest-place.ts')
+  const { file, name } = fileOfGuest(given)
+  if (file === undefined && name !== undefined) return wholeGuest({ name })
+  const { guestAgent } = await import('./guest-file.ts')
+  return guestAgent(given)
 }

@@ -106,7 +106,8 @@ export type Guard = AsyncDisposable & {
   readonly failed: Promise<never>
   /**
    * With a data folder it waits until reported records are judged, at most 5 seconds. Until then the
-   * stages of this process run, and so does the process.
+   * stages of this process run, and so does the process. Without a log the process only lives for as
+   * long as a call waits, and the calls that wait then end.
    */
   close(): Promise<void>
 }

@@ -12,7 +12,6 @@
 //     such a response after the one before it, and names it in the next request, so each is judged.
 
 import { hash } from 'node:crypto'
-import type { Logger } from 'pino'
 import type { Reservation } from '../../services/llm-gateway/performer/budgets/reservation.ts'
 import type { Failed } from '../../services/llm-gateway/performer/providers/provider.ts'
 import type { GuestAgent } from '../../shared/agents/guest.ts'
@@ -29,6 +28,7 @@ import { hostNamed } from '../../shared/hosts/hosts.ts'
 import type { Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { isObject } from '../../shared/lib/json/json-object.ts'
+import type { WorkLog } from '../../shared/lib/lazy-log.ts'
 import { newest } from '../../shared/lib/newest.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
 import { alternatives, kindOf, shown } from '../../shared/settings/mistake.ts'
@@ -45,7 +45,7 @@ import {
   type RoundVerdicts,
   type SentRound,
 } from './front.ts'
-import type { GuestBudgets } from './guest-budgets.ts'
+import type { GuardOptions } from './guard-options.ts'
 import type {
   Advice,
   CallVerdict,
@@ -55,6 +55,7 @@ import type {
   GuestResult,
 } from './guest-conversation.ts'
 import { answeredRound, asHostReads, historyReader, responseOf, toolsFor } from './history.ts'
+import type { GuestBudgets } from './log/guest-budgets.ts'
 import { codeOfRefusal, codeOfWait } from './verdict-code.ts'
 
 export type ThreadOptions = {
@@ -65,7 +66,7 @@ export type ThreadOptions = {
    * object for a request of the guest and the front's own repeats of it.
    */
   hides?: boolean
-  /** No request shows the rounds of this turn. Each answer is a round behind the one before it. */
+  /** No request shows the rounds of this turn. Each answer is a round after the one before it. */
   isUnshown?: boolean | undefined
 }
 
@@ -114,7 +115,20 @@ export type ThreadsOptions = {
   /** Whether calls are refused when Weir does not answer. */
   refuses: boolean
   waitMs: Milliseconds
-  log: Logger
+  log: Pick<WorkLog, 'warn'>
+}
+
+/** The defaults of a front, as for `openGuard`. */
+export function waitingOf({
+  mode = 'blocking',
+  onUnavailable = mode === 'blocking' ? 'refuse' : 'run',
+  answerWithinMs = mode === 'blocking' ? limits.guestHoldMs : limits.guestAdviceMs,
+}: Pick<GuardOptions, 'mode' | 'onUnavailable' | 'answerWithinMs'>): Pick<
+  ThreadsOptions,
+  'blocking' | 'refuses' | 'waitMs'
+> {
+  const refuses = onUnavailable === 'refuse'
+  return { blocking: mode === 'blocking', refuses, waitMs: answerWithinMs }
 }
 
 export function createThreads({
@@ -184,7 +198,7 @@ export function createThreads({
 
     /** The failure of a request that must not start. A repeat of an unanswered one is reserved. */
     async function reserveBeforeModel(request: GuestRequest): Promise<Failed | undefined> {
-      if (counting === 'own') return undefined
+      if (budgets === undefined || counting === 'own') return undefined
       const words = wordsOf(request)
       if (reserved.get(id)?.some((one) => one.words === words && isOpen(one))) return undefined
       const made = await reserve(request)

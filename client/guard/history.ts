@@ -234,7 +234,7 @@ function folderIn(body: unknown, { folder }: HostRewriting): string | undefined 
   const blocks: unknown[] = Array.isArray(system) ? system : [{ text: system }]
   const texts = blocks.map((block) => (isObject(block) ? block.text : undefined))
   for (const text of texts) {
-    const found = typeof text === 'string' ? folder?.named.exec(text)?.[1] : undefined
+    const found = typeof text === 'string' ? folder?.named.exec(text)?.[1]?.trimEnd() : undefined
     if (found !== undefined) return found
   }
   return undefined

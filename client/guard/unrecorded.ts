@@ -4,6 +4,7 @@
 // UNRECORDED-1. Two results of a conversation have one stand-in if they are equal but for their
 //     clocks and random ids. So most repeats are found as with their texts.
 // UNRECORDED-2. A failure keeps its kind: one that may clear has the same limits.
+//     An answer that states the progress of a thing keeps that, because waiting is no loop.
 // UNRECORDED-3. Stand-ins differ wherever their texts could differ for a rule. So a loop may be missed,
 //     and no honest agent is disturbed.
 
@@ -11,9 +12,11 @@ import { hash } from 'node:crypto'
 import { errorOf } from '../../services/loop-detector/evidence/error-text.ts'
 import type { FailureKind } from '../../services/loop-detector/evidence/failure-kind.ts'
 import { masked } from '../../services/loop-detector/evidence/mask.ts'
+import { progressOf } from '../../services/loop-detector/waiting/waiting-answer.ts'
 import { errorLine } from '../../shared/contract/call/error-line.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { GuestResult, Response } from '../../shared/contract/messages.ts'
+import { unreachable } from '../../shared/contract/stage.ts'
 
 /** The response with its calls and without its texts. */
 export function responseOfCalls(conversation: ConversationId, response: Response): Response {
@@ -23,6 +26,7 @@ export function responseOfCalls(conversation: ConversationId, response: Response
 /** The result without its text. */
 export function resultOfCalls(conversation: ConversationId, result: GuestResult): GuestResult {
   const { status, text } = result
+  if (status === 'ok') return { ...result, text: answerStandIn(conversation, text) }
   if (status !== 'error') return { ...result, text: textStandIn(conversation, text) }
   const { error, kind } = errorOf({ status, reason: errorLine(text) ?? '', text })
   const standIn =
@@ -35,6 +39,26 @@ export function resultOfCalls(conversation: ConversationId, result: GuestResult)
 /** Nothing in place of a blank text, because the model or the tool had none. */
 export function textStandIn(conversation: ConversationId, text: string): string {
   return text.trim() === '' ? '' : bracketed(conversation, masked(text))
+}
+
+const noOutput = '(no output)'
+
+/** The stand-in of a success. A progress counts if it is the same for a command and for a look. */
+function answerStandIn(conversation: ConversationId, text: string): string {
+  const progress = progressOf(text, true)
+  const standIn = textStandIn(conversation, text)
+  if (standIn === '' || progress !== progressOf(text, false)) return standIn
+  switch (progress) {
+    case 'running':
+    case 'over':
+      return `status: ${progress === 'over' ? 'finished' : progress}\n${standIn}`
+    case 'empty':
+      return text.length <= noOutput.length ? text : noOutput // `{}` is not `null`
+    case 'other':
+      return standIn
+    default:
+      return unreachable(progress)
+  }
 }
 
 /** Each phrase is of its kind (UNRECORDED-2). */

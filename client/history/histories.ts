@@ -3,7 +3,7 @@
 // HISTORIES-1. A message may repeat an argument or a result of its conversation. So a question is
 //     redacted after all entries of the conversation were read, by all of their rules.
 
-import { messageOf } from '../../shared/codec/message-of.ts'
+import { letterCodec, messageOf } from '../../shared/codec/message-of.ts'
 import type { StoredRecord } from '../../shared/contract/bus.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { HistoryEntry, RedactRule, Usage } from '../../shared/contract/messages.ts'
@@ -115,7 +115,7 @@ function redactionOf(
   { unredacted }: Pick<ReadableLog, 'unredacted'>,
 ): Redaction | undefined {
   if (unredacted === true || rules.length === 0) return undefined
-  return createRedaction(redactionRules(rules, 'word'), { keepsIds: true })
+  return createRedaction(redactionRules(rules, 'word'), { keepsIds: true, letters: letterCodec })
 }
 
 function usageOf(entry: HistoryEntry, redaction: Redaction | undefined): RoundUsage {

@@ -3,7 +3,7 @@
 // REDACTED-2. A record shown alone has no text if the log no longer has the rules of its turn, or if the
 //     record is not enough to find the values.
 
-import { messageOf } from '../../shared/codec/message-of.ts'
+import { letterCodec, messageOf } from '../../shared/codec/message-of.ts'
 import { roundKey } from '../../shared/contract/ids.ts'
 import type { Message, MessageType, Part, RedactRule } from '../../shared/contract/messages.ts'
 import { partitionOf } from '../../shared/contract/partition.ts'
@@ -26,7 +26,10 @@ export function redactedRecords<R extends Read>(records: readonly R[]): R[] {
     records.flatMap(({ message }) => (message === undefined ? [] : rulesIn(message))),
   )
   if (rules.length === 0) return [...records]
-  const redaction = createRedaction(redactionRules(rules, 'word'), { keepsIds: true })
+  const redaction = createRedaction(redactionRules(rules, 'word'), {
+    keepsIds: true,
+    letters: letterCodec,
+  })
   const streams = Map.groupBy(records.filter(isPart), ({ message }) => roundKey(message))
   for (const { message } of records)
     if (message !== undefined && message.type !== 'part') redaction.learn(message)

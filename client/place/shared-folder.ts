@@ -10,11 +10,11 @@
 //     folder to the first process that has agents.
 
 import type { Agent } from '../../shared/agents/agents.ts'
-import { keepAlive } from '../../shared/bus/embedded/alive.ts'
 import type { OwnerLink } from '../../shared/bus/embedded/beside/link.ts'
 import type { Bus } from '../../shared/contract/bus.ts'
 import type { SentMessage } from '../../shared/contract/ids.ts'
 import { limits } from '../../shared/contract/limits.ts'
+import { keepAlive } from '../../shared/lib/alive.ts'
 import { systemClock as clock, type Milliseconds } from '../../shared/lib/clock.ts'
 import { WeirError } from '../../shared/lib/errors.ts'
 import { pause } from '../../shared/lib/pause.ts'

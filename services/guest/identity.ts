@@ -14,7 +14,7 @@ import type { GuestRound } from '../../shared/contract/messages.ts'
 import { idsOfKey } from '../../shared/transcript/round-key.ts'
 
 export type Identities = {
-  /** The round that a key names, for keys in other words. */
+  /** The round that a key names, for the newest keys in other words. */
   aliases: Map<string, string>
   /** The request at each of the newest places: the key of the last round in its history. */
   asked: Map<string, string>
@@ -40,10 +40,8 @@ export function noteRequest(
   const place = keys.at(-1) ?? ''
   const [request = ''] = requestId.split('.')
   const before = asked.get(place)
-  asked.delete(place)
-  asked.set(place, before === undefined || before === request ? request : severalRequests)
-  const [oldest] = asked.keys()
-  if (asked.size > limits.guestKeysMax && oldest !== undefined) asked.delete(oldest)
+  const isOne = before === undefined || before === request
+  keepNewest(asked, place, isOne ? request : severalRequests, limits.guestKeysMax)
 }
 
 /** Finds the known rounds that a history shows in other words. Its keys are oldest first. */
@@ -58,12 +56,12 @@ export function recogniseShown(
   for (const [at, key] of keys.entries()) {
     if (!isStrange(identities, known, key)) continue
     const former = withoutIds(key)
-    if (former !== key && known.has(former)) identities.aliases.set(key, former)
+    if (former !== key && known.has(former)) addAlias(identities, key, former)
     const ids = idsOfKey(key)
     if (identities.aliases.has(key) || ids === '' || shown.get(ids) !== 1) continue
     const twin = twins.get(ids)
     if (twin !== undefined && !isAskedTwice(identities, keys[at - 1] ?? ''))
-      identities.aliases.set(key, twin)
+      addAlias(identities, key, twin)
   }
 }
 
@@ -77,7 +75,19 @@ export function recogniseRound(
   if (after === null || ids === '' || !isStrange(identities, known, key)) return
   const twin = byIds(known).get(ids)
   if (twin === undefined || isAskedTwice(identities, after)) return
-  if (isShown || identities.taken.get(twin) === after) identities.aliases.set(key, twin)
+  if (isShown || identities.taken.get(twin) === after) addAlias(identities, key, twin)
+}
+
+/** A host may write its history anew for each request. A forgotten alias is found again. */
+function addAlias({ aliases }: Identities, key: string, round: string): void {
+  keepNewest(aliases, key, round, limits.guestAliasesMax)
+}
+
+function keepNewest(map: Map<string, string>, key: string, value: string, max: number): void {
+  map.delete(key)
+  map.set(key, value)
+  const [oldest] = map.keys()
+  if (map.size > max && oldest !== undefined) map.delete(oldest)
 }
 
 /** The key under which the turn knows the round. */

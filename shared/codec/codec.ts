@@ -229,4 +229,6 @@ export const knownSchemas = JSON.parse(
   readFileSync(new URL('../../schemas/lock.json', import.meta.url), 'utf8'),
 ) as readonly LockEntry[]
 
-export const { encode, decode, typeIn } = codecOf(knownSchemas)
+export const codec = codecOf(knownSchemas)
+
+export const { encode, decode, typeIn } = codec

@@ -1,7 +1,7 @@
 // Decodes a record's message, for commands that read a log with any content.
 
 import type { Message } from '../contract/messages.ts'
-import { decode } from './codec.ts'
+import { decode, encode } from './codec.ts'
 
 /** Undefined: a tombstone, or bytes that this Weir cannot decode. */
 export function messageOf(value: Uint8Array | null): Message | undefined {
@@ -12,3 +12,7 @@ export function messageOf(value: Uint8Array | null): Message | undefined {
     return undefined
   }
 }
+
+/** Reads and writes the records in dead letters. */
+export const letterCodec = { messageOf, encode }
+export type LetterCodec = typeof letterCodec

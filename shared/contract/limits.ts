@@ -20,6 +20,8 @@ export const limits = {
   /** Rounds that a front names in one request, and bytes of the key of a turn or a round. */
   guestKeysMax: 64,
   guestKeyBytesMax: 64,
+  /** Keys of a turn's rounds in other words than the log has. More than one request names. */
+  guestAliasesMax: 256,
   /** Characters and values of the histories that a front's process keeps read. */
   guestHistoriesSizeMax: 32 * MiB,
   /** Keys of closed turns that a guest's unit keeps, and names of one turn. */
@@ -53,6 +55,8 @@ export const limits = {
   guestRoundsSentCharsMax: 1 * MiB,
   /** How long a log in memory keeps records that no open turn needs. */
   memoryLogMs: 60 * minute,
+  /** Records of a unit that a player without a log keeps before it copies the unit's state. */
+  memoryRecordsKeptMax: 256,
   /** How long the executor keeps the outcomes of a guest's round that has not arrived. */
   guestEarlyMs: 1 * minute,
   /** Messages that may wait while a turn is open, and their bytes together. */

@@ -2182,7 +2182,7 @@ export type LoopThresholds = {
   identicalFailures: number
   /** rounds with the same call and the same result */
   identicalSuccesses: number
-  /** laps of a cycle of 2 to 6 rounds without anything new */
+  /** laps of a cycle of 2 to 12 rounds without anything new */
   cycleLaps: number
   /** consecutive schema failures of one tool (I5.2) */
   schemaFailures: number

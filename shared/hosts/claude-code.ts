@@ -13,7 +13,7 @@ export const claudeCode: HostProfile = {
   pollers: ['BashOutput', 'TaskOutput', 'AgentOutputTool'],
   rewriting: {
     unread: { member: '__unparsedToolInput', text: 'raw' },
-    folder: { tool: 'Bash', member: 'command', named: /\bworking directory: *(\S.*?) *$/im },
+    folder: { tool: 'Bash', member: 'command', named: /\bworking directory: *(\S.*)/i },
     added: [{ tool: 'Edit', member: 'replace_all', value: false }],
     cutLines: [
       { tool: 'Edit', members: ['old_string', 'new_string'] },

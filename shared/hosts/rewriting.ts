@@ -77,7 +77,9 @@ function fits(value: unknown, schema: unknown): boolean {
 const plainValue = /^(?:-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?|true|false)$/
 
 function withCutLines(value: unknown): unknown {
-  return typeof value === 'string' ? value.replace(/[ \t]+$/gm, '') : value
+  if (typeof value !== 'string') return value
+  // Each run of blanks is searched once, from its begin: arguments are hostile text.
+  return value.replace(/(?<![ \t])[ \t]+$/gm, '')
 }
 
 function withoutFolder(value: unknown, folder: () => string | undefined): unknown {

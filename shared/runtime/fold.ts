@@ -76,15 +76,12 @@ export type FoldOptions<State, In extends Message, Task> = {
   topicPrefix: string
   /** Marks at the first record to apply; copied. */
   marks: Marks
-  /** Reads the stage's inbox from `from` to before `to`, to fold a unit a second time. */
-  readBack(from: Offset, to: Offset): AsyncIterable<StoredRecord[]>
-  /**
-   * Decodes a value; default: the codec. A what-if replay changes messages here. Must throw as the
-   * codec does, and be pure.
-   */
-  decode?: ((value: Uint8Array) => Message) | undefined
-  /** Whether to encode the outputs; default: yes. Without it `records` are empty. */
-  encodes?: boolean
+  /** Reads the stage's inbox from `from` to before `to`, to fold `unit` a second time. */
+  readBack(from: Offset, to: Offset, unit: string): AsyncIterable<StoredRecord[]>
+  /** The codec's. A what-if replay changes messages here. Must throw as the codec does, and be pure. */
+  decode: (value: Uint8Array) => Message
+  /** The codec's, for the outputs. Undefined: `records` are empty. */
+  encode: ((message: Message) => Uint8Array) | undefined
   /** Whether to throw errors of the reducer and of records. Default: FOLD-4. */
   throws?: boolean
   /** The records that made the reducer throw, with the reasons. */
@@ -95,6 +92,8 @@ export type FoldOptions<State, In extends Message, Task> = {
   judged?: Judged | undefined
   /** Apply the records of this unit only, to fold it again. */
   only?: string
+  /** A copy of a unit from which it is folded again. Default: it is folded from its first record. */
+  copyOf?: ((unit: string) => Unit<State> | undefined) | undefined
 }
 
 /** A record before its reaction, and the unit as it is in memory. */
@@ -114,11 +113,13 @@ const repeated: Applied = { ...nothing, isRepeat: true }
 export function createFold<State, In extends Message, Task>(
   options: FoldOptions<State, In, Task>,
 ): Fold<State> {
-  const { stage, partition, topicPrefix } = options
+  const { stage, partition, topicPrefix, encode } = options
   const inlet = inletOf(stage.name, options.decode)
-  const outlet = outletOf(stage.name, partition, topicPrefix)
+  const outlet = encode && outletOf(stage.name, { partition, topicPrefix, encode })
   const marks: Marks = { ...options.marks }
   const units = new Map<string, Unit<State>>()
+  const copy = options.only === undefined ? undefined : options.copyOf?.(options.only)
+  if (options.only !== undefined && copy !== undefined) units.set(options.only, copy)
   const refusals = createRefusals(options)
 
   return {
@@ -225,8 +226,7 @@ export function createFold<State, In extends Message, Task>(
   }
 
   function written(record: StoredRecord, unit: string | undefined, outputs: Output[]): Applied {
-    const isEncoded = options.encodes !== false
-    return { unit, outputs, records: isEncoded ? toRecords(outlet, record.offset, outputs) : [] }
+    return { unit, outputs, records: outlet ? toRecords(outlet, record.offset, outputs) : [] }
   }
 }
 
@@ -313,7 +313,8 @@ async function stateBefore<State, In extends Message, Task>(
 ): Promise<State | undefined> {
   const { first, marksAtFirst: marks, failures } = unit
   const again = createFold({ ...options, marks, only: key, failures })
-  for await (const records of options.readBack(first, upTo))
+  const from = (again.units.get(key)?.last ?? first - 1) + 1
+  for await (const records of options.readBack(from, upTo, key))
     for (const record of records) await again.apply(record)
   return again.units.get(key)?.state
 }

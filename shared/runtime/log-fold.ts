@@ -1,6 +1,7 @@
 // Folds a log's partition by one stage, for programs that fold a log a second time.
 
 import { batchesOf } from '../bus/range.ts'
+import { codec } from '../codec/codec.ts'
 import type { Bus } from '../contract/bus.ts'
 import type { Message } from '../contract/messages.ts'
 import type { Stage } from '../contract/stage.ts'
@@ -22,13 +23,12 @@ export async function foldOfLog<State, In extends Message, Task>(
   log: FoldableLog,
   stage: Stage<State, In, Task>,
   partition: number,
-  special: Pick<FoldOptions<State, In, Task>, 'decode' | 'encodes'> &
-    Partial<Pick<FoldOptions<State, In, Task>, 'readBack'>> = {},
+  special: Partial<Pick<FoldOptions<State, In, Task>, 'decode' | 'encode' | 'readBack'>> = {},
 ): Promise<Fold<State>> {
   const { bus, topicPrefix, partitions } = log
   const topic = topicPrefix + stages[stage.name].inbox
   return createFold({
-    ...{ stage, partition, partitions, topicPrefix, marks: {} },
+    ...{ stage, partition, partitions, topicPrefix, marks: {}, ...codec },
     judge: (await refusedInLog(log, partition))(stage.name),
     readBack: (from, to) => batchesOf(bus, { topic, partition, from, to }),
     ...special,

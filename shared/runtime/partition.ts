@@ -6,6 +6,7 @@
 //     the log's end at the assignment. All its outputs but lines of activity are acknowledged (R4).
 
 import type { Logger } from 'pino'
+import { codec } from '../codec/codec.ts'
 import type {
   Assignment,
   Bus,
@@ -60,6 +61,7 @@ export function readPartition<State, In extends Message, Task>(
   const fold = createFold({
     stage,
     partition,
+    ...codec,
     partitions: options.partitions,
     topicPrefix: options.topicPrefix,
     marks,

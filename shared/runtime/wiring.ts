@@ -1,7 +1,6 @@
 // The wiring of a stage, enforced: the records that its inbox admits, and the records that its outputs
 // become. An unknown or misplaced message is an error.
 
-import { decode, encode } from '../codec/codec.ts'
 import type { Offset, RecordToAppend, StoredRecord } from '../contract/bus.ts'
 import { turnOfMessage } from '../contract/ids.ts'
 import { limits } from '../contract/limits.ts'
@@ -40,10 +39,11 @@ export type Outlet = {
   stage: StageName
   partition: number
   topicPrefix: string
+  encode: (message: Message) => Uint8Array
   types: Map<TopicName, Set<MessageType>>
 }
 
-export function inletOf(stage: StageName, read: Inlet['decode'] = decode): Inlet {
+export function inletOf(stage: StageName, decode: Inlet['decode']): Inlet {
   const observers = /^(edge|front|approver|runtime|operator|.* performer)$/
   const topic = stages[stage].inbox
   const { records, formerly = {} } = topics[topic]
@@ -57,10 +57,10 @@ export function inletOf(stage: StageName, read: Inlet['decode'] = decode): Inlet
       isObserved: [...writers, ...(formerly[type] ?? [])].some((writer) => observers.test(writer)),
     },
   ])
-  return { topic, admissions: new Map(admissions), decode: read }
+  return { topic, admissions: new Map(admissions), decode }
 }
 
-export function outletOf(stage: StageName, partition: number, topicPrefix: string): Outlet {
+export function outletOf(stage: StageName, place: Omit<Outlet, 'stage' | 'types'>): Outlet {
   const types = topicsWrittenBy(stage).map((topic): [TopicName, Set<MessageType>] => {
     const entries = Object.entries(topics[topic].records) as [MessageType, Writer[]][]
     const written = entries.filter(
@@ -68,7 +68,7 @@ export function outletOf(stage: StageName, partition: number, topicPrefix: strin
     )
     return [topic, new Set(written.map(([type]) => type))]
   })
-  return { stage, partition, topicPrefix, types: new Map(types) }
+  return { ...place, stage, types: new Map(types) }
 }
 
 /** Decodes a record and checks that it may stand in this inbox. */
@@ -99,7 +99,7 @@ export function admit(inlet: Inlet, record: StoredRecord, id: ReadId | undefined
 
 /** Encodes the outputs of the input at `offset`. */
 export function toRecords(outlet: Outlet, offset: Offset, outputs: Output[]): RecordToAppend[] {
-  const { stage, partition, topicPrefix, types } = outlet
+  const { stage, partition, topicPrefix, types, encode } = outlet
   return outputs.map(({ to, message }, n): RecordToAppend => {
     const topic = topicOf(stage, to, message)
     if (topic === undefined || !types.get(topic)?.has(message.type))

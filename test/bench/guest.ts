@@ -1,11 +1,12 @@
 // The time that a front in blocking mode adds to a guest's round: advice before a request, and the
-// verdict on an answer. Then the catch-up of a history that the log does not know. The stages are in
-// this process, with the log in memory. Run alone: node test/bench/guest.ts
+// verdict on an answer. Then the catch-up of a history that the stages do not know. The stages are in
+// this process, without a log. Run alone: node test/bench/guest.ts
 //
 // Not measured: JSON of requests (a program passes objects), HTTP, guards, a log in a file, and many
 // guests at once. kafka-guests.ts has Kafka, proxy.ts has the proxy.
 
 import { openGuard } from '../../client/guard/guard.ts'
+import { benchGuardImport } from './guard-import.ts'
 import { catchUp, type GuestTimes, playGuest } from './guest-conversation.ts'
 import { median } from './kafka-figures.ts'
 import type { Row } from './row.ts'
@@ -49,6 +50,7 @@ export async function benchGuest(): Promise<Row[]> {
         name: '1 round',
         value: median(one),
       }),
+      ...benchGuardImport(),
     ]
   } finally {
     await guard.close()

@@ -5,7 +5,7 @@
 // Not measured: each stage in a process, several brokers and replicas, a network, HTTP, and latency
 // under load.
 
-import { frontsOn } from '../../client/guard/guard.ts'
+import { frontsOn } from '../../client/guard/log/fronts.ts'
 import { playGuest } from './guest-conversation.ts'
 import { type BenchBroker, withBroker } from './kafka-broker.ts'
 import { median } from './kafka-figures.ts'

@@ -1,15 +1,18 @@
 // The ways by which a guest reaches Weir, as drivers that show it the same transcripts. The stages run
-// once, on a log in memory. core.int.test.ts and fronts.int.test.ts have the drivers.
+// once, on a log in memory or without a log. core.int.test.ts and fronts.int.test.ts have the drivers.
 
 import pino from 'pino'
 import type { Scenario } from '../../apps/replay/judge/scenario.ts'
-import { stagesOfGuests } from '../../client/guard/bus-front.ts'
-import { frontsOn } from '../../client/guard/guard.ts'
+import type { GuardOptions } from '../../client/guard/guard-options.ts'
 import type {
   Guard,
   GuestConversation,
   GuestRequest,
 } from '../../client/guard/guest-conversation.ts'
+import { stagesOfGuests } from '../../client/guard/log/bus-front.ts'
+import { frontsOn } from '../../client/guard/log/fronts.ts'
+import { openMemoryStages } from '../../client/guard/memory/memory-stages.ts'
+import { frontInMemory } from '../../client/guard/memory/open-memory.ts'
 import { startStages } from '../../services/stages.ts'
 import { defaultPolicy, policyOf } from '../../shared/agents/agents.ts'
 import { defaultGuestSettings, type GuestHints } from '../../shared/agents/guest.ts'
@@ -18,7 +21,7 @@ import { decode } from '../../shared/codec/codec.ts'
 import type { ConversationId } from '../../shared/contract/ids.ts'
 import type { Message } from '../../shared/contract/messages.ts'
 import { isGuest } from '../../shared/contract/topology.ts'
-import { systemClock } from '../../shared/lib/clock.ts'
+import { type Clock, systemClock } from '../../shared/lib/clock.ts'
 import { foldFrom } from '../../shared/runtime/position.ts'
 import type { Transcript } from '../../shared/transcript/transcript.ts'
 import type { IntervenedAt } from '../support/traces.ts'
@@ -40,8 +43,8 @@ export type Driver = {
 }
 
 export type ParityWorld = {
-  /** Two fronts that only observe. `hints`: of the tools. */
-  guards(hints: Record<string, GuestHints>): [Guard, Guard]
+  /** Two fronts that only observe by default. `hints`: of the tools. */
+  guards(hints: Record<string, GuestHints>, options?: FrontOptions): [Guard, Guard]
   /**
    * The interventions in the conversation of this thread, without ordinary ones. `at`: the calls and
    * the responses without calls up to its round, in the whole conversation.
@@ -49,6 +52,8 @@ export type ParityWorld = {
   interventions(thread: string): Promise<IntervenedAt[]>
   close(): Promise<void>
 }
+
+type FrontOptions = Pick<GuardOptions, 'mode' | 'record'>
 
 const topicPrefix = 'weir.'
 const partitions = 1
@@ -58,16 +63,16 @@ const { caps } = defaultGuestSettings.policy
 const { version: _, ...content } = defaultPolicy
 const settings = { ...defaultGuestSettings, policy: policyOf({ ...content, caps }) }
 
-export async function openParityWorld(): Promise<ParityWorld> {
+export async function openParityWorld(clock: Clock = systemClock): Promise<ParityWorld> {
   const log = pino({ level: 'silent' })
   const bus = await openEmbeddedBus({
-    ...{ file: ':memory:', clock: systemClock, keepFrom: foldFrom, log },
+    ...{ file: ':memory:', clock, keepFrom: foldFrom, log },
   })
   const stages = await startStages({
     ...{ bus, agents: new Map(), topicPrefix, partitions, log, names: stagesOfGuests },
   })
   const fronts = frontsOn({ bus, topicPrefix, partitions, log })
-  const outcomes = new Map<ConversationId, Message[]>()
+  const outcomes = outcomesOfGuests()
   let read = 0
 
   /** The records of guests since the last call. */
@@ -78,37 +83,29 @@ export async function openParityWorld(): Promise<ParityWorld> {
       const records = await bus.read({ topic, partition: 0, from: read, to: end, limit: 500 })
       for (const { value, offset } of records) {
         read = offset + 1
-        const message = decode(value as Uint8Array)
-        if (message.type !== 'round-outcome' || !isGuest(message.conversation)) continue
-        const known = outcomes.get(message.conversation) ?? []
-        outcomes.set(message.conversation, [...known, message])
+        outcomes.add(decode(value as Uint8Array))
       }
     }
   }
 
-  function guardWith(hints: Record<string, GuestHints>): Guard {
+  function guardWith(
+    hints: Record<string, GuestHints>,
+    { mode = 'observing', record = 'all' }: FrontOptions,
+  ): Guard {
     const { conversation } = fronts.front({
-      ...{ mode: 'observing', answerWithinMs: waitMaxMs },
-      agent: { name: agent, settings, hints },
+      ...{ mode, answerWithinMs: waitMaxMs },
+      agent: { name: agent, settings, hints, record },
     })
     const close = async () => {}
     return { conversation, failed: stages.failed, close, [Symbol.asyncDispose]: close }
   }
 
   return {
-    guards: (hints) => [guardWith(hints), guardWith(hints)],
+    guards: (hints, options = {}) => [guardWith(hints, options), guardWith(hints, options)],
 
     async interventions(thread) {
       await readOn()
-      let at = 0
-      return (outcomes.get(`guest:${agent}:${thread}`) ?? []).flatMap((message) => {
-        if (message.type !== 'round-outcome') return []
-        const { response, intervention } = message
-        at += Math.max(1, response.calls.length)
-        if (intervention === null || intervention.ordinary) return []
-        const { rule, ruleVersion, rung } = intervention
-        return [{ at, rule: `${rule}@${ruleVersion}`, rung }]
-      })
+      return outcomes.interventions(thread)
     },
 
     async close() {
@@ -116,6 +113,55 @@ export async function openParityWorld(): Promise<ParityWorld> {
       await stages.close()
       await bus.close()
     },
+  }
+}
+
+/** In order. `at`: as for `ParityWorld`. */
+function interventionsIn(messages: readonly Message[]): IntervenedAt[] {
+  let at = 0
+  return messages.flatMap((message) => {
+    if (message.type !== 'round-outcome') return []
+    const { response, intervention } = message
+    at += Math.max(1, response.calls.length)
+    if (intervention === null || intervention.ordinary) return []
+    const { rule, ruleVersion, rung } = intervention
+    return [{ at, rule: `${rule}@${ruleVersion}`, rung }]
+  })
+}
+
+/** Outcomes by conversation. */
+function outcomesOfGuests() {
+  const outcomes = new Map<ConversationId, Message[]>()
+  return {
+    add(message: Message): void {
+      if (message.type !== 'round-outcome' || !isGuest(message.conversation)) return
+      const known = outcomes.get(message.conversation) ?? []
+      outcomes.set(message.conversation, [...known, message])
+    },
+    interventions: (thread: string) =>
+      interventionsIn(outcomes.get(`guest:${agent}:${thread}`) ?? []),
+  }
+}
+
+/** Without a log, as `openGuard` has it. */
+export async function openMemoryWorld(clock: Clock = systemClock): Promise<ParityWorld> {
+  const log = pino({ level: 'silent' })
+  const { add, interventions } = outcomesOfGuests()
+  const stages = openMemoryStages({ clock, log, observed: add })
+  const guardWith = (
+    hints: Record<string, GuestHints>,
+    { mode = 'observing', record = 'all' }: FrontOptions,
+  ): Guard => ({
+    conversation: frontInMemory(stages, {
+      ...{ mode, answerWithinMs: waitMaxMs, inForce: [], log },
+      agent: { name: agent, settings, hints, record },
+    }),
+    ...{ failed: stages.failed, close: stages.close, [Symbol.asyncDispose]: stages.close },
+  })
+  return {
+    guards: (hints, options = {}) => [guardWith(hints, options), guardWith(hints, options)],
+    interventions: async (thread) => interventions(thread),
+    close: stages.close,
   }
 }
 

@@ -36,7 +36,7 @@ async function unfinishedOf(
   partition: number,
   signal: AbortSignal,
 ): Promise<Unfinished> {
-  const fold = await foldOfLog(log, conversationStage, partition, { encodes: false })
+  const fold = await foldOfLog(log, conversationStage, partition, { encode: undefined })
   /** The records of each message since its last end, by conversation and message id. */
   const sent = new Map<string, Offset[]>()
   for await (const records of scan(log, { topic: stages.conversation.inbox, partition })) {

@@ -36,7 +36,7 @@ export function createVariants(
       foldOfLog(log, stage, partition, {
         // A copy, because a reducer may keep its input, and the others must not see later changes to
         // it.
-        encodes: false,
+        encode: undefined,
         decode: (value) => change({ ...read(value) }),
       }),
     ),

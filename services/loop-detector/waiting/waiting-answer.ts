@@ -12,7 +12,8 @@ import { isObject } from '../../../shared/lib/json/json-object.ts'
 export type Progress = 'running' | 'over' | 'empty' | 'other'
 
 /**
- * `isOfCommand`: the call itself runs a command, whose exit code tells nothing about the thing.
+ * `isOfCommand`: the call itself runs a command. Its own end, or that it runs, says nothing about the
+ * thing.
  */
 export function progressOf(text: string, isOfCommand: boolean): Progress {
   const head = text.slice(0, headCharsMax).trim()
@@ -76,9 +77,10 @@ function progressInJson(text: string, isOfCommand: boolean): Progress | undefine
 }
 
 function progressIn(value: unknown, depth: number, isOfCommand: boolean): Progress | undefined {
+  if (depth > depthMax) return undefined
   if (Array.isArray(value))
     return value.length === 1 ? progressIn(value[0], depth + 1, isOfCommand) : undefined
-  if (!isObject(value) || depth > depthMax) return undefined
+  if (!isObject(value)) return undefined
   const own = ofMembers(value, isOfCommand)
   if (own === 'running' || (own === 'over' && !isEnvelope(value))) return own
   for (const [name, member] of Object.entries(value)) {
@@ -180,7 +182,7 @@ function progressInLines(head: string, tail: string, isOfCommand: boolean): Prog
   const last = isShort ? '' : (tail || head).trimEnd().split('\n').slice(-2).join('\n')
   let isOver = false
   for (const line of lines) {
-    const progress = ofLine(line.trim().slice(0, lineCharsMax), isShort)
+    const progress = ofLine(line.trim().slice(0, lineCharsMax), { isShort, isOfCommand })
     if (progress === 'running') return progress
     if (progress === 'over' && !(isOfCommand && exitLine.test(line))) isOver = true
   }
@@ -191,7 +193,10 @@ function progressInLines(head: string, tail: string, isOfCommand: boolean): Prog
 const exitLine = /\bexit(?:ed)?\b.{0,12}\bcode\b/i
 const lineCharsMax = 200
 
-function ofLine(line: string, isShort: boolean): Progress | undefined {
+function ofLine(
+  line: string,
+  { isShort, isOfCommand }: { isShort: boolean; isOfCommand: boolean },
+): Progress | undefined {
   if (line === '') return undefined
   if (negation.test(line)) return 'over'
   const named =
@@ -204,7 +209,9 @@ function ofLine(line: string, isShort: boolean): Progress | undefined {
   const whole = ofValue(line.replace(/^\W+|\W+$/g, ''))
   if (whole === 'running' ? whole !== undefined && wholeLine.test(line) : whole === 'over')
     return whole
-  if (noNewOutput.test(line) || frame.test(line)) return 'running'
+  if (noNewOutput.test(line) || waitingFor.test(line)) return 'running'
+  // Of a call with a command, the frame is about that command: each repeat starts another one.
+  if (!isOfCommand && frame.test(line)) return 'running'
   if (isShort && (statement.test(line) || table(line))) return 'running'
   return overLine.test(line) && !share.test(line) ? 'over' : undefined
 }
@@ -213,9 +220,11 @@ function ofLine(line: string, isShort: boolean): Progress | undefined {
 const wholeLine =
   /^\W*(?:(?:still|currently) )?(?:running|pending|queued|in[ _-]progress|not (?:yet )?ready|waiting)\W*$/i
 const noNewOutput = /\bno new output\b/i
-/** The lines with which hosts and clients begin such an answer. */
+/** The line with which a host begins the answer about a thing that it runs. */
 const frame =
-  /^\W{0,4}(?:(?:the )?(?:process|command|session|shell|task|job|agent)\b[^.]{0,80}? (?:is )?(?:still |currently )?running\b(?! (?:on|at|if|when|until)\b)|waiting for \S)/i
+  /^\W{0,4}(?:the )?(?:process|command|session|shell|task|job|agent)\b[^.]{0,80}? (?:is )?(?:still |currently )?running\b(?! (?:on|at|if|when|until)\b)/i
+/** The line with which a client begins such an answer. */
+const waitingFor = /^\W{0,4}waiting for \S/i
 /** One line that says of a thing that it still runs. */
 const statement =
   /^[^.:;]{1,80}? (?:is|are|remains?) (?:still |currently |now )?(?:running|executing|pending|queued|in progress|not (?:yet )?(?:ready|finished|complete|done)|being processed)(?: (?:yet|now))?(?:\s*$|\s*[.,;!)(\]…]|\s+(?:with|for \d|since|after|under|\d))|^\W*(?:still|not yet) (?:running|pending|queued|in progress|ready|finished|complete|done|waiting)\b|^\W*not ready\b|^\W{0,4}\[[^\]]{0,24}\d\] running\b/i

@@ -43,8 +43,11 @@ export function toolsIn(message: Message): Tools {
   return new Map(Array.isArray(list) ? list.map(({ ordinal, name }) => [ordinal, name]) : [])
 }
 
+/** `shown`: as the history of a guest has them. */
+const argumentFields = new Set(['raw', 'arguments', 'sent', 'shown'])
+
 function placeOf(name: string, fields: Record<string, unknown>): RedactionPlace | undefined {
-  if (name === 'raw' || name === 'arguments' || name === 'sent') return 'arguments'
+  if (argumentFields.has(name)) return 'arguments'
   if (name === 'values') return 'user'
   if (name === 'reasoning') return 'reasoning'
   if (name === 'user' || ((name === 'system' || name === 'context') && 'policy' in fields))

@@ -11,8 +11,7 @@
 // REDACTION-5. Each JSON string within a text is redacted first, then the whole text. A secret can
 //     contain escapes, or be a piece of JSON.
 
-import { encode } from '../../codec/codec.ts'
-import { messageOf } from '../../codec/message-of.ts'
+import type { LetterCodec } from '../../codec/message-of.ts'
 import { roundKey } from '../../contract/ids.ts'
 import type { Call, DeadLetter, Message, Part } from '../../contract/messages.ts'
 import { type ValuePattern, valuesIn } from '../../contract/redaction/value-pattern.ts'
@@ -49,6 +48,7 @@ const contentFields = new Set([
   'reply',
   'raw',
   'sent',
+  'shown',
   'arguments',
   'question',
   'values',
@@ -74,13 +74,15 @@ const roundsMax = 50_000
 /**
  * `bytesMax`: the limit for all values in all spellings and their replacements. Throws `usage` above
  * it, with the rule. `keepsIds`: digests of arguments stay, because people and records name them.
+ * `letters`: reads the records in dead letters. Default: a dead letter is left out.
  */
 export function createRedaction(
   rules: readonly RedactionRule[],
   {
     keepsIds = false,
+    letters,
     ...options
-  }: { secret?: Uint8Array; bytesMax?: number; keepsIds?: boolean } = {},
+  }: { secret?: Uint8Array; bytesMax?: number; keepsIds?: boolean; letters?: LetterCodec } = {},
 ): Redaction {
   const replacements = createReplacements(rules, options)
   const redactText = redactTextBy(replacements, rules.filter(isEverywhere))
@@ -132,15 +134,15 @@ export function createRedaction(
   }
 
   function redactLetter(letter: DeadLetter): Message | undefined {
-    const inside = messageOf(letter.value)
+    const inside = letters?.messageOf(letter.value)
     const redacted = inside && redaction.redact(inside)
-    if (redacted === undefined) return undefined
-    return { ...(redactFields(letter, 'key') as DeadLetter), value: encode(redacted) }
+    if (letters === undefined || redacted === undefined) return undefined
+    return { ...(redactFields(letter, 'key') as DeadLetter), value: letters.encode(redacted) }
   }
 
   const redaction: Redaction = {
     learn(message) {
-      const inside = message.type === 'dead-letter' ? messageOf(message.value) : message
+      const inside = message.type === 'dead-letter' ? letters?.messageOf(message.value) : message
       if (inside?.type === 'part') redaction.learnParts([inside])
       else if (inside !== undefined)
         for (const found of textsIn(inside, toolsOf(inside))) learnFrom(found)

@@ -4,10 +4,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import pino from 'pino'
 import { createFront } from '../../../client/guard/front.ts'
-import { openActivity } from '../../../client/guard/guest-activity.ts'
 import { conversationOfGuest } from '../../../client/guard/guest-agent.ts'
 import type { GuestConversation } from '../../../client/guard/guest-conversation.ts'
 import { createThreads, type ThreadOptions } from '../../../client/guard/guest-thread.ts'
+import { linkOn, openActivity } from '../../../client/guard/log/guest-activity.ts'
 import { emptyResponse } from '../../../services/accumulator/response.ts'
 import { defaultGuestSettings } from '../../../shared/agents/guest.ts'
 import { openEmbeddedBus } from '../../../shared/bus/embedded/bus.ts'
@@ -85,7 +85,8 @@ async function scripted(script: (message: Written, at: number) => Message[]) {
     const log = pino({ level: 'silent' })
     const policy = async () => defaultGuestSettings.policy
     const front = createFront({
-      ...{ bus, activity, topicPrefix, partitions: 1, agent, blocking, policy, log },
+      link: linkOn({ bus, topicPrefix, partitions: 1 }, { activity, log }),
+      ...{ agent, blocking, policy },
     })
     const made = createThreads({ front, agent, blocking, refuses, waitMs, log })
     return (options: ThreadOptions = {}) => made(conversation, options)
@@ -451,20 +452,19 @@ describe('a front that hides refused rounds', () => {
 
 describe('a front without a policy', () => {
   it('ends its listening with each request that it cannot judge', async () => {
-    const bus = await openEmbeddedBus({ file: ':memory:', clock: systemClock })
-    open.push(bus)
     let listening = 0
     const front = createFront({
-      ...{ bus, topicPrefix, partitions: 1, blocking: true, log: pino({ level: 'silent' }) },
+      blocking: true,
       agent: { name: 'coder', settings: defaultGuestSettings },
-      activity: {
+      link: {
+        clock: systemClock,
         async listen() {
           listening += 1
           return () => {
             listening -= 1
           }
         },
-        close() {},
+        async write() {},
       },
       policy: () => Promise.reject(new Error('no policy')),
     })

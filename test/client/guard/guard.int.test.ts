@@ -1,8 +1,10 @@
 // weir-agents/guard with its stages, in memory and in a data folder.
 
+import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
 import { defaultGuestSettings, type GuardOptions, openGuard } from '../../../client/guard/guard.ts'
@@ -23,10 +25,17 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await one.close()
 })
 
-async function guardWith(options: Partial<GuardOptions> = {}): Promise<Guard> {
+async function openedWith(options: Partial<GuardOptions> = {}): Promise<Guard> {
   const guard = await openGuard({ agent: 'coder', answerWithinMs: waitMaxMs, ...options })
   open.push(guard)
   return guard
+}
+const guardWith = openedWith
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'guard-'))
+  open.push({ close: async () => rmSync(folder, { recursive: true }) })
+  return folder
 }
 
 const helper = defineAgent({
@@ -130,7 +139,16 @@ describe('the options of a guard', () => {
   })
 })
 
-describe('a guard in memory', () => {
+const places = ['in memory', 'in a data folder'] as const
+
+describe.each(places)('a guard %s', (place) => {
+  async function guardWith(options: Partial<GuardOptions> = {}): Promise<Guard> {
+    return openedWith({
+      ...options,
+      ...(place === 'in a data folder' && { dataFolder: newFolder() }),
+    })
+  }
+
   it('ends an agent that repeats a broken call under one id after 5 requests', async () => {
     const conversation = (await guardWith()).conversation('t')
     const responses: Said[] = []
@@ -293,6 +311,74 @@ describe('a guard in memory', () => {
     const advice = await conversation.beforeModel(asked([{ text: '', calls }]))
     expect(advice.judged).toBe(true)
   })
+
+  it('refuses a call that no person has decided in time', async () => {
+    const rules = [{ name: 'commands', tools: ['exec'] }]
+    const guard = await guardWith({ approvals: { rules, waitMs: 3_000 } })
+    const conversation = guard.conversation('t')
+    const answer = answerOf(asked([]), good)
+    const [waits] = await conversation.afterModel(answer, { waitMs: 2_000 })
+    expect(waits).toMatchObject({ verdict: 'wait', code: 'approval.pending' })
+    expect(waits?.approval).toMatchObject({ id: expect.any(String), hash: expect.any(String) })
+    const [verdict] = await conversation.afterModel(answer)
+    expect(verdict).toMatchObject({ verdict: 'refuse', code: 'approval.rejected' })
+  })
+
+  const judgedBy = (judge: WeirGuard['judge']): WeirGuard => ({
+    ...{ name: 'own', version: '1', tools: ['exec'], deadlineMs: 60_000, onTimeout: 'reject' },
+    judge,
+  })
+  const pass: WeirGuard['judge'] = (_, { calls }) => ({
+    state: undefined,
+    verdicts: calls.map(({ ordinal }) => ({ ordinal, verdict: 'pass', code: '', text: '' })),
+  })
+
+  it('keeps the state of a guard from round to round', async () => {
+    const judge: WeirGuard['judge'] = (state, round) => {
+      const count = ((state as { count?: number } | undefined)?.count ?? 0) + 1
+      const { verdicts } = pass(undefined, round)
+      if (count === 1) return { state: { count }, verdicts }
+      const no = verdicts.map(({ ordinal }) => ({
+        ...{ ordinal, verdict: 'reject' as const, code: 'no', text: 'Once is enough.' },
+      }))
+      return { state: { count }, verdicts: no }
+    }
+    const guard = await guardWith({ guards: { guards: [judgedBy(judge)], mode: 'enforce' } })
+    const conversation = guard.conversation('t')
+    const [first] = await conversation.afterModel(answerOf(asked([]), good))
+    expect(first).toMatchObject({ verdict: 'run' })
+    const again = saidCall('exec', { command: 'pwd' }, { id: 'd' })
+    const [second] = await conversation.afterModel(answerOf(asked([good]), again))
+    expect(second).toMatchObject({ verdict: 'refuse', code: 'guard.rejected' })
+  })
+
+  it('refuses a call on which a guard throws, and decides nothing by a guard in shadow mode', async () => {
+    const throws = () => {
+      throw new Error('broken')
+    }
+    const log = pino({ level: 'silent' })
+    const strict = await guardWith({ guards: { guards: [judgedBy(throws)], mode: 'enforce' }, log })
+    const [refused] = await strict.conversation('t').afterModel(answerOf(asked([]), good))
+    expect(refused).toMatchObject({ verdict: 'refuse', code: 'guard.rejected' })
+    const shadow = await guardWith({ guards: { guards: [judgedBy(throws)] }, log })
+    const [allowed] = await shadow.conversation('t').afterModel(answerOf(asked([]), good))
+    expect(allowed).toMatchObject({ verdict: 'run' })
+  })
+
+  it('refuses two guards with one name that differ', async () => {
+    const guards = [judgedBy(pass), { ...judgedBy(pass), version: '2' }]
+    await expect(guardWith({ guards: { guards } })).rejects.toMatchObject({ code: 'guard.invalid' })
+  })
+
+  it('ends a turn that was left, and opens the next one', async () => {
+    const conversation = (await guardWith()).conversation('t')
+    await conversation.afterModel(answerOf(asked([]), good))
+    await conversation.reportResults([{ callId: 'c', status: 'ok', text: 'a.ts' }])
+    await conversation.endTurn()
+    expect(await conversation.afterModel(answerOf(asked([good]), good))).toMatchObject([
+      { verdict: 'refuse', code: 'guest.over' },
+    ])
+  })
 })
 
 describe('a repeated call before another call of the same id', () => {
@@ -329,10 +415,53 @@ describe('a response above the limits', () => {
   })
 })
 
+describe('a guard in memory', () => {
+  it('ends a call that waits when it is closed, and judges nothing later', async () => {
+    const rules = [{ name: 'commands', tools: ['exec'] }]
+    const log = pino({ level: 'silent' })
+    const guard = await guardWith({ approvals: { rules }, log })
+    const waiting = guard.conversation('t').afterModel(answerOf(asked([]), good))
+    await guard.conversation('t').afterModel(answerOf(asked([]), good), { waitMs: 0 })
+    await guard.close()
+    const refused = [{ verdict: 'refuse', code: 'guest.unavailable' }]
+    expect(await waiting).toMatchObject(refused)
+    expect(await guard.conversation('u').afterModel(answerOf(asked([]), good))).toMatchObject(
+      refused,
+    )
+    expect(await guard.conversation('u').beforeModel(asked([]))).toMatchObject({ judged: false })
+  })
+
+  it('keeps its process alive while a call waits for a person, and no longer', async () => {
+    const file = new URL('../../../client/guard/guard.ts', import.meta.url).href
+    const program = `
+      const { openGuard } = await import(${JSON.stringify(file)})
+      const approvals = { rules: [{ name: 'all', tools: ['exec'] }], waitMs: 2_000 }
+      const guard = await openGuard({ agent: 'coder', approvals })
+      const given = ${JSON.stringify(answerOf(asked([]), good))}
+      const [call] = await guard.conversation('t').afterModel(given)
+      console.log(call.code)
+    `
+    const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program]
+    const { stdout } = await promisify(execFile)(process.execPath, args)
+    expect(stdout.trim()).toBe('approval.rejected')
+  })
+
+  it('judges conversations at once', async () => {
+    const guard = await guardWith()
+    const verdicts = await Promise.all(
+      Array.from({ length: 300 }, (_, n) =>
+        guard.conversation(`t${n}`).afterModel(answerOf(asked([]), n % 2 === 0 ? good : broken)),
+      ),
+    )
+    expect(verdicts.map(([call]) => call?.verdict)).toEqual(
+      verdicts.map((_, n) => (n % 2 === 0 ? 'run' : 'refuse')),
+    )
+  })
+})
+
 describe('a guard in a data folder', () => {
   it('knows the rounds of a history after it was closed and opened again', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'guard-'))
-    open.push({ close: async () => rmSync(folder, { recursive: true }) })
+    const folder = newFolder()
     const first = await guardWith({ dataFolder: folder })
     const conversation = first.conversation('t')
     expect((await conversation.beforeModel(asked([broken, broken, broken]))).rung).toBe('nudge')
@@ -344,8 +473,7 @@ describe('a guard in a data folder', () => {
   })
 
   it("has no text of a conversation in its log with record: 'calls', and still ends a loop", async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'guard-'))
-    open.push({ close: async () => rmSync(folder, { recursive: true }) })
+    const folder = newFolder()
     const guard = await guardWith({ dataFolder: folder, record: 'calls' })
     const conversation = guard.conversation('t')
     const responses: Said[] = []
@@ -384,8 +512,7 @@ describe('a guard in a data folder', () => {
   })
 
   it('has the reply and the end of the turn in the log when it was closed right after it', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'guard-'))
-    open.push({ close: async () => rmSync(folder, { recursive: true }) })
+    const folder = newFolder()
     const guard = await guardWith({ dataFolder: folder })
     const stopped = guard.conversation('d')
     await stopped.afterModel(answerOf(asked([]), good))

@@ -259,6 +259,27 @@ describe('a history', () => {
   })
 })
 
+describe('a command that begins with the folder of Claude Code', () => {
+  const keyOf = (command: string, system: string) => {
+    const { body } = requestOf('anthropic', [
+      { user: 'Go.', responses: [saidCall('Bash', { command }, { id: 'c1', result: '' })] },
+    ])
+    const request = { body: { ...(body as object), system }, host: 'claude-code' }
+    return historyOf({ format: 'anthropic', ...request }).rounds[0]?.key
+  }
+
+  it('has the key of the command without it', () => {
+    const system = 'You are an agent.\n - Primary working directory: /w  \n - Platform: linux'
+    expect(keyOf('cd /w && ls', system)).toBe(keyOf('ls', system))
+    expect(keyOf('cd /v && ls', system)).not.toBe(keyOf('ls', system))
+  })
+
+  it('is read in linear time: a quadratic search does not end in this test', () => {
+    const system = `working directory: /w${' '.repeat(1_000_000)}x`
+    expect(keyOf('cd /w && ls', system)).not.toBe(keyOf('ls', system))
+  })
+})
+
 describe('a history that cannot be read', () => {
   it.each([
     ['anthropic', 'x', 'body: is "x"; must be an object'],

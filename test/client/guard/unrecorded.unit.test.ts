@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { Scenario, Step } from '../../../apps/replay/judge/scenario.ts'
 import { resultOfCalls, textStandIn } from '../../../client/guard/unrecorded.ts'
 import { errorOf } from '../../../services/loop-detector/evidence/error-text.ts'
+import { progressOf } from '../../../services/loop-detector/waiting/waiting-answer.ts'
 import { errorLine } from '../../../shared/contract/call/error-line.ts'
 import { guestConversation } from '../../../shared/contract/topology.ts'
 import { allJudged, corpora, tracesIn } from '../../support/traces.ts'
@@ -54,6 +55,22 @@ describe('a text that is not recorded', () => {
     const kindOf = (of: string) =>
       errorOf({ status: 'error', reason: errorLine(of) ?? '', text: of }).kind
     expect([kindOf(text), kindOf(textOf(text))]).toEqual([kind, kind])
+  })
+})
+
+describe('the answer of a look without its text', () => {
+  const progressIn = (text: string) => progressOf(text, false)
+  it.each([
+    ['running', '{"job_id":"j-12","status":"running"}'],
+    ['running', 'Agent a1 is still running.'],
+    ['over', '{"id":12,"status":"failed","error":"disk full"}'],
+    ['over', 'Job 12 was cancelled.'],
+    ['empty', '(no output)'],
+    ['other', 'text of a'],
+    ['other', 'Process exited with code 0'],
+  ])('states its progress, if it has one for any call: %s', (progress, text) => {
+    expect(progressIn(textOf(text, 'ok'))).toBe(progress)
+    expect(textOf(text, 'ok')).not.toMatch(/j-12|a1|disk|12|text of a/)
   })
 })
 

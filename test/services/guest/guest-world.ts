@@ -6,7 +6,7 @@ import { executor } from '../../../services/executor/reducer.ts'
 import { guest } from '../../../services/guest/reducer.ts'
 import { loopDetector } from '../../../services/loop-detector/reducer.ts'
 import { validator } from '../../../services/validator/reducer.ts'
-import { decode } from '../../../shared/codec/codec.ts'
+import { codec, decode } from '../../../shared/codec/codec.ts'
 import type {
   GuestAdvice,
   GuestResults,
@@ -32,7 +32,7 @@ export type GuestWorld = {
 }
 
 export function openGuestWorld(): GuestWorld {
-  const player = createPlayer({ isLog: true })
+  const player = createPlayer({ codec })
   player.add(guest)
   player.add(validator)
   player.add(loopDetector)

@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { guest } from '../../../services/guest/reducer.ts'
+import { limits } from '../../../shared/contract/limits.ts'
 import type { GuestAdvice } from '../../../shared/contract/messages.ts'
 import { roundKey, wordsHash } from '../../../shared/transcript/round-key.ts'
 import { given } from '../../support/given.ts'
@@ -84,6 +85,16 @@ describe('a round of a history in other words', () => {
     expect(late.records.map(({ message }) => message.type)).toEqual(['guest-advice'])
     const { records } = late.when(results('running', { results: [result(shown)] }))
     expect(only(records, 'outcome')).toMatchObject({ round: 1, result: { status: 'ok' } })
+  })
+
+  it('is that round in many spellings, of which the newest stay in the state', () => {
+    let over = proposed.when(outcome(0, 1))
+    for (let n = 0; n <= limits.guestAliasesMax; n += 1) {
+      over = over.when(request(`r${n + 1}`, [keyOf(`{"cmd":"ls ${n}"}`)]))
+      expect(unknownIn(over.records)).toEqual([])
+    }
+    expect(over.state?.turn?.identities.aliases.size).toBe(limits.guestAliasesMax)
+    expect(unknownIn(over.when(request('again', [keyOf('{"cmd":"ls 0"}')])).records)).toEqual([])
   })
 
   it('is known by a key of an older version, which has no ids', () => {

@@ -400,6 +400,19 @@ export const fakeWaits: WaitCase[] = [
     ),
   ),
   one(
+    'codex-starts-again',
+    call('exec_command', { cmd: 'npm run dev', yield_time_ms: 1000 }, codexRunning),
+  ),
+  one('claude-starts-again', background),
+  one(
+    'gemini-starts-again',
+    call(
+      'run_shell_command',
+      { command: 'npm run build', is_background: true },
+      'Command is running in background. PID: 812. Initial output:\n',
+    ),
+  ),
+  one(
     'openhands-nothing-runs',
     call('terminal', { command: '' }, 'No previous running command to retrieve logs from.'),
   ),

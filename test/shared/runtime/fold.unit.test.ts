@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { conversation } from '../../../services/conversation/reducer.ts'
 import { defaultPolicy } from '../../../shared/agents/agents.ts'
-import { decode, encode } from '../../../shared/codec/codec.ts'
+import { codec, decode, encode } from '../../../shared/codec/codec.ts'
 import type { RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'
 import { limits } from '../../../shared/contract/limits.ts'
 import type {
@@ -160,6 +160,7 @@ const id = (offset: number, n = 0) => `conversation/0/${offset}/${n}`
 
 function fold(records: StoredRecord[], marks: Marks = {}) {
   const options = {
+    ...codec,
     stage: counter,
     partition: 0,
     topicPrefix: 'weir.',
@@ -260,6 +261,7 @@ describe('the fold', () => {
     const open = async (partition: number) => {
       const readBack = async function* () {}
       const folded = createFold({
+        ...codec,
         stage: watched(() => {}),
         partition,
         partitions: 2,
@@ -291,6 +293,7 @@ describe('the fold', () => {
     const times: number[] = []
     const watching = watched((record) => times.push(record.time))
     const folded = createFold({
+      ...codec,
       stage: watching,
       partition: 0,
       topicPrefix: '',
@@ -307,6 +310,7 @@ describe('the fold', () => {
     const seen: unknown[] = []
     const watching = watched((record) => seen.push(record.previous))
     const folded = createFold({
+      ...codec,
       stage: watching,
       partition: 0,
       topicPrefix: '',
@@ -337,6 +341,7 @@ describe('a unit that begins anew', () => {
 
   async function foldConversation(records: StoredRecord[], from = 0, marks: Marks = {}) {
     const folded = createFold({
+      ...codec,
       stage: conversation,
       partition: 0,
       topicPrefix: '',
@@ -544,6 +549,7 @@ describe('a unit that outlives many records that made its reducer throw', () => 
       failedWith('x'),
     )
     const folded = createFold({
+      ...codec,
       stage: surviving,
       partition: 0,
       topicPrefix: '',
@@ -574,6 +580,7 @@ describe('a record that the runtime refuses', () => {
         ? new WeirError('record.forged-id', 'no such input')
         : undefined
   const options = (judge: Judge | undefined, marks: Marks = {}) => ({
+    ...codec,
     ...{ stage: counter, partition: 0, topicPrefix: 'weir.', marks, judge },
     async *readBack() {},
   })
@@ -600,6 +607,7 @@ describe('a record that the runtime refuses', () => {
     const { from, marks, refused } = first.position(2)
     expect({ from, refused }).toEqual({ from: 0, refused: { offsets: [1], forgottenTo: 0 } })
     const next = createFold({
+      ...codec,
       ...options(endsAt(Number.MAX_SAFE_INTEGER), marks),
       judged: { to: 2, refused },
     })
@@ -623,6 +631,7 @@ describe('a record that the runtime refuses', () => {
     )
     let isThere = false
     const folded = createFold({
+      ...codec,
       ...options((record, derived) => (isThere ? undefined : endsAt(9)(record, derived))),
       async *readBack(from, to) {
         yield records.slice(from, to)

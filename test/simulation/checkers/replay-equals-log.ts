@@ -5,6 +5,7 @@
 // that runs the runtime's fold and the stages. It compares a run with faults with one without.
 
 import { isDeepStrictEqual } from 'node:util'
+import { codec } from '../../../shared/codec/codec.ts'
 import type { Offset, RecordToAppend, StoredRecord } from '../../../shared/contract/bus.ts'
 import type { Message } from '../../../shared/contract/messages.ts'
 import type { Stage } from '../../../shared/contract/stage.ts'
@@ -47,7 +48,7 @@ async function replay(
   const { topicPrefix } = evidence
   const inbox = evidence.of(stages[stage.name].inbox, partition).map(({ record }) => record)
   const judge = refusedBy(evidence, stage.name, partition)
-  const options = { stage, partition, topicPrefix, judge, readBack: readBackOf(inbox) }
+  const options = { ...codec, stage, partition, topicPrefix, judge, readBack: readBackOf(inbox) }
   const commits = evidence.commits.filter(
     (commit) => commit.group === topicPrefix + stage.name && commit.partition === partition,
   )

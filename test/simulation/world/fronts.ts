@@ -3,8 +3,8 @@
 
 import type { Logger } from 'pino'
 import { createFront, type Front } from '../../../client/guard/front.ts'
-import { openActivity } from '../../../client/guard/guest-activity.ts'
 import { createThreads, type Threads } from '../../../client/guard/guest-thread.ts'
+import { linkOn, openActivity } from '../../../client/guard/log/guest-activity.ts'
 import { policyInForce } from '../../../services/llm-gateway/performer/policy-in-force.ts'
 import type { GuestAgent } from '../../../shared/agents/guest.ts'
 import type { Milliseconds } from '../../../shared/lib/clock.ts'
@@ -96,7 +96,7 @@ export function startFronts(options: FrontsOptions): Fronts {
     const threadsOf = (blocking: boolean): Threads => {
       const front = noting(
         createFront({
-          ...{ bus, activity, topicPrefix, partitions, agent, blocking, log },
+          ...{ link: linkOn({ bus, topicPrefix, partitions }, { activity, log }), agent, blocking },
           randomId: () => ids.hex(32),
           async policy(conversation) {
             const own = agent.settings.policy

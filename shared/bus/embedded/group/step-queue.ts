@@ -2,9 +2,9 @@
 // (EMBEDDED-WRITER-2).
 
 import type { RecordToAppend, StoredRecord } from '../../../contract/bus.ts'
+import { keepAlive } from '../../../lib/alive.ts'
 import type { Clock, Milliseconds } from '../../../lib/clock.ts'
 import type { WeirError } from '../../../lib/errors.ts'
-import { keepAlive } from '../alive.ts'
 import { asBusError } from '../failure.ts'
 import type { Log } from '../log/log.ts'
 import type { PartitionName } from '../log/log-partition.ts'

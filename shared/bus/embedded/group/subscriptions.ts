@@ -11,8 +11,8 @@
 //     write that fails for good fails every subscription with a step under way.
 
 import type { Commit, Offset, SubscribeOptions, Subscription } from '../../../contract/bus.ts'
+import { keepAlive } from '../../../lib/alive.ts'
 import { WeirError } from '../../../lib/errors.ts'
-import { keepAlive } from '../alive.ts'
 import type { Log } from '../log/log.ts'
 import type { PartitionName } from '../log/log-partition.ts'
 import type { Writer } from '../writer.ts'

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { fakeClock } from '../../../../client/testing/fake-clock.ts'
 import { readApprovals } from '../../../../services/approval/performer/approval-log.ts'
 import { approval } from '../../../../services/approval/reducer.ts'
-import { decode, encode } from '../../../../shared/codec/codec.ts'
+import { codec, decode, encode } from '../../../../shared/codec/codec.ts'
 import type { StoredRecord } from '../../../../shared/contract/bus.ts'
 import type {
   ApprovalAnswered,
@@ -56,6 +56,7 @@ async function byStage(log: StoredRecord[]): Promise<Outcomes> {
     yield log.slice(from, to)
   }
   const fold = createFold({
+    ...codec,
     stage: approval,
     partition: 0,
     topicPrefix: 'weir.',

@@ -245,6 +245,19 @@ describe('a redaction', () => {
     expect(redacted('Ada', [ofName], [called('{}', 'exec'), result])).toBe('Ada')
   })
 
+  it('redacts the arguments that the history of a guest shows in other words', () => {
+    const raw = '{"customer":{"name":"Ada Lovelace"}}'
+    const shown = '{"customer":{"name":"Ada Lovelace"},"replace_all":false,"to":"ada@b.org"}'
+    const results = {
+      type: 'guest-results',
+      conversation: 'guest:coder:c',
+      results: [{ key: 'k.1', callId: 'a', nth: 0, status: 'ok', text: '', shown, durationMs: 0 }],
+    } as unknown as Message
+    const redaction = createRedaction([ofName, mail])
+    for (const message of [called(raw), results]) redaction.learn(message)
+    expect(JSON.stringify(redaction.redact(results))).not.toMatch(/Ada|ada@b/)
+  })
+
   it('leaves no digest of arguments that would confirm a guessed value', () => {
     const redaction = createRedaction([mail])
     const id = 'k7f3-9qxm-2b4d'

@@ -7,9 +7,9 @@ import { onOneLine, shortened } from '../../../../../shared/lib/text-cut.ts'
 import { plainPath } from '../apis.ts'
 
 const apis: readonly (readonly [RegExp, UnjudgedKind])[] = [
-  [/:(stream)?rawpredict$|\/publishers\/.*:(stream)?generatecontent$/, 'Vertex'],
+  [/^(?=.*\/publishers\/).*:(stream)?generatecontent$|:(stream)?rawpredict$/, 'Vertex'],
   [/:(stream|batch)?generatecontent$/, 'Gemini'],
-  [/\/model\/.*\/(converse|invoke)(-stream|-with-response-stream)?$/, 'Bedrock'],
+  [/^(?=.*\/model\/).*\/(converse|invoke)(-stream|-with-response-stream)?$/, 'Bedrock'],
   [/\/api\/(chat|generate)$/, 'Ollama'],
   [/\/batches(\/|$)/, 'batches'],
   [/\/threads(\/|$)/, 'threads of Assistants'],

@@ -16,8 +16,8 @@ import type { Json, ProxyApi } from '../api.ts'
 import { decoded } from '../encodings.ts'
 import type { ClientAnswer } from './client-answer.ts'
 import { type EventBlock, eventBlocks } from './event-blocks.ts'
+import type { EventData, WholeAnswer } from './forms/veto-form.ts'
 import { hasOneReading } from './one-reading.ts'
-import type { EventData, WholeAnswer } from './veto-form.ts'
 
 /** `held`: the events that the client has not got yet, in order. `bytes`: the whole body. */
 export type Attempt = {

@@ -9,7 +9,7 @@ import type { ServerResponse } from 'node:http'
 import type { Milliseconds } from '../../../../../shared/lib/clock.ts'
 import { HttpError } from '../../../http-error.ts'
 import { type EventBlock, eventOf } from './event-blocks.ts'
-import type { ClientStream, VetoForm } from './veto-form.ts'
+import type { ClientStream, VetoForm } from './forms/veto-form.ts'
 
 export type ClientAnswer = {
   readonly stream: ClientStream

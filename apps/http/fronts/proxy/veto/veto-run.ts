@@ -4,9 +4,9 @@
 //     client gets an error (R6).
 // VETO-RUN-2. One refused call hides the whole answer. Its other calls are reported as not run.
 // VETO-RUN-3. Without a refusal, the bytes of the answer are those of the upstream.
+// VETO-RUN-4. A client that leaves ends the request, the wait for verdicts, and the repeats.
 // VETO-RUN-5. After a request whose answers were all refused, the session's next one has half as many
 //     repeats, until a call runs or the model answers in text.
-// VETO-RUN-4. A client that leaves ends the request, the wait for verdicts, and the repeats.
 
 import { randomUUID } from 'node:crypto'
 import type {
@@ -28,9 +28,9 @@ import { callIdsIn } from '../identity/history-parts.ts'
 import { noteOf } from '../judged-request.ts'
 import type { ProxiedConversation } from '../proxied-conversation.ts'
 import { type Attempt, broken } from './attempt.ts'
+import { usageSum, withUsage } from './forms/usage-sum.ts'
+import type { NotRun } from './forms/veto-form.ts'
 import { upstreamAttempts } from './upstream-attempts.ts'
-import { usageSum, withUsage } from './usage-sum.ts'
-import type { NotRun } from './veto-form.ts'
 import type { VetoedRequest, VetoShared } from './vetoed-request.ts'
 
 /** One request of a client, with its repeats. */
@@ -88,7 +88,7 @@ export function vetoRun(
       const results = await refuse(guest, attempt, verdicts)
       const over = verdicts.find(({ code }) => code === 'guest.over')
       if (over !== undefined) return ended(paragraphs(over.text, fallback), noteOfRefusal(over))
-      const refusal = verdicts.find(({ verdict }) => verdict === 'refuse')
+      const refusal = verdicts.find(({ verdict }) => verdict !== 'run')
       if (refusal !== undefined && attempts.count() > repeatsMax) {
         if (identity !== undefined) clients.refused(clientRequest, identity.conversation)
         const isShown = client.stream.shownText().length > shownBefore
@@ -180,7 +180,7 @@ export function vetoRun(
   return { answer, attempts: attempts.count }
 }
 
-/** The repeats of a request. One behind a refused request has fewer. Keeps VETO-RUN-5. */
+/** The repeats of a request: fewer after refused requests. Keeps VETO-RUN-5. */
 function repeatsFor(session: GuestSession | undefined): number {
   return Math.floor(limits.proxyRepeatsMax / 2 ** (session?.refused ?? 0))
 }

@@ -10,7 +10,7 @@ import type { GuestSessions } from '../identity/guest-sessions.ts'
 import type { ProxiedConversation } from '../proxied-conversation.ts'
 import type { Upstream } from '../upstream.ts'
 import type { ClientAnswer } from './client-answer.ts'
-import type { VetoForm } from './veto-form.ts'
+import type { VetoForm } from './forms/veto-form.ts'
 
 /** The parts that all requests of one server share. */
 export type VetoShared = {

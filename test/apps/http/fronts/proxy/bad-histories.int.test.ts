@@ -4,8 +4,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import { type Fronts, openFronts } from '../../../../../client/guard/guard.ts'
 import type { GuestConversation } from '../../../../../client/guard/guest-conversation.ts'
+import { type Fronts, openFronts } from '../../../../../client/guard/log/fronts.ts'
 import { readSettings } from '../../../../../shared/settings/settings.ts'
 import { waitMaxMs } from '../../../../support/wait-limit.ts'
 import { type Proxied, proxied } from './proxied.ts'

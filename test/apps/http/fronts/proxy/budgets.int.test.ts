@@ -17,7 +17,7 @@ import {
   setBudget,
 } from '../../../../../apps/service/budgets/change.ts'
 import { listBudgets, type ShownBudget } from '../../../../../apps/service/budgets/list.ts'
-import { type Fronts, openFronts } from '../../../../../client/guard/guard.ts'
+import { type Fronts, openFronts } from '../../../../../client/guard/log/fronts.ts'
 import { readSettings, type Settings } from '../../../../../shared/settings/settings.ts'
 import { type ApiCase, apiCases, messagesCase } from './requests.ts'
 import {

@@ -3,7 +3,7 @@
 
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import { type Fronts, openFronts } from '../../../../../client/guard/guard.ts'
+import { type Fronts, openFronts } from '../../../../../client/guard/log/fronts.ts'
 import { defaultGuestSettings } from '../../../../../shared/agents/guest.ts'
 import { readSettings } from '../../../../../shared/settings/settings.ts'
 import { loopingModel } from './looping-model.ts'

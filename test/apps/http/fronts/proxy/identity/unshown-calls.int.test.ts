@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { pino } from 'pino'
-import { type Fronts, openFronts } from '../../../../../../client/guard/guard.ts'
+import { type Fronts, openFronts } from '../../../../../../client/guard/log/fronts.ts'
 import { limits } from '../../../../../../shared/contract/limits.ts'
 import { readSettings } from '../../../../../../shared/settings/settings.ts'
 import { scriptedGuard } from '../../../scripted-guard.ts'

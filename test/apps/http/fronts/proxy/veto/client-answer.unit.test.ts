@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { expect, it } from '@jest/globals'
 import { clientAnswer } from '../../../../../../apps/http/fronts/proxy/veto/client-answer.ts'
-import { messagesForm } from '../../../../../../apps/http/fronts/proxy/veto/messages-form.ts'
+import { messagesForm } from '../../../../../../apps/http/fronts/proxy/veto/forms/messages-form.ts'
 
 /** A client whose connection is full after each write. */
 class SlowClient extends EventEmitter {

@@ -2,15 +2,15 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { responses } from '../../../../../../apps/http/fronts/proxy/responses.ts'
-import { chatForm } from '../../../../../../apps/http/fronts/proxy/veto/chat-form.ts'
-import { messagesForm } from '../../../../../../apps/http/fronts/proxy/veto/messages-form.ts'
-import { repeatedRequest } from '../../../../../../apps/http/fronts/proxy/veto/repeated-request.ts'
-import { responsesForm } from '../../../../../../apps/http/fronts/proxy/veto/responses-form.ts'
-import { usageSum } from '../../../../../../apps/http/fronts/proxy/veto/usage-sum.ts'
+import { chatForm } from '../../../../../../apps/http/fronts/proxy/veto/forms/chat-form.ts'
+import { messagesForm } from '../../../../../../apps/http/fronts/proxy/veto/forms/messages-form.ts'
+import { responsesForm } from '../../../../../../apps/http/fronts/proxy/veto/forms/responses-form.ts'
+import { usageSum } from '../../../../../../apps/http/fronts/proxy/veto/forms/usage-sum.ts'
 import type {
   EventData,
   VetoForm,
-} from '../../../../../../apps/http/fronts/proxy/veto/veto-form.ts'
+} from '../../../../../../apps/http/fronts/proxy/veto/forms/veto-form.ts'
+import { repeatedRequest } from '../../../../../../apps/http/fronts/proxy/veto/repeated-request.ts'
 
 type Json = Record<string, unknown>
 const eventsOf = (...events: Json[]): EventData[] =>

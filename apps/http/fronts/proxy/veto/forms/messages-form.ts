@@ -2,11 +2,11 @@
 // MESSAGES-FORM-1. Only blocks whose type is known to be no call of the client go out unjudged, and
 //     unknown events without a member that could be a call (call-like.ts).
 
-import { limits } from '../../../../../shared/contract/limits.ts'
-import { boundedJson } from '../../../../../shared/lib/json/bounded-json.ts'
-import { isObject } from '../../../../../shared/lib/json/json-object.ts'
-import { spanAt, spliced, withMember } from '../../../../../shared/lib/json/spliced.ts'
-import { type Json, listIn } from '../api.ts'
+import { limits } from '../../../../../../shared/contract/limits.ts'
+import { boundedJson } from '../../../../../../shared/lib/json/bounded-json.ts'
+import { isObject } from '../../../../../../shared/lib/json/json-object.ts'
+import { spanAt, spliced, withMember } from '../../../../../../shared/lib/json/spliced.ts'
+import { type Json, listIn } from '../../api.ts'
 import { couldBeCall } from './call-like.ts'
 import { usageIn, usageSum, withUsage } from './usage-sum.ts'
 import type { ClientStream, EventData, NotRun, VetoForm, WholeAnswer } from './veto-form.ts'

@@ -1,26 +1,26 @@
 // A front on an open bus, for programs that run the stages already, such as a server with a proxy.
 
 import type { Logger } from 'pino'
-import type { LedgerReader } from '../../services/llm-gateway/performer/budgets/ledger-reader.ts'
-import { policyInForce } from '../../services/llm-gateway/performer/policy-in-force.ts'
-import type { GuestAgent } from '../../shared/agents/guest.ts'
-import type { Bus } from '../../shared/contract/bus.ts'
-import { limits } from '../../shared/contract/limits.ts'
-import type { Policy } from '../../shared/contract/messages.ts'
-import type { StageName } from '../../shared/contract/topology.ts'
-import type { Milliseconds } from '../../shared/lib/clock.ts'
-import { WeirError } from '../../shared/lib/errors.ts'
-import { policyReader } from '../../shared/runtime/policy-reader.ts'
-import { createFront } from './front.ts'
-import type { Activity } from './guest-activity.ts'
-import { conversationOfGuest } from './guest-agent.ts'
-import { guestBudgets } from './guest-budgets.ts'
+import type { LedgerReader } from '../../../services/llm-gateway/performer/budgets/ledger-reader.ts'
+import { policyInForce } from '../../../services/llm-gateway/performer/policy-in-force.ts'
+import type { GuestAgent } from '../../../shared/agents/guest.ts'
+import type { Bus } from '../../../shared/contract/bus.ts'
+import type { Policy } from '../../../shared/contract/messages.ts'
+import type { StageName } from '../../../shared/contract/topology.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { policyReader } from '../../../shared/runtime/policy-reader.ts'
+import { createFront } from '../front.ts'
+import { conversationOfGuest } from '../guest-agent.ts'
 import {
   type BudgetCounting,
   createThreads,
   type GuestThread,
   type ThreadOptions,
-} from './guest-thread.ts'
+  waitingOf,
+} from '../guest-thread.ts'
+import { type Activity, linkOn } from './guest-activity.ts'
+import { guestBudgets } from './guest-budgets.ts'
 
 /** The stages that judge guests. The others have nothing to do for them. */
 export const stagesOfGuests: readonly StageName[] = [
@@ -64,14 +64,13 @@ export function frontOn({
   agent,
   log,
   counting = 'reserve',
-  mode = 'blocking',
-  onUnavailable = mode === 'blocking' ? 'refuse' : 'run',
-  answerWithinMs = mode === 'blocking' ? limits.guestHoldMs : limits.guestAdviceMs,
+  ...options
 }: FrontOnOptions): FrontOn {
-  const blocking = mode === 'blocking'
+  const waiting = waitingOf(options)
+  const { blocking, refuses } = waiting
   const read = policyReader({ bus, topicPrefix })
   const front = createFront({
-    ...{ bus, activity, topicPrefix, partitions, agent, blocking, log },
+    ...{ link: linkOn({ bus, topicPrefix, partitions }, { activity, log }), agent, blocking },
     policy: async (conversation): Promise<Policy> => {
       const own = agent.settings.policy
       const policy = await policyInForce(read, { agent: agent.name, conversation, own, log })
@@ -79,13 +78,10 @@ export function frontOn({
       throw new WeirError('settings.invalid', policy) // keeps R6
     },
   })
-  const refuses = onUnavailable === 'refuse'
   const budgets = guestBudgets({
     ...{ bus, topicPrefix, agent: agent.name, read, reader: ledgers, refuses, log },
   })
-  const threads = createThreads({
-    ...{ front, budgets, counting, agent, blocking, refuses, log, waitMs: answerWithinMs },
-  })
+  const threads = createThreads({ ...waiting, front, budgets, counting, agent, log })
   return {
     conversation: (id, options = {}) => threads(conversationOfGuest(agent.name, id), options),
   }

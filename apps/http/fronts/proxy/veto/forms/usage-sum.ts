@@ -1,8 +1,8 @@
 // The usage of several attempts as one: each number is the sum, other values are the newest.
 
-import { isObject } from '../../../../../shared/lib/json/json-object.ts'
-import { spanAt, spliced } from '../../../../../shared/lib/json/spliced.ts'
-import type { Json } from '../api.ts'
+import { isObject } from '../../../../../../shared/lib/json/json-object.ts'
+import { spanAt, spliced } from '../../../../../../shared/lib/json/spliced.ts'
+import type { Json } from '../../api.ts'
 
 export function usageSum(a: Json | undefined, b: Json | undefined): Json | undefined {
   if (a === undefined || b === undefined) return a ?? b

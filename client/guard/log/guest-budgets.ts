@@ -7,23 +7,23 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
-import { budgetsInForce } from '../../services/llm-gateway/performer/budgets/in-force.ts'
-import type { LedgerReader } from '../../services/llm-gateway/performer/budgets/ledger-reader.ts'
+import { budgetsInForce } from '../../../services/llm-gateway/performer/budgets/in-force.ts'
+import type { LedgerReader } from '../../../services/llm-gateway/performer/budgets/ledger-reader.ts'
 import {
   contentTokens,
   type Reservation,
   reserveBound,
-} from '../../services/llm-gateway/performer/budgets/reservation.ts'
-import type { Failed } from '../../services/llm-gateway/performer/providers/provider.ts'
-import type { Bus } from '../../shared/contract/bus.ts'
-import type { ConversationId } from '../../shared/contract/ids.ts'
-import { limits } from '../../shared/contract/limits.ts'
-import type { BudgetUse, Usage } from '../../shared/contract/messages.ts'
-import { budgetKeyPrefix, pricesKey } from '../../shared/contract/topology.ts'
-import { isObject } from '../../shared/lib/json/json-object.ts'
-import { budgetLog } from '../../shared/runtime/budgets/budget-log.ts'
-import type { policyReader } from '../../shared/runtime/policy-reader.ts'
-import type { GuestRequest } from './guest-conversation.ts'
+} from '../../../services/llm-gateway/performer/budgets/reservation.ts'
+import type { Failed } from '../../../services/llm-gateway/performer/providers/provider.ts'
+import type { Bus } from '../../../shared/contract/bus.ts'
+import type { ConversationId } from '../../../shared/contract/ids.ts'
+import { limits } from '../../../shared/contract/limits.ts'
+import type { BudgetUse, Usage } from '../../../shared/contract/messages.ts'
+import { budgetKeyPrefix, pricesKey } from '../../../shared/contract/topology.ts'
+import { isObject } from '../../../shared/lib/json/json-object.ts'
+import { budgetLog } from '../../../shared/runtime/budgets/budget-log.ts'
+import type { policyReader } from '../../../shared/runtime/policy-reader.ts'
+import type { GuestRequest } from '../guest-conversation.ts'
 
 /** A model request that a guest is about to send. */
 export type GuestUse = {

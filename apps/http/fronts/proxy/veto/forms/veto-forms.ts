@@ -1,6 +1,6 @@
 // The APIs under the veto, by the format of their history.
 
-import type { ProxyApi } from '../api.ts'
+import type { ProxyApi } from '../../api.ts'
 import { chatForm } from './chat-form.ts'
 import { messagesForm } from './messages-form.ts'
 import { responsesForm } from './responses-form.ts'

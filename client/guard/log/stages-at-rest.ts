@@ -3,9 +3,9 @@
 // STAGES-AT-REST-1. Two equal looks at the ends count, with all inboxes read between them. A stage
 //     writes its outputs before its position moves on, so no output is on its way then.
 
-import type { Bus, Offset } from '../../shared/contract/bus.ts'
-import type { Milliseconds } from '../../shared/lib/clock.ts'
-import type { Instruments, MeasuredPartition } from '../../shared/runtime/instruments.ts'
+import type { Bus, Offset } from '../../../shared/contract/bus.ts'
+import type { Milliseconds } from '../../../shared/lib/clock.ts'
+import type { Instruments, MeasuredPartition } from '../../../shared/runtime/instruments.ts'
 
 export type StagesAtRest = {
   /** For the stages to watch. */

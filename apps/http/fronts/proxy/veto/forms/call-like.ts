@@ -4,7 +4,7 @@
 // CALL-LIKE-2. An entry with a `type` or a `function` is no empty one, even without a name: OpenAI's
 //     SDK hands it to the client as a call.
 
-import { isObject } from '../../../../../shared/lib/json/json-object.ts'
+import { isObject } from '../../../../../../shared/lib/json/json-object.ts'
 
 /** Nested as deeply as `limits.jsonDepthMax` allows. */
 export function couldBeCall(value: unknown): boolean {

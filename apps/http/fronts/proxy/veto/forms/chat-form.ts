@@ -1,9 +1,9 @@
 // OpenAI's Chat Completions under the veto.
 // CHAT-FORM-1. Only deltas without a member that could be a call go out unjudged (call-like.ts).
 
-import { isObject } from '../../../../../shared/lib/json/json-object.ts'
-import { spanAt, spliced } from '../../../../../shared/lib/json/spliced.ts'
-import { type Json, listIn } from '../api.ts'
+import { isObject } from '../../../../../../shared/lib/json/json-object.ts'
+import { spanAt, spliced } from '../../../../../../shared/lib/json/spliced.ts'
+import { type Json, listIn } from '../../api.ts'
 import { couldBeCall, isEmptyCall } from './call-like.ts'
 import { usageIn, usageSum } from './usage-sum.ts'
 import type { ClientStream, EventData, NotRun, VetoForm, WholeAnswer } from './veto-form.ts'

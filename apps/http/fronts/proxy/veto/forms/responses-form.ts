@@ -3,10 +3,10 @@
 //     events of no item without a member that could be a call (call-like.ts).
 
 import { randomUUID } from 'node:crypto'
-import { isObject } from '../../../../../shared/lib/json/json-object.ts'
-import { insideOf } from '../../../../../shared/lib/json/spans.ts'
-import { spanAt, spliced, withMember } from '../../../../../shared/lib/json/spliced.ts'
-import { type Json, listIn } from '../api.ts'
+import { isObject } from '../../../../../../shared/lib/json/json-object.ts'
+import { insideOf } from '../../../../../../shared/lib/json/spans.ts'
+import { spanAt, spliced, withMember } from '../../../../../../shared/lib/json/spliced.ts'
+import { type Json, listIn } from '../../api.ts'
 import { couldBeCall } from './call-like.ts'
 import { usageIn, usageSum } from './usage-sum.ts'
 import type { ClientStream, EventData, NotRun, VetoForm, WholeAnswer } from './veto-form.ts'

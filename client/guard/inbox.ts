@@ -1,0 +1,97 @@
+// The link between a front and the stages, on a bus or in memory, and the messages that wait for a call
+// of the front.
+
+import type { ConversationId } from '../../shared/contract/ids.ts'
+import { limits } from '../../shared/contract/limits.ts'
+import type { GuestResults, GuestRound, MessageOf } from '../../shared/contract/messages.ts'
+import type { Clock, Milliseconds } from '../../shared/lib/clock.ts'
+import { WeirError } from '../../shared/lib/errors.ts'
+
+export const activityTypes = [
+  'guest-advice',
+  'guest-verdicts',
+  'round-started',
+  'approval-pending',
+] as const
+
+export type GuestActivity = MessageOf<(typeof activityTypes)[number]>
+
+export type GuestListener = {
+  onMessage: (message: GuestActivity) => void
+  /** No further message comes. */
+  onFailure: (error: unknown) => void
+}
+
+export type FrontLink = {
+  clock: Clock
+  /**
+   * Delivers the activity of a guest's conversation from now on, until the returned function is
+   * called. Rejects with `guests.full` above `limits.guestsOpenMax` listeners.
+   */
+  listen(conversation: ConversationId, listener: GuestListener): Promise<() => void>
+  /** Resolves when all are written. */
+  write(messages: (GuestRound | GuestResults)[]): Promise<void>
+}
+
+/** Throws if no further call of a front can wait. */
+export function refuseTooMany(listening: number): void {
+  if (listening >= limits.guestsOpenMax)
+    throw new WeirError(
+      'guests.full',
+      `${listening} requests of guests wait for an answer, which is the limit: try again, or run more processes`,
+      { retryable: true },
+    )
+}
+
+/** The messages that no call of `next` has returned yet. */
+export type Inbox = {
+  /**
+   * Undefined: none came in time. Rejects with the reason of `signal`, and when no further message
+   * can come.
+   */
+  next(waitMs: Milliseconds, signal?: AbortSignal): Promise<GuestActivity | undefined>
+  close(): void
+}
+
+export async function openInbox(
+  { listen, clock }: Pick<FrontLink, 'listen' | 'clock'>,
+  conversation: ConversationId,
+): Promise<Inbox> {
+  const waiting: GuestActivity[] = []
+  let failure: { error: unknown } | undefined
+  let wake = (): void => {}
+  const close = await listen(conversation, {
+    onMessage(message) {
+      waiting.push(message)
+      wake()
+    },
+    onFailure(error) {
+      failure = { error }
+      wake()
+    },
+  })
+
+  return {
+    async next(waitMs, signal) {
+      const until = clock.monotonic() + waitMs
+      for (;;) {
+        signal?.throwIfAborted()
+        const first = waiting.shift()
+        if (first !== undefined) return first
+        if (failure !== undefined) throw failure.error
+        const leftMs = until - clock.monotonic()
+        if (leftMs <= 0) return undefined
+        await new Promise<void>((resolve) => {
+          const cancel = clock.after(leftMs, () => wake())
+          wake = () => {
+            cancel()
+            signal?.removeEventListener('abort', wake)
+            resolve()
+          }
+          signal?.addEventListener('abort', wake, { once: true })
+        })
+      }
+    },
+    close,
+  }
+}

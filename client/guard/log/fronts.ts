@@ -1,0 +1,114 @@
+// Fronts of this process on a log: in memory, in a data folder or on Kafka. It opens the log, and runs the
+// stages if no other process does.
+// Owns: opening and closing. Does not own: the records (front.ts), reading histories (history.ts).
+
+import { type Approvals, openApprovals } from '../../../services/approval/performer/approvals.ts'
+import { createLedgerReader } from '../../../services/llm-gateway/performer/budgets/ledger-reader.ts'
+import type { Guests } from '../../../shared/agents/guest.ts'
+import { withPartitionsOfLog } from '../../../shared/bus/partitions-of-log.ts'
+import { WeirError } from '../../../shared/lib/errors.ts'
+import { createLog } from '../../../shared/lib/log.ts'
+import { settingsWithOrigins, valuesOf } from '../../../shared/settings/settings.ts'
+import { flagsOfChoice } from '../../place/bus-choice.ts'
+import type { GuardOptions } from '../guard-options.ts'
+import { guestAgent } from '../guest-file.ts'
+import type { BudgetCounting } from '../guest-thread.ts'
+import { type FrontOn, type FrontOnOptions, frontOn } from './bus-front.ts'
+import { openActivity } from './guest-activity.ts'
+import { type FrontsPlace, openGuestLog } from './guest-log.ts'
+
+export type Fronts = FrontsOn & {
+  /** For a front that shows a waiting call to its person. */
+  approvals: Pick<Approvals, 'decide'>
+  /** Rejects with the first stage that cannot go on; never resolves. */
+  readonly failed: Promise<never>
+  close(): Promise<void>
+}
+
+/** Opens the log for any number of fronts and guests, and runs the stages if nobody else does. */
+export async function openFronts(
+  place: FrontsPlace,
+  options: Pick<GuardOptions, 'guards' | 'approvals' | 'stages' | 'log'>,
+): Promise<Fronts> {
+  const { topicPrefix } = place.settings
+  const log = options.log ?? createLog({ level: 'warn', secrets: [] })
+  const { bus, partitions, running } = await openGuestLog(place, { ...options, log })
+  const fronts = frontsOn({ bus, topicPrefix, partitions, log })
+  let closing: Promise<void> | undefined
+  const close = async () => {
+    try {
+      await running.close()
+    } finally {
+      fronts.close()
+      await bus.close()
+    }
+  }
+  return {
+    front: fronts.front,
+    approvals: openApprovals({
+      ...{ bus, topicPrefix, partitions },
+      append: (records) => bus.append(records),
+    }),
+    failed: running.failed,
+    close() {
+      closing ??= close()
+      return closing
+    },
+  }
+}
+
+/** Options of one front: a guest, and whether its calls are held. */
+export type FrontOptions = Pick<
+  GuardOptions,
+  'agent' | 'mode' | 'onUnavailable' | 'answerWithinMs'
+> & { counting?: BudgetCounting }
+
+/** Throws `agent.invalid` for a name that no guest can have. */
+export type FrontsOn = { front(options: FrontOptions): Pick<FrontOn, 'conversation'> }
+
+/**
+ * Fronts on an open log, with one reader of it. Stages that judge guests must run on it. `guests`:
+ * those of agent files. The file of another name is searched.
+ */
+export function frontsOn({
+  guests = new Map(),
+  ...place
+}: Pick<FrontOnOptions, 'bus' | 'topicPrefix' | 'partitions' | 'log'> & {
+  guests?: Guests
+}): FrontsOn & { close(): void } {
+  const activity = openActivity(place)
+  const ledgers = createLedgerReader()
+  const reading = ledgers.join()
+  return {
+    front({ agent, mode, onUnavailable, answerWithinMs, counting }) {
+      const choice = { mode, onUnavailable, answerWithinMs, counting }
+      const known = typeof agent === 'string' ? guests.get(agent) : undefined
+      return frontOn({ ...place, ...choice, activity, ledgers, agent: known ?? guestAgent(agent) })
+    },
+    close() {
+      activity.close()
+      reading.leave()
+    },
+  }
+}
+
+/** Throws `settings.invalid` for options that do not fit together. */
+export function frontsPlace({ dataFolder, kafka, stages }: GuardOptions): FrontsPlace {
+  if (kafka !== undefined && dataFolder !== undefined)
+    throw new WeirError('settings.invalid', 'give dataFolder or kafka, not both')
+  if (stages !== undefined && dataFolder === undefined)
+    throw new WeirError('settings.invalid', 'stages needs dataFolder: processes share a folder')
+  const { topicPrefix, ...choice } = kafka ?? {}
+  const values = settingsWithOrigins(
+    {
+      ...(dataFolder !== undefined && { dataFolder }),
+      ...(topicPrefix !== undefined && { topicPrefix }),
+      ...flagsOfChoice(kafka === undefined ? { kind: 'embedded' } : { kind: 'kafka', ...choice }),
+    },
+    {},
+  )
+  if (kafka !== undefined) return { kind: 'shared', settings: valuesOf(values) }
+  return dataFolder === undefined
+    ? { kind: 'memory', settings: valuesOf(values) }
+    : { kind: 'folder', settings: valuesOf(withPartitionsOfLog(values)) }
+}
