@@ -94,7 +94,7 @@ export type Front = {
   report(
     turn: GuestTurn,
     report: Pick<GuestResults, 'results'> &
-      Partial<Pick<GuestResults, 'reached' | 'refusal' | 'unjudged'>> & {
+      Partial<Pick<GuestResults, 'reached' | 'refusal' | 'refusalClass' | 'unjudged'>> & {
         phase: 'running' | 'turn_end'
         keys?: readonly string[]
       },
@@ -153,7 +153,7 @@ export function createFront(options: FrontOptions): Front {
       type: 'guest-results',
       ...recorded(turn),
       ...{ keys: [], hiddenKeys: [], requestId: '', agent: agent.name, blocking },
-      ...{ reached: [], refusal: '', unjudged: [] },
+      ...{ reached: [], refusal: '', refusalClass: null, unjudged: [] },
       ...{ ...fields, results },
     }
   }

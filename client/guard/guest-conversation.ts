@@ -91,8 +91,11 @@ export type GuestConversation = {
   ): Promise<CallVerdict[]>
   /** Results at once, if no later history will show them (hooks, MCP). A call's first one counts. */
   reportResults(results: GuestResult[]): Promise<void>
-  /** The run is over, also if calls are open. */
-  endTurn(): Promise<void>
+  /**
+   * The run is over, also if calls are open. `refusal`: the front has ended it, because Weir refused
+   * its calls, for this reason.
+   */
+  endTurn(refusal?: string): Promise<void>
 }
 
 /** `await using` closes it at the end of the block. */

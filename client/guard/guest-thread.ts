@@ -354,8 +354,9 @@ export function createThreads({
         await front.report(lastTurn, { results: [], phase: 'running', unjudged })
       },
 
-      async endTurn() {
-        await front.report(lastTurn, { results: [], phase: 'turn_end' })
+      async endTurn(refusal = '') {
+        const refusalClass = refusal === '' ? null : 'no_progress'
+        await front.report(lastTurn, { results: [], phase: 'turn_end', refusal, refusalClass })
       },
     }
   }

@@ -2,7 +2,7 @@
 // an internal failure end one.
 
 import { limits } from '../../shared/contract/limits.ts'
-import type { RoundOutcome, TurnFinished } from '../../shared/contract/messages.ts'
+import type { GuestResults, RoundOutcome, TurnFinished } from '../../shared/contract/messages.ts'
 import type { Output } from '../../shared/contract/stage.ts'
 import { reasons } from '../../shared/contract/turn/turn-texts.ts'
 import { cutToBytes } from '../../shared/lib/text-cut.ts'
@@ -51,10 +51,14 @@ export function answered(turn: OpenTurn, { response }: RoundOutcome): Ending {
   return { outcome: 'answered', reply: response.text, reason, class: null, cap, stopped }
 }
 
-/** The end of a turn whose model request a budget refused. A later request may open it again. */
-export function refusedByBudget(refusal: string): Ending {
+/**
+ * The end of a turn that Weir refused: its model request by a budget, or its calls. A later request
+ * may open it again.
+ */
+export function refusedByWeir({ refusal, refusalClass }: GuestResults): Ending {
   const reason = cutToBytes(refusal, limits.reasonBytesMax)
-  return { outcome: 'failed', reply: '', reason, class: 'budget', cap: null, stopped: '' }
+  const common = { outcome: 'failed' as const, reply: '', cap: null, stopped: '' }
+  return { ...common, reason, class: refusalClass ?? 'budget' }
 }
 
 export function cappedByWall(turn: OpenTurn): Ending {

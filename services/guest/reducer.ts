@@ -63,7 +63,7 @@ import {
   endingOf,
   endingReasons,
   internalFailure,
-  refusedByBudget,
+  refusedByWeir,
   turnFinished,
 } from './ending.ts'
 import { noteRequest, ownKey, recogniseRound, recogniseShown } from './identity.ts'
@@ -396,11 +396,7 @@ function onResults(step: Step, message: GuestResults): boolean {
   if (requestId !== '') records.push(advice(place, turn, { turnKey, unknown, requestId, over }))
   if (!isRequest) {
     const isRefused = message.refusal !== ''
-    end(
-      step,
-      turn,
-      isRefused ? refusedByBudget(message.refusal) : endingOf(turn, endingReasons.byGuest),
-    )
+    end(step, turn, isRefused ? refusedByWeir(message) : endingOf(turn, endingReasons.byGuest))
   }
   return false
 }

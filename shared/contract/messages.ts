@@ -823,8 +823,13 @@ export type GuestResults = {
   policy: Policy
   /** soft budgets that a request of the turn found reached first */
   reached: BudgetUse[]
-  /** at turn_end: the budget that refused the request; empty: none did */
+  /**
+   * at turn_end: why Weir refused to go on, as a budget did or the verdicts on its calls; empty: it
+   * did not
+   */
   refusal: string
+  /** the class of this refusal; null: `budget` */
+  refusalClass: FailureClass | null
   /** requests of the guest that passed unjudged since the last such record */
   unjudged: UnjudgedRequests[]
 }

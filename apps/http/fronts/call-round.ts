@@ -8,10 +8,12 @@ import type { HookCall, HookResult } from './hooks/hook-payload.ts'
 
 /**
  * `prompt`: the text that opened the turn, '' if nothing has shown it. `tools`: those that the host
- * was offered, in the form of Messages. Undefined: the front does not see them.
+ * was offered, in the form of Messages. Undefined: the front does not see them. `host`: as in
+ * GuestRequest.
  */
 export type CallRound = {
   prompt: string
+  host?: string | undefined
   tools?: readonly unknown[]
   calls: HookCall[]
   results: Map<string, HookResult>
@@ -43,7 +45,8 @@ export function requestAfter(round: CallRound): GuestRequest {
 }
 
 function requestOf(round: CallRound, messages: unknown[]): GuestRequest {
-  return { format: 'anthropic', body: { tools: round.tools ?? calledTools(round), messages } }
+  const body = { tools: round.tools ?? calledTools(round), messages }
+  return { format: 'anthropic', body, host: round.host }
 }
 
 /** Of tools without declarations, each called one takes any object. */

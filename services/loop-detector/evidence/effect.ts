@@ -166,12 +166,7 @@ function shellOperation(tool: string, command: string): Operation {
     if (part.includes('>') || !looks([program, ...argv])) onlyLooks = false
     effects.add(own)
   }
-  const effect: Effect =
-    effects.has('changes') || effects.size === 0
-      ? 'changes'
-      : effects.has('waits')
-        ? 'waits'
-        : 'reads'
+  const effect = effectOfAll(effects)
   return {
     effect,
     // A program that only reads may name a sleep in its arguments: `grep "sleep 5" run.sh`.
@@ -208,6 +203,12 @@ export function programsIn(command: string): { program: string; argv: string[]; 
   })
 }
 
+/** Without a program nothing shows that the command changes nothing. */
+function effectOfAll(effects: ReadonlySet<Effect>): Effect {
+  if (effects.size === 0 || effects.has('changes')) return 'changes'
+  return effects.has('waits') ? 'waits' : 'reads'
+}
+
 /**
  * A program with the part of its arguments that makes it another program: the script of an
  * interpreter, the code behind `-c`, the subcommand of `git`. `python a.py` is not `python b.py`.
@@ -219,11 +220,8 @@ function programWithPart(program: string, argv: string[]): string {
   const at = argv.findIndex((word) => isPart(word, isInterpreter))
   const word = argv[at]
   if (word === undefined) return program
-  const part = /^-[ce]$/.test(word)
-    ? textHash(argv.slice(at).join(' '))
-    : partPrefixes.has(word)
-      ? `${word} ${argv[at + 1] ?? ''}`
-      : word
+  const named = partPrefixes.has(word) ? `${word} ${argv[at + 1] ?? ''}` : word
+  const part = /^-[ce]$/.test(word) ? textHash(argv.slice(at).join(' ')) : named
   return `${program} ${part}`.slice(0, programCharsMax)
 }
 

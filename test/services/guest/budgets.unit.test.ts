@@ -25,6 +25,15 @@ describe('a guest under a budget', () => {
     )
   })
 
+  it('has a turn that ends with the class of the refusal when its front ends it', () => {
+    const end = results('turn_end', { refusal: 'its calls', refusalClass: 'no_progress' })
+    expect(given(guest, request('r1')).when(end).to('activity')).toContainEqual(
+      expect.objectContaining({
+        ...{ type: 'turn-finished', outcome: 'failed', class: 'no_progress', reason: 'its calls' },
+      }),
+    )
+  })
+
   it('opens its refused turn again with the round of a later request', () => {
     const folded = given(guest, request('r1'), results('turn_end', { refusal }), request('r2'))
     const again = folded.when(round('a.1'))

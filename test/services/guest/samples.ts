@@ -130,6 +130,7 @@ export function results(
     policy: settings.policy,
     reached: [],
     refusal: '',
+    refusalClass: null,
     unjudged: [],
     ...of,
   }

@@ -3,6 +3,8 @@
 //
 //     late          answers nothing before `initialize` has arrived, then all, oldest first
 //     late-modern   the same at its first start, with the newest revision only
+//     late-fragile  reads nothing before `initialize` has arrived, and then ends at any other request
+//                   that came first
 //     silent        does not answer a request that it does not know
 //     fragile       ends at any other request before `initialize`
 //     mute          never answers
@@ -59,5 +61,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (kind === 'fragile' && !isInitialized) process.exit(1)
   unanswered.push(request)
   if (kind.startsWith('late') && isFirst && !isInitialized) continue
+  if (kind === 'late-fragile' && unanswered.at(0)?.method === 'server/discover') process.exit(1)
   for (const one of unanswered.splice(0)) answer(one)
 }

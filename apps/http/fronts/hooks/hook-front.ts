@@ -111,14 +111,15 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
   async function verdictOn(
     seen: Seen,
     conversation: GuestConversation,
-    { session, turn }: HookPayload,
+    payload: HookPayload,
     call: HookCall,
   ): Promise<CallVerdict | undefined> {
+    const { session } = payload
     const beside = await sessions.verdictOn(session, call.id)
     if (beside !== undefined) return beside
     const known = seen.rounds.get(call.id)
     const isRepeat = known !== undefined && placeOf(known, call) >= 0
-    const round = isRepeat ? known : joinCall(seen, conversation, turn, call)
+    const round = isRepeat ? known : joinCall(seen, conversation, payload, call)
     return round.verdicts.verdictAt(placeOf(round, call))
   }
 
@@ -126,7 +127,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
   function joinCall(
     seen: Seen,
     conversation: GuestConversation,
-    turn: string | undefined,
+    payload: HookPayload,
     call: HookCall,
   ): JudgedRound {
     const open = seen.joining
@@ -134,7 +135,7 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
       open.calls.push(call)
       return remember(seen, open, call)
     }
-    const round = openRound(seen, conversation, turn, [call], pause(clock, limits.callJoinMs))
+    const round = openRound(seen, conversation, payload, [call], pause(clock, limits.callJoinMs))
     seen.joining = round
     return remember(seen, round, call)
   }
@@ -143,12 +144,12 @@ export function hookFront({ sessions, clock, log }: HookFrontOptions): HookFront
   async function judgeUnheld(
     seen: Seen,
     conversation: GuestConversation,
-    { turn }: HookPayload,
+    payload: HookPayload,
     calls: { call: HookCall; result: HookResult }[],
   ): Promise<void> {
     const unheld = calls.flatMap(({ call }) => (seen.rounds.has(call.id) ? [] : [call]))
     if (unheld.length === 0) return
-    const round = openRound(seen, conversation, turn, unheld, Promise.resolve())
+    const round = openRound(seen, conversation, payload, unheld, Promise.resolve())
     for (const call of unheld) remember(seen, round, call)
     await round.verdicts.verdictAt(0)
   }
@@ -196,7 +197,7 @@ function placeOf({ calls }: CallRound, { id, name, input }: HookCall): number {
 function openRound(
   seen: Seen,
   conversation: GuestConversation,
-  turn: string | undefined,
+  { turn, host }: HookPayload,
   calls: HookCall[],
   joined: Promise<void>,
 ): JudgedRound {
@@ -206,7 +207,7 @@ function openRound(
     return answerOf(round)
   })
   const round: JudgedRound = {
-    ...{ prompt, calls, results: new Map() },
+    ...{ prompt, host, calls, results: new Map() },
     verdicts: heldVerdicts(conversation, answer),
   }
   return round

@@ -23,6 +23,8 @@ export type HookEvent =
 /** `turn`: the host's id of the turn, if it sends one. */
 export type HookPayload = {
   session: string
+  /** The name of the host's profile. Undefined: not known. */
+  host?: string | undefined
   /** A subagent of the session. */
   agentId: string | undefined
   turn: string | undefined

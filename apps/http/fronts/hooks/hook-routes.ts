@@ -4,6 +4,7 @@
 
 import type { Logger } from 'pino'
 import { limits } from '../../../../shared/contract/limits.ts'
+import { hostNamed } from '../../../../shared/hosts/hosts.ts'
 import type { Clock } from '../../../../shared/lib/clock.ts'
 import { withExactNumbers } from '../../../../shared/lib/json/raw-numbers.ts'
 import type { GuardsByAgent } from '../../guards-by-agent.ts'
@@ -33,8 +34,10 @@ export function hookRoutes(options: HookRoutesOptions): (app: HttpApp) => void {
       const body = await jsonOf(context.env.incoming, limits.hookBodyBytesMax, {
         read: withExactNumbers,
       })
-      const payload = hookPayloadOf(kind, body)
-      const guard = await options.guardOf(context.req.param('agent'))
+      const agent = context.req.param('agent')
+      // `weir hooks install` names the guest after its host.
+      const payload = { ...hookPayloadOf(kind, body), host: hostNamed(agent)?.name }
+      const guard = await options.guardOf(agent)
       try {
         const answer = await front.answer(guard, payload, context.req.raw.signal)
         if (answer === undefined) return context.body(null, 200)

@@ -152,7 +152,7 @@ export function guestSessions(log: Logger): GuestSessions {
 }
 
 const unshownText =
-  'this client has got answers with calls, and no request shows them, so Weir cannot see its progress: send the header x-weir-conversation with one id for each run'
+  'this client has got answers with calls, and no request shows them in the conversation of those before, so Weir cannot see its progress: send the header x-weir-conversation with one id for each run'
 
 /** The texts of the user, as one. Some clients add a result to the text of their user. */
 function textsIn({ api, body }: ClientRequest): string {

@@ -93,7 +93,8 @@ export function vetoRun(
         if (identity !== undefined) clients.refused(clientRequest, identity.conversation)
         const isShown = client.stream.shownText().length > shownBefore
         const reason = refusalText(attempts.count(), refusal)
-        return ended(paragraphs(isShown ? '' : text, reason, fallback), noteOfRefusal(refusal))
+        const why = `${refusedText(attempts.count())}, the last one as ${refusal.code}`
+        return ended(paragraphs(isShown ? '' : text, reason, fallback), noteOfRefusal(refusal), why)
       }
       hidden.push(...form.repeated(attempt.answer, results, sent.body))
       advice = await adviceOf(guest)
@@ -159,9 +160,9 @@ export function vetoRun(
     return usageSum(usage, form.usage(answer))
   }
 
-  /** Weir's own end of the turn. */
-  async function ended(text: string, note: string): Promise<void> {
-    if (guest !== undefined) track(guest.endTurn())
+  /** Weir's own end of the turn. `refusal`: for the log, if refused calls are the reason. */
+  async function ended(text: string, note: string, refusal?: string): Promise<void> {
+    if (guest !== undefined) track(guest.endTurn(refusal))
     if (client.hasBegun || isStreamed) {
       client.begin(['content-type', 'text/event-stream', 'x-weir', note])
       await client.write(client.stream.ended(text))
@@ -228,9 +229,13 @@ function refusalText(answers: number, { name, code, text, reason }: CallVerdict)
   const isBroken = code === 'call.rejected' // whose text tells the model how to correct the call
   const why = (isBroken && reason) || text || reason || ''
   const [tool, cause] = [name, why].map((part) => shortened(onOneLine(part), limits.reasonBytesMax))
+  return `${refusedText(answers)}. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`
+}
+
+function refusedText(answers: number): string {
   const refused =
     answers === 1 ? 'the calls of an answer' : `the calls of ${answers} answers in a row`
-  return `Weir has refused ${refused}. The last refusal: ${tool} (${code}), ${asSentence(`${cause}`)}`
+  return `Weir has refused ${refused}`
 }
 
 function noteOfRefusal({ code }: CallVerdict): string {

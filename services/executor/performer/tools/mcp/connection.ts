@@ -92,12 +92,10 @@ const requestRevision = (timeoutMs: number): Negotiation => ({ mode: 'auto', pro
 /** Undefined: a second start of the program would not help. */
 function otherWay(attempt: Attempt, leftMs: number): Negotiation | undefined {
   if (attempt.kind === 'open') return undefined
-  // Some programs end at any request before `initialize`.
-  const code = (attempt.error as { code?: unknown } | null)?.code
-  if (code === 'ERA_NEGOTIATION_FAILED' && attempt.program?.ended !== undefined)
-    return { mode: 'legacy' }
   // The program refuses `initialize`, and has named its revision too late.
-  return attempt.hasNamedRevision ? requestRevision(leftMs) : undefined
+  if (attempt.hasNamedRevision) return requestRevision(leftMs)
+  // Some programs end at any request before `initialize`, and may read it late.
+  return attempt.program?.ended === undefined ? undefined : { mode: 'legacy' }
 }
 
 function connection(server: McpServer, log: Logger | undefined): McpConnection {

@@ -59,6 +59,17 @@ describe('the route of hooks', () => {
     expect(JSON.stringify(judged)).toContain(text)
   })
 
+  it('judges a call as the one of the host that the guest is named after', async () => {
+    const guard = scriptedGuard({ after: () => [{ ...verdict, verdict: 'run' }] })
+    const hook = await serve(guard)
+    await hook('claude-code/pre', JSON.stringify(pre))
+    await hook('coder/pre', JSON.stringify({ ...pre, session_id: 's2' }))
+    const hosts = guard.asked.flatMap((one) =>
+      one.kind === 'after' ? [one.answer.request.host] : [],
+    )
+    expect(hosts).toEqual(['claude-code', undefined])
+  })
+
   it('answers a refused call with the JSON of a denial', async () => {
     const hook = await serve(
       scriptedGuard({ after: () => [{ ...verdict, verdict: 'refuse', text: 'No.' }] }),

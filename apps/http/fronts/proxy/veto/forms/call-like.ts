@@ -1,6 +1,8 @@
 // Whether a part of a streamed answer could be a call in any reader.
 // CALL-LIKE-1. A call has a member with the name or the `type` of a call. A text, a number and an
 //     empty value are none: a client that reads calls in texts reads them in `content` too.
+// CALL-LIKE-2. An entry with a `type` or a `function` is no empty one, even without a name: OpenAI's
+//     SDK hands it to the client as a call.
 
 import { isObject } from '../../../../../../shared/lib/json/json-object.ts'
 
@@ -19,5 +21,11 @@ export function couldBeCall(value: unknown): boolean {
 const callName = /tool|call|func|action|command|invo|^(input|args|arguments?|param(eter)?s?)$/i
 
 function isEmpty(value: unknown): boolean {
-  return !value || (Array.isArray(value) && value.length === 0)
+  return Array.isArray(value) ? value.every(isEmptyCall) : isEmptyCall(value)
+}
+
+/** No call in any client: it has a place at most. Some servers send it beside a text. */
+export function isEmptyCall(value: unknown): boolean {
+  if (!isObject(value)) return !value
+  return Object.entries(value).every(([name, member]) => name === 'index' || member === null)
 }

@@ -4,7 +4,7 @@
 import { isObject } from '../../../../../../shared/lib/json/json-object.ts'
 import { spanAt, spliced } from '../../../../../../shared/lib/json/spliced.ts'
 import { type Json, listIn } from '../../api.ts'
-import { couldBeCall } from './call-like.ts'
+import { couldBeCall, isEmptyCall } from './call-like.ts'
 import { usageIn, usageSum } from './usage-sum.ts'
 import type { ClientStream, EventData, NotRun, VetoForm, WholeAnswer } from './veto-form.ts'
 
@@ -31,8 +31,7 @@ function messagesIn(answer: WholeAnswer): Json[] {
 }
 
 function callsIn({ tool_calls: calls, function_call: call }: Json): number {
-  const others = Array.isArray(calls) ? calls.length : calls ? 1 : 0
-  return others + (isObject(call) ? 1 : 0)
+  return [calls, isObject(call) ? call : null].flat().filter((one) => !isEmptyCall(one)).length
 }
 
 /** A call without an id is of the older form, which has one call and no list. */
@@ -56,7 +55,9 @@ function joined(events: readonly EventData[]): Json {
     for (const { delta } of listIn(data.choices)) if (isObject(delta)) add(message, delta)
   message.role = 'assistant'
   if (Array.isArray(message.tool_calls))
-    message.tool_calls = listIn(message.tool_calls).map(({ index: _, ...call }) => call)
+    message.tool_calls = listIn(message.tool_calls)
+      .filter((call) => !isEmptyCall(call))
+      .map(({ index: _, ...call }) => call)
   return message
 }
 

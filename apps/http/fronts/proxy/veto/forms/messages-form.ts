@@ -124,8 +124,6 @@ function clientStream(model: string): ClientStream {
   let isFirst = true
   let hasStart = false
   let visible = ''
-  /** Behind the text of a refused attempt. */
-  let needsBlank = false
   /** Blocks of former attempts, and of this one, that the client has. */
   let base = 0
   let out = 0
@@ -142,21 +140,16 @@ function clientStream(model: string): ClientStream {
       open = index
     }
     if (type === 'content_block_stop') open = undefined
-    const text = isObject(delta) ? delta.text : isObject(block) ? block.text : undefined
+    const { text } = [delta, block].find(isObject) ?? {}
     if (typeof text === 'string') visible += text
   }
 
   /** An event of a later attempt. */
-  function renumbered(text: string, { type, index, content_block: block }: Json): string[] {
+  function renumbered(text: string, { type, index }: Json): string[] {
     if (type === 'message_delta') return [withUsage(text, ['usage'], usageSum(usage, own))]
     const span = spanAt(text, ['index'])
     if (span === undefined || typeof index !== 'number') return [text]
-    const at = index + base
-    const moved = spliced(text, [{ ...span, text: `${at}` }])
-    const begins = type === 'content_block_start' && isObject(block) && block.type === 'text'
-    if (!begins || !needsBlank) return [moved]
-    needsBlank = false
-    return [moved, blankLine(at)]
+    return [spliced(text, [{ ...span, text: `${index + base}` }])]
   }
 
   return {
@@ -202,7 +195,6 @@ function clientStream(model: string): ClientStream {
       usage = usageSum(usage, spent)
       base += out
       ;[out, open, own, isFirst] = [0, undefined, undefined, false]
-      needsBlank = visible !== ''
       passing.clear()
       return closing
     },
@@ -213,7 +205,7 @@ function clientStream(model: string): ClientStream {
         ...(hasStart
           ? []
           : [json({ type: 'message_start', message: { id: 'weir', ...start, usage: counted } })]),
-        ...textBlock(base, needsBlank ? `\n\n${text}` : text),
+        ...textBlock(base, text),
         json({
           type: 'message_delta',
           delta: { stop_reason: 'end_turn', stop_sequence: null },
@@ -235,10 +227,6 @@ const json = JSON.stringify
 function wholeBlock(index: number, block: string): string[] {
   const start = json({ type: 'content_block_start', index, content_block: null })
   return [start.replace('null', () => block), blockStop(index)]
-}
-
-function blankLine(index: number): string {
-  return json({ type: 'content_block_delta', index, delta: { type: 'text_delta', text: '\n\n' } })
 }
 
 function blockStop(index: number): string {

@@ -67,6 +67,8 @@ describe('the veto on a text with other members', () => {
   it.each<[string, Record<string, unknown>]>([
     ['tool_calls null', { delta: { tool_calls: null } }],
     ['tool_calls empty', { delta: { tool_calls: [] } }],
+    ['tool_calls with an empty entry', { delta: { tool_calls: [{ index: 0 }] } }],
+    ['function_call empty', { delta: { function_call: {} } }],
     ['function_call null', { delta: { function_call: null } }],
     ['audio null', { delta: { audio: null } }],
     ['images empty', { delta: { images: [] } }],

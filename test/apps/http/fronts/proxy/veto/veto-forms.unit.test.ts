@@ -53,6 +53,18 @@ describe('Messages', () => {
     expect(stream.refused(undefined)).toEqual(['{"type":"content_block_stop","index":0}'])
   })
 
+  it('begin a text behind a refused one without blank lines, because a block is a paragraph', () => {
+    const stream = messagesForm.clientStream('m')
+    const begun = (text: string) => ({
+      ...{ type: 'content_block_start', index: 0, content_block: { type: 'text', text } },
+    })
+    shown(stream, start([]), begun('Looking.'), { type: 'content_block_stop', index: 0 })
+    stream.refused(undefined)
+    expect(shown(stream, begun('Done.'))).toEqual([{ ...begun('Done.'), index: 1 }])
+    stream.refused(undefined)
+    expect(stream.ended('Weir ends it.').join()).toContain('"text":"Weir ends it."')
+  })
+
   it.each([
     [{ type: 'vendor_event', detail: 'x' }, true],
     [{ type: 'message_delta', delta: { stop_reason: null }, usage: { output_tokens: 3 } }, true],
@@ -106,9 +118,9 @@ describe('Chat Completions', () => {
   })
 
   it.each([
-    [{ tool_calls: [{ index: 0 }] }],
     [{ content: 'Hi.', function_call: { name: 'exec' } }],
-    [{ content: 'Hi.', function_call: {} }],
+    [{ content: 'Hi.', tool_calls: [{ index: 0, type: 'function', function: {} }] }],
+    [{ content: 'Hi.', tool_calls: [{ index: 0, id: 'c1' }] }],
     [{ content: 'Hi.', tool_call: 'exec' }],
     [{ content: 'Hi.', provider_specific_fields: { mcp_tool_calls: [{ id: 'c1' }] } }],
     [{ content: 'Hi.', something_new: [{ type: 'tool_use', id: 'c1' }] }],
@@ -116,6 +128,26 @@ describe('Chat Completions', () => {
   ])('hold a delta that may be a call: %j', (delta) => {
     const stream = chatForm.clientStream('m')
     expect(stream.passes({ choices: [{ index: 0, delta }] })).toBe(false)
+  })
+
+  it.each([
+    [{ function_call: {} }],
+    [{ tool_calls: [{ index: 0 }] }],
+    [{ tool_calls: [{ index: 1, id: null, type: null, function: null }] }],
+    [{ tool_calls: [null] }],
+  ])('count no call in a text beside an empty entry: %j', (entry) => {
+    const event = { choices: [{ index: 0, delta: { content: 'Hi.', ...entry } }] }
+    expect(chatForm.clientStream('m').passes(event)).toBe(true)
+    expect(chatForm.calls(streamed(event))).toBe(0)
+  })
+
+  it('leave an empty entry out of the repeat', () => {
+    const answer = streamed(chunk({ index: 0 }), chunk(piece(0, 'c1', '{}')))
+    expect(chatForm.calls(answer)).toBe(1)
+    const [message = ''] = chatForm.repeated(answer, [], {})
+    expect((JSON.parse(message) as { tool_calls: Json[] }).tool_calls).toEqual([
+      { id: 'c1', type: 'function', function: { name: 'exec', arguments: '{}' } },
+    ])
   })
 
   it('count the calls of every choice of a whole answer', () => {

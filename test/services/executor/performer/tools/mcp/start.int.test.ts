@@ -45,6 +45,7 @@ describe('a program that speaks MCP', () => {
     ['gives its first answers late, and to the question for its revision too', 'late', 1, 'legacy'],
     ['never answers the question for its revision', 'silent', 1, 'legacy'],
     ['ends at the question for its revision', 'fragile', 2, 'legacy'],
+    ['reads that question late and ends at it', 'late-fragile', 2, 'legacy'],
     ['knows only the newest revision, and names it late', 'late-modern', 2, 'modern'],
   ])('gives its list if it %s', async (_, kind, starts, era) => {
     expect(await startOf(serverOf(kind))).toEqual({ tools: ['ping'], starts, era })
