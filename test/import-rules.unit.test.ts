@@ -65,6 +65,7 @@ describe('the tree', () => {
   test('has no barrels', () => expect(noBarrels(tree)).toEqual([]))
   test('names files by nouns of the domain', () => expect(domainNames(tree)).toEqual([]))
   test('keeps reducers pure', () => expect(pureReducers(tree)).toEqual([]))
+  test('keeps side effects in performers', () => expect(effectsInPerformers(tree)).toEqual([]))
   test('guards an agent in memory without a bus, a database, a logger or files', () => {
     const [guard, memory] = ['client/guard/guard.ts', 'client/guard/memory/open-memory.ts']
     const loaded = closureOf([guard, memory], tree)
@@ -352,6 +353,39 @@ describe('pure reducers', () => {
   })
 })
 
+describe('effects in performers', () => {
+  test.each([
+    ['a module of Node', `import { readFile } from 'node:fs/promises'`],
+    ['a package with side effects', `import OpenAI from 'openai'`],
+    ['a file of a performer', `import { start } from './performer/start.ts'`],
+  ])('reports a file outside a performer that imports %s', (_, source) => {
+    const files = {
+      'services/executor/turn.ts': source,
+      'services/executor/performer/start.ts': `import { spawn } from 'node:child_process'`,
+    }
+    expect(offences(effectsInPerformers, files)).toHaveLength(1)
+  })
+
+  test('reports each file on the way to the side effect', () => {
+    const files = {
+      'shared/contract/bus.ts': `import { now } from '../lib/now.ts'`,
+      'shared/lib/now.ts': `import { hrtime } from 'node:process'`,
+    }
+    expect(offences(effectsInPerformers, files)).toEqual([
+      'shared/contract/bus.ts imports shared/lib/now.ts, which imports node:process; side effects stand in performer/',
+    ])
+  })
+
+  test('lets them import types of a performer, hashes, and pure packages', () => {
+    const files = {
+      'services/executor/turn.ts': `import type { Running } from './performer/start.ts'; import { hash } from 'node:crypto'; import Ajv from 'ajv'`,
+      'services/executor/performer/start.ts': `import { spawn } from 'node:child_process'`,
+      'services/stages.ts': `import { start } from './executor/performer/start.ts'`,
+    }
+    expect(offences(effectsInPerformers, files)).toEqual([])
+  })
+})
+
 // ── The rules ──
 
 function onlyBelow(files: Parsed[]): string[] {
@@ -498,6 +532,56 @@ const heavy = [
   ...['shared/bus', 'shared/agents/file', 'shared/codec', 'client/guard/log'],
   ...['node:sqlite', 'node:fs', 'node:net', 'node:child_process', 'pino', 'yaml'],
 ]
+
+/** These join pure code with its side effects. */
+const joints = ['services/stages.ts', 'services/guards/opa/guard.ts']
+/** Modules of Node that only compute, and packages that do no more. */
+const pureModules = ['crypto', 'util', 'util/types', 'buffer', 'path'].map((name) => `node:${name}`)
+const purePackages = [
+  'ajv',
+  'ajv-formats',
+  're2js',
+  'avsc',
+  'unbash',
+  '@pydantic/genai-prices',
+  'kafkajs/src/producer/partitioners/default/murmur2.js',
+]
+
+function effectsInPerformers(files: Parsed[]): string[] {
+  const byName = new Map(files.map((parsed) => [parsed.file, parsed]))
+  const effects = new Map<string, string | undefined>()
+  const effectOf = (file: string): string | undefined => {
+    if (!effects.has(file)) {
+      effects.set(file, undefined) // a cycle is the offence of another rule
+      effects.set(file, firstEffect(byName.get(file), effectOf))
+    }
+    return effects.get(file)
+  }
+  return files
+    .filter(({ file }) => isPure(file) && effectOf(file) !== undefined)
+    .map(({ file }) => `${file} imports ${effectOf(file)}; side effects stand in performer/`)
+}
+
+function isPure(file: string): boolean {
+  if (isUnder('shared/contract', file)) return true
+  return isUnder('services', file) && !file.includes('/performer/') && !joints.includes(file)
+}
+
+/** The first import with a side effect, and the way to it. */
+function firstEffect(
+  parsed: Parsed | undefined,
+  effectOf: (file: string) => string | undefined,
+): string | undefined {
+  for (const { target, atRuntime } of parsed?.imports ?? []) {
+    if (!atRuntime) continue
+    if (isInTree(target)) {
+      const inner = effectOf(target)
+      if (inner !== undefined) return `${target}, which imports ${inner.split(',')[0]}`
+    } else if (!pureModules.includes(target) && !purePackages.some((one) => isUnder(one, target)))
+      return target
+  }
+  return undefined
+}
 
 // ── Names that reducers may not use ──
 

@@ -1,5 +1,5 @@
-// Whether a command sleeps before a look. A sleep beside a command that runs or changes something is
-// no wait, because that command is what the agent repeats.
+// Whether a command sleeps before a look. A sleep next to a command that runs or changes something is
+// no wait, because the agent repeats that command.
 
 /** In any language: `sleep 5`, `time.sleep(5)`, `Start-Sleep -Seconds 5`. */
 const sleep = /\bsleep(?: ?\(|\s+(?:-[a-z]+\s+)?["']?(?=[\d.$])([\d.]{0,12}))/i

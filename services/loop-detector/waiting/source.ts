@@ -1,8 +1,8 @@
 // Where the answer of a look comes from: from a thing that may run, or from a text about it.
 //
-// SOURCE-1. A file states the progress of a thing if an earlier call returned its path or an id in
-//     it, if its name tells of a run and its whole answer is the state, or if it names an id. The
-//     `status` of any other document is a text that nothing changes.
+// SOURCE-1. A file states progress if an earlier call returned its path or the id in it, or if its text
+//     has an id. A file whose name tells of a run may hold the state alone.
+// SOURCE-2. The `status` of any other document is a text that nothing changes.
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
 import { programsIn, wordsOf } from '../evidence/effect.ts'

@@ -315,7 +315,7 @@ function table(line: string): boolean {
   return isRunning && ready !== null && Number(ready[1]) < Number(ready[2])
 }
 
-/** One regular expression for a list of alternatives, whatever the case. */
+/** One regular expression for a list of alternatives. It ignores case. */
 function anyOf(alternatives: RegExp[]): RegExp {
   return new RegExp(alternatives.map(({ source }) => source).join('|'), 'i')
 }

@@ -97,7 +97,7 @@ const quietLooks: WaitCase[] = [
     'squeue -j 4711',
     'JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n4711 debug a root PD 0:00 1 (Priority)',
   ),
-  // What a running build writes into its own state file: a wait, unlike any other document.
+  // The state file of a running build is a wait, unlike any other document.
   bash('state-file', 'cat build.status', 'running'),
   one('state-file-read', call('Read', { file_path: '/w/job-7/state' }, 'pending')),
   one(
