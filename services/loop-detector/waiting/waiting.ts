@@ -8,7 +8,7 @@
 // WAITING-3. An empty answer is a wait only if the call has an id that an earlier call returned. The
 //     path of a file for the output of an earlier call counts as such an id. An input without an
 //     id needs an earlier answer that something runs.
-// WAITING-4. A word of a document, a search, a list of names or the call itself is no statement of a
+// WAITING-4. The text of a document, a search, a list of names or the call itself is no statement of a
 //     thing that runs (source.ts).
 
 import { isObject } from '../../../shared/lib/json/json-object.ts'
