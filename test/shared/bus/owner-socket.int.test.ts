@@ -139,8 +139,8 @@ describe('a process beside the one that writes the data folder', () => {
     await (await owner()).close()
     const script = `
       const { openBus } = await import(${JSON.stringify(openBusFile)})
-      const { readSettings } = await import(${JSON.stringify(openBusFile.replace('client/open-bus', 'shared/settings/settings'))})
-      const { createLog } = await import(${JSON.stringify(openBusFile.replace('client/open-bus', 'shared/lib/log'))})
+      const { readSettings } = await import(${JSON.stringify(openBusFile.replace('client/place/open-bus', 'shared/settings/settings'))})
+      const { createLog } = await import(${JSON.stringify(openBusFile.replace('client/place/open-bus', 'shared/lib/log'))})
       await openBus(readSettings({ dataFolder: ${JSON.stringify(root)} }, {}), createLog({ level: 'silent' }))
       setInterval(() => {}, 1000)
       console.log('it owns')`
