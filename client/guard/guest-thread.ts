@@ -1,16 +1,15 @@
 // A conversation of a guest in one front, on top of the records (front.ts): requests and answers in
-// a known format become rounds, and records become advice and verdicts.
+// a known format become rounds, and records become advice and verdicts. Memory only names a round that
+// no request shows. Without it, a result belongs to the round with such a call.
 // GUEST-THREAD-1. A call runs only after a verdict on its own round, unless Weir does not answer and
 //     the front may then run it (R6). A front that only observes runs every call.
 // GUEST-THREAD-2. A front that gives up on a waiting call reports it as not run, so no approval
 //     stays open for it.
-// GUEST-THREAD-3. Memory only names a round that no request shows. Without it, a result belongs to
-//     the round with such a call.
-// GUEST-THREAD-4. An object names the turn of its last request only, because another front may have
+// GUEST-THREAD-3. An object names the turn of its last request only, because another front may have
 //     opened a newer one. Otherwise a record means the newest turn.
-// GUEST-THREAD-5. Some histories do not show an empty response, others no calls at all. A front counts
+// GUEST-THREAD-4. Some histories do not show an empty response, others no calls at all. A front counts
 //     such a response after the one before it, and names it in the next request, so each is judged.
-// GUEST-THREAD-6. A history may show fewer rounds with the words of an answer than there were, because
+// GUEST-THREAD-5. A history may show fewer rounds with the words of an answer than there were, because
 //     its host drops or rewrites them. A front that hides counts on behind those that are over.
 
 import { hash } from 'node:crypto'
@@ -156,7 +155,7 @@ export function createThreads({
     let hidden: HiddenCounts = new Map()
     let over: HiddenCounts = new Map()
     const hiddenKeys: string[] = []
-    /** The turn of a record without a history (GUEST-THREAD-4). */
+    /** The turn of a record without a history (GUEST-THREAD-3). */
     let lastTurn: GuestTurn = {
       ...{ conversation: id, user: null },
       turnKey: turn === undefined ? newestTurn : nameOf(turn),
@@ -172,7 +171,7 @@ export function createThreads({
       return silence?.turnKey === turnKey ? silence : undefined
     }
 
-    /** The count of such a response. `shown`: by the rounds of its history (GUEST-THREAD-5). */
+    /** The count of such a response. `shown`: by the rounds of its history (GUEST-THREAD-4). */
     function silenceAfter(place: GuestTurn, words: string, shown: number): number {
       const last = silenceIn(place)
       const n = last === undefined ? shown : Math.max(shown, last.n + Number(last.isOver))
@@ -296,7 +295,7 @@ export function createThreads({
         const { spoken, words, n } = answeredRound(answer, history)
         await settle(answer.request, spoken.usage)
         const place = turnIn(history)
-        // A front that hides refuses the answer of a round that is over (GUEST-THREAD-6).
+        // A front that hides refuses the answer of a round that is over (GUEST-THREAD-5).
         const least = hides ? (over.get(words) ?? 0) + 1 : 1
         const shown = Math.max(n + (hidden.get(words) ?? 0), least)
         const isUnseen = isUnshown || isSilent(spoken)

@@ -8,9 +8,10 @@
 //     at a place with two requests: fixed ids may have two answers there.
 // ROUND-IDENTITY-3. A live answer is a round from a history only at the same place, because its own
 //     record may come later.
-// ROUND-IDENTITY-4. A request with the rounds of the request before it and one more shows the
-//     outstanding answer to that one, if the words or the call ids are the same. Only fronts that
-//     hide rounds need it: their live answers count on where their history does not.
+// ROUND-IDENTITY-4. A request with the rounds of the former request and one more shows the outstanding
+//     answer to the former one, if the words or the call ids are the same.
+// Only fronts that hide rounds need the last rule: their live answers count on where their history
+// does not.
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { GuestResults, GuestRound } from '../../shared/contract/messages.ts'

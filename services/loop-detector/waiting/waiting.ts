@@ -5,9 +5,8 @@
 //     states that it polls. It also waits if its input to a running session is empty or names a wait.
 // WAITING-2. A failure is no wait, and no answer that says that the thing is over, gone or refused.
 //     Neither is an action that reports that it was queued.
-// WAITING-3. An empty answer is a wait only if the call has an id that an earlier call returned. The
-//     path of a file for the output of an earlier call counts as such an id. An input without an
-//     id needs an earlier answer that something runs.
+// WAITING-3. An empty answer is a wait only if the call has an id that an earlier call returned, such
+//     as the path of an output file. An input without an id needs an earlier answer that something runs.
 // WAITING-4. The text of a document, a search, a list of names or the call itself is no statement of a
 //     thing that runs (source.ts).
 

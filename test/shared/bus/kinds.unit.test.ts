@@ -15,7 +15,7 @@ const mayNameABus: Record<string, string> = {
   'shared/settings/settings.ts': 'the list of names, and the settings of only one bus',
   'shared/bus/kinds.ts': 'the list of records',
   'client/place/bus-choice.ts': 'the public option of each bus',
-  'client/guard/guard.ts': 'the same options for guests',
+  'client/guard/log/fronts.ts': 'the same options for guests',
   'client/guard/guard-options.ts': 'the checks of these options',
   'apps/service/topics/topics.ts': "a command for Kafka's topics",
 }
