@@ -7,6 +7,7 @@
 // guard. Several deadlines at once apply in their order, then by name. At expiresAt, and with a
 // cancel, all waits end.
 
+import { approvalGuard } from '../../shared/contract/guard/approval-guard.ts'
 import type {
   GuardAnswer,
   GuardInForce,
@@ -112,7 +113,12 @@ export function applyAnswer<Call extends Waiting>(
 ): void {
   passTime(calls, time, at, end)
   const { guard, verdicts } = message
-  const required = calls.filter((call) => call.guards.some(({ name }) => name === guard))
+  const required = calls.filter((call) =>
+    // Persons get a request after the clearing, for the calls that still wait then.
+    (guard === approvalGuard ? (call.awaited ?? []) : call.guards).some(
+      ({ name }) => name === guard,
+    ),
+  )
   const isUsable = required.every(({ ordinal }) =>
     verdicts.some((verdict) => verdict.ordinal === ordinal),
   )
