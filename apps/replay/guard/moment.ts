@@ -13,11 +13,20 @@ import { roundKey } from '../../../shared/contract/ids.ts'
 /** `elapsed`: milliseconds since the process began. `bytes`: random ones. */
 export type Moment = { time: number; elapsed: number; bytes(length: number): Buffer }
 
+const secondMs = 1_000
+const minuteMs = 60 * secondMs
+const apartMs = (465 * 24 + 13) * 60 * minuteMs + 37 * minuteMs + 5_555
+
 /**
- * Changes the year, month, weekday, hour and millisecond of any time. It swaps odd and even, and
- * moves the last digits by half. Minutes and seconds can carry, but not in every round.
+ * A time with another year, month, weekday, hour and millisecond. Odd milliseconds, seconds and minutes
+ * become even, and even ones odd: a carry takes one more.
  */
-const apartMs = (465 * 24 + 13) * 3_600_000 + 37 * 60_000 + 5_555
+export function apart(time: number): number {
+  let later = time + apartMs
+  for (const unit of [secondMs, minuteMs])
+    if ((Math.floor(later / unit) - Math.floor(time / unit)) % 2 === 0) later += unit
+  return later
+}
 
 /**
  * The first moment is the time when the round was cleared, in a process that has just begun. The
@@ -27,7 +36,7 @@ const apartMs = (465 * 24 + 13) * 3_600_000 + 37 * 60_000 + 5_555
 export const moments = [{ moved: false }, { moved: true }].map(
   ({ moved }) =>
     (round: GuardedRound): Moment => {
-      const time = round.time + (moved ? apartMs : 0)
+      const time = moved ? apart(round.time) : round.time
       let drawn = 0
       return {
         time,
