@@ -11,6 +11,7 @@
 import type {
   CallsStopped,
   Claim,
+  Lapsed,
   MessageOf,
   Outcome,
   ResultStatus,
@@ -80,6 +81,8 @@ type Phase =
     }
   | { kind: 'done' }
 
+type ClaimedPhase = Extract<Phase, { kind: 'claimed' }>
+
 type OpenCall = ClearedCall & Waiting & { round: number; deadlineMs: number; phase: Phase }
 
 type Turn = { cancelled: boolean; roundNewest: number; time: number; calls: OpenCall[] }
@@ -142,7 +145,8 @@ export function clearedCalls(evidence: Evidence): Map<string, ClearedCall> {
         conclude(turn, message, time)
         break
       case 'lapsed':
-        break // only for a bus that proves its former owners dead, not for Kafka
+        lapse(turn, message, time)
+        break
       case 'tick':
         passTime(turn?.calls ?? [], time, addressOf(record), endWait)
         look(turn, time)
@@ -286,15 +290,24 @@ function look(turn: Turn | undefined, time: number): void {
     if (phase.kind === 'ready' && time >= call.expiresAt)
       end(call, phase.lapsed ? 'outcome_unknown' : 'skipped')
     if (phase.kind !== 'claimed' || time < phase.claim.time + call.deadlineMs) continue
-    phase.claim.end = { kind: 'lapsed', time }
-    const isAgain =
-      call.idempotent &&
-      phase.claim.try < call.toolTries &&
-      !phase.cancelled &&
-      time < call.expiresAt
-    if (isAgain) call.phase = { kind: 'ready', try: phase.claim.try + 1, lapsed: true }
-    else end(call, 'outcome_unknown')
+    lapseClaim(call, phase, time)
   }
+}
+
+/** The next process at the place of a dead owner gives up its claim before the deadline. */
+function lapse(turn: Turn | undefined, message: Lapsed, time: number): void {
+  const call = find(turn, message)
+  if (call?.phase.kind !== 'claimed') return
+  const { claim } = call.phase
+  if (claim.try === message.try && claim.owner === message.owner) lapseClaim(call, call.phase, time)
+}
+
+function lapseClaim(call: OpenCall, phase: ClaimedPhase, time: number): void {
+  phase.claim.end = { kind: 'lapsed', time }
+  const isAgain =
+    call.idempotent && phase.claim.try < call.toolTries && !phase.cancelled && time < call.expiresAt
+  if (isAgain) call.phase = { kind: 'ready', try: phase.claim.try + 1, lapsed: true }
+  else end(call, 'outcome_unknown')
 }
 
 function find(turn: Turn | undefined, of: Pick<Claim, 'round' | 'ordinal'>): OpenCall | undefined {
