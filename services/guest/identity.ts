@@ -15,6 +15,7 @@
 
 import { limits } from '../../shared/contract/limits.ts'
 import type { GuestResults, GuestRound } from '../../shared/contract/messages.ts'
+import { touch } from '../../shared/lib/recency.ts'
 import { hashOfKey, idsOfKey } from '../../shared/transcript/round-key.ts'
 
 export type Identities = {
@@ -61,7 +62,7 @@ export function noteRequest(
   else if (newest.name !== request) newest.isRepeated = true
   const before = asked.get(place)
   const isOne = before === undefined || before === request
-  keepNewest(asked, place, isOne ? request : severalRequests, limits.guestKeysMax)
+  touch(asked, place, isOne ? request : severalRequests, limits.guestKeysMax)
 }
 
 /** Finds the known rounds that a history shows in other words. Its keys are oldest first. */
@@ -123,14 +124,7 @@ export function recogniseRound(
 
 /** A host may write its history anew for each request. A forgotten alias is found again. */
 function addAlias({ aliases }: Identities, key: string, round: string): void {
-  keepNewest(aliases, key, round, limits.guestAliasesMax)
-}
-
-function keepNewest(map: Map<string, string>, key: string, value: string, max: number): void {
-  map.delete(key)
-  map.set(key, value)
-  const [oldest] = map.keys()
-  if (map.size > max && oldest !== undefined) map.delete(oldest)
+  touch(aliases, key, round, limits.guestAliasesMax)
 }
 
 /** The key under which the turn knows the round. */

@@ -3,7 +3,7 @@
 
 import { readArguments } from '../../../services/loop-detector/evidence/arguments.ts'
 import { fingerprint } from '../../../services/loop-detector/evidence/fingerprint.ts'
-import { touch } from '../../../services/loop-detector/novelty/recency.ts'
+import { touch } from '../../../shared/lib/recency.ts'
 import type { RoundOutcome } from '../../../shared/contract/messages.ts'
 
 /** Open turns. Beyond this number, the first calls of the oldest are forgotten. */

@@ -8,11 +8,11 @@
 // NOVELTY-3. A result that only reports no change ("already up to date") is no change.
 
 import { limits } from '../../../shared/contract/limits.ts'
+import { remember, touch } from '../../../shared/lib/recency.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 import { masked } from '../evidence/mask.ts'
 import { withoutStamps } from '../evidence/stamp.ts'
 import { textHash } from '../evidence/text-hash.ts'
-import { remember, touch } from './recency.ts'
 
 export type Novelty = {
   /**

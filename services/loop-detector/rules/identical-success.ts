@@ -6,10 +6,10 @@
 //     of still-waiting.
 
 import { limits } from '../../../shared/contract/limits.ts'
+import { touch } from '../../../shared/lib/recency.ts'
 import { type CallEvidence, isWaiting } from '../evidence/evidence.ts'
 import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, roundsText, type Streak, weightiest } from '../ladder.ts'
-import { touch } from '../novelty/recency.ts'
 import type { Finding, Rule } from '../rule.ts'
 
 type SuccessStreak = Streak & {

@@ -11,6 +11,7 @@
 // NEAR-EQUAL-4. Calls that wait are exempt.
 
 import { limits } from '../../../shared/contract/limits.ts'
+import { remember, touch } from '../../../shared/lib/recency.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 import { fingerprint } from '../evidence/fingerprint.ts'
 import { masked, withoutEchoes } from '../evidence/mask.ts'
@@ -18,7 +19,6 @@ import { withoutNewIds } from '../evidence/new-ids.ts'
 import { withoutMessageId, withoutStamps } from '../evidence/stamp.ts'
 import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak, weightiest } from '../ladder.ts'
-import { remember, touch } from '../novelty/recency.ts'
 import { sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 

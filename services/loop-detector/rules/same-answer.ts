@@ -11,11 +11,11 @@
 // SAME-ANSWER-5. Any answer that is new in the turn, and any change, ends all streaks.
 
 import { limits } from '../../../shared/contract/limits.ts'
+import { remember, touch } from '../../../shared/lib/recency.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 import { subjectOf } from '../evidence/subject.ts'
 import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak, weightiest } from '../ladder.ts'
-import { remember, touch } from '../novelty/recency.ts'
 import { batchRoundsMax, sameAnswerRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 

@@ -17,10 +17,10 @@ import type {
   Rejection,
   RejectionCode,
 } from '../../../shared/contract/messages.ts'
+import { remember, touch } from '../../../shared/lib/recency.ts'
 import { type CallEvidence, toolOf } from '../evidence/evidence.ts'
 import { schemaFailures } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak, weightiest } from '../ladder.ts'
-import { remember, touch } from '../novelty/recency.ts'
 import { schemaRoundsMax } from '../patience.ts'
 import type { Finding, Rule } from '../rule.ts'
 

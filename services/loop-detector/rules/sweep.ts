@@ -7,11 +7,11 @@
 //     repeats of one call, same-answer those of one answer.
 
 import { limits } from '../../../shared/contract/limits.ts'
+import { remember } from '../../../shared/lib/recency.ts'
 import type { CallEvidence } from '../evidence/evidence.ts'
 import { textHash } from '../evidence/text-hash.ts'
 import { noProgress } from '../intervention-text.ts'
 import { addMatch, climb, emptyStreak, type Streak } from '../ladder.ts'
-import { remember } from '../novelty/recency.ts'
 import { sameAnswerRoundsMax } from '../patience.ts'
 import type { Rule } from '../rule.ts'
 

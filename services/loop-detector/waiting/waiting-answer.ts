@@ -261,7 +261,7 @@ function ofLine(
 /** As the only words of a line. `processing` or `working` alone says too little. */
 const wholeLine =
   /^\W*(?:(?:still|currently) )?(?:running|pending|queued|in[ _-]progress|not (?:yet )?ready|waiting)\W*$/i
-/** As the only word of the answer. */
+/** As the only word in the answer. */
 const soleWord =
   /^\W*(?:creating|starting|initializing|provisioning|building|deploying|\w{1,40}_in_progress)\W*$/i
 const noNewOutput = /\bno (?:new output|output yet)\b/i
